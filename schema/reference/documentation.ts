@@ -2,15 +2,12 @@ import { type AnyTable, type Column, type Columns, KINDS, type TableRole, type V
 import { additivityOf, dimensionsOf, type Metric, metricGroups } from '../metrics/dictionary.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
-import { exampleQueries } from './examples.ts';
-import { type MetricExample, metricExamples } from './metric-examples.ts';
+import { exampleQueries, type MetricExample, metricExamples } from './examples.ts';
 import { commandOf } from './questions.ts';
 
 /** The declarations of the warehouse, rendered for readers and for tools. */
 
-export { type ExampleQuery, exampleQueries } from './examples.ts';
-
-export { type MetricExample, metricExamples } from './metric-examples.ts';
+export { type ExampleQuery, exampleQueries, type MetricExample, metricExamples } from './examples.ts';
 
 export {
   commandOf,

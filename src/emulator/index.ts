@@ -1,9 +1,9 @@
 export type { EmulatedRepository } from './admin.ts';
+export type { EmulatorOptions } from './emulator.ts';
 export { type Emulator, startEmulator } from './emulator.ts';
 export type { Action } from './faults/action.ts';
 export { type Match, parseRules, type Rule, type When } from './faults/rules.ts';
 export type { JournalEntry, JournalSnapshot, RuleCounts } from './journal.ts';
-export type { EmulatorOptions } from './options.ts';
 export type { Lies } from './quirks.ts';
 export { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks.ts';
 export { type Keys, ROLES, type Role } from './request.ts';

@@ -10,8 +10,13 @@ import {
   flightRefused,
   mayBeTooMany,
   openFlight,
-} from './flight.ts';
-import { type Rate, rateAnswered, rateRefused, rateSent, rateSuspected, UNKNOWN_RATE } from './rate.ts';
+  type Rate,
+  rateAnswered,
+  rateRefused,
+  rateSent,
+  rateSuspected,
+  UNKNOWN_RATE,
+} from './rate.ts';
 
 /** Options of {@link createPacer}. */
 export interface PacerOptions {

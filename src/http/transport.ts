@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { RETRY_AFTER_MAX_MS } from '../contract/limits.ts';
-import { UsageError } from '../core/errors.ts';
+import pRetry from 'p-retry';
+import { BACKOFF, RETRY_AFTER_MAX_MS } from '../contract/limits.ts';
+import type { Clock } from '../core/clock.ts';
+import { DaywalkError, messageOf, RunError, UsageError } from '../core/errors.ts';
 import type { ProxyOptions } from './connections.ts';
-import { OverloadError } from './errors.ts';
+import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
 import { createPacer, type Pacer, type Pause } from './pace.ts';
 import { type Answer, type ApiRequest, type Creation, createRequester, type Requester } from './request.ts';
-import { type RetryPolicy, repeatAttempts } from './retry.ts';
-
-export type { Retry } from './retry.ts';
 
 /** Options of {@link createTransport}. */
 export interface TransportOptions extends RetryPolicy {
@@ -207,4 +206,77 @@ function linkOf(...signals: readonly AbortSignal[]): Link {
       for (const { signal, listener } of listeners) signal.removeEventListener('abort', listener);
     },
   };
+}
+
+/** A request that is about to be repeated. */
+export interface Retry {
+  /** Method, path and query. */
+  readonly target: string;
+  /** Number of the attempt that failed, from 1. */
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly error: string;
+}
+
+/** Options of {@link repeatAttempts}. */
+export interface RetryPolicy {
+  /** Maximum number of attempts per request, including the first one. */
+  readonly attempts: number;
+  readonly clock: Clock;
+  /** Randomness of the back-off, 0 to 1. */
+  readonly random: () => number;
+  /** Called before each repetition. @default does nothing */
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+/**
+ * The result of the first attempt or of a later one. Only errors with the effect `retry` are repeated.
+ * @throws the error of the last attempt. @throws {RunError} when the service asks for a longer wait than
+ * {@link RETRY_AFTER_MAX_MS}.
+ */
+export function repeatAttempts<Result>(
+  first: Promise<Result>,
+  again: () => Promise<Result>,
+  { attempts, clock, random, onRetry, signal }: RetryPolicy & { readonly signal: AbortSignal },
+): Promise<Result> {
+  // Counts the failures of kinds that have their own maximum of attempts. Other failures do not count towards it.
+  let limited = 0;
+  return pRetry((attemptNumber) => (attemptNumber === 1 ? first : again()), {
+    retries: attempts - 1,
+    // The wait happens below, because it depends on the error.
+    minTimeout: 0,
+    factor: 1,
+    onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+      // The outcome of a creation matters more than the reason for stopping.
+      if (!(error instanceof UnknownOutcomeError)) signal.throwIfAborted();
+      if (error instanceof RequestError && error.attemptsMax < Number.POSITIVE_INFINITY) limited += 1;
+      if (!isWorthRepeating(error, limited)) throw error;
+      const waitMs = waitAfter(error, attemptNumber, random);
+      if (retriesLeft === 0) throw error;
+      const target = error instanceof RequestError || error instanceof ApiError ? error.target : 'request';
+      onRetry?.({ target, attempt: attemptNumber, waitMs, error: messageOf(error) });
+      await clock.sleep(waitMs, signal);
+    },
+  });
+}
+
+function isWorthRepeating(error: Error, limited: number): boolean {
+  if (!(error instanceof DaywalkError) || error.effect !== 'retry') return false;
+  return !(error instanceof RequestError) || limited < error.attemptsMax;
+}
+
+/**
+ * Milliseconds to wait after a failed attempt: the time that the service asked for, plus full jitter under an exponential
+ * limit, so that many clients do not return at the same time.
+ */
+function waitAfter(error: Error, attemptNumber: number, random: () => number): number {
+  const asked = error instanceof OverloadError ? error.retryAfterMs : undefined;
+  if (asked !== undefined && asked > RETRY_AFTER_MAX_MS) {
+    throw new RunError(`${messageOf(error)}; asks to come back in ${Math.ceil(asked / 1000)} s`, {
+      cause: error,
+      hint: 'run again after that time: it resumes where this run ended',
+    });
+  }
+  const bound = Math.min(BACKOFF.maxMs, BACKOFF.baseMs * 2 ** (attemptNumber - 1));
+  return (asked ?? 0) + Math.round(random() * bound);
 }

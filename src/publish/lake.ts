@@ -13,9 +13,9 @@ import {
   partitionFiles,
   readManifest,
   removePartition,
+  sameButForCase,
   writeManifest,
 } from './lake-folder.ts';
-import { sameButForCase } from './lake-names.ts';
 import type { FileFacts } from './write-parquet.ts';
 
 const LOCK_FILE = '_daywalk.lock';

@@ -5,7 +5,7 @@ import { ChunkReader } from '../core/async-flow.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
 import type { ScanScope, Values, Warehouse } from '../warehouse/port.ts';
-import { monthColumnOf, pathOf } from './lake-names.ts';
+import { monthColumnOf, pathOf } from './lake-folder.ts';
 import { type Batch, hasLanguages, lakeColumnsOf } from './parquet-columns.ts';
 import { type FileFacts, writeParquet } from './write-parquet.ts';
 

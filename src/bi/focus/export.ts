@@ -9,8 +9,7 @@ import { type Charge, type Total, Totals } from './charge.ts';
 import { type MonthCharges, readCharges, shortened } from './charges.ts';
 import type { CorrectionReason, FocusRow } from './columns.ts';
 import { correctMonth } from './corrections.ts';
-import { type IssuedFile, issueFile } from './issue-file.ts';
-import { type IssuedFiles, readIssued } from './read-issued.ts';
+import { type IssuedFile, type IssuedFiles, issueFile, readIssued } from './issued-files.ts';
 import { type Bill, type BillNames, rowOf } from './row.ts';
 
 /** The most rows that are encoded at once. */

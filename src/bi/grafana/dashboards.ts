@@ -1,7 +1,7 @@
 import { healthChecks, overBudget } from './checks.ts';
 import { chosenSource, DATA_SOURCE, type DataSource, ORGANIZATION } from './data-source.ts';
-import { byMonth, byPart, line, total } from './metric-panels.ts';
 import type { Panel, PanelMaker, ThresholdStep } from './panel.ts';
+import { byMonth, byPart, line, total } from './panel.ts';
 import {
   checkPanel,
   failingCriteria,

@@ -12,7 +12,7 @@ import {
 } from '../page.ts';
 import type { Result } from '../reader.ts';
 import { asSentence, dayName, daysWords, instantWords } from '../words.ts';
-import type { Frame } from './frame.ts';
+import type { Frame } from './text.ts';
 import { cut, linkHtml, type Markup, numberHtml, phraseHtml, textHtml, wordsHtml } from './text.ts';
 
 /** A figure: title, unit and period, drawing, notes, and the line with its SQL, its table and what it rests on. */

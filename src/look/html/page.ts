@@ -5,8 +5,19 @@ import type { Cell, Headline, Headlines, Page, Phrase, Section } from '../page.t
 import type { Result } from '../reader.ts';
 import { asSentence, periodHeading } from '../words.ts';
 import { figureHtml, sourcesHtml } from './figure.ts';
-import { type FilterForm, type FormField, type Frame, UNASSIGNED } from './frame.ts';
-import { breakableHtml, cut, type Markup, numberHtml, phraseHtml, titleText, wordsHtml } from './text.ts';
+import {
+  breakableHtml,
+  cut,
+  type FilterForm,
+  type FormField,
+  type Frame,
+  type Markup,
+  numberHtml,
+  phraseHtml,
+  titleText,
+  UNASSIGNED,
+  wordsHtml,
+} from './text.ts';
 
 /** A page as a document, with navigation and filters. */
 export function pageHtml(page: Page, frame: Frame): Markup {

@@ -1,19 +1,23 @@
+import { type SQL, sql } from '../../../schema/query.ts';
 import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
-import { DAILY_STREAMS } from '../../core/stream.ts';
+import { RULES } from '../../core/errors.ts';
+import { describeExitCode, isExitCode } from '../../core/exit-code.ts';
+import { DAILY_STREAMS, STREAMS } from '../../core/stream.ts';
+import { isRestricted } from '../audience.ts';
 import { ALL_STREAMS, allStreams, NOTHING_RUN, unsettled } from '../figures/coverage.ts';
 import { dayStates, lastExpectedDay, streamCoverage } from '../figures/day-states.ts';
 import {
-  doubts,
-  latestRuns,
-  quarantinedRecords,
-  quarantineReasons,
-  restatedDays,
-  schemaDrift,
-} from '../figures/ledger.ts';
-import { factOf } from '../figures/listing.ts';
-import type { ShownNumber } from '../numbers.ts';
-import type { Figure, Page, Phrase, Section } from '../page.ts';
-import { emptyFigure } from '../page.ts';
+  factColumn,
+  factOf,
+  freeTextFor,
+  instantColumn,
+  type ListedColumn,
+  listing,
+  textCell,
+  textColumn,
+} from '../figures/listing.ts';
+import { changeOf, type ShownNumber, shareOf } from '../numbers.ts';
+import { type Cell, emptyFigure, type Figure, type Page, type Phrase, type Section } from '../page.ts';
 import type { PageReader, Result } from '../reader.ts';
 import { periodHeading } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
@@ -97,4 +101,237 @@ function storedPhrase(stored: ShownNumber, days: ShownNumber): Phrase {
   return days.value === 1
     ? [{ kind: 'strong', parts: [days, ' day'] }, ' is stored in all five streams']
     : [{ kind: 'strong', parts: ['All ', days, ' days'] }, ' of the five streams are stored'];
+}
+
+/** The units whose newest response lacks stored rows, newest first. Only managers see how many rows. */
+export function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
+  const field = (name: string) => fieldOf(reader, name);
+  const hidden = isRestricted(reader.viewer);
+  const counts = hidden
+    ? []
+    : [factColumn('missing', 'Missing rows'), factColumn('stored', 'Stored rows'), MISSING_SHARE];
+  return listing(reader, {
+    id: 'doubts',
+    title: 'What is doubted',
+    subtitle: 'Units whose newest response lacks stored rows, which are kept',
+    query: sql`
+  SELECT doubted_at, date, stream, ${field('rule')} AS rule${hidden ? sql`` : sql`,\n    CAST(${field('rows')} AS INTEGER) AS missing, CAST(${field('of')} AS INTEGER) AS stored`}
+  FROM export_units WHERE org_id = ${reader.filters.orgId} AND state = 'doubted'`,
+    order: sql`date DESC, stream`,
+    columns: [
+      textColumn('date', { title: 'Day' }),
+      textColumn('stream', { title: 'Stream' }),
+      instantColumn('doubted_at', { title: 'Since' }),
+      textColumn('rule', { title: 'Why' }, wordsOfRule),
+      ...counts,
+    ],
+    empty: 'No response lacks stored rows.',
+    streams: STREAMS,
+    until,
+  });
+}
+
+const MISSING_SHARE: ListedColumn = {
+  title: 'Share',
+  align: 'end',
+  cell: (result, row) => shareOf(factOf(result, row, 'missing'), factOf(result, row, 'stored')),
+};
+
+function wordsOfRule(rule: string): string {
+  return Object.entries(RULES).find(([name]) => name === rule)?.[1] ?? rule;
+}
+
+/** A field of the doubt; NULL if someone edited the ledger's text into something else. */
+function fieldOf({ warehouse }: PageReader, name: string): SQL {
+  return warehouse.dialect === 'sqlite'
+    ? sql`CASE WHEN json_valid(doubt) THEN doubt ->> ${name} END`
+    : sql`(doubt ->> ${name})`;
+}
+
+/**
+ * The numbers that the service changed after they were stored, newest first. Readers other than managers see which numbers
+ * changed and not by how much: the sums are of single days.
+ */
+export function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure> {
+  const hidden = isRestricted(reader.viewer);
+  const numbers = hidden
+    ? []
+    : [
+        sumColumn('value_before', 'Before', 'nothing was stored'),
+        sumColumn('value_after', 'After', 'nothing is left'),
+        sumColumn('change', 'Difference', 'no sum changed'),
+        RESTATED_BY,
+      ];
+  return listing(reader, {
+    id: 'restated',
+    title: 'Restated numbers',
+    subtitle: 'Sums over a day that the service changed after they were stored, newest first',
+    query: sql`
+  SELECT detected_at, stream, date, table_name, column_name${hidden ? sql`` : sql`, value_before, value_after, change`}
+  FROM restated_days WHERE org_id = ${reader.filters.orgId}`,
+    order: sql`detected_at DESC, date DESC, stream, table_name, column_name`,
+    columns: [
+      instantColumn('detected_at', { title: 'Found' }),
+      textColumn('date', { title: 'Day' }),
+      textColumn('stream', { title: 'Stream' }),
+      textColumn('table_name', { title: 'Table', isSpare: true }),
+      textColumn('column_name', { title: 'Number' }),
+      ...numbers,
+    ],
+    empty: 'The service has changed no stored number.',
+    notes: hidden
+      ? []
+      : [['A row without a number is a change that moved no sum, for example of an email address.']],
+    streams: DAILY_STREAMS,
+    until,
+  });
+}
+
+const RESTATED_BY: ListedColumn = {
+  title: 'Change',
+  align: 'end',
+  cell: (result, row) => changeOf(factOf(result, row, 'value_after'), factOf(result, row, 'value_before')),
+};
+
+/** Sums of counts are whole; those of credits need not be. */
+function sumColumn(name: string, title: string, why: string): ListedColumn {
+  return {
+    title,
+    align: 'end',
+    cell: (result, row) => {
+      const sum = factOf(result, row, name, { why });
+      return sum.value === null || Number.isInteger(sum.value) ? sum : { ...sum, format: 'decimal' };
+    },
+  };
+}
+
+const NOTHING = 'No record is in quarantine.';
+
+/** How many records are in quarantine, by stream and reason. */
+export function quarantineReasons(reader: PageReader, until: UtcDay): Promise<Figure> {
+  return listing(reader, {
+    id: 'quarantine',
+    title: 'Quarantine',
+    subtitle: 'Records that could not be stored, by stream and reason',
+    query: sql`
+  SELECT stream, reason, COUNT(*) AS records, COUNT(accepted_at) AS accepted, MIN(first_seen_at) AS first_seen_at
+  FROM quarantine WHERE org_id = ${reader.filters.orgId} GROUP BY stream, reason`,
+    order: sql`records DESC, stream, reason`,
+    columns: [
+      textColumn('stream', { title: 'Stream' }),
+      textColumn('reason', { title: 'Reason' }, freeTextFor(reader.viewer)),
+      factColumn('records', 'Records'),
+      factColumn('accepted', 'Accepted'),
+      instantColumn('first_seen_at', { title: 'First seen' }),
+    ],
+    empty: NOTHING,
+    notes: [['The command daywalk quarantine lists the records and accepts them.']],
+    streams: STREAMS,
+    until,
+  });
+}
+
+/** The records in quarantine, newest first, without their content. Only managers see where in a response they were. */
+export function quarantinedRecords(reader: PageReader, until: UtcDay): Promise<Figure> {
+  const hidden = isRestricted(reader.viewer);
+  return listing(reader, {
+    id: 'quarantined-records',
+    title: 'Records in quarantine',
+    subtitle: 'Newest first; the records themselves may hold personal data and are not shown',
+    query: sql`
+  SELECT first_seen_at, stream, date, reason, ${hidden ? sql`` : sql`path, `}accepted_at, record_sha256
+  FROM quarantine WHERE org_id = ${reader.filters.orgId}`,
+    order: sql`first_seen_at DESC, date DESC, stream, record_sha256`,
+    columns: [
+      instantColumn('first_seen_at', { title: 'First seen' }),
+      textColumn('date', { title: 'Day' }),
+      textColumn('stream', { title: 'Stream' }),
+      textColumn('reason', { title: 'Reason' }, freeTextFor(reader.viewer)),
+      ...(hidden ? [] : [textColumn('path', { title: 'Place', isSpare: true })]),
+      instantColumn('accepted_at', { title: 'Accepted' }),
+    ],
+    empty: NOTHING,
+    streams: STREAMS,
+    until,
+  });
+}
+
+/** Fields and values of responses that this version does not know, newest first. Only managers see the samples. */
+export function schemaDrift(reader: PageReader, until: UtcDay): Promise<Figure> {
+  const hidden = isRestricted(reader.viewer);
+  return listing(reader, {
+    id: 'drift',
+    title: 'Unknown parts of responses',
+    subtitle: 'One row per place that this version does not know, newest first',
+    query: sql`
+  SELECT first_seen_on, stream, path, kind${hidden ? sql`` : sql`, sample`}
+  FROM schema_drift WHERE org_id = ${reader.filters.orgId}`,
+    order: sql`first_seen_on DESC, stream, path`,
+    columns: [
+      textColumn('first_seen_on', { title: 'First day' }),
+      textColumn('stream', { title: 'Stream' }),
+      textColumn('path', { title: 'Place' }),
+      textColumn('kind', { title: 'Kind' }),
+      ...(hidden ? [] : [textColumn('sample', { title: 'Sample', isSpare: true })]),
+    ],
+    empty: 'Every part of the responses is known.',
+    notes: [['Unknown fields are kept in the columns named extra.']],
+    streams: STREAMS,
+    until,
+  });
+}
+
+const RUNS_LISTED_MAX = 30;
+
+/** The latest runs of the organization, and those that ended before they knew their organization. */
+export function latestRuns(reader: PageReader, until: UtcDay): Promise<Figure> {
+  const { orgId } = reader.filters;
+  return listing(reader, {
+    id: 'runs',
+    title: 'Runs',
+    subtitle: 'Newest first',
+    query: sql`
+  SELECT started_at, command, ${secondsOf(reader)} AS seconds, exit_code, units_done, units_failed, rows_written,
+    requests, retries, run_id, ended_at
+  FROM export_runs WHERE org_id = ${orgId} OR org_id IS NULL`,
+    order: sql`started_at DESC, run_id`,
+    columns: [
+      instantColumn('started_at', { title: 'Started' }),
+      textColumn('command', { title: 'Command' }),
+      factColumn('seconds', 'Seconds', { why: 'the run has not ended, or was killed' }),
+      EXIT_CODE,
+      MEANING,
+      factColumn('units_done', 'Units'),
+      factColumn('units_failed', 'Failed'),
+      factColumn('rows_written', 'Rows'),
+      factColumn('requests', 'Requests'),
+      factColumn('retries', 'Retries'),
+    ],
+    most: RUNS_LISTED_MAX,
+    empty: 'No run is recorded: `daywalk run`',
+    streams: STREAMS,
+    until,
+  });
+}
+
+const EXIT_CODE: ListedColumn = {
+  title: 'Exit code',
+  align: 'end',
+  cell: (result, row) => factOf(result, row, 'exit_code', { why: 'the run has not ended, or was killed' }),
+};
+
+const MEANING: ListedColumn = {
+  title: 'Meaning',
+  cell: ({ rows }, row) => meaningOf(rows[row]?.['exit_code']),
+};
+
+function meaningOf(code: unknown): Cell {
+  if (code === null) return textCell('in progress, or killed');
+  return textCell(isExitCode(code) ? describeExitCode(code) : null);
+}
+
+function secondsOf({ warehouse }: PageReader): SQL {
+  return warehouse.dialect === 'sqlite'
+    ? sql`(julianday(ended_at) - julianday(started_at)) * 86400`
+    : sql`CAST(EXTRACT(EPOCH FROM ended_at - started_at) AS double precision)`;
 }

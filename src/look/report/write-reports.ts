@@ -9,8 +9,7 @@ import { type AskedPeriod, type Period, resolvePeriod } from '../../metrics/peri
 import type { Warehouse } from '../../warehouse/port.ts';
 import { isRestricted, MANAGERS, mergedGroups, namelessOf, type Viewer } from '../audience.ts';
 import { type Filters, pageReader } from '../reader.ts';
-import { type Prepared, prepareReports, type ReportPage } from './build-pages.ts';
-import { listDocument, reportDocument } from './document.ts';
+import { listDocument, type Prepared, prepareReports, type ReportPage, reportDocument } from './document.ts';
 import { readPeople } from './limits.ts';
 import { expectNoSecret, readSecrets, type Secrets } from './secrets.ts';
 

@@ -9,8 +9,15 @@ import { pageHtml } from '../html/page.ts';
 import type { Page } from '../page.ts';
 import { pageReader, rememberResults } from '../reader.ts';
 import { type Answer, ASSETS, htmlAnswer, messageHtml } from './answer.ts';
-import { frameOf, type Surroundings } from './frame-of.ts';
-import { type Choices, type PageRequest, readChoices, readFilters, readPageRequest } from './page-request.ts';
+import {
+  type Choices,
+  frameOf,
+  type PageRequest,
+  readChoices,
+  readFilters,
+  readPageRequest,
+  type Surroundings,
+} from './page-request.ts';
 
 /** How many requests may wait for the pages before them, and how long. */
 export const WAITING_MAX = 32;

@@ -7,7 +7,7 @@ import type { AlertSettings, Settings } from '../../settings/settings.ts';
 import { withWarehouse } from '../../warehouse/open.ts';
 import type { RoundListener } from '../perform-round.ts';
 import { failureScope, identified, nameOfScope, organizationScopes } from './examine-organization.ts';
-import { messageBody, type NamedIncident } from './incident-message.ts';
+import { messageBody, type NamedIncident } from './incidents.ts';
 import { createPings, isUndecided } from './pings.ts';
 import {
   type IncidentMemory,

@@ -3,7 +3,7 @@ import { sql } from '../../../schema/query.ts';
 import { cannedQueries } from '../../../src/bi/datasette.ts';
 import { metricSql } from '../../../src/bi/dictionary.ts';
 import { dataSources } from '../../../src/bi/grafana/data-source.ts';
-import { line } from '../../../src/bi/grafana/metric-panels.ts';
+import { line } from '../../../src/bi/grafana/panel.ts';
 import { sqlTarget } from '../../../src/bi/sql.ts';
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allMetrics, dimensionsOf } from '../../../schema/metrics/dictionary.ts';
 import { publishedTables } from '../../../schema/tables.ts';
-import { LEFT_OUT } from '../../../src/bi/dbt/measures.ts';
+import { LEFT_OUT } from '../../../src/bi/dbt/semantic.ts';
 import { dbtTarget } from '../../../src/bi/dbt/target.ts';
 import { DBT, dbt, NO_DBT, run } from '../../support/bi/dbt.ts';
 import { dbtPlaces, type HeldProject } from '../../support/bi/dbt-project.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { publishedTables, tables } from '../../../schema/tables.ts';
-import { sameButForCase } from '../../../src/publish/lake-names.ts';
+import { sameButForCase } from '../../../src/publish/lake-folder.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';

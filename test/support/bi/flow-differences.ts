@@ -5,7 +5,7 @@ import {
   isGrain,
   type Metric,
 } from '../../../schema/metrics/dictionary.ts';
-import { LEFT_OUT } from '../../../src/bi/dbt/measures.ts';
+import { LEFT_OUT } from '../../../src/bi/dbt/semantic.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { isClose } from './equal-rows.ts';

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { type Dimension, isGrain, type Metric } from '../../../schema/metrics/dictionary.ts';
-import { LEFT_OUT } from '../../../src/bi/dbt/measures.ts';
-import { semanticRows } from '../../../src/bi/dbt/semantic.ts';
+import { LEFT_OUT, semanticRows } from '../../../src/bi/dbt/semantic.ts';
 import { type DbtProject, run } from './dbt.ts';
 import { COMPARED, isOfOneDay, type NumberSource, OCTOBER } from './october.ts';
 

@@ -9,9 +9,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MANIFEST_FILE } from '../../../src/bi/read-folder.ts';
 import type { BiFile } from '../../../src/bi/write-folder.ts';
-import { writeFolder } from '../../../src/bi/write-folder.ts';
+import { MANIFEST_FILE, writeFolder } from '../../../src/bi/write-folder.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const FILES: readonly BiFile[] = [

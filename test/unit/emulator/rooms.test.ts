@@ -19,7 +19,6 @@ const ORDER = [
   'service',
   'server',
   'journal',
-  'options',
   'admin',
   'emulator',
   'index',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import type { Frame } from '../../../src/look/html/frame.ts';
 import { pageHtml } from '../../../src/look/html/page.ts';
+import type { Frame } from '../../../src/look/html/text.ts';
 import { cellOf } from '../../../src/look/numbers.ts';
 import type { Cell, Page } from '../../../src/look/page.ts';
 import type { Result } from '../../../src/look/reader.ts';

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { createPacer } from '../../../../src/http/pace.ts';
 import {
   burstEnded,
   type Flight,
@@ -8,8 +9,7 @@ import {
   flightRefused,
   mayBeTooMany,
   openFlight,
-} from '../../../../src/http/flight.ts';
-import { createPacer } from '../../../../src/http/pace.ts';
+} from '../../../../src/http/rate.ts';
 import { pauseOf, Refusal } from '../../../support/api/pacer-refusal.ts';
 import { FakeClock } from '../../../support/clock/fake-clock.ts';
 
