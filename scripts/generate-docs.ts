@@ -9,6 +9,7 @@
  * | docs/commands.md | `src/cli/commands/` |
  * | .env.example, the table of docs/settings.md | `src/settings/` |
  * | the table of docs/monitoring.md | `src/serve/metrics/` |
+ * | docs/images/architecture.svg | the imports of `src/`, `jobs/` and `schema/` |
  * | the tables of docs/scaling.md | `bench/scaling/` |
  * | the tables of docs/performance.md | `bench/results.json` |
  */
@@ -17,6 +18,7 @@ import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
 import { metricsMarkdown, schemaMarkdown } from '../schema/reference/documentation.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
+import { architectureDrawing } from './architecture-drawing.ts';
 import { commandsPage } from './commands-page.ts';
 import { metricsTable } from './monitoring-table.ts';
 
@@ -37,6 +39,7 @@ const generated: Readonly<Record<string, string>> = {
   '.env.example': dotenvExample(),
   'docs/settings.md': filled('docs/settings.md', { settings: settingsMarkdown() }),
   'docs/monitoring.md': filled('docs/monitoring.md', { metrics: metricsTable() }),
+  'docs/images/architecture.svg': architectureDrawing(),
   'docs/performance.md': filled('docs/performance.md', performanceTables()),
   'docs/scaling.md': filled('docs/scaling.md', scalingTables()),
 };

@@ -1,11 +1,14 @@
 /**
- * Prints the shape of the program: `npm run house`. `--list` names the files behind each figure. The limits of these
- * figures are in test/unit/house.test.ts.
+ * Prints the shape of the program: `npm run house`. `--list` names the files behind each figure. `--road` also runs the
+ * program, and counts the files on the road of a user row.
  */
 import { parseArgs } from 'node:util';
 import { type House, measureHouse } from '../test/support/structure/house.ts';
+import type { Road } from './road.ts';
 
-const { values: given } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
+const { values: given } = parseArgs({
+  options: { list: { type: 'boolean', default: false }, road: { type: 'boolean', default: false } },
+});
 
 function say(text = ''): void {
   process.stdout.write(`${text}\n`);
@@ -57,6 +60,24 @@ function printLists({ single, dust, chain }: House): void {
   for (const { path, importers } of single) say(`  ${path} <- ${importers.join(', ')}`);
 }
 
+function printRoad({ samePage, nextPage, overview }: Road): void {
+  const parts: readonly (readonly [string, readonly string[]])[] = [
+    ['from bytes to a table', samePage],
+    ['… if the row opens a page', nextPage],
+    ['from a table to the overview', overview],
+  ];
+  say('\nfiles on the road of a user row');
+  for (const [name, files] of parts) {
+    say(`${name.padEnd(32)}${`${files.length}`.padStart(12)}`);
+    if (given.list) for (const path of files) say(`  ${path}`);
+  }
+}
+
 const house = measureHouse();
 printTable(house);
 if (given.list) printLists(house);
+if (given.road) {
+  // Loaded only now: it starts a service and loads all of the program.
+  const { measureRoad } = await import('./road.ts');
+  printRoad(await measureRoad());
+}

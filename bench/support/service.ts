@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { FIRST_DAY, shiftDay, type UtcDay } from '../../src/core/day.ts';
-import type { JournalSnapshot } from '../../src/emulator/index.ts';
+import type { JournalSnapshot, RevisionRequest } from '../../src/emulator/index.ts';
 import { childScript } from './process.ts';
 
 /** Cache for all pages of a benchmark, so that none is generated during a measurement. */
@@ -28,6 +28,8 @@ export interface Service extends Organization {
   delay(ms: number): Promise<void>;
   /** Sets a quirk. */
   switch(quirks: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Changes past data. */
+  revise(request: RevisionRequest): Promise<void>;
   /** Requests since {@link forget}. */
   journal(): Promise<JournalSnapshot>;
   forget(): Promise<void>;
@@ -60,6 +62,7 @@ export async function startService(organization: Organization): Promise<Service>
     today,
     delay: async (ms) => void (await admin('PUT', 'latency', { ms })),
     switch: async (quirks) => void (await admin('PUT', 'quirks', quirks)),
+    revise: async (request) => void (await admin('POST', 'revisions', request)),
     journal: async () => JSON.parse(await (await admin('GET', 'journal')).text()),
     forget: async () => void (await admin('DELETE', 'journal')),
     stop: () => void child.kill(),

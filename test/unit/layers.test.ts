@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FLOORS, roomOf } from '../support/structure/floors.ts';
 import {
   circlesIn,
   countMentions,
@@ -12,38 +13,6 @@ import {
 } from '../support/structure/sources.ts';
 
 const LINES_MAX = 350;
-
-/** The rooms of the house by their paths, and the floor of each. Imports go to lower floors only. */
-const FLOORS = {
-  'src/core/': 1,
-  'schema/': 2,
-  'src/privacy/': 2,
-  'src/contract/': 2,
-  'src/judge/': 2,
-  'src/http/': 3,
-  'src/warehouse/': 3,
-  'src/emulator/': 3,
-  'src/api/': 4,
-  'src/archive/': 4,
-  'src/copy/': 4,
-  'src/metrics/': 4,
-  'src/publish/': 4,
-  'src/hooks/': 4,
-  'src/pipeline/': 5,
-  'src/erase/': 6,
-  'src/verify/': 6,
-  'src/status/': 6,
-  'src/bi/': 6,
-  'src/look/': 6,
-  'src/settings/': 7,
-  'jobs/': 8,
-  'src/serve/': 9,
-  'src/cli/': 10,
-  // The library's entry re-exports from any floor.
-  'src/index.ts': 10,
-} as const satisfies Record<string, number>;
-
-type Room = keyof typeof FLOORS;
 
 /**
  * The order of the parts of the pipeline: each may import earlier parts. Stages have the same rank, and import only
@@ -92,12 +61,6 @@ const TIMED = [
 
 const sources = readSources();
 const imports = sources.flatMap(importsOf);
-
-function roomOf(path: string): Room {
-  const room = (Object.keys(FLOORS) as Room[]).find((prefix) => path.startsWith(prefix));
-  if (room === undefined) throw new Error(`${path} stands in no room; give its folder a floor in this test`);
-  return room;
-}
 
 function rankOf(path: string): number {
   return PIPELINE_RANKS.find(([part]) => part.test(path))?.[1] ?? 0;

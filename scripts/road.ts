@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Sqlite from 'better-sqlite3';
+import { type Service, startService } from '../bench/support/service.ts';
+import { runExport } from '../jobs/run.ts';
+import { USERS_LIMIT } from '../src/contract/limits.ts';
+import { systemClock } from '../src/core/clock.ts';
+import { shiftDay, type UtcDay } from '../src/core/day.ts';
+import { STREAMS } from '../src/core/stream.ts';
+import { startDashboard } from '../src/look/server/dashboard.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import { keepOpen } from '../src/warehouse/kept-open.ts';
+import { ROOT } from '../test/support/structure/sources.ts';
+
+/** Small enough for one page of users a day, and for one thread, which is all that the profile sees. */
+const ORGANIZATION = { users: 260, days: 6, steady: false } as const;
+/** Runs of each kind. What differs between two equal runs, such as a wait, is not part of the road. */
+const ROUNDS = 2;
+
+/** The road of a user row through the program, as the files that hold it. */
+export interface Road {
+  /** Files with functions that run more often when the same run has one more user row. */
+  readonly samePage: readonly string[];
+  /** The same for a row that does not fit on the page of the others, and so needs one more request. */
+  readonly nextPage: readonly string[];
+  /** Files with functions that run when the dashboard makes and sends its overview. */
+  readonly overview: readonly string[];
+}
+
+/** Measures the road: from a response of the emulator into a warehouse, and from there onto a page. */
+export async function measureRoad(): Promise<Road> {
+  const folder = mkdtempSync(join(tmpdir(), 'daywalk-road-'));
+  const service = await startService(ORGANIZATION);
+  const day = shiftDay(service.today, -ORGANIZATION.days);
+  // Only one endpoint shows them, so that no other row changes.
+  const addUsers = (count: number) => service.revise({ kind: 'add-users', day, streams: ['users'], count });
+  let runs = 0;
+  const nextFile = () => join(folder, `${++runs}.db`);
+  try {
+    const profile = await startProfile();
+    const callsOfRuns = async () => {
+      const list: Calls[] = [];
+      while (list.length < ROUNDS) list.push(await profile.callsOf(() => exportFrom(service, nextFile())));
+      return list;
+    };
+    // The first run loads modules.
+    const first = nextFile();
+    await exportFrom(service, first);
+    const few = await callsOfRuns();
+    await addUsers(1);
+    const fewAndOne = await callsOfRuns();
+    await addUsers(USERS_LIMIT.max - usersOn(first, day) - 1);
+    const full = await callsOfRuns();
+    await addUsers(1);
+    const fullAndOne = await callsOfRuns();
+    return {
+      samePage: filesOf(risen(few, fewAndOne)),
+      nextPage: filesOf(risen(full, fullAndOne)),
+      overview: filesOf(await callsOfOverview(first, service, profile)),
+    };
+  } finally {
+    service.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function usersOn(file: string, day: UtcDay): number {
+  const database = new Sqlite(file, { readonly: true });
+  const users = database.prepare('SELECT COUNT(*) FROM user_daily WHERE date = ?').pluck().get(day);
+  database.close();
+  if (typeof users !== 'number' || users >= USERS_LIMIT.max) throw new Error(`${day} has ${users} users`);
+  return users;
+}
+
+/** How often each function ran, by its file and its place in it. */
+type Calls = ReadonlyMap<string, number>;
+
+interface Profile {
+  /** Counts the calls of functions of the program on this thread during some work. */
+  callsOf(work: () => Promise<void>): Promise<Calls>;
+}
+
+async function startProfile(): Promise<Profile> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  return {
+    callsOf: async (work) => {
+      // Taking the counts also sets them to 0.
+      await session.post('Profiler.takePreciseCoverage');
+      await work();
+      const { result } = await session.post('Profiler.takePreciseCoverage');
+      const calls = result.flatMap(({ url, functions }) =>
+        pathOf(url) === undefined
+          ? []
+          : functions.map(
+              ({ ranges: [range] }) => [`${pathOf(url)}:${range?.startOffset}`, range?.count ?? 0] as const,
+            ),
+      );
+      return new Map(calls);
+    },
+  };
+}
+
+/** The path of a file of the program, from the root. */
+function pathOf(url: string): string | undefined {
+  if (!url.startsWith('file:')) return undefined;
+  const path = relative(ROOT, fileURLToPath(url));
+  return /^(src|jobs|schema)\//.test(path) ? path : undefined;
+}
+
+/** The functions that ran more often in every run of the second kind than in any of the first. */
+function risen(before: readonly Calls[], after: readonly Calls[]): Calls {
+  const most = (name: string) => Math.max(...before.map((calls) => calls.get(name) ?? 0));
+  const least = (name: string) => Math.min(...after.map((calls) => calls.get(name) ?? 0));
+  const names = new Set(after.flatMap((calls) => [...calls.keys()]));
+  return new Map([...names].map((name) => [name, least(name) - most(name)] as const));
+}
+
+function filesOf(calls: Calls): string[] {
+  const names = [...calls].filter(([, count]) => count > 0).map(([name]) => name.split(':')[0] ?? '');
+  return [...new Set(names)].toSorted();
+}
+
+async function exportFrom({ url, apiKey, today }: Service, warehouse: string): Promise<void> {
+  const settings: Settings = {
+    ...{ apiKey, baseUrl: url, appUrl: url, warehouse, emails: { mode: 'keep' }, log: 'silent', now: null },
+    ...{ concurrency: 1, rangeDays: 1, settleDays: 3, attempts: 3, requestTimeoutMs: 10_000 },
+    maxRequestsPerMinute: null,
+  };
+  const request = { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false };
+  const { exitCode } = await runExport(settings, request, {
+    clock: systemClock(new Date(`${today}T03:00:00Z`)),
+    observe: () => undefined,
+    signal: new AbortController().signal,
+  });
+  if (exitCode !== 0) throw new Error(`the run ended with ${exitCode}`);
+}
+
+async function callsOfOverview(file: string, { today }: Service, profile: Profile): Promise<Calls> {
+  const clock = systemClock(new Date(`${today}T03:00:00Z`));
+  const warehouse = keepOpen(file, { clock });
+  const dashboard = await startDashboard({
+    ...{ warehouse, clock, footer: ['Daywalk'], keepsReady: false },
+    ...{ listen: { host: '127.0.0.1', port: 0 }, allowedHosts: [], token: null },
+    hintOf: () => undefined,
+    report: (error) => {
+      throw error;
+    },
+  });
+  const show = async (from: string) => {
+    const response = await fetch(`${dashboard.url}/?from=${from}&until=${shiftDay(today, -1)}`);
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`the overview was answered with ${response.status}`);
+  };
+  try {
+    await show(shiftDay(today, -4));
+    return await profile.callsOf(() => show(shiftDay(today, -3)));
+  } finally {
+    await dashboard.close();
+    await warehouse.close();
+  }
+}
