@@ -6,7 +6,8 @@ const MARGIN = 10;
 /** Left of the rooms stands the number of the floor. */
 const LABEL_WIDTH = 44;
 const GAP = 10;
-const FLOOR_HEIGHT = 78;
+const PADDING = 10;
+const NAME_HEIGHT = 34;
 const LINE_HEIGHT = 16;
 /** The mean width of a letter of the small text. */
 const LETTER_WIDTH = 6.4;
@@ -20,15 +21,17 @@ export function architectureDrawing(): string {
   const floors = [...Map.groupBy(Object.keys(FLOORS) as Room[], (room) => FLOORS[room])].toSorted(
     ([a], [b]) => b - a,
   );
-  const height = 2 * MARGIN + floors.length * FLOOR_HEIGHT;
-  const drawn = floors.map(([floor, rooms], index) =>
-    drawFloor({ floor, rooms, y: MARGIN + index * FLOOR_HEIGHT }, below),
-  );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="title desc"
+  let y = MARGIN;
+  const drawn = floors.map(([floor, rooms]) => {
+    const { height, text } = drawFloor(floor, rooms, { below, y });
+    y += height;
+    return text;
+  });
+  const list = floors.map(([floor, rooms]) => `Floor ${floor}: ${rooms.map(nameOf).join(', ')}.`);
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + MARGIN}" role="img" aria-labelledby="title desc"
   font-family="ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif" font-size="14">
   <title id="title">The rooms of Daywalk on their floors</title>
-  <desc id="desc">${floors.map(([floor, rooms]) => `Floor ${floor}: ${rooms.map(nameOf).join(', ')}.`).join(' ')} Each room imports
-    from lower floors only.</desc>
+  <desc id="desc">Each room imports from lower floors only. ${list.join(' ')}</desc>
 ${STYLE}
 ${drawn.join('\n')}
 </svg>
@@ -68,53 +71,55 @@ function restsOn(): Map<Room, readonly Room[]> {
   );
 }
 
+/** The rooms of a floor side by side, all as high as the one with the most lines. */
 function drawFloor(
-  { floor, rooms, y }: { readonly floor: number; readonly rooms: readonly Room[]; readonly y: number },
-  below: ReadonlyMap<Room, readonly Room[]>,
-): string {
+  floor: number,
+  rooms: readonly Room[],
+  { below, y }: { readonly below: ReadonlyMap<Room, readonly Room[]>; readonly y: number },
+): { readonly height: number; readonly text: string } {
   const left = MARGIN + LABEL_WIDTH;
-  const width = (WIDTH - MARGIN - left - GAP * (rooms.length - 1)) / rooms.length;
-  const boxes = rooms.map((room, index) =>
-    drawRoom(nameOf(room), (below.get(room) ?? []).map(nameOf), {
-      x: left + index * (width + GAP),
-      y: y + GAP / 2,
-      width,
-    }),
+  const width = rounded((WIDTH - MARGIN - left - GAP * (rooms.length - 1)) / rooms.length);
+  const lettersMax = Math.floor((width - 2 * PADDING) / LETTER_WIDTH);
+  const contents = rooms.map((room) => ({
+    name: nameOf(room),
+    lines: wrapped((below.get(room) ?? []).map(nameOf), lettersMax),
+  }));
+  const boxHeight = NAME_HEIGHT + LINE_HEIGHT * Math.max(...contents.map(({ lines }) => lines.length));
+  const height = boxHeight + GAP;
+  const boxes = contents.map((content, index) =>
+    drawRoom(content, { x: rounded(left + index * (width + GAP)), y: y + GAP / 2, width, height: boxHeight }),
   );
-  const line = y + FLOOR_HEIGHT;
-  return [
-    `  <text class="number" x="${MARGIN + 8}" y="${y + FLOOR_HEIGHT / 2 + 5}">${floor}</text>`,
-    ...boxes,
-    `  <path class="floor" d="M${MARGIN} ${line} H${WIDTH - MARGIN}" />`,
-  ].join('\n');
+  const line = `  <path class="floor" d="M${MARGIN} ${y + height} H${WIDTH - MARGIN}" />`;
+  const number = `  <text class="number" x="${MARGIN + PADDING}" y="${y + height / 2 + 5}">${floor}</text>`;
+  return { height, text: [number, ...boxes, line].join('\n') };
 }
 
 function drawRoom(
-  name: string,
-  below: readonly string[],
-  { x, y, width }: { readonly x: number; readonly y: number; readonly width: number },
+  { name, lines }: { readonly name: string; readonly lines: readonly string[] },
+  { x, y, width, height }: Readonly<Record<'x' | 'y' | 'width' | 'height', number>>,
 ): string {
-  const lines = wrapped(below, Math.floor((width - 20) / LETTER_WIDTH));
-  const place = `x="${rounded(x + 10)}"`;
+  const left = `x="${rounded(x + PADDING)}"`;
   return [
-    `  <rect class="room" x="${rounded(x)}" y="${y}" width="${rounded(width)}" height="${FLOOR_HEIGHT - GAP}" rx="6" />`,
-    `  <text class="name" ${place} y="${y + 22}">${name}</text>`,
+    `  <rect class="room" x="${x}" y="${y}" width="${width}" height="${height}" rx="6" />`,
+    `  <text class="name" ${left} y="${y + 22}">${name}</text>`,
     ...lines.map(
-      (line, index) => `  <text class="below" ${place} y="${y + 41 + index * LINE_HEIGHT}">${line}</text>`,
+      (line, index) => `  <text class="below" ${left} y="${y + 40 + index * LINE_HEIGHT}">${line}</text>`,
     ),
   ].join('\n');
 }
 
-/** The names as lines of at most so many letters. */
+/** `on api, warehouse`, in lines of at most so many letters. */
 function wrapped(names: readonly string[], lettersMax: number): string[] {
   const lines: string[] = [];
-  for (const name of names) {
-    const last = lines.at(-1);
-    if (last !== undefined && `${last}, ${name}`.length <= lettersMax)
-      lines[lines.length - 1] = `${last}, ${name}`;
-    else lines.push(name);
+  let line = 'on';
+  for (const [index, name] of names.entries()) {
+    const word = index < names.length - 1 ? `${name},` : name;
+    if (line.length + 1 + word.length > lettersMax) {
+      lines.push(line);
+      line = word;
+    } else line += ` ${word}`;
   }
-  return lines.map((line, index) => (index < lines.length - 1 ? `${line},` : line));
+  return names.length === 0 ? [] : [...lines, line];
 }
 
 /** `api` for `src/api/`, `jobs` for `jobs/`. */
