@@ -77,40 +77,52 @@ export function measureHouse(sources: readonly Source[] = readSources()): House 
   };
 }
 
+/** A name, and the file that has it: the one that declares it, or another door. */
+interface Offer {
+  readonly file: string;
+  readonly name: string;
+}
+
 /** The files that stand behind the names of an import: one, or those behind a door. */
 function ends(
-  doors: ReadonlyMap<string, ReadonlyMap<string, string>>,
+  doors: ReadonlyMap<string, ReadonlyMap<string, Offer>>,
   to: string,
   names: readonly string[],
 ): readonly string[] {
   const offered = doors.get(to);
   if (offered === undefined) return [to];
-  const behind = names.length === 0 ? [...offered.values()] : names.map((name) => offered.get(name) ?? to);
-  return behind.flatMap((file) => (file === to ? [] : ends(doors, file, names)));
+  const taken = names.length === 0 ? [...offered.keys()] : names;
+  return taken.flatMap((name) => {
+    const offer = offered.get(name);
+    return offer === undefined || offer.file === to ? [] : ends(doors, offer.file, [offer.name]);
+  });
 }
 
-/** The names that a door offers, each with the file that declares it. */
-function offers({ path, text }: Source): Map<string, string> {
+/** The names that a door offers, each with its place. */
+function offers({ path, text }: Source): Map<string, Offer> {
   const statements = withoutComments(text).matchAll(
     /^export\s+(?:type\s+)?\{([^}]*)\}\s*from\s+'(\.[^']+)';/gm,
   );
   const reexported = Array.from(statements).flatMap(([, names = '', from = '']) =>
-    namesIn(names).map((name) => [name, resolvePath(path, from)] as const),
+    pairsIn(names).map(([name, as]) => [as, { file: resolvePath(path, from), name }] as const),
   );
   const own = Array.from(
     withoutComments(text).matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm),
-    ([, name = '']) => [name, path] as const,
+    ([, name = '']) => [name, { file: path, name }] as const,
   );
   return new Map([...reexported, ...own]);
 }
 
-/** The names in braces, as others see them: `type A, b as c` gives `A` and `c`. */
-function namesIn(braces: string): string[] {
+/** The names in braces, as the other file and as the importers of this one know them: `type A, b as c` gives A, A and b, c. */
+function pairsIn(braces: string): (readonly [name: string, as: string])[] {
   return braces
     .split(',')
-    .map((name) => name.trim().replace(/^type /, ''))
-    .filter((name) => name !== '')
-    .map((name) => name.split(' as ').at(-1) ?? name);
+    .map((part) => part.trim().replace(/^type /, ''))
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [name = '', as = name] = part.split(' as ');
+      return [name, as];
+    });
 }
 
 function longestChain(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] {
@@ -119,7 +131,7 @@ function longestChain(edges: ReadonlyMap<string, ReadonlySet<string>>): string[]
     const found = known.get(path);
     if (found !== undefined) return found;
     // There are no cycles: another test checks. Without this line one would never end.
-    known.set(path, [path]);
+    known.set(path, []);
     const longest = [...(edges.get(path) ?? [])]
       .map(from)
       .reduce((a, b) => (b.length > a.length ? b : a), []);
