@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
-import { type Service, startService } from '../bench/support/service.ts';
+import { type Organization, type Service, startService } from '../bench/support/service.ts';
 import { runExport } from '../jobs/run.ts';
 import { USERS_LIMIT } from '../src/contract/limits.ts';
 import { systemClock } from '../src/core/clock.ts';
@@ -16,9 +16,11 @@ import { keepOpen } from '../src/warehouse/kept-open.ts';
 import { ROOT } from '../test/support/structure/sources.ts';
 
 /** Small enough for one page of users a day, and for one thread, which is all that the profile sees. */
-const ORGANIZATION = { users: 260, days: 6, steady: false } as const;
+const FEW_DAYS = { users: 260, days: 6, steady: false } as const;
 /** Runs of each kind. What differs between two equal runs, such as a wait, is not part of the road. */
 const ROUNDS = 2;
+/** Enough for every part of the overview: weeks, and a period with the same span before. */
+const MANY_DAYS = { users: 60, days: 70, steady: false } as const;
 
 /** The road of a user row through the program, as the files that hold it. */
 export interface Road {
@@ -33,38 +35,58 @@ export interface Road {
 /** Measures the road: from a response of the emulator into a warehouse, and from there onto a page. */
 export async function measureRoad(): Promise<Road> {
   const folder = mkdtempSync(join(tmpdir(), 'daywalk-road-'));
-  const service = await startService(ORGANIZATION);
-  const day = shiftDay(service.today, -ORGANIZATION.days);
-  // Only one endpoint shows them, so that no other row changes.
-  const addUsers = (count: number) => service.revise({ kind: 'add-users', day, streams: ['users'], count });
-  let runs = 0;
-  const nextFile = () => join(folder, `${++runs}.db`);
   try {
     const profile = await startProfile();
-    const callsOfRuns = async () => {
-      const list: Calls[] = [];
-      while (list.length < ROUNDS) list.push(await profile.callsOf(() => exportFrom(service, nextFile())));
-      return list;
-    };
-    // The first run loads modules.
-    const first = nextFile();
-    await exportFrom(service, first);
-    const few = await callsOfRuns();
-    await addUsers(1);
-    const fewAndOne = await callsOfRuns();
-    await addUsers(USERS_LIMIT.max - usersOn(first, day) - 1);
-    const full = await callsOfRuns();
-    await addUsers(1);
-    const fullAndOne = await callsOfRuns();
-    return {
-      samePage: filesOf(risen(few, fewAndOne)),
-      nextPage: filesOf(risen(full, fullAndOne)),
-      overview: filesOf(await callsOfOverview(first, service, profile)),
-    };
+    const overview = await withService(MANY_DAYS, async (service) => {
+      const file = join(folder, 'overview.db');
+      await exportFrom(service, file);
+      return callsOfOverview(file, service, profile);
+    });
+    const rows = await withService(FEW_DAYS, (service) => filesOfRows(folder, service, profile));
+    return { ...rows, overview: filesOf(overview) };
   } finally {
-    service.stop();
     rmSync(folder, { recursive: true });
   }
+}
+
+async function withService<Result>(
+  organization: Organization,
+  work: (service: Service) => Promise<Result>,
+): Promise<Result> {
+  const service = await startService(organization);
+  try {
+    return await work(service);
+  } finally {
+    service.stop();
+  }
+}
+
+async function filesOfRows(
+  folder: string,
+  service: Service,
+  profile: Profile,
+): Promise<Pick<Road, 'samePage' | 'nextPage'>> {
+  const day = shiftDay(service.today, -FEW_DAYS.days);
+  // Only one endpoint shows them, so that no other row changes.
+  const addUsers = (count: number) => service.revise({ kind: 'add-users', day, streams: ['users'], count });
+  const files: string[] = [];
+  const callsOfRuns = async () => {
+    const list: Calls[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const file = join(folder, `${files.length}.db`);
+      files.push(file);
+      list.push(await profile.callsOf(() => exportFrom(service, file)));
+    }
+    return list;
+  };
+  const few = await callsOfRuns();
+  await addUsers(1);
+  const fewAndOne = await callsOfRuns();
+  await addUsers(USERS_LIMIT.max - usersOn(files.at(-1) ?? '', day));
+  const full = await callsOfRuns();
+  await addUsers(1);
+  const fullAndOne = await callsOfRuns();
+  return { samePage: filesOf(risen(few, fewAndOne)), nextPage: filesOf(risen(full, fullAndOne)) };
 }
 
 function usersOn(file: string, day: UtcDay): number {
@@ -158,8 +180,9 @@ async function callsOfOverview(file: string, { today }: Service, profile: Profil
     if (!response.ok) throw new Error(`the overview was answered with ${response.status}`);
   };
   try {
-    await show(shiftDay(today, -4));
-    return await profile.callsOf(() => show(shiftDay(today, -3)));
+    // The first request loads modules, and another period is a page that nobody has asked for.
+    await show(shiftDay(today, -31));
+    return await profile.callsOf(() => show(shiftDay(today, -30)));
   } finally {
     await dashboard.close();
     await warehouse.close();
