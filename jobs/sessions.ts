@@ -1,14 +1,19 @@
 import { encoderOf } from '../schema/row.ts';
 import { tables } from '../schema/tables.ts';
 import type { Session } from '../src/api/create-session.ts';
-import { type CreatedSession, createSession } from '../src/api/create-session.ts';
+import {
+  type CreatedSession,
+  createSession,
+  type KnownSession,
+  knownSession,
+} from '../src/api/create-session.ts';
 import type { KnownIdentifiers } from '../src/api/session-request.ts';
 import { parseSessionRequest } from '../src/api/session-request.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError, UsageError } from '../src/core/errors.ts';
 import { isStorable } from '../src/core/json.ts';
-import { CredentialError } from '../src/http/errors.ts';
+import { CredentialError, UnknownOutcomeError } from '../src/http/errors.ts';
 import type { Retry } from '../src/http/transport.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
 import { sessionRow } from '../src/pipeline/normalize/session.ts';
@@ -45,7 +50,7 @@ export interface SessionCreation {
 /** A created session, and where it is recorded. */
 export interface NewSession {
   readonly orgId: string;
-  readonly session: Session;
+  readonly session: Session | KnownSession['session'];
   /** The location of the warehouse, without a password. */
   readonly warehouse: string;
 }
@@ -54,6 +59,7 @@ export interface NewSession {
  * Creates a session and records it. Opens the warehouse first, so that an unusable one costs no session. Do not repeat
  * it without care: each successful call creates another session.
  * @param onCreated called as soon as the session exists, before it is recorded.
+ * If the answer names the session and breaks another promise, what it tells is shown and recorded before the error is thrown.
  * @throws {UsageError} for a bad request; nothing was sent. @throws {StorageError} when the session was created and
  * could not be recorded; the message has its id. Otherwise as `createSession`.
  */
@@ -81,7 +87,7 @@ export function createRecordedSession(
       if (named !== null)
         await expectName(warehouse, { name: named.name, names: namesOf(allSettings) ?? [] }, orgId);
       expectNotErased(await readErased(warehouse), orgId);
-      const created = await createSession(request, {
+      const creation = createSession(request, {
         transport,
         baseUrl: api.baseUrl,
         signal,
@@ -89,12 +95,25 @@ export function createRecordedSession(
         onWarning: ({ message, path }) =>
           observe({ type: 'warning', message: `${path}: ${message}`, hint: undefined }),
       });
-      onCreated({ orgId, session: created.session, warehouse: warehouse.location });
-      await record(created, { warehouse, orgId, settings });
+      const { created, failure } = await creation.then(
+        (whole) => ({ created: whole, failure: null }),
+        (error: unknown) => ({ created: knownPart(error, clock.now()), failure: error }),
+      );
+      if (created !== undefined) {
+        onCreated({ orgId, session: created.session, warehouse: warehouse.location });
+        await record(created, { warehouse, orgId, settings });
+      }
+      if (failure !== null) throw failure;
     } finally {
       await transport.close();
     }
   });
+}
+
+/** What is known of a session that was created, though the answer does not describe it as promised. */
+function knownPart(error: unknown, now: Date): KnownSession | undefined {
+  const isCreated = error instanceof UnknownOutcomeError && error.outcome === 'created';
+  return isCreated ? knownSession(error.body, now) : undefined;
 }
 
 /** @throws {UsageError} if the organizations file has several organizations and none was asked for. */
@@ -120,7 +139,7 @@ async function organizationOfKey(source: Source, lastDay: UtcDay, signal: AbortS
 }
 
 async function record(
-  created: CreatedSession,
+  created: CreatedSession | KnownSession,
   { warehouse, orgId, settings }: { warehouse: Warehouse; orgId: string; settings: Settings },
 ): Promise<void> {
   const { sessionId } = created.session;

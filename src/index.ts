@@ -5,7 +5,7 @@
  * import { createClient } from 'daywalk';
  * const client = createClient({ apiKey, baseUrl: 'https://api.example.com' });
  * const { data } = await client.activity({ startDate: '2026-01-14', endDate: '2026-01-20' });
- * for await (const page of client.users({ startDate: '2026-01-14', endDate: '2026-01-14' })) console.log(page.data);
+ * for await (const user of client.users({ startDate: '2026-01-14', endDate: '2026-01-14' })) console.log(user.user_id);
  * await client.close();
  * ```
  * @module
@@ -16,7 +16,10 @@ export {
   type Client,
   createClient,
   type DayRange,
+  type Paged,
+  PartialAnswerError,
   type ReportsPage,
+  type RequestOptions,
   type Rows,
 } from './api/client.ts';
 export type { AnsweredSettings, Session } from './api/create-session.ts';
@@ -51,6 +54,7 @@ export {
   ApiError,
   BadRequestError,
   CredentialError,
+  LongWaitError,
   OverloadError,
   RequestError,
   ServerError,

@@ -4,6 +4,7 @@ import {
   ActivityByClientRow,
   ActivityRow,
   ProductivityRow,
+  type ReadinessReport,
   TokensByModelRow,
   TokensRow,
   ToolsByToolRow,
@@ -16,10 +17,14 @@ import { packageVersion } from '../core/package.ts';
 import { parseOrigin, parseProxy } from '../http/addresses.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
 import {
+  callOptions,
   type DayRange,
+  type GroupedRead,
+  type Paged,
   type ReadContext,
   type ReportsPage,
   type ReportsQuery,
+  type RequestOptions,
   type Rows,
   readerOf,
   readReports,
@@ -31,36 +36,36 @@ import { createSession, type Session } from './create-session.ts';
 import type { Hosts } from './requests.ts';
 import type { KnownIdentifiers, SessionRequest, SessionWarning } from './session-request.ts';
 
-export type { DayRange, ReportsPage, Rows } from './client-reads.ts';
+export { PartialAnswerError } from './answer-rules.ts';
+export type { DayRange, Paged, ReportsPage, RequestOptions, Rows } from './client-reads.ts';
 
 /**
  * The typed client of the service. Metrics and labels may be null or missing; identities never are. Unknown fields are
  * kept. Every call is paced and repeated according to {@link ClientOptions}. All calls except `createSession` are reads
- * and may be repeated. They reject with `CredentialError` (401, 403), `BadRequestError` (400), `OverloadError` (429, 503),
+ * and may be repeated. An answer of which parts cannot be used rejects with `PartialAnswerError`, one for another range with
+ * `UnitError`, unless `allowPartial` is set. All calls reject with `CredentialError` (401, 403), `BadRequestError` (400), `OverloadError` (429, 503),
  * `ServerError` (other 5xx), `RequestError` (no usable response), or `UsageError` before anything is sent.
  */
 export interface Client {
   /** Credits per day, nested by model and user; with `groupBy`, one row per day and model (section 4.2). */
-  tokens(query: DayRange & { groupBy: 'model' }): Promise<Rows<TokensByModelRow>>;
-  tokens(query: DayRange): Promise<Rows<TokensRow>>;
+  readonly tokens: GroupedRead<'model', TokensRow, TokensByModelRow>;
   /** Tool usage per day; with `groupBy`, one row per day and tool (section 4.2, rule 3). */
-  tools(query: DayRange & { groupBy: 'tool_name' }): Promise<Rows<ToolsByToolRow>>;
-  tools(query: DayRange): Promise<Rows<ToolsRow>>;
+  readonly tools: GroupedRead<'tool_name', ToolsRow, ToolsByToolRow>;
   /** Active users per day; with `groupBy`, one row per day and client type (section 4.2, rule 4). */
-  activity(query: DayRange & { groupBy: 'client' }): Promise<Rows<ActivityByClientRow>>;
-  activity(query: DayRange): Promise<Rows<ActivityRow>>;
+  readonly activity: GroupedRead<'client', ActivityRow, ActivityByClientRow>;
   /** Files and git work per day (section 4.2). */
-  productivity(query: DayRange): Promise<Rows<ProductivityRow>>;
+  productivity(query: DayRange, options?: RequestOptions): Promise<Rows<ProductivityRow>>;
   /**
-   * The pages of /users, one row per user and day. `limit` is the number of users per page, 1 to 100 (default 100).
-   * `cursor` resumes after an earlier page: its `meta.next_cursor`.
+   * The users of each day (section 4.2), one row per user and day: `for await (const user of client.users(query))`.
+   * `limit` is the number of users per page, 1 to 100 (default 100). `cursor` resumes after an earlier page: its
+   * `meta.next_cursor`.
    */
-  users(query: UsersQuery): AsyncIterable<Rows<UserRow>>;
+  users(query: UsersQuery, options?: RequestOptions): Paged<UserRow, Rows<UserRow>>;
   /**
-   * The pages of readiness reports (section 4.3). `startAfter` resumes after a report; no order is promised. `limit` is
-   * the number of reports per page (default 100, or fewer if the service answers 400 to that).
+   * The readiness reports (section 4.3). `startAfter` resumes after a report; no order is promised. `limit` is the number
+   * of reports per page (default 100, or fewer if the service answers 400 to that).
    */
-  readinessReports(query?: ReportsQuery): AsyncIterable<ReportsPage>;
+  readinessReports(query?: ReportsQuery, options?: RequestOptions): Paged<ReadinessReport, ReportsPage>;
   /**
    * Creates a session on a computer (section 4.1). `apiKey` may be an API key or a JWT. **Not idempotent**: every
    * successful call creates one more session. The client repeats it only if the service provably did not carry out the
@@ -68,9 +73,11 @@ export interface Client {
    * @throws {UsageError} naming every invalid property with its path; nothing was sent.
    * @throws {UnknownOutcomeError} when a session was or may have been created; check before you try again.
    */
-  createSession(request: SessionRequest): Promise<Session>;
+  createSession(request: SessionRequest, options?: Omit<RequestOptions, 'allowPartial'>): Promise<Session>;
   /** Closes the connections. */
   close(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const TOKENS = {
@@ -96,18 +103,22 @@ export function createClient(options: ClientOptions): Client {
   const signal = options.signal ?? new AbortController().signal;
   // Every call in flight listens; Node would report a leak.
   setMaxListeners(0, signal);
-  const context: ReadContext = { transport, hosts, signal };
+  const context: ReadContext = { transport, hosts, signal, allowPartial: options.allowPartial ?? false };
   const { knownIdentifiers, onWarning } = options;
-  const creation = { transport, baseUrl: hosts.baseUrl, signal, knownIdentifiers, onWarning };
+  const creation = { transport, baseUrl: hosts.baseUrl, knownIdentifiers, onWarning };
+  const close = () => transport.close();
   return {
     tokens: readerOf(context, 'tokens', TOKENS),
     tools: readerOf(context, 'tools', TOOLS),
     activity: readerOf(context, 'activity', ACTIVITY),
-    productivity: (query) => readRows(context, { ...query, stream: 'productivity' }, checkProductivity),
-    users: (query) => readUsers(context, query),
-    readinessReports: (query = {}) => readReports(context, query),
-    createSession: async (request) => (await createSession(request, creation)).session,
-    close: () => transport.close(),
+    productivity: (query, call) =>
+      readRows(context, { ...query, stream: 'productivity' }, { check: checkProductivity, options: call }),
+    users: (query, call) => readUsers(context, query, call),
+    readinessReports: (query = {}, call) => readReports(context, query, call),
+    createSession: async (request, call) =>
+      (await createSession(request, { ...creation, ...callOptions(context, call) })).session,
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -124,29 +135,34 @@ export interface ClientOptions {
    */
   readonly apiKey: string;
   /** Credential of the application host. @default apiKey */
-  readonly appApiKey?: string;
+  readonly appApiKey?: string | undefined;
   /** Main API host, for example `https://api.example.com`; https, or http on loopback. */
   readonly baseUrl: string;
   /** Application host, which serves the readiness reports. @default baseUrl */
-  readonly appUrl?: string;
+  readonly appUrl?: string | undefined;
   /** Maximum number of requests in flight. The client sends fewer when the service answers 429 or 503. @default 8 */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Maximum number of requests that begin in any 60 seconds. @default no limit */
-  readonly maxRequestsPerMinute?: number;
+  readonly maxRequestsPerMinute?: number | undefined;
   /** Proxy for other machines, used by CONNECT; loopback hosts are reached directly. @default none */
-  readonly proxy?: { readonly url: string; readonly noProxy?: string };
+  readonly proxy?: { readonly url: string; readonly noProxy?: string | undefined } | undefined;
   /** Time limit of one attempt in milliseconds, from its start to the last byte. @default 30000 */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** Maximum number of attempts per request. @default 6 */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /** Aborts every call of this client. @default never */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called before each repetition of a request. @default does nothing */
-  readonly onRetry?: TransportOptions['onRetry'];
+  readonly onRetry?: TransportOptions['onRetry'] | undefined;
   /** Known values of settings that the specification leaves open; others cause a warning. @default no such warnings */
-  readonly knownIdentifiers?: KnownIdentifiers;
+  readonly knownIdentifiers?: KnownIdentifiers | undefined;
   /** Called for each deprecated or unknown value, before the request is sent. @default does nothing */
-  readonly onWarning?: (warning: SessionWarning) => void;
+  readonly onWarning?: ((warning: SessionWarning) => void) | undefined;
+  /**
+   * Returns answers of which parts were rejected, with these parts in `rejected`, instead of throwing
+   * `PartialAnswerError`. @default false
+   */
+  readonly allowPartial?: boolean | undefined;
 }
 
 /**
@@ -181,8 +197,8 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
   };
 }
 
-function parseKey(key: string, name: string): string {
-  const trimmed = key.trim();
+function parseKey(key: unknown, name: string): string {
+  const trimmed = typeof key === 'string' ? key.trim() : '';
   if (!/^[\x21-\x7e]+$/.test(trimmed)) {
     throw new UsageError(`${name} is empty, or has characters that no header can carry`, {
       hint: 'pass the key as the application shows it, without quotes and line breaks',

@@ -6,7 +6,7 @@ import { type Violation, violationsOf } from '../contract/violations.ts';
 import { isDeeperThan, isObject } from '../core/json.ts';
 import { UnknownOutcomeError } from '../http/errors.ts';
 import type { Answer } from '../http/request.ts';
-import type { Meter, Transport } from '../http/transport.ts';
+import type { CallOptions, Transport } from '../http/transport.ts';
 import {
   type KnownIdentifiers,
   type SessionRequest,
@@ -15,8 +15,8 @@ import {
   sessionWarnings,
 } from './session-request.ts';
 
-/** States of a session (specification, section 3). */
-export const SESSION_STATES = ['idle', 'pending', 'running'] as const;
+/** States of a session (specification, section 3); the service may have new ones. */
+export type SessionStatus = 'idle' | 'pending' | 'running' | (string & {});
 
 // A response describes a session that exists already. New values, further fields and nulls in its settings are accepted,
 // because they must not make a created session look like a failure.
@@ -65,7 +65,7 @@ export type AnsweredSettings = Static<typeof AnsweredSettings>;
 export const Session = Type.Object({
   sessionId: Identity,
   title: Label,
-  status: Type.Enum(SESSION_STATES),
+  status: Type.Unsafe<SessionStatus>(Type.String()),
   messageCount: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
   createdAt: Instant,
   updatedAt: Instant,
@@ -83,17 +83,52 @@ export function readSession(body: unknown): { session: Session } | { violations:
   return { violations: violationsOf(check, body, 'answer') };
 }
 
+/** What a response tells about a session that it does not describe as promised. */
+export interface KnownSession {
+  readonly session: Omit<Session, 'messageCount'> & { readonly messageCount?: number | undefined };
+  readonly text: string;
+  /** Fields whose values are not what the specification promises; `session` does not have these values. */
+  readonly malformed: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The part of a session that a response tells; undefined if it does not name the session. A status that is missing is '',
+ * and a time that is missing is when the response came.
+ */
+export function knownSession(body: unknown, receivedAt: Date): KnownSession | undefined {
+  const sessionId = sessionIdOf(body);
+  if (sessionId === undefined || !isObject(body) || isDeeperThan(body, LEVELS_MAX)) return undefined;
+  const { createdAt, updatedAt } = body;
+  const instant = (value: unknown, missing: number) =>
+    typeof value === 'number' ? Math.trunc(value) : missing;
+  const created = instant(createdAt, receivedAt.getTime());
+  const promised = {
+    title: null,
+    status: '',
+    messageCount: undefined,
+    createdAt: created,
+    updatedAt: instant(updatedAt, created),
+    completedAt: null,
+    computerId: null,
+    sessionSettings: null,
+  };
+  const whole = { ...promised, messageCount: 0, sessionId };
+  const given = Object.entries(body).filter(([name]) => name in promised);
+  const isFine = ([name, value]: [string, unknown]) => check.Check({ ...whole, [name]: value });
+  const malformed = Object.fromEntries(given.filter((field) => !isFine(field)));
+  const session = { ...body, ...promised, ...Object.fromEntries(given.filter(isFine)), sessionId };
+  return { session, text: JSON.stringify(body), malformed };
+}
+
 const CREATED = 201;
 /** Maximum number of levels of nesting: few enough to print and store the session without a stack overflow. */
 const LEVELS_MAX = 500;
 const NAME = `POST ${SESSIONS_PATH}`;
 
-export interface CreateSessionOptions {
+export interface CreateSessionOptions extends CallOptions {
   readonly transport: Transport;
   /** Origin of the main API host. */
   readonly baseUrl: string;
-  readonly signal: AbortSignal;
-  readonly meter?: Meter;
   readonly knownIdentifiers?: KnownIdentifiers | undefined;
   /** Called for each warning before the request is sent. @default does nothing */
   readonly onWarning?: ((warning: SessionWarning) => void) | undefined;
@@ -103,6 +138,7 @@ export interface CreateSessionOptions {
 export interface CreatedSession {
   readonly session: Session;
   readonly text: string;
+  readonly malformed?: undefined;
 }
 
 /**
@@ -114,13 +150,12 @@ export interface CreatedSession {
  */
 export async function createSession(
   request: SessionRequest,
-  { transport, baseUrl, signal, meter, knownIdentifiers, onWarning }: CreateSessionOptions,
+  { transport, baseUrl, knownIdentifiers, onWarning, ...call }: CreateSessionOptions,
 ): Promise<CreatedSession> {
   const json = sessionRequestJson(request);
   if (onWarning !== undefined)
     for (const warning of sessionWarnings(request, knownIdentifiers)) onWarning(warning);
   const target = { origin: baseUrl, path: SESSIONS_PATH, query: {} };
-  const call = meter === undefined ? { signal } : { signal, meter };
   const answer = await transport.create(target, { json, creates: 'a session' }, call);
   return sessionOf(answer);
 }
@@ -139,13 +174,18 @@ function sessionOf(answer: Answer): CreatedSession {
   const reading = isDeeperThan(body, LEVELS_MAX) ? TOO_DEEP : readSession(body);
   if ('session' in reading) return { session: reading.session, text };
   const violations = reading.violations.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  const id = isObject(body) && typeof body['sessionId'] === 'string' ? ` ${body['sessionId']}` : '';
-  const made = `${NAME} created a session${id}, but did not describe it as one (${violations})`;
+  const id = sessionIdOf(body);
+  const made = `${NAME} created a session${id === undefined ? '' : ` ${id}`}, but did not describe it as one (${violations})`;
   throw outcome(answer, made, 'created');
 }
 
+function sessionIdOf(body: unknown): string | undefined {
+  const id = isObject(body) ? body['sessionId'] : undefined;
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
 function outcome(
-  { status, requestId }: Answer,
+  { status, requestId, body }: Answer,
   message: string,
   outcome: 'unknown' | 'created',
 ): UnknownOutcomeError {
@@ -154,6 +194,8 @@ function outcome(
     outcome,
     status,
     requestId,
+    body,
+    sessionId: sessionIdOf(body),
     hint: 'look into the application for the session; trying again may create another one',
   });
 }

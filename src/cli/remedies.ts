@@ -18,6 +18,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
     `if the service has moved there, set ${baseUrlOf(facts)} or ${appUrlOf(facts)} to it`,
   'certificate-untrusted': 'if the certificate authority is your own, name its file in NODE_EXTRA_CA_CERTS',
   'timed-out': 'if the service needs more time, raise DAYWALK_REQUEST_TIMEOUT_MS',
+  'long-wait': 'run again after that time: it resumes where this run ended',
   'proxy-failed': ({ proxy = '' }) =>
     `HTTPS_PROXY is ${proxy}: check that it lets this host through, or name the host in NO_PROXY`,
   'organization-unreadable': (facts) =>

@@ -190,6 +190,7 @@ export const REASONS = [
   'moved-away',
   'certificate-untrusted',
   'timed-out',
+  'long-wait',
   'proxy-failed',
   'organization-unreadable',
   'first-contact',

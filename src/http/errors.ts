@@ -9,6 +9,8 @@ import { EXIT, type ExitCode } from '../core/exit-code.ts';
 export interface RequestErrorOptions extends DaywalkErrorOptions {
   /** Method and path with query, never a header: `GET /api/v1/analytics/tokens?startDate=…`. */
   target: string;
+  /** The service's name for the request, from the response. */
+  requestId?: string | undefined;
   effect?: ErrorEffect;
   exitCode?: ExitCode;
 }
@@ -20,10 +22,13 @@ export class HttpError extends DaywalkError {
   readonly method: string;
   /** Path with query, below the host. */
   readonly path: string;
+  /** The service's name for the request; undefined if no response named it. */
+  readonly requestId: string | undefined;
 
   constructor(message: string, options: RequestErrorOptions & { effect: ErrorEffect }) {
     super(message, { exitCode: EXIT.upstream, ...options });
     this.target = options.target;
+    this.requestId = options.requestId;
     [this.method = '', this.path = ''] = options.target.split(' ', 2);
   }
 }
@@ -50,7 +55,6 @@ export class RequestError extends HttpError {
 /** What the response says about a failure (specification, sections 2.6 and 7). */
 export interface ProblemOptions extends RequestErrorOptions {
   problem: ProblemDetails;
-  requestId: string | undefined;
 }
 
 /** An error that the service may have explained. */
@@ -61,7 +65,6 @@ export class ProblemError extends HttpError {
   /** Human-readable message, from the body. */
   readonly detail: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
-  readonly requestId: string | undefined;
 
   constructor(message: string, options: ProblemOptions & { effect: ErrorEffect }) {
     super(message, options);
@@ -69,7 +72,6 @@ export class ProblemError extends HttpError {
     this.title = options.problem.title;
     this.detail = options.problem.detail;
     this.metadata = options.problem.metadata;
-    this.requestId = options.requestId;
   }
 }
 
@@ -113,6 +115,27 @@ export class OverloadError extends ApiError {
   }
 }
 
+/** 429 or 503 with a `Retry-After` beyond 15 minutes. Not repeated; ends a run with exit code 4. */
+export class LongWaitError extends ApiError {
+  /** Milliseconds that the service asks to wait. */
+  readonly retryAfterMs: number;
+
+  constructor(refusal: OverloadError, retryAfterMs: number) {
+    super(`${refusal.message}; asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`, {
+      target: refusal.target,
+      status: refusal.status,
+      problem: refusal.problem,
+      requestId: refusal.requestId,
+      serverDate: refusal.serverDate,
+      cause: refusal,
+      effect: 'run',
+      hint: 'try again after that time',
+      reason: 'long-wait',
+    });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** Any other 5xx, 408 or 425: the service failed. Repeated. */
 export class ServerError extends ApiError {
   constructor(message: string, options: ApiErrorOptions) {
@@ -125,6 +148,10 @@ export interface UnknownOutcomeErrorOptions extends RequestErrorOptions, Partial
   target: string;
   outcome: 'unknown' | 'created';
   status: number | undefined;
+  /** The parsed body of the answer, if there was one. */
+  body?: unknown;
+  /** The session's ID, if the answer names it. */
+  sessionId?: string | undefined;
 }
 
 /**
@@ -136,12 +163,18 @@ export class UnknownOutcomeError extends ProblemError {
   readonly outcome: 'unknown' | 'created';
   /** Status of the response; undefined if none came. */
   readonly status: number | undefined;
+  /** The parsed body of the response; undefined if none came. */
+  readonly body: unknown;
+  /** ID of the created session; undefined if the response does not name it. */
+  readonly sessionId: string | undefined;
 
   constructor(message: string, options: UnknownOutcomeErrorOptions) {
     const { problem = {}, requestId } = options;
     super(message, { ...options, problem, requestId, effect: 'unit' });
     this.outcome = options.outcome;
     this.status = options.status;
+    this.body = options.body;
+    this.sessionId = options.sessionId;
   }
 }
 

@@ -45,13 +45,10 @@ export async function exchange(connections: Connections, request: Exchange): Pro
   }
 }
 
-/** True for a successful response with a JSON body. */
+/** True for a successful response that is JSON by its header, or names no type: the specification promises none. */
 export function isAnswer(status: number, headers: Headers): boolean {
-  return status >= 200 && status <= 299 && isJson(headers);
-}
-
-function isJson(headers: Headers): boolean {
-  return /^application\/([\w.+-]+\+)?json\b/i.test(headerOf(headers, 'content-type') ?? '');
+  const type = headerOf(headers, 'content-type') ?? '';
+  return status >= 200 && status <= 299 && (type === '' || /^application\/([\w.+-]+\+)?json\b/i.test(type));
 }
 
 interface Received {

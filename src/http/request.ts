@@ -28,6 +28,10 @@ export interface AttemptOptions {
   readonly beforeHop: () => Promise<void>;
   /** Called when the status of a response arrives, also that of a redirect. @default does nothing */
   readonly onStatus?: (status: number) => void;
+  /** Time limit of this attempt in milliseconds. @default that of the requester */
+  readonly timeoutMs?: number | undefined;
+  /** Further headers. @default none */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Sends requests: a GET over kept connections, a creation over a new one. */
@@ -56,7 +60,7 @@ export interface RequesterOptions {
 
 /** A requester over undici pools, one per origin. */
 export function createRequester(options: RequesterOptions): Requester {
-  const { apiKey, appApiKey, userAgent, timeoutMs, proxy } = options;
+  const { apiKey, appApiKey, userAgent, proxy } = options;
   const pools = new Map<string, Promise<Connections>>();
   const answerOf = answerReader(options);
   const headersWith = (key: string) => ({
@@ -67,7 +71,7 @@ export function createRequester(options: RequesterOptions): Requester {
   });
   const headers = headersWith(apiKey);
   const appHeaders = headersWith(appApiKey ?? apiKey);
-  const create = creator({ timeoutMs, proxy, headers, answerOf });
+  const create = creator({ timeoutMs: options.timeoutMs, proxy, headers, answerOf });
   const read = reader({
     answerOf,
     poolOf: (origin) => {
@@ -77,7 +81,11 @@ export function createRequester(options: RequesterOptions): Requester {
     },
   });
 
-  async function get(request: ApiRequest, { signal, beforeHop, onStatus }: AttemptOptions): Promise<Answer> {
+  async function get(
+    request: ApiRequest,
+    { signal, beforeHop, onStatus, timeoutMs = options.timeoutMs, headers: further }: AttemptOptions,
+  ): Promise<Answer> {
+    const own = request.credential === 'application' ? appHeaders : headers;
     const deadline = deadlineOf(timeoutMs, signal);
     const query = queryOf(request);
     const name = nameOf(request, query);
@@ -85,7 +93,7 @@ export function createRequester(options: RequesterOptions): Requester {
       return await read(request, {
         query,
         name,
-        headers: request.credential === 'application' ? appHeaders : headers,
+        headers: further === undefined ? own : { ...further, ...own },
         cancellation: deadline,
         beforeHop: () => deadline.suspendedFor(beforeHop),
         ...(onStatus && { onStatus }),
@@ -228,7 +236,7 @@ export interface CreatorOptions {
 export type Creator = (
   request: ApiRequest,
   creation: Creation,
-  options: { readonly signal: AbortSignal; readonly onStatus?: (status: number) => void },
+  options: Pick<AttemptOptions, 'signal' | 'onStatus' | 'timeoutMs' | 'headers'>,
 ) => Promise<Answer>;
 
 interface Progress {
@@ -250,8 +258,12 @@ const isRefusal = (status: number) => status >= 400 && status < 500 && status !=
  * A sender of creations. An error with the effect `retry` means that the service provably did not carry out the request:
  * nothing was sent, or it answered 429. Redirects are not followed.
  */
-export function creator({ timeoutMs, proxy, headers, answerOf }: CreatorOptions): Creator {
-  return async (request, creation, { signal, onStatus }) => {
+export function creator({ proxy, headers, answerOf, ...options }: CreatorOptions): Creator {
+  return async (
+    request,
+    creation,
+    { signal, onStatus, timeoutMs = options.timeoutMs, headers: further = {} },
+  ) => {
     const query = queryOf(request);
     const name = nameOf(request, query);
     const { origin, prefix } = splitOrigin(request.origin);
@@ -263,7 +275,7 @@ export function creator({ timeoutMs, proxy, headers, answerOf }: CreatorOptions)
       const response = await exchange(connection, {
         method: 'POST',
         path: `${prefix}${request.path}${query}`,
-        headers: { ...headers, 'content-type': 'application/json' },
+        headers: { ...further, ...headers, 'content-type': 'application/json' },
         body: creation.json,
         cancellation: deadline,
         onStart: () => {

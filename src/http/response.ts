@@ -72,43 +72,60 @@ export function answerReader({
           now: clock.now(),
         });
       }
-      const type = headerOf(headers, 'content-type') ?? '';
-      throw new RequestError(
-        `${name} answered ${status} with ${type === '' ? 'no content type' : type}, not JSON`,
-        {
-          target: name,
-          unreached: 'not-json',
-          hint: 'a proxy or a login page may stand between this machine and the service',
-        },
+      throw notJsonError(
+        name,
+        `${status} with ${headerOf(headers, 'content-type')}`,
+        headerOf(headers, 'x-request-id'),
       );
     }
     const text = decodeUtf8(body);
     release(body);
-    if (text === undefined) throw malformedError(name, 'bytes that are not UTF-8');
-    const requestId = headerOf(sent, 'x-request-id');
+    const id = headerOf(sent, 'x-request-id');
+    const requestId = id && redact(id);
+    if (text === undefined) throw malformedError(name, 'bytes that are not UTF-8', { requestId });
     const date = headerOf(sent, 'date');
-    return { status, ...parseBody(redact(text), name), requestId: requestId && redact(requestId), date };
+    // A page of a proxy or a login may come without a type too.
+    if (headerOf(sent, 'content-type') === undefined && /^\s*</.test(text))
+      throw notJsonError(name, `${status} with no content type`, requestId);
+    return { status, ...parseBody(redact(text), name, requestId), requestId, date };
   };
+}
+
+function notJsonError(name: string, what: string, requestId: string | undefined): RequestError {
+  return new RequestError(`${name} answered ${what}, not JSON`, {
+    target: name,
+    requestId,
+    unreached: 'not-json',
+    hint: 'a proxy or a login page may stand between this machine and the service',
+  });
 }
 
 function partialError(status: number, name: string): UnitError {
   return new UnitError(`${name} answered ${status}, which is not a full answer`, {
     reason: 'partial-status',
-    hint: 'a proxy or cache may stand between this machine and the service; the unit is pulled again in the next run',
+    hint: 'a proxy or cache may stand between this machine and the service; ask again later',
   });
 }
 
-function parseBody(text: string, name: string): { body: unknown; text: string } {
+function parseBody(
+  text: string,
+  name: string,
+  requestId: string | undefined,
+): { body: unknown; text: string } {
   try {
     return { body: JSON.parse(text), text };
   } catch (error) {
-    throw malformedError(name, 'text that is not JSON', error);
+    throw malformedError(name, 'text that is not JSON', { cause: error, requestId });
   }
 }
 
-function malformedError(name: string, what: string, cause?: unknown): RequestError {
+function malformedError(
+  name: string,
+  what: string,
+  options: { readonly cause?: unknown; readonly requestId: string | undefined },
+): RequestError {
   // The network may break a response once; twice is the server's fault.
-  return new RequestError(`${name} answered ${what}`, { target: name, attemptsMax: 2, cause });
+  return new RequestError(`${name} answered ${what}`, { ...options, target: name, attemptsMax: 2 });
 }
 
 const REDACTED = '[redacted]';

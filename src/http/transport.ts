@@ -2,11 +2,18 @@ import { setMaxListeners } from 'node:events';
 import pRetry from 'p-retry';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
-import { DaywalkError, messageOf, RunError, UsageError } from '../core/errors.ts';
+import { DaywalkError, messageOf, UsageError } from '../core/errors.ts';
 import type { ProxyOptions } from './connections.ts';
-import { ApiError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
+import { ApiError, LongWaitError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
 import { createPacer, type Pacer, type Pause } from './pace.ts';
-import { type Answer, type ApiRequest, type Creation, createRequester, type Requester } from './request.ts';
+import {
+  type Answer,
+  type ApiRequest,
+  type AttemptOptions,
+  type Creation,
+  createRequester,
+  type Requester,
+} from './request.ts';
 
 /** Options of {@link createTransport}. */
 export interface TransportOptions extends RetryPolicy {
@@ -33,18 +40,25 @@ export interface Meter {
   retries: number;
 }
 
-interface CallOptions {
+/** Options of one call. */
+export interface CallOptions {
   /** Ends the call. */
   readonly signal: AbortSignal;
   /** Counts the requests of this call too. */
   readonly meter?: Meter;
+  /** Time limit of one attempt in milliseconds. @default that of the transport */
+  readonly timeoutMs?: number | undefined;
+  /** Maximum number of attempts. @default that of the transport */
+  readonly attempts?: number | undefined;
+  /** Further headers; those of the transport win. @default none */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Sends requests at the right pace, repeats failed ones if that can help, and counts them. */
 export interface Transport {
   /**
    * The answer to a request, after as many attempts as the options allow.
-   * @throws the error of the last attempt. @throws {RunError} when the service asks for a wait of more than 15 minutes.
+   * @throws the error of the last attempt. @throws {LongWaitError} when the service asks for a wait of more than 15 minutes.
    */
   get(request: ApiRequest, call: CallOptions): Promise<Answer>;
   /**
@@ -82,10 +96,12 @@ export function createTransport(options: TransportOptions): Transport {
   const closing = new AbortController();
   const link = signalLinker(closing.signal);
 
-  const send: Transport['get'] = async (request, { signal, meter }) => {
-    const linked = link(signal);
-    const meters = meter === undefined ? [totals] : [totals, meter];
-    const attempt = () => sendOnce(request, { requester, pacer, meters, onStatus, signal: linked.signal });
+  const send: Transport['get'] = async (request, call) => {
+    const linked = link(call.signal);
+    const meters = call.meter === undefined ? [totals] : [totals, call.meter];
+    const { attempts = options.attempts, timeoutMs, headers } = call;
+    const own = { onStatus, signal: linked.signal, timeoutMs, headers };
+    const attempt = () => sendOnce(request, { requester, pacer, meters, ...own });
     const again = () => {
       for (const each of meters) each.retries += 1;
       return attempt();
@@ -95,7 +111,7 @@ export function createTransport(options: TransportOptions): Transport {
       return await first;
     } catch {
       // The retry library costs as much as a request, so it is used only after a failure.
-      return await repeatAttempts(first, again, { ...options, signal: linked.signal });
+      return await repeatAttempts(first, again, { ...options, attempts, signal: linked.signal });
     } finally {
       linked.unlink();
     }
@@ -122,27 +138,24 @@ function sendOnce(
     requester,
     pacer,
     meters,
-    onStatus,
-    signal,
-  }: {
+    ...attempt
+  }: Omit<AttemptOptions, 'beforeHop'> & {
     requester: Requester;
     pacer: Pacer;
     meters: readonly Meter[];
-    onStatus: (status: number) => void;
-    signal: AbortSignal;
   },
 ): Promise<Answer> {
   const count = () => {
     for (const meter of meters) meter.requests += 1;
   };
   const beforeHop = async () => {
-    await pacer.turn(signal);
+    await pacer.turn(attempt.signal);
     count();
   };
   return pacer.run(() => {
     count();
-    return requester.send(request, { signal, beforeHop, onStatus });
-  }, signal);
+    return requester.send(request, { ...attempt, beforeHop });
+  }, attempt.signal);
 }
 
 function pauseOf(error: unknown): Pause | undefined {
@@ -231,7 +244,7 @@ export interface RetryPolicy {
 
 /**
  * The result of the first attempt or of a later one. Only errors with the effect `retry` are repeated.
- * @throws the error of the last attempt. @throws {RunError} when the service asks for a longer wait than
+ * @throws the error of the last attempt. @throws {LongWaitError} when the service asks for a longer wait than
  * {@link RETRY_AFTER_MAX_MS}.
  */
 export function repeatAttempts<Result>(
@@ -271,12 +284,8 @@ function isWorthRepeating(error: Error, limited: number): boolean {
  */
 function waitAfter(error: Error, attemptNumber: number, random: () => number): number {
   const asked = error instanceof OverloadError ? error.retryAfterMs : undefined;
-  if (asked !== undefined && asked > RETRY_AFTER_MAX_MS) {
-    throw new RunError(`${messageOf(error)}; asks to come back in ${Math.ceil(asked / 1000)} s`, {
-      cause: error,
-      hint: 'run again after that time: it resumes where this run ended',
-    });
-  }
+  if (error instanceof OverloadError && asked !== undefined && asked > RETRY_AFTER_MAX_MS)
+    throw new LongWaitError(error, asked);
   const bound = Math.min(BACKOFF.maxMs, BACKOFF.baseMs * 2 ** (attemptNumber - 1));
   return (asked ?? 0) + Math.round(random() * bound);
 }

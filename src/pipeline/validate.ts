@@ -1,3 +1,4 @@
+import { otherRange } from '../api/answer-rules.ts';
 import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
 import { type Checked, rowCheck } from '../contract/row-check.ts';
 import { ReadinessReport } from '../contract/shapes.ts';
@@ -34,17 +35,14 @@ export function expectAnswerTo({ meta }: AnalyticsPage, orgId: string, batch: Da
     });
   }
   const { days } = batch;
-  if (!isOther(meta.start_date, days[0]) && !isOther(meta.end_date, days.at(-1))) return;
-  const message = `${name}: the answer is about ${meta.start_date ?? '?'} to ${meta.end_date ?? '?'}`;
+  const other = otherRange(meta, days[0], days.at(-1) ?? days[0]);
+  if (other === null) return;
+  const message = `${name}: the answer is about ${other}`;
   const options = {
     reason: 'other-range',
     hint: 'a cache on the way may answer in place of the service; nothing of that answer was stored',
   } as const;
   throw days.length > 1 ? new UnclearRangeError(message, options) : new UnitError(message, options);
-}
-
-function isOther(named: string | null | undefined, requested: string | undefined): boolean {
-  return named !== null && named !== undefined && named !== requested;
 }
 
 const checkReports = rowCheck(ReadinessReport);

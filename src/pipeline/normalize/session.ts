@@ -1,4 +1,4 @@
-import type { CreatedSession } from '../../api/create-session.ts';
+import type { CreatedSession, KnownSession } from '../../api/create-session.ts';
 import { exactText } from '../../contract/exact.ts';
 import { canonicalJson, isExact } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
@@ -20,7 +20,7 @@ const FIELDS = new Set([
 
 /** The row of a created session in the table `sessions`: every field, the settings as JSON, unknown fields in `extra`. */
 export function sessionRow(
-  { session, text }: CreatedSession,
+  { session, text, malformed = {} }: CreatedSession | KnownSession,
   { orgId, privacy }: { readonly orgId: string; readonly privacy: Privacy },
 ): SessionRow {
   const exact = exactText({ text, body: session });
@@ -35,13 +35,17 @@ export function sessionRow(
     session_id: session.sessionId,
     title: title === null || title === undefined ? null : privacy.scrub(title),
     status: session.status,
-    message_count: session.messageCount,
+    message_count: session.messageCount ?? null,
     created_at: instantOf(session.createdAt),
     updated_at: instantOf(session.updatedAt),
     completed_at: completedAt === null || completedAt === undefined ? null : instantOf(completedAt),
     computer_id: session.computerId ?? null,
     session_settings: settings === null ? null : canonicalText(privacy.scrubJson(settingsJson)),
-    extra: new Findings(privacy).extra(session, FIELDS, { place: 'session', exact }),
+    extra: new Findings(privacy).extra(
+      { ...session, ...malformed },
+      new Set([...FIELDS].filter((name) => !(name in malformed))),
+      { place: 'session', exact },
+    ),
   };
 }
 

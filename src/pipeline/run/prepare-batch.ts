@@ -1,6 +1,7 @@
+import { rejectOtherDays } from '../../api/answer-rules.ts';
 import { type AnalyticsPage, analyticsPage } from '../../api/pages.ts';
 import { exactText } from '../../contract/exact.ts';
-import { originalOf, type Rejected, type RowCheck, rowCheck } from '../../contract/row-check.ts';
+import { type Rejected, type RowCheck, rowCheck } from '../../contract/row-check.ts';
 import { ActivityRow, ProductivityRow, TokensRow, ToolsRow, UserRow } from '../../contract/shapes.ts';
 import type { RowsText } from '../../core/archive-port.ts';
 import { isObject } from '../../core/json.ts';
@@ -245,22 +246,7 @@ export function validateDays<Row extends { date: string }>(
     return { rows: new Map([[only, rows]]), rejected };
   }
   const byDay = new Map<string, Row[]>(days.map((day) => [day, []]));
+  const asked = { first: only, last: days.at(-1) ?? only };
   const strangers = rows.filter((row) => byDay.get(row.date)?.push(row) === undefined);
-  return { rows: byDay, rejected: [...rejected, ...rejectStrangers(strangers, page, days)] };
-}
-
-function rejectStrangers(
-  strangers: readonly { readonly date: string }[],
-  page: AnalyticsPage,
-  days: readonly string[],
-): Rejected[] {
-  if (strangers.length === 0) return [];
-  const asked = days.length === 1 ? `${days[0]} was` : `${days[0]} to ${days.at(-1)} were`;
-  const places = new Map(page.data.map((row, index) => [row, index]));
-  return strangers.map((record) => ({
-    record,
-    path: `data[${places.get(originalOf(record))}]`,
-    reason: `is about ${record.date}, and ${asked} asked for`,
-    kind: 'foreign',
-  }));
+  return { rows: byDay, rejected: [...rejected, ...rejectOtherDays(strangers, page, asked)] };
 }

@@ -211,7 +211,7 @@ test('L3: an endless walk fails within bounded requests and memory', async () =>
   const client = createClient({ apiKey: 'key', baseUrl: server.url });
   const before = process.memoryUsage().rss;
   const drained = (async () => {
-    for await (const page of client.users({ startDate: DAY, endDate: DAY }))
+    for await (const page of client.users({ startDate: DAY, endDate: DAY }).pages())
       expect(page.data).toHaveLength(1);
   })();
   await expect(drained).rejects.toMatchObject({ name: 'UnitError', reason: 'endless-walk', exitCode: 4 });

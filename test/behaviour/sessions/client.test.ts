@@ -45,6 +45,12 @@ describe('a session', () => {
     }
   });
 
+  test('may have a status that is not known yet', async () => {
+    const body = { ...SESSION, status: 'queued' };
+    const server = await answering(json(body, {}, 201));
+    expect(await clientOf(server).createSession(REQUEST)).toEqual(body);
+  });
+
   test('keeps unknown fields at every depth', async () => {
     const body = {
       ...SESSION,
@@ -64,7 +70,7 @@ describe('a session', () => {
     ['sessionId', undefined, 'sessionId: is required'],
     ['sessionId', '', 'sessionId: must not be empty'],
     ['status', undefined, 'status: is required'],
-    ['status', 'done', 'status: must be one of idle, pending, running'],
+    ['status', 5, 'status: must be a text'],
     ['messageCount', undefined, 'messageCount: is required'],
     ['messageCount', 1.5, 'messageCount: must be a whole number'],
     ['createdAt', '2026-02-10', 'createdAt: must be a whole number'],
@@ -84,6 +90,8 @@ describe('a session', () => {
       message: expect.stringMatching(/created a session.*check before trying again/),
     });
     expect(String(error)).toContain(problem);
+    const sessionId = field === 'sessionId' ? undefined : 's1';
+    expect(error).toMatchObject({ sessionId, body: expect.any(Object) });
     if (field !== 'sessionId') expect(String(error)).toContain('created a session s1');
     expect(server.requests).toHaveLength(1);
   });
@@ -97,7 +105,8 @@ describe('an answer that describes no session', () => {
     ['202 with a session', json(SESSION, {}, 202), 'unknown'],
     ['204', http(204, '', { 'content-length': undefined }), 'unknown'],
     ['201 with a page', http(201, '<html>', { 'content-type': 'text/html' }), 'created'],
-    ['201 without a type', http(201, '{}', { 'content-type': undefined }), 'created'],
+    ['201 without a type, and no session', http(201, '{}', { 'content-type': undefined }), 'created'],
+    ['201 without a type, with a page', http(201, '<html>', { 'content-type': undefined }), 'created'],
     ['201 with text that is not JSON', http(201, '{"sessionId":'), 'created'],
     ['201 with bytes that are not UTF-8', http(201, Buffer.from([0x22, 0xff, 0x22])), 'created'],
     ['201 with a list', json([SESSION], {}, 201), 'created'],

@@ -297,3 +297,40 @@ describe('people', () => {
     ]);
   });
 });
+
+describe('an answer that breaks a promise', () => {
+  test('may have a new status: it is shown and recorded, with exit code 0', async () => {
+    const rig = await createRig();
+    rig.emulator.setRules([
+      {
+        match: POST,
+        action: { type: 'patch', operations: [{ op: 'set', path: '/status', value: 'queued' }] },
+      },
+    ]);
+    const { code, stdout } = await create(rig, ['--computer-id', 'computer-1', '--json']);
+    expect({ code, status: JSON.parse(stdout).session.status }).toEqual({ code: 0, status: 'queued' });
+    expect(await sessionsOf(rig)).toMatchObject([{ status: 'queued' }]);
+  });
+
+  test.each([
+    [
+      'a fraction of a millisecond',
+      { op: 'set', path: '/createdAt', value: 1_770_724_800_000.5 },
+      { message_count: 0, created_at: '2026-02-10T12:00:00.000Z', extra: '{"createdAt":1770724800000.5}' },
+    ],
+    [
+      'no number of messages',
+      { op: 'remove', path: '/messageCount' },
+      { message_count: null, created_at: '2026-02-10T12:00:00.000Z', extra: null },
+    ],
+  ] as const)('with %s: what is known is shown and recorded, with exit code 4', async (_, operation, row) => {
+    const rig = await createRig();
+    rig.emulator.setRules([{ match: POST, action: { type: 'patch', operations: [operation] } }]);
+    const { code, stdout, stderr } = await create(rig, ['--computer-id', 'computer-1', '--json']);
+    const [session] = rig.emulator.sessions();
+    expect(code).toBe(4);
+    expect(stderr).toContain('check before trying again');
+    expect(JSON.parse(stdout).session).toMatchObject({ sessionId: session?.sessionId, status: 'pending' });
+    expect(await sessionsOf(rig)).toMatchObject([{ session_id: session?.sessionId, ...row }]);
+  });
+});

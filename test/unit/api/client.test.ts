@@ -1,13 +1,17 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   BadRequestError,
   type Client,
   type ClientOptions,
   CredentialError,
   createClient,
+  LongWaitError,
+  PartialAnswerError,
   type Rows,
   ServerError,
+  type TokensByModelRow,
+  type TokensRow,
   UsageError,
   type UserRow,
 } from '../../../src/index.ts';
@@ -116,7 +120,9 @@ describe('the client', () => {
 
   it('returns grouped rows', async () => {
     const row = { date: '2026-02-01', group_key: 'Read', tool_calls: 3 };
-    const { api } = await client(rowsReply(row, { date: '2026-02-01', tool_calls: 3 }));
+    const { api } = await client(rowsReply(row, { date: '2026-02-01', tool_calls: 3 }), {
+      allowPartial: true,
+    });
     const { data, rejected } = await api.tools({ ...RANGE, groupBy: 'tool_name' });
     expect(data[0]?.group_key).toBe('Read');
     expect(data).toEqual([row]);
@@ -126,17 +132,94 @@ describe('the client', () => {
     await api.close();
   });
 
-  it('reports which parts of an answer it left out, and why', async () => {
+  it('throws for an answer with a rejected part, with the other parts, unless it may be partial', async () => {
     const { api } = await client(
       rowsReply({ date: '2026-02-01', by_tool: [{ tool: 'Read' }, {}] }, { tool_calls: 1 }),
     );
-    const { data, rejected } = await api.tools(RANGE);
-    expect(data).toEqual([{ date: '2026-02-01', by_tool: [{ tool: 'Read' }] }]);
-    expect(rejected).toMatchObject([
+    const data = [{ date: '2026-02-01', by_tool: [{ tool: 'Read' }] }];
+    const rejected = [
       { record: {}, path: 'data[0].by_tool[1]', kind: 'wrong-type', reason: 'tool must be a text' },
       { record: { tool_calls: 1 }, path: 'data[1]' },
-    ]);
+    ];
+    const error = await thrownBy(api.tools(RANGE));
+    expect(error).toBeInstanceOf(PartialAnswerError);
+    expect(error).toMatchObject({ data, rejected, exitCode: 4, cursor: undefined });
+    expect(String(error)).toContain('data[0].by_tool[1] tool must be a text, and 1 more');
+    expect(await api.tools(RANGE, { allowPartial: true })).toMatchObject({ data, rejected });
     await api.close();
+  });
+
+  it('throws for rows of days that were not asked for', async () => {
+    const { api } = await client(rowsReply({ date: '2026-02-01' }, { date: '2026-02-03' }));
+    expect(await thrownBy(api.productivity(RANGE))).toMatchObject({
+      name: 'PartialAnswerError',
+      data: [{ date: '2026-02-01' }],
+      rejected: [{ path: 'data[1]', kind: 'foreign' }],
+    });
+    await api.close();
+  });
+
+  it('throws if the service ignores the grouping, which would look like a day without rows', async () => {
+    const { api } = await client(rowsReply({ date: '2026-02-01', tool_calls: 3 }, { date: '2026-02-02' }));
+    expect(await thrownBy(api.tools({ ...RANGE, groupBy: 'tool_name' }))).toMatchObject({
+      name: 'PartialAnswerError',
+      data: [],
+      rejected: [{ reason: 'group_key must be a text' }, { reason: 'group_key must be a text' }],
+    });
+    await api.close();
+  });
+
+  it.each([
+    ['first', { start_date: '2026-01-31' }],
+    ['last', { end_date: '2026-02-03' }],
+  ])('throws for an answer about another %s day, also if it may be partial', async (_, other) => {
+    const { api } = await client(
+      (socket) => void socket.write(json({ data: [], meta: { ...META, has_more: false, ...other } })),
+    );
+    for (const call of [api.activity(RANGE, { allowPartial: true }), collect(api.users(RANGE))])
+      expect(await thrownBy(call)).toMatchObject({ name: 'UnitError', reason: 'other-range' });
+    await api.close();
+  });
+
+  it('takes options for one call: retries, headers, a time limit and a signal', async () => {
+    const { api, server } = await client((socket, { index }) => {
+      if (index < 3) socket.write(json({}, { 'x-request-id': `r-${index}` }, 500));
+    });
+    expect(await thrownBy(api.tokens(RANGE, { retries: 1, headers: { 'x-trace': 't' } }))).toMatchObject({
+      name: 'ServerError',
+      requestId: 'r-2',
+    });
+    expect(server.requests.map(({ headers }) => headers['x-trace'])).toEqual(['t', 't']);
+    expect(await thrownBy(api.tokens(RANGE, { retries: 0, timeoutMs: 30 }))).toMatchObject({
+      name: 'RequestError',
+      message: expect.stringContaining('30 ms'),
+    });
+    const control = new AbortController();
+    const call = thrownBy(api.tokens(RANGE, { signal: control.signal }));
+    control.abort(new Error('enough'));
+    expect(await call).toMatchObject({ message: 'enough' });
+    await api.close();
+  });
+
+  it('gives the status and the request ID of a refusal that asks for a wait beyond its limit', async () => {
+    const { api } = await client(
+      (socket) => void socket.write(json({}, { 'retry-after': '9000', 'x-request-id': 'r-1' }, 429)),
+    );
+    const error = await thrownBy(api.tokens(RANGE));
+    expect(error).toBeInstanceOf(LongWaitError);
+    expect(error).toMatchObject({ status: 429, requestId: 'r-1', retryAfterMs: 9_000_000 });
+    expect(String(Reflect.get(error as object, 'hint'))).not.toMatch(/\brun\b/);
+    await api.close();
+  });
+
+  it('closes with `await using`', async () => {
+    const server = await rawServer(rowsReply());
+    const closed = await (async () => {
+      await using api = createClient({ apiKey: API_KEY, baseUrl: server.url });
+      await api.tokens(RANGE);
+      return api;
+    })();
+    expect(await thrownBy(closed.tokens(RANGE))).toMatchObject({ message: 'the client was closed' });
   });
 
   it('rejects with the error class of the refusal', async () => {
@@ -172,6 +255,11 @@ describe('an invalid argument', () => {
     ['a reversed range', (api) => api.activity({ startDate: '2026-02-02', endDate: '2026-02-01' })],
     ['an unknown group', (api) => api.tokens({ ...RANGE, groupBy: 'user' as 'model' })],
     ['the group of another endpoint', (api) => api.activity({ ...RANGE, groupBy: 'model' as 'client' })],
+    ['no argument', (api) => Reflect.apply(api.tokens, undefined, [])],
+    ['no argument for users', (api) => collect(Reflect.apply(api.users, undefined, []))],
+    ['a number of retries below 0', (api) => api.tokens(RANGE, { retries: -1 })],
+    ['no time for an attempt', (api) => api.tokens(RANGE, { timeoutMs: 0 })],
+    ['a header that replaces the key', (api) => api.tokens(RANGE, { headers: { Authorization: 'x' } })],
     ['a limit of 0', (api) => collect(api.users({ ...RANGE, limit: 0 }))],
     ['a limit over 100', (api) => collect(api.users({ ...RANGE, limit: 101 }))],
     ['a limit that is not a whole number', (api) => collect(api.users({ ...RANGE, limit: 1.5 }))],
@@ -191,6 +279,7 @@ describe('an invalid argument', () => {
 
   it.each<[string, Partial<ClientOptions>]>([
     ['no key', { apiKey: ' ' }],
+    ['a key that is undefined', { apiKey: undefined as unknown as string }],
     ['a key with a line break', { apiKey: 'a\nb' }],
     ['a key that no header can carry', { apiKey: 'schlüssel' }],
     ['http to another machine', { baseUrl: 'http://api.example.com' }],
@@ -246,7 +335,10 @@ describe('the pages of users', () => {
         fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 4 }),
         async (users, sizes) => {
           const { api, server } = await client(paged(users, sizes));
-          const pages: Rows<UserRow>[] = await collect(api.users(RANGE));
+          const walk = api.users(RANGE);
+          const rows: UserRow[] = await collect(walk);
+          expect(rows.map((row) => row.user_id)).toEqual(users);
+          const pages: Rows<UserRow>[] = await collect(walk.pages());
           expect(pages.flatMap(({ data }) => data.map((row) => row.user_id))).toEqual(users);
           await api.close();
           await server.close();
@@ -258,7 +350,7 @@ describe('the pages of users', () => {
 
   it('are requested one at a time, on demand', async () => {
     const { api, server } = await client(paged(['a', 'b', 'c'], [1]));
-    const pages = api.users(RANGE)[Symbol.asyncIterator]();
+    const pages = api.users(RANGE).pages()[Symbol.asyncIterator]();
     expect(server.requests).toHaveLength(0);
     await pages.next();
     expect(server.requests).toHaveLength(1);
@@ -274,8 +366,39 @@ describe('the pages of users', () => {
       const paging = index < 3 ? { has_more: true, next_cursor: `c-${index}` } : { has_more: false };
       socket.write(json({ data, meta: { ...META, ...paging } }));
     });
-    const pages = await collect(api.users(RANGE));
+    const pages = await collect(api.users(RANGE).pages());
     expect(pages.map(({ data }) => data.map((row) => row.user_id))).toEqual([['u-1'], [], ['u-3']]);
+    await api.close();
+  });
+
+  it('are requested again by every loop', async () => {
+    const { api, server } = await client(paged(['a', 'b'], [1]));
+    const walk = api.users(RANGE);
+    for (const requests of [2, 4]) {
+      expect((await collect(walk)).map((row) => row.user_id)).toEqual(['a', 'b']);
+      expect(server.requests).toHaveLength(requests);
+    }
+    await api.close();
+  });
+
+  it('end at a page with a rejected part, and resume from it', async () => {
+    let isWhole = false;
+    const { api } = await client((socket, { path }) => {
+      const cursor = new URL(path, 'http://x').searchParams.get('cursor');
+      const row = { user_id: cursor ?? 'a', date: '2026-02-01' };
+      const data = cursor === 'b' && !isWhole ? [row, { date: '2026-02-01' }] : [row];
+      const next = { null: 'b', b: 'c' }[String(cursor)];
+      socket.write(json({ data, meta: { ...META, has_more: next !== undefined, next_cursor: next } }));
+    });
+    const seen: string[] = [];
+    const walk = async (cursor?: string) => {
+      for await (const { user_id } of api.users({ ...RANGE, cursor })) seen.push(user_id);
+    };
+    const error = await thrownBy(walk());
+    expect(error).toMatchObject({ name: 'PartialAnswerError', cursor: 'b', rejected: [{ path: 'data[1]' }] });
+    isWhole = true;
+    await walk((error as PartialAnswerError).cursor);
+    expect(seen).toEqual(['a', 'b', 'c']);
     await api.close();
   });
 
@@ -305,21 +428,31 @@ describe('the pages of readiness reports', () => {
       };
       socket.write(json({ reports: pages[after ?? 'none'] }));
     });
-    const pages = await collect(api.readinessReports({ limit: 2 }));
+    const partial = await thrownBy(collect(api.readinessReports({ limit: 2 })));
+    expect(partial).toMatchObject({
+      name: 'PartialAnswerError',
+      cursor: undefined,
+      data: [{ reportId: 'a' }],
+    });
+    const before = server.requests.length;
+    const pages = await collect(api.readinessReports({ limit: 2 }, { allowPartial: true }).pages());
     expect(pages.map(({ reports }) => reports.map(({ reportId }) => reportId))).toEqual([['a'], ['c']]);
     expect(pages[0]?.rejected).toMatchObject([{ path: 'reports[1]', record: { reportId: 'b' } }]);
     expect(
-      server.requests.map(({ path }) => new URL(path, 'http://x').searchParams.get('startAfter')),
+      server.requests
+        .slice(before)
+        .map(({ path }) => new URL(path, 'http://x').searchParams.get('startAfter')),
     ).toEqual([null, 'b', 'c']);
     await api.close();
   });
 });
 
 describe('the limit of readiness reports', () => {
+  const REPORT = { reportId: 'a', createdAt: 1, repoUrl: 'r', apps: {}, report: {} };
   const maximum20: RawReply = (socket, { path }) => {
     const query = new URL(path, 'http://x').searchParams;
     if (Number(query.get('limit')) > 20) socket.write(json({ detail: 'limit' }, {}, 400));
-    else socket.write(json({ reports: query.has('startAfter') ? [] : [{ reportId: 'a' }] }));
+    else socket.write(json({ reports: query.has('startAfter') ? [] : [REPORT] }));
   };
   const limitsOf = (server: { requests: readonly { path: string }[] }) =>
     server.requests.map(({ path }) => new URL(path, 'http://x').searchParams.get('limit'));
@@ -368,5 +501,22 @@ describe('closing the client', () => {
     expect(await call).toMatchObject({ name: 'UsageError', message: 'the client was closed' });
     expect(await thrownBy(api.tokens(RANGE))).toMatchObject({ name: 'UsageError' });
     expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('the types', () => {
+  it('tell plain rows from grouped ones, and refuse what they cannot tell', () => {
+    const api = createClient({ apiKey: API_KEY, baseUrl: 'https://api.example.com', appUrl: undefined });
+    const maybe = { ...RANGE, groupBy: undefined as 'model' | undefined };
+    expectTypeOf(() => api.tokens(RANGE)).returns.resolves.toEqualTypeOf<Rows<TokensRow>>();
+    expectTypeOf(() => api.tokens({ ...RANGE, groupBy: 'model' })).returns.resolves.toEqualTypeOf<
+      Rows<TokensByModelRow>
+    >();
+    expectTypeOf(() => api.tokens(maybe)).returns.resolves.toEqualTypeOf<
+      Rows<TokensRow> | Rows<TokensByModelRow>
+    >();
+    const wide = { ...RANGE, groupBy: 'model' };
+    // @ts-expect-error: the type of `groupBy` is a text, which may be anything
+    expectTypeOf(() => api.tokens(wide)).returns.resolves.toBeUnknown();
   });
 });

@@ -147,7 +147,10 @@ describe('a request without a usable answer may be retried when', () => {
       'it is a web page',
       (socket) => void socket.write(http(200, '<html>login</html>', { 'content-type': 'text/html' })),
     ],
-    ['it has no content type', (socket) => void socket.write(http(200, '{}', { 'content-type': undefined }))],
+    [
+      'it is a page without a content type',
+      (socket) => void socket.write(http(200, ' <html>', { 'content-type': undefined })),
+    ],
     [
       'it says JSON in another word',
       (socket) => void socket.write(http(200, '{}', { 'content-type': 'application/jsonlines' })),
@@ -171,6 +174,13 @@ describe('a request without a usable answer may be retried when', () => {
       },
     ],
   ];
+
+  it('is none if it is JSON without a content type: the specification promises none', async () => {
+    const server = await rawServer(
+      (socket) => void socket.write(http(200, '{"a":1}', { 'content-type': undefined })),
+    );
+    expect(await testRequester().send(requestTo(server.url, '/api/thing'))).toMatchObject({ body: { a: 1 } });
+  });
 
   it.each(cases)('%s', async (_, reply) => {
     const server = await rawServer(reply);

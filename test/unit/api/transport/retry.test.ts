@@ -206,11 +206,12 @@ describe('the wait before a retry', () => {
         inTurn(json({ detail: 'quota' }, { 'retry-after': wait }, 429), OK),
       );
       expect(error).toMatchObject({
-        name: 'RunError',
+        name: 'LongWaitError',
         effect: 'run',
         exitCode: 4,
+        status: 429,
         message: expect.stringContaining('quota'),
-        hint: expect.stringContaining('resumes'),
+        reason: 'long-wait',
       });
       expect(server.requests).toHaveLength(1);
       expect(transport.clock.sleeps).toEqual([]);
