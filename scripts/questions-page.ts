@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { loadPrices } from '../jobs/money.ts';
-import { loadPeople } from '../jobs/people.ts';
+import { loadFile } from '../jobs/csv-files.ts';
 import { sql } from '../schema/query.ts';
 import { commandOf, isMetricCall, type Question, questions } from '../schema/reference/documentation.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { parseDay } from '../src/core/day.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
+import { peopleFile } from '../src/metrics/files/people-file.ts';
+import { pricesFile } from '../src/metrics/files/prices.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
@@ -23,8 +24,8 @@ type AnswerRow = Readonly<Record<string, unknown>>;
 /** Loads people and prices into the warehouse of a demo, and returns docs/questions.md with its answers. */
 export async function questionsPage(settings: Settings, clock: Clock): Promise<string> {
   const request = { isDryRun: false, allowsEmpty: false };
-  await loadPeople(settings, { file: example('people.csv'), ...request }, { clock });
-  await loadPrices(settings, { file: example('prices.csv'), ...request }, { clock });
+  await loadFile(peopleFile, settings, { file: example('people.csv'), ...request }, { clock });
+  await loadFile(pricesFile, settings, { file: example('prices.csv'), ...request }, { clock });
   return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
     const [orgId = ''] = await warehouse.organizations();
     const parts = [introduction()];

@@ -9,10 +9,9 @@ import {
 } from './commands/agent.ts';
 import { archivePrune, archiveShow, archiveVerify, erase, replay } from './commands/archive.ts';
 import { digest, quarantineAccept, quarantineList, status, verify } from './commands/checks.ts';
+import { budgetCheck, budgets, people, peopleMissing, prices } from './commands/csv-files.ts';
 import { backfill, run, serve } from './commands/export.ts';
 import { config, demo, emulate, schema } from './commands/getting-started.ts';
-import { budgetCheck, budgetList, budgetLoad, pricesList, pricesLoad } from './commands/money.ts';
-import { peopleList, peopleLoad, peopleMissing } from './commands/people.ts';
 import { bi, copy, focus, publish } from './commands/publish.ts';
 import { dashboard, metric, report } from './commands/reports.ts';
 import type { Command } from './program/command.ts';
@@ -28,13 +27,13 @@ export const commands: readonly Command[] = [
   metric,
   quarantineList,
   quarantineAccept,
-  peopleLoad,
+  people.load,
   peopleMissing,
-  peopleList,
-  pricesLoad,
-  pricesList,
-  budgetLoad,
-  budgetList,
+  people.list,
+  prices.load,
+  prices.list,
+  budgets.load,
+  budgets.list,
   budgetCheck,
   copy,
   replay,

@@ -2,7 +2,7 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { dayOf, daysBetween, FIRST_DAY, isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
-import { isDayUnit, type LedgerUnit, type UnitState, type Warehouse } from '../warehouse/port.ts';
+import { isDayUnit, type LedgerUnit, type Steps, type UnitState } from '../warehouse/port.ts';
 
 /** The longest period, about ten years, so that a slip in the year does not ask for millions of rows. */
 export const PERIOD_DAYS_MAX = 3_660;
@@ -119,14 +119,9 @@ export function loadedUnit(alias: string): SQL {
 }
 
 /** The newest loaded day of users; null if none is loaded. */
-export async function newestDayOfUsers(
-  warehouse: Pick<Warehouse, 'units'>,
-  orgId: string,
-): Promise<UtcDay | null> {
-  const units = await warehouse.units(orgId, ['users']);
-  const days = units.filter(isDayUnit).filter(isLoaded);
-  return days.reduce<UtcDay | null>(
-    (newest, { day }) => (newest === null || day > newest ? day : newest),
-    null,
-  );
+export function* newestDayOfUsers(orgId: string): Steps<UtcDay | null> {
+  const [row] = yield sql`SELECT MAX(e.date) AS day FROM export_units e
+    WHERE e.org_id = ${orgId} AND e.stream = 'users' AND ${loadedUnit('e')}`;
+  const day = row?.['day'];
+  return isDay(day) ? day : null;
 }

@@ -3,6 +3,7 @@ import { additivityOf, allMetrics, dimensionsOf, GRAINS } from '../../../schema/
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { writeCsv } from '../../metrics/files/write-csv.ts';
 import {
   type Dimension,
   type MetricAnswer,
@@ -10,7 +11,6 @@ import {
   parseDimension,
   UNASSIGNED,
 } from '../../metrics/question.ts';
-import { writeCsv } from '../../metrics/write-csv.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
 import { formatMeasured, formatNumber } from '../screens/numbers.ts';

@@ -1,100 +1,18 @@
-import { findMissingPeople, listPeople, loadPeople } from '../../../jobs/people.ts';
+import { findMissingPeople } from '../../../jobs/csv-files.ts';
 import { EXIT } from '../../core/exit-code.ts';
+import { writeCsv } from '../../metrics/files/write-csv.ts';
 import {
-  type ListedPerson,
   MISSING_COLUMNS,
   type MissingPeople,
   type MissingUser,
   missingPerson,
-  type PeopleList,
-  writtenPerson,
-} from '../../metrics/list-people.ts';
-import type { Move, PeopleLoad } from '../../metrics/load-people.ts';
-import { PEOPLE_COLUMNS } from '../../metrics/people-file.ts';
-import { writeCsv } from '../../metrics/write-csv.ts';
+} from '../../metrics/missing-people.ts';
 import { OPEN_END, type PeopleConflict } from '../../warehouse/rollups/resolve-people.ts';
 import { csvLines, type ScreenFrame } from '../output/output.ts';
-import { type Action, loadRequestOf } from '../program/command.ts';
-import { counted, formatNumber } from '../screens/numbers.ts';
-import { type Field, renderFields, renderListing, renderTable, right, shrinking } from '../screens/table.ts';
+import type { Action } from '../program/command.ts';
+import { counted } from '../screens/numbers.ts';
+import { renderListing, shrinking } from '../screens/table.ts';
 import { wrapText } from '../screens/text.ts';
-
-export const loadAction: Action = async (context) => {
-  const { settings, job, out } = context;
-  const load = await loadPeople(settings, loadRequestOf(context), job);
-  out.show(load, (frame) => renderLoad(load, frame));
-  return EXIT.ok;
-};
-
-const MOVES_SHOWN_MAX = 20;
-const MOVE_COLUMNS = [shrinking('person'), shrinking('from team'), shrinking('to team'), 'from', 'to'];
-
-/** Draws what a load has changed, and how the people fit the users. */
-export function renderLoad(load: PeopleLoad, frame: ScreenFrame): string[] {
-  const { style } = frame;
-  const moves = renderListing(
-    {
-      columns: MOVE_COLUMNS,
-      items: load.moves,
-      row: (move) => moveRow(move, frame),
-      shownMax: MOVES_SHOWN_MAX,
-    },
-    { ...frame, indent: 2 },
-  );
-  return [
-    style.green(loadHeadline(load)),
-    '',
-    ...renderFields(loadFields(load), frame),
-    ...(moves.length === 0 ? [] : ['', 'Moves', ...moves]),
-    ...loadWarnings(load).flatMap((warning) => [
-      '',
-      ...wrapText(warning, { width: frame.width, lead: '', linesMax: 3 }).map(style.yellow),
-    ]),
-  ];
-}
-
-function loadHeadline(load: PeopleLoad): string {
-  const people = counted(load.people, 'person', 'people');
-  if (load.added + load.removed + load.moved + load.changed === 0) {
-    return `people: nothing to do; stored already: ${people}`;
-  }
-  return load.dry_run
-    ? `people: dry run, nothing is stored; ${people} in the file`
-    : `people: ${people} stored`;
-}
-
-function loadFields(load: PeopleLoad): Field[] {
-  const { added, removed, moved, changed, unchanged, users, users_with_person } = load;
-  return [
-    ['added', added],
-    ['removed', removed],
-    ['moved between teams', moved],
-    ['changed otherwise', changed],
-    ['unchanged', unchanged],
-    ['users found', `${formatNumber(users_with_person)} of ${counted(users, 'user')} with activity so far`],
-    ['seats without activity', load.people_without_user],
-  ];
-}
-
-function moveRow({ person, from_team, to_team, valid_from, valid_to }: Move, { redact }: ScreenFrame) {
-  const shown = (text: string | null) => (text === null ? null : redact(text));
-  return [redact(person), shown(from_team), shown(to_team), valid_from, valid_to];
-}
-
-function loadWarnings(load: PeopleLoad): string[] {
-  const warnings: string[] = [];
-  if (load.people_without_team > 0) {
-    warnings.push(
-      `${counted(load.people_without_team, 'person has', 'people have')} no team; they count as unassigned.`,
-    );
-  }
-  if (load.people > 0 && load.users > 0 && load.users_with_person === 0) {
-    warnings.push(
-      'No user is one of these people. Check that DAYWALK_EMAILS is the same as for daywalk run.',
-    );
-  }
-  return warnings;
-}
 
 export const missingAction: Action = async ({ settings, job, flags, log, out }) => {
   const missing = await findMissingPeople(settings, { organization: flags.text('--organization') }, job);
@@ -181,46 +99,4 @@ function conflictRow(
 ) {
   const end = valid_to === OPEN_END ? null : valid_to;
   return [redact(user_id), valid_from, end, redact(person), redact(others.join(', '))];
-}
-
-const PERSON_COLUMNS = [
-  shrinking('person'),
-  shrinking('team'),
-  'from',
-  'to',
-  shrinking('name'),
-  shrinking('department'),
-  shrinking('cost center'),
-  right('users'),
-];
-
-export const listAction: Action = async ({ settings, job, flags, out }) => {
-  const list = await listPeople(settings, { organization: flags.text('--organization') }, job);
-  const csv = () => writeCsv(PEOPLE_COLUMNS, list.people.map(writtenPerson));
-  out.show(list, (frame) => (flags.isOn('--csv') ? csvLines(csv(), frame) : renderPeople(list, frame)));
-  return EXIT.ok;
-};
-
-function renderPeople({ people }: PeopleList, frame: ScreenFrame): string[] {
-  if (people.length === 0)
-    return ['no people are loaded; daywalk people missing lists the users to begin with'];
-  return renderTable(
-    PERSON_COLUMNS,
-    people.map((person) => personRow(person, frame)),
-    frame,
-  );
-}
-
-function personRow(row: ListedPerson, { redact }: ScreenFrame) {
-  const shown = (text: string | null) => (text === null ? null : redact(text));
-  return [
-    redact(row.person),
-    shown(row.team),
-    row.valid_from,
-    row.valid_to,
-    shown(row.name),
-    shown(row.department),
-    shown(row.cost_center),
-    row.users,
-  ];
 }

@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-import type { LoadRequest } from '../../../jobs/people.ts';
 import type { JobContext } from '../../core/clock.ts';
 import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
@@ -99,25 +97,6 @@ export const organizationFlag: CommandFlags = {
   '--organization <name>':
     'the organization, by its ID or its name in the organizations file (default: the only one in the warehouse)',
 };
-
-/** The operand of commands that load a CSV file. */
-export const csvFileOperand = {
-  '<file>': 'path of the CSV file: UTF-8, separated by commas, with a header line',
-} as const;
-
-/** Reads the operand and the flags of `people load`, `prices load` and `budget load`. */
-export function loadRequestOf({
-  flags,
-  operands: [name = ''],
-  directory,
-}: Pick<CommandContext, 'flags' | 'operands' | 'directory'>): LoadRequest {
-  return {
-    file: { name, path: resolve(directory, name) },
-    organization: flags.text('--organization'),
-    isDryRun: flags.isOn('--dry-run'),
-    allowsEmpty: flags.isOn('--allow-empty'),
-  };
-}
 
 /** The flags of one command line. */
 export interface Flags {

@@ -1,8 +1,7 @@
 import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, monthEndOf, monthOf, parseDay } from '../../core/day.ts';
-import { currenciesOf } from '../../metrics/money/budget-check.ts';
-import { type BudgetStatus, type CheckedBudget, judgeBudget } from '../../metrics/money/budgets.ts';
-import { priceIn, selectPrices } from '../../metrics/money/stored-money.ts';
+import { type BudgetStatus, type CheckedBudget, judgeBudget } from '../../metrics/budget-check.ts';
+import { currenciesOf, storedPrices } from '../../metrics/files/prices.ts';
 import { isRestricted, namelessOf } from '../audience.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison, doubtedDays, standing, teamWords } from '../figures/opening.ts';
@@ -176,8 +175,12 @@ WHERE b.org_id = ${orgId} AND b.month = ${month}${ofTeam}
 ORDER BY b.team, f.currency`;
   const period = { from: first < FIRST_DAY ? FIRST_DAY : first, until: await lastStored(reader) };
   const result = await reader.select({ title: 'Budgets and costs', query, streams: ['users'], ...period });
-  const prices = await reader.select({ title: 'Prices', query: selectPrices(orgId), streams: ['users'] });
-  const currencies = currenciesOf(month, prices.rows.map(priceIn(orgId)));
+  const prices = await reader.select({
+    title: 'Prices',
+    query: storedPrices.select(orgId),
+    streams: ['users'],
+  });
+  const currencies = currenciesOf(month, prices.rows.map(storedPrices.rowIn(orgId)));
   const shown = judged(result, currencies);
   if (shown.length === 0) return emptyFigure(BUDGETS_NAME, emptyWords(reader, monthName(until)), [result]);
   const max = Math.max(...shown.map(({ budget }) => budget.cost_forecast ?? budget.cost_so_far ?? 0), 0);

@@ -1,6 +1,6 @@
 import { dayOf, startOfDayMs } from '../../core/day.ts';
 import { STREAMS, type Stream } from '../../core/stream.ts';
-import { BUDGET_STATES } from '../../metrics/money/budgets.ts';
+import { BUDGET_STATES } from '../../metrics/budget-check.ts';
 import { MISSING_AFTER_DAYS } from '../../status/gaps.ts';
 import type { EndedRun, OrganizationFacts } from './organization-facts.ts';
 

@@ -3,9 +3,10 @@ import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import { dayOf, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { checkBudgets } from '../../metrics/money/budget-check.ts';
-import type { BudgetStatus } from '../../metrics/money/budgets.ts';
-import { selectBudgets, selectPrices } from '../../metrics/money/stored-money.ts';
+import type { BudgetStatus } from '../../metrics/budget-check.ts';
+import { checkBudgets } from '../../metrics/budget-check.ts';
+import { storedBudgets } from '../../metrics/files/budgets.ts';
+import { storedPrices } from '../../metrics/files/prices.ts';
 import { missingDays } from '../../status/gaps.ts';
 import { type OrganizationStatus, readOrganization } from '../../status/organization.ts';
 import { isDayUnit, type QuarantineCount, type QueryRow, type Warehouse } from '../../warehouse/port.ts';
@@ -234,7 +235,7 @@ const NONE: BudgetStates = new Map();
 export function createBudgetReader(): BudgetReader {
   const known = new Map<string, { readonly basis: string; readonly states: BudgetStates }>();
   return async (warehouse, orgId) => {
-    const budgets = await warehouse.select(selectBudgets(orgId));
+    const budgets = await warehouse.select(storedBudgets.select(orgId));
     if (budgets.length === 0) return NONE;
     const basis = await basisOf(warehouse, orgId, budgets);
     const earlier = known.get(orgId);
@@ -247,7 +248,7 @@ export function createBudgetReader(): BudgetReader {
 
 /** The digest of everything that a check reads: budgets, prices, people, and the days of users by their content. */
 async function basisOf(warehouse: Warehouse, orgId: string, budgets: unknown): Promise<string> {
-  const prices = await warehouse.select(selectPrices(orgId));
+  const prices = await warehouse.select(storedPrices.select(orgId));
   const people = await warehouse.select(selectPeople(orgId));
   // The same list as that of the status, which the snapshot remembers.
   const units = await warehouse.units(orgId, DAILY_STREAMS);

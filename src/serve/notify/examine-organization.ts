@@ -5,7 +5,7 @@ import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { parseDoubt } from '../../judge/doubt.ts';
-import { checkBudgets } from '../../metrics/money/budget-check.ts';
+import { checkBudgets } from '../../metrics/budget-check.ts';
 import { publicName } from '../../privacy/public-text.ts';
 import { MISSING_AFTER_DAYS, missingDays } from '../../status/gaps.ts';
 import { readNames } from '../../warehouse/organizations.ts';

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { loadFile } from '../../../jobs/csv-files.ts';
 import { DEMO_FILE, demoSettings, runDemo } from '../../../jobs/demo.ts';
-import { loadPrices } from '../../../jobs/money.ts';
-import { loadPeople } from '../../../jobs/people.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { peopleFile } from '../../../src/metrics/files/people-file.ts';
+import { pricesFile } from '../../../src/metrics/files/prices.ts';
 import { withWarehouse } from '../../../src/warehouse/open.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { ROOT } from '../structure/sources.ts';
@@ -47,8 +48,8 @@ async function makeDemo(folder: string): Promise<Demo> {
   // The demo is over, so no service has to be named.
   const settings = demoSettings(path, { url: 'http://127.0.0.1', apiKey: '' });
   const request = { isDryRun: false, allowsEmpty: false };
-  await loadPeople(settings, { file: example('people.csv'), ...request }, { clock });
-  await loadPrices(settings, { file: example('prices.csv'), ...request }, { clock });
+  await loadFile(peopleFile, settings, { file: example('people.csv'), ...request }, { clock });
+  await loadFile(pricesFile, settings, { file: example('prices.csv'), ...request }, { clock });
   const use: Demo['with'] = (work) => withWarehouse(path, { clock, create: false }, work);
   const [orgId = ''] = await use((warehouse) => warehouse.organizations());
   return { folder, path, orgId, with: use };

@@ -1,5 +1,6 @@
-import { commands } from '../../../src/cli/commands.ts';
+import { commands as all } from '../../../src/cli/commands.ts';
 import { selfCommand } from '../../../src/cli/process/host.ts';
+import type { Command } from '../../../src/cli/program/command.ts';
 import { runCli } from '../../../src/cli/program/run-cli.ts';
 import { expectNoCanary } from '../rig/canary-key.ts';
 import { MAIN } from './daywalk-process.ts';
@@ -22,7 +23,13 @@ export async function daywalkInProcess(
     env = {},
     input = '',
     cwd = '/',
-  }: { env?: Readonly<Record<string, string>>; input?: string; cwd?: string } = {},
+    commands = all,
+  }: {
+    env?: Readonly<Record<string, string>>;
+    input?: string;
+    cwd?: string;
+    commands?: readonly Command[];
+  } = {},
 ): Promise<EndedHere> {
   const stdout = new FakeStream();
   const stderr = new FakeStream();

@@ -11,9 +11,9 @@ import {
   optional,
   required,
   textCell,
-} from '../../../src/metrics/csv-columns.ts';
-import { parseCsv, readCsv } from '../../../src/metrics/read-csv.ts';
-import { writeCsv } from '../../../src/metrics/write-csv.ts';
+} from '../../../src/metrics/files/csv-columns.ts';
+import { parseCsv, readCsv } from '../../../src/metrics/files/read-csv.ts';
+import { writeCsv } from '../../../src/metrics/files/write-csv.ts';
 
 const FORMAT = {
   columns: {

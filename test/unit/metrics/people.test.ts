@@ -2,17 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { UsageError } from '../../../src/core/errors.ts';
-import { changesOf } from '../../../src/metrics/load-people.ts';
-import { PEOPLE_FORMAT, type PersonOfLine, peopleOf } from '../../../src/metrics/people-file.ts';
-import { parseCsv } from '../../../src/metrics/read-csv.ts';
+import { peopleFile } from '../../../src/metrics/files/people-file.ts';
+import { parseCsv } from '../../../src/metrics/files/read-csv.ts';
+import { changesBetween } from '../../../src/metrics/files/replace-rows.ts';
+import { NOBODY } from '../../../src/privacy/erased-people.ts';
 
 const FIRST = parseDay('2026-03-01');
 const DAYS = daysFrom(FIRST, shiftDay(FIRST, 8));
 
-function people(...lines: string[]): PersonOfLine[] {
+function people(...lines: string[]) {
   const text = ['user_email,team,valid_from,valid_to', ...lines].join('\n');
-  const storing = { orgId: 'org_1', file: 'people.csv', emails: { mode: 'keep' } } as const;
-  return peopleOf(parseCsv(text, 'people.csv', PEOPLE_FORMAT), storing);
+  const rows = parseCsv(text, 'people.csv', peopleFile.format);
+  const storing = { orgId: 'org_1', file: 'people.csv', erased: NOBODY, now: new Date(0) };
+  return peopleFile.linesOf(rows, { ...storing, emails: { mode: 'keep' } });
 }
 
 /** Lines of two people with a team, or none, on each of {@link DAYS}. */
@@ -37,7 +39,7 @@ describe('a load', () => {
   it('reports as moves exactly the days on which a person had another team before', () => {
     fc.assert(
       fc.property(timelines, timelines, (before, after) => {
-        const { moves, ...counts } = changesOf(before, after);
+        const { items: moves, counts } = changesBetween(before, after, peopleFile);
         for (const person of ['a@x.org', 'b@x.org']) {
           for (const day of DAYS) {
             const teamIn = (rows: typeof before) =>

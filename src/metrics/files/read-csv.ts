@@ -1,12 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import { CsvError } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
-import { messageOf, UsageError } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
+import { messageOf, UsageError } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest.ts';
 import { type CsvColumn, Mistakes } from './csv-columns.ts';
 import { unescapeFormula } from './write-csv.ts';
 
-/** The largest file: 50,000 people with ten moves each. */
+/** The largest file: 50,000 people with ten moves each. Messages and docs/people.md name it. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
 /** The columns that a file may have, by name. */
@@ -123,7 +123,7 @@ function shortened(text: string): string {
 }
 
 /** What to do about a file that a spreadsheet has saved in another format. */
-export const SAVE_AS = 'save it as "CSV UTF-8 (comma delimited)"';
+const SAVE_AS = 'save it as "CSV UTF-8 (comma delimited)"';
 
 const SEPARATORS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
 
@@ -131,7 +131,7 @@ const SEPARATORS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 
  * Checks the names of the columns.
  * @throws {UsageError} for columns that are unknown, occur twice or are missing.
  */
-export function checkHeader(
+function checkHeader(
   { line, cells }: CsvRecord,
   name: string,
   format: {
@@ -177,7 +177,7 @@ function otherSeparator([only = '', ...others]: readonly string[]): string | und
 const ROWS_MAX = 500_000;
 
 /** A record: the line on which it begins, and its trimmed cells. */
-export interface CsvRecord {
+interface CsvRecord {
   readonly line: number;
   readonly cells: readonly string[];
 }
@@ -186,7 +186,7 @@ export interface CsvRecord {
  * Splits the text of a CSV file into records. Lines without a value are left out.
  * @throws {UsageError} that names file, line and remedy for a quote in the wrong place, or for too many rows.
  */
-export function splitCsv(text: string, name: string): CsvRecord[] {
+function splitCsv(text: string, name: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   parseText(text, name, (cells, endLine) => {
     const breaks = cells.reduce((sum, cell) => sum + cell.split('\n').length - 1, 0);

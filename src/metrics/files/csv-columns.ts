@@ -1,5 +1,5 @@
-import { isDay, type UtcDay } from '../core/day.ts';
-import { UsageError } from '../core/errors.ts';
+import { isDay, type UtcDay } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
 
 /** The longest text of a cell. A key of PostgreSQL has room for it in any script. */
 const TEXT_CHARS_MAX = 500;
@@ -80,11 +80,32 @@ export const amountCell: CellParser<number> = (text) => {
   throw new UsageError(`has more than ${DIGITS_MAX} digits`, { hint });
 };
 
+/** The largest price or budget. It leaves room for its product with any number of credits. */
+const MONEY_MAX = 1_000_000_000_000;
+
+/** A sum of money: 0 or more, with a decimal point. */
+export const moneyCell: CellParser<number> = (text) => {
+  const amount = amountCell(text);
+  if (amount <= MONEY_MAX) return amount;
+  throw new UsageError(`is more than ${MONEY_MAX}`, { hint: 'check the number' });
+};
+
+/** An ISO 4217 code of a currency, in capital letters. */
+export const currencyCell: CellParser<string> = (text) => {
+  const known = Intl.supportedValuesOf('currency');
+  if (known.includes(text)) return text;
+  const upper = text.toUpperCase();
+  if (known.includes(upper)) {
+    throw new UsageError('is not in capital letters', { hint: `write ${upper}` });
+  }
+  throw new UsageError('is not a currency of ISO 4217', { hint: 'write its code, for example EUR or USD' });
+};
+
 /** How many mistakes are described; the others are only counted. */
 const DESCRIBED_MAX = 10;
 
 /** Something wrong in a line of a file. */
-export interface Mistake {
+interface Mistake {
   readonly line: number;
   /** What is wrong, as a sentence. */
   readonly message: string;

@@ -1,5 +1,5 @@
-import { sql } from '../../../schema/query.ts';
-import { views } from '../../../schema/views.ts';
+import { sql } from '../../schema/query.ts';
+import { views } from '../../schema/views.ts';
 import {
   type DaySpan,
   daysFrom,
@@ -9,26 +9,18 @@ import {
   spansOf,
   type UtcDay,
   weekdayOf,
-} from '../../core/day.ts';
-import { UsageError } from '../../core/errors.ts';
-import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
-import { nearestName } from '../../core/nearest.ts';
-import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
-import { newestDayOfUsers } from '../period.ts';
-import { type Provenance, readProvenance } from '../provenance.ts';
-import { teamsInPlaceOfTable } from '../query/rows.ts';
-import { withSql } from '../query/select.ts';
-import { type CoveredDays, UNASSIGNED } from '../question.ts';
-import {
-  type BudgetRow,
-  type CheckedBudget,
-  FIRST_MONTH,
-  isOver,
-  judgeBudget,
-  type TeamForecast,
-} from './budgets.ts';
-import { OPEN_END, type PriceRow, unpricedAmong } from './prices.ts';
-import { budgetIn, priceIn, selectBudgets, selectPrices } from './stored-money.ts';
+} from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
+import { EXIT, type ExitCode, worstExit } from '../core/exit-code.ts';
+import { type QueryRow, runReads, type Warehouse } from '../warehouse/port.ts';
+import { type BudgetRow, FIRST_MONTH, storedBudgets } from './files/budgets.ts';
+import { currenciesOf, storedPrices, unpricedAmong } from './files/prices.ts';
+import { storedRows } from './files/replace-rows.ts';
+import { newestDayOfUsers } from './period.ts';
+import { type Provenance, readProvenance } from './provenance.ts';
+import { teamsInPlaceOfTable } from './query/rows.ts';
+import { withSql } from './query/select.ts';
+import type { CoveredDays } from './question.ts';
 
 /** The budgets of a month against what the teams have used. */
 export interface BudgetCheck {
@@ -62,10 +54,10 @@ export async function checkBudgets(
   orgId: string,
   asked: Month | undefined,
 ): Promise<BudgetCheck> {
-  const newest = await newestDayOfUsers(warehouse, orgId);
+  const newest = await runReads(warehouse, newestDayOfUsers(orgId));
   const month = monthOfCheck(asked, newest);
   const budgets = await budgetsOfMonth(warehouse, orgId, month);
-  const prices = (await warehouse.select(selectPrices(orgId))).map(priceIn(orgId));
+  const prices = await runReads(warehouse, storedRows(storedPrices, orgId));
   const currencies = currenciesOf(month.name, prices);
   const covered = await coverageOf(warehouse, orgId, month, newest);
   const forecasts = await forecastsOf(warehouse, orgId, month);
@@ -119,7 +111,7 @@ async function budgetsOfMonth(
   orgId: string,
   { name }: Month,
 ): Promise<BudgetRow[]> {
-  const all = (await warehouse.select(selectBudgets(orgId))).map(budgetIn(orgId));
+  const all = await runReads(warehouse, storedRows(storedBudgets, orgId));
   const own = all.filter(({ month }) => month === name);
   if (own.length > 0) return own;
   throw new UsageError(`there is no budget for ${name}`, {
@@ -196,57 +188,80 @@ function idle({ team }: BudgetRow, { days, weekdaysSettled }: Covered): TeamFore
   };
 }
 
-/** The most teams or months that a warning names. */
-const NAMED_MAX = 10;
+/**
+ * The states of a budget: within its budget; above it already; above it by the end of the month; a day with credits has no price;
+ * the prices of the month have another currency, or several; or no number is stored.
+ */
+export const BUDGET_STATES = [
+  'ok',
+  'over budget',
+  'forecast over budget',
+  'no price',
+  'other currency',
+  'no data',
+] as const;
 
-/** What is doubtful about budgets, one sentence each: teams that nobody is in, and currencies without a price. */
-export async function budgetWarnings(
-  warehouse: Pick<Warehouse, 'select'>,
-  orgId: string,
-  budgets: readonly BudgetRow[],
-): Promise<string[]> {
-  const people = await warehouse.select(
-    sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId} AND team IS NOT NULL`,
-  );
-  const prices = (await warehouse.select(selectPrices(orgId))).map(priceIn(orgId));
-  return [
-    ...teamWarnings(budgets, people.map(({ team }) => String(team)).toSorted()),
-    ...currencyWarnings(budgets, prices),
-  ];
+/** One of {@link BUDGET_STATES}. */
+export type BudgetStatus = (typeof BUDGET_STATES)[number];
+
+/** A team and what it has used in the month, as the view `month_forecast` has it. */
+export interface TeamForecast {
+  readonly team: string;
+  /** Null without a price. */
+  readonly currency: string | null;
+  /** Credits of all stored days; null if no row has a number. */
+  readonly tokens_so_far: number | null;
+  /** Null if a day with credits has no price, or if no day of the month is stored. */
+  readonly cost_so_far: number | null;
+  /** Null before the first settled weekday too. */
+  readonly cost_forecast: number | null;
 }
 
-function teamWarnings(budgets: readonly BudgetRow[], known: readonly string[]): string[] {
-  const teams = [...new Set(budgets.map(({ team }) => team))].filter((team) => team !== UNASSIGNED);
-  const unknown = teams.filter((team) => !known.includes(team));
-  if (unknown.length === 0) return [];
-  if (known.length === 0) return ['No person has a team yet, so that all cost is unassigned.'];
-  const names = unknown.map((team) => {
-    const near = nearestName(team, known);
-    return near === undefined ? `"${team}"` : `"${team}" (did you mean "${near}"?)`;
-  });
-  return [`Nobody is in ${unknown.length === 1 ? 'the team' : 'the teams'} ${listed(names)}.`];
+/** A team with a budget. */
+export interface CheckedBudget {
+  readonly team: string;
+  readonly currency: string;
+  readonly budget: number;
+  readonly cost_so_far: number | null;
+  readonly cost_forecast: number | null;
+  readonly status: BudgetStatus;
 }
 
-function currencyWarnings(budgets: readonly BudgetRow[], prices: readonly PriceRow[]): string[] {
-  const other = budgets.filter(({ month, currency }) => {
-    const priced = currenciesOf(month, prices);
-    return priced.size > 0 && (priced.size > 1 || !priced.has(currency));
-  });
-  const months = [...new Set(other.map(({ month }) => month))];
-  if (months.length === 0) return [];
-  return [`Prices and budgets have different currencies in ${listed(months)}; they cannot be compared.`];
+/** The relative difference that may be an error of rounding. */
+const ROUNDING = 1e-9;
+
+/**
+ * Compares a budget with what its team has used.
+ * @param used the team's rows of the month, one per currency
+ * @param currencies those of the prices of the month
+ */
+export function judgeBudget(
+  { team, currency, amount }: BudgetRow,
+  used: readonly TeamForecast[],
+  currencies: ReadonlySet<string>,
+): CheckedBudget {
+  const budget = { team, currency, budget: amount };
+  const [only, ...others] = used;
+  const isOther = currencies.size > 1 || (currencies.size === 1 && !currencies.has(currency));
+  // A cost in another currency than the budget would be misread.
+  if (only === undefined || others.length > 0 || isOther) {
+    return { ...budget, cost_so_far: null, cost_forecast: null, status: 'other currency' };
+  }
+  const { cost_so_far, cost_forecast } = only;
+  return { ...budget, cost_so_far, cost_forecast, status: statusOf(only, amount) };
 }
 
-/** The currencies of the prices that are valid on a day of a month. */
-export function currenciesOf(month: string, prices: readonly PriceRow[]): ReadonlySet<string> {
-  const { first, last } = parseMonth(month);
-  const own = prices.filter(
-    ({ valid_from, valid_to }) => valid_from <= last && (valid_to ?? OPEN_END) >= first,
-  );
-  return new Set(own.map(({ currency }) => currency));
+function statusOf({ tokens_so_far, cost_so_far, cost_forecast }: TeamForecast, budget: number): BudgetStatus {
+  if (cost_so_far === null) return tokens_so_far === null ? 'no data' : 'no price';
+  if (exceeds(cost_so_far, budget)) return 'over budget';
+  return cost_forecast !== null && exceeds(cost_forecast, budget) ? 'forecast over budget' : 'ok';
 }
 
-function listed(names: readonly string[]): string {
-  const more = names.length - NAMED_MAX;
-  return [...names.slice(0, NAMED_MAX), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+/** True for the states in which a team needs attention because of its cost. */
+export function isOver(status: BudgetStatus): boolean {
+  return status === 'over budget' || status === 'forecast over budget';
+}
+
+function exceeds(cost: number, budget: number): boolean {
+  return cost > budget * (1 + ROUNDING);
 }

@@ -1,0 +1,141 @@
+import type { JobContext } from '../src/core/clock.ts';
+import type { Month } from '../src/core/day.ts';
+import { UsageError } from '../src/core/errors.ts';
+import { type BudgetCheck, checkBudgets } from '../src/metrics/budget-check.ts';
+import type { FileTypes, LoadedFile } from '../src/metrics/files/loaded-file.ts';
+import { type CsvFile, readCsv } from '../src/metrics/files/read-csv.ts';
+import { replaceRows } from '../src/metrics/files/replace-rows.ts';
+import { type MissingPeople, findMissingPeople as missingSteps } from '../src/metrics/missing-people.ts';
+import type { Settings } from '../src/settings/settings.ts';
+import { expectSameErased, LISTING, readErased } from '../src/warehouse/erased-list.ts';
+import { withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization } from '../src/warehouse/organizations.ts';
+import { MUCH_WRITTEN_ROWS, runReads, type Steps, type Warehouse } from '../src/warehouse/port.ts';
+import { checkEmailSalt, expectEmailSalt } from '../src/warehouse/remembered.ts';
+
+/** Which organization a job is about. */
+interface OrganizationRequest {
+  /** Default: the only organization of the warehouse. */
+  readonly organization?: string | undefined;
+}
+
+/** Which CSV file to load, for which organization, and how. */
+export interface LoadRequest extends OrganizationRequest {
+  readonly file: CsvFile;
+  readonly isDryRun: boolean;
+  /** Accept a file without lines, which removes everything that was loaded for the organization. */
+  readonly allowsEmpty: boolean;
+}
+
+/** What every load prints as JSON. */
+export interface LoadOf {
+  readonly org_id: string;
+  /** True if nothing was stored because it was a dry run. */
+  readonly dry_run: boolean;
+}
+
+/**
+ * Replaces the rows of an organization by those of a CSV file, in one transaction with everything that depends on them. May
+ * be repeated, and may be called during a run.
+ * @throws {UsageError} that names file, line and remedy if anything is wrong with the file. Nothing is stored then.
+ */
+export async function loadFile<Types extends FileTypes>(
+  kind: LoadedFile<Types>,
+  { warehouse: location, emails }: Settings,
+  { file, organization, isDryRun, allowsEmpty }: LoadRequest,
+  { clock }: Pick<JobContext, 'clock'>,
+): Promise<LoadOf & Types['found']> {
+  const [, all] = kind.noun;
+  const rows = await readCsv(file, kind.format);
+  if (rows.length === 0 && !allowsEmpty) {
+    throw new UsageError(`${file.name}: the file has no ${all}, and a load replaces all ${all}`, {
+      hint: `check the file; to remove all ${all}, pass --allow-empty`,
+    });
+  }
+  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+    const orgId = await chooseOrganization(warehouse, organization);
+    const erased = await readErased(warehouse);
+    const lines = kind.linesOf(rows, { orgId, file: file.name, emails, erased, now: clock.now() });
+    const { dialect } = warehouse;
+    const steps = function* (): Steps<LoadOf & Types['found']> {
+      yield* expectSameErased(erased);
+      const found = yield* replaceRows(kind, { orgId, file: file.name, lines, dialect, isDryRun });
+      return { org_id: orgId, dry_run: isDryRun, ...found };
+    };
+    if (kind.holdsEmails === true) await checkEmailSalt(warehouse, emails);
+    if (isDryRun) return warehouse.inSnapshot(() => runReads(warehouse, steps()));
+    const loaded = await warehouse.oneAtATime(LISTING, () =>
+      warehouse.oneAtATime(kind.lock ?? all, () => warehouse.transact(`load ${all} into`, steps)),
+    );
+    // Remembered last, because a refused load must store nothing.
+    if (kind.holdsEmails === true) await expectEmailSalt(warehouse, emails);
+    if (lines.length >= MUCH_WRITTEN_ROWS) await warehouse.refreshStatistics();
+    return loaded;
+  });
+}
+
+/** The rows of an organization. */
+interface ListOf<Listed> {
+  readonly orgId: string;
+  readonly rows: readonly Listed[];
+}
+
+/**
+ * Lists the rows of an organization that files of a kind have loaded, in the order of their key. Writes nothing.
+ * @throws {UsageError} when there is no such warehouse or organization.
+ */
+export function listRows<Listed>(
+  { list }: { list(orgId: string): Steps<readonly Listed[]> },
+  settings: Settings,
+  request: OrganizationRequest,
+  context: Pick<JobContext, 'clock'>,
+): Promise<ListOf<Listed>> {
+  return inSnapshot(settings, request, context, async (warehouse, orgId) => ({
+    orgId,
+    rows: await runReads(warehouse, list(orgId)),
+  }));
+}
+
+/**
+ * Finds active users without a team, users who are several people, and people without activity. Writes nothing.
+ * @throws {UsageError} when there is no such warehouse or organization.
+ */
+export function findMissingPeople(
+  settings: Settings,
+  request: OrganizationRequest,
+  context: Pick<JobContext, 'clock'>,
+): Promise<MissingPeople> {
+  return inSnapshot(settings, request, context, (warehouse, orgId) =>
+    runReads(warehouse, missingSteps(orgId)),
+  );
+}
+
+/** What to check. */
+interface BudgetCheckRequest extends OrganizationRequest {
+  /** Default: the month of the newest loaded day of users. */
+  readonly month?: Month | undefined;
+}
+
+/**
+ * Compares the budgets of a month with the cost so far and the forecast. Its exit code is 5 if a team is above its budget
+ * or will be, and 2 if a price is missing or has another currency. Writes nothing.
+ * @throws {UsageError} when there is no such warehouse or organization, or no budget for the month.
+ */
+export function checkBudget(
+  settings: Settings,
+  { month, ...request }: BudgetCheckRequest,
+  context: Pick<JobContext, 'clock'>,
+): Promise<BudgetCheck> {
+  return inSnapshot(settings, request, context, (warehouse, orgId) => checkBudgets(warehouse, orgId, month));
+}
+
+function inSnapshot<Result>(
+  { warehouse: location }: Settings,
+  { organization }: OrganizationRequest,
+  { clock }: Pick<JobContext, 'clock'>,
+  read: (warehouse: Warehouse, orgId: string) => Promise<Result>,
+): Promise<Result> {
+  return withWarehouse(location, { clock, create: false }, (warehouse) =>
+    warehouse.inSnapshot(async () => read(warehouse, await chooseOrganization(warehouse, organization))),
+  );
+}

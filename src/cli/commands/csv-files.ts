@@ -1,0 +1,164 @@
+import type { FileTypes, LoadedFile } from '../../metrics/files/loaded-file.ts';
+import type { AnySetting } from '../../settings/setting.ts';
+import { SETTINGS } from '../../settings/settings-table.ts';
+import { type Command, type CommandGroup, jsonFlag, organizationFlag } from '../program/command.ts';
+import { warehouseSettings } from '../program/setting-groups.ts';
+
+/** The help of the commands of a kind of CSV file. Everything else is in the description of the kind, which is loaded late. */
+interface CsvCommands<Types extends FileTypes> {
+  readonly group: CommandGroup;
+  /** What messages call the rows of a file. */
+  readonly rows: string;
+  /** What the rows say, as the object of a sentence. */
+  readonly content: string;
+  /** The columns of a file, and what is special about them: sentences. */
+  readonly columns: string;
+  /** What a list is like, after `Lists the rows that were loaded`. */
+  readonly listed: string;
+  /** What an example of a list prints. */
+  readonly example: string;
+  /** The settings of a load, apart from those of the warehouse. */
+  readonly uses: readonly AnySetting[];
+  /** Loads the description of the kind. */
+  kind(): Promise<LoadedFile<Types>>;
+}
+
+/** The commands of a kind of CSV file: load and list. */
+export function csvCommands<Types extends FileTypes>(
+  words: CsvCommands<Types>,
+): { readonly load: Command; readonly list: Command } {
+  const { group, rows, content, columns, listed, example, uses, kind } = words;
+  const { name } = group;
+  const load: Command = {
+    name: `${name} load`,
+    group,
+    summary: `loads ${content}${content.includes(',') ? ',' : ''} from a CSV file`,
+    description:
+      `Replaces all ${rows} of an organization by those of a CSV file, and prints what has changed. Columns: ${columns} If ` +
+      'anything is wrong with the file, nothing is stored, and the exit code is 2. Loading the same file again changes ' +
+      'nothing. May run beside daywalk run.',
+    uses: [...uses, ...warehouseSettings],
+    operands: { '<file>': 'path of the CSV file: UTF-8, separated by commas, with a header line' },
+    flags: {
+      ...organizationFlag,
+      '--dry-run': 'check the file and print what would change; store nothing',
+      '--allow-empty': `accept a file without ${rows}, which removes all ${rows}`,
+      ...jsonFlag,
+    },
+    examples: {
+      [`daywalk ${name} load ${rows}.csv --dry-run`]: 'what would change',
+      [`daywalk ${name} load ${rows}.csv`]: 'store it',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/csv-files.ts')).loadAction(await kind()),
+  };
+  const list: Command = {
+    name: `${name} list`,
+    group,
+    summary: `lists ${content}`,
+    description:
+      `Lists the ${rows} that were loaded${listed}. --csv prints a file that daywalk ${name} load accepts. Only reads the ` +
+      'warehouse; sends nothing.',
+    uses: warehouseSettings,
+    flags: { ...organizationFlag, '--csv': 'print a CSV file that can be loaded again', ...jsonFlag },
+    examples: {
+      [`daywalk ${name} list`]: example,
+      [`daywalk ${name} list --csv > ${rows}.csv`]: 'to edit the file and load it again',
+    },
+    resultIsOutput: true,
+    load: async () => (await import('../actions/csv-files.ts')).listAction(await kind()),
+  };
+  return { load, list };
+}
+
+const peopleGroup = { name: 'people', summary: 'loads or lists who belongs to which team, and when' };
+
+/** `daywalk people load` and `list`: who belongs to which team, and when. */
+export const people = csvCommands({
+  group: peopleGroup,
+  rows: 'people',
+  content: 'who belongs to which team, and when',
+  columns:
+    'user_id or user_email, team, and optionally name, department, cost_center, manager_email, valid_from, valid_to. A ' +
+    'person who moves has one line per period, so a move in May does not change April.',
+  listed: ', one line per period, with the number of users that each of them is',
+  example: 'people, teams and periods',
+  uses: [SETTINGS.emails, SETTINGS.emailSalt],
+  kind: async () => (await import('../../metrics/files/people-file.ts')).peopleFile,
+});
+
+/** `daywalk people missing`: active users without a team. */
+export const peopleMissing: Command = {
+  name: 'people missing',
+  group: peopleGroup,
+  summary: 'lists active users without a team, as CSV to fill in',
+  description:
+    'Lists the users who had no team on the last day they were active: a table on a terminal, otherwise CSV. Fill in the ' +
+    'teams, add the lines to your file of people, and load it. Users who are several people on one day, and people ' +
+    'without activity, are reported below the table; with CSV, in the log. Only reads the warehouse; sends nothing.',
+  uses: warehouseSettings,
+  flags: { ...organizationFlag, '--csv': 'print CSV on a terminal, too', ...jsonFlag },
+  examples: {
+    'daywalk people missing': 'who has no team',
+    'daywalk people missing > missing.csv': 'the lines to fill in',
+    'daywalk people missing --json': 'also every conflict, and everyone without activity',
+  },
+  resultIsOutput: true,
+  load: async () => (await import('../actions/people.ts')).missingAction,
+};
+
+/** `daywalk prices load` and `list`: what a million billable tokens cost, and when. */
+export const prices = csvCommands({
+  group: { name: 'prices', summary: 'loads or lists what a million billable tokens cost, and when' },
+  rows: 'prices',
+  content: 'what a million billable tokens cost, and when',
+  columns:
+    'valid_from, valid_to (empty if the price has no end), currency (ISO 4217), price_per_million. A day without a price ' +
+    'has no cost, not a cost of 0.',
+  listed: ', one line per period',
+  example: 'prices and periods',
+  uses: [],
+  kind: async () => (await import('../../metrics/files/prices.ts')).pricesFile,
+});
+
+const budgetGroup = {
+  name: 'budget',
+  summary: 'loads, lists or checks the budget of each team and month',
+};
+
+/** `daywalk budget load` and `list`: the budget of each team and month. */
+export const budgets = csvCommands({
+  group: budgetGroup,
+  rows: 'budgets',
+  content: 'the budget of each team and month',
+  columns:
+    'month (YYYY-MM), team, amount, currency (ISO 4217). The team unassigned means users without a team.',
+  listed: '',
+  example: 'budgets by month and team',
+  uses: [],
+  kind: async () => (await import('../../metrics/files/budgets.ts')).budgetsFile,
+});
+
+/** `daywalk budget check`: the cost of each team so far and its forecast against the budget. */
+export const budgetCheck: Command = {
+  name: 'budget check',
+  group: budgetGroup,
+  summary: 'compares the cost of each team so far, and its forecast, with the budget',
+  description:
+    'Compares the budgets of a month with the cost of all stored days, and with the forecast: the cost of the settled days, ' +
+    'divided by the number of their Mondays to Fridays, times the Mondays to Fridays of the month. Exit code 5 if a team is ' +
+    'above its budget or its forecast exceeds it; 2 if a price is missing, prices and budget have different currencies, or the ' +
+    'month has no budget; 2 outranks 5. Only reads the warehouse; sends nothing.',
+  uses: warehouseSettings,
+  flags: {
+    '--month <month>': 'the month, YYYY-MM (default: that of the newest loaded day)',
+    ...organizationFlag,
+    ...jsonFlag,
+  },
+  examples: {
+    'daywalk budget check': 'the current month',
+    'daywalk budget check --month 2026-10 --json': 'an earlier one, as JSON',
+  },
+  resultIsOutput: true,
+  load: async () => (await import('../actions/money.ts')).checkBudgetAction,
+};
