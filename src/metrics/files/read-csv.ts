@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { CsvError } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { messageOf, UsageError } from '../../core/errors.ts';
@@ -44,7 +45,7 @@ export interface CsvFormat<Columns extends CsvColumns> {
 /**
  * Reads a CSV file (RFC 4180): UTF-8 with or without BOM, commas, any line ends, 64 MiB and 500,000 rows at most. Values
  * are trimmed; lines without a value are left out.
- * @throws {UsageError} that names file, line and remedy for every mistake, ten at most.
+ * @throws {UsageError} that names file, line and remedy for every mistake, ten at most; or if it is not a regular file.
  */
 export async function readCsv<Columns extends CsvColumns>(
   file: CsvFile,
@@ -71,18 +72,38 @@ export function parseCsv<Columns extends CsvColumns>(
   return rows;
 }
 
+/** Without waiting: opening a FIFO would wait for a writer. */
+const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 async function readText({ path, name }: CsvFile): Promise<string> {
   try {
-    const { size } = await stat(path);
-    if (size > BYTES_MAX) throw new UsageError(`it has ${size} bytes, more than ${BYTES_MAX}`);
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+    const file = await open(path, READING);
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(await readBytes(file));
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     const isText = error instanceof TypeError;
     throw new UsageError(`read ${name}: ${isText ? 'it is not UTF-8 text' : messageOf(error)}`, {
       cause: error,
-      hint: isText ? SAVE_AS : 'give the path of a CSV file, 64 MiB at most',
+      hint: isText
+        ? SAVE_AS
+        : 'give the path of a CSV file, 64 MiB at most; a FIFO, a device or a folder is not read',
     });
   }
+}
+
+/** Reading a FIFO or a device may never end, and a file may grow after its size was read. */
+async function readBytes(file: FileHandle): Promise<Buffer> {
+  const status = await file.stat();
+  if (!status.isFile()) throw new UsageError('it is not a regular file');
+  if (status.size > BYTES_MAX) throw new UsageError(`it has ${status.size} bytes, more than ${BYTES_MAX}`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of file.createReadStream({ end: BYTES_MAX, autoClose: false })) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length > BYTES_MAX) throw new UsageError(`it has more than ${BYTES_MAX} bytes`);
+  return bytes;
 }
 
 function rowOf<Columns extends CsvColumns>(
