@@ -7,6 +7,7 @@ import type { Clock } from '../src/core/clock.ts';
 import { parseDay } from '../src/core/day.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { readOrganizations } from '../src/warehouse/ledger.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 
@@ -26,7 +27,7 @@ export async function questionsPage(settings: Settings, clock: Clock): Promise<s
   await loadPeople(settings, { file: example('people.csv'), ...request }, { clock });
   await loadPrices(settings, { file: example('prices.csv'), ...request }, { clock });
   return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
-    const [orgId = ''] = await warehouse.organizations();
+    const [orgId = ''] = await readOrganizations(warehouse);
     const parts = [introduction()];
     for (const [index, question] of questions.entries()) {
       const rows = await answer(warehouse, orgId, question);

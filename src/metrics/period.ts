@@ -2,6 +2,7 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { dayOf, daysBetween, FIRST_DAY, isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
+import { readUnits } from '../warehouse/ledger.ts';
 import { isDayUnit, type LedgerUnit, type UnitState, type Warehouse } from '../warehouse/port.ts';
 
 /** The longest period, about ten years, so that a slip in the year does not ask for millions of rows. */
@@ -120,10 +121,10 @@ export function loadedUnit(alias: string): SQL {
 
 /** The newest loaded day of users; null if none is loaded. */
 export async function newestDayOfUsers(
-  warehouse: Pick<Warehouse, 'units'>,
+  warehouse: Pick<Warehouse, 'read'>,
   orgId: string,
 ): Promise<UtcDay | null> {
-  const units = await warehouse.units(orgId, ['users']);
+  const units = await readUnits(warehouse, orgId, ['users']);
   const days = units.filter(isDayUnit).filter(isLoaded);
   return days.reduce<UtcDay | null>(
     (newest, { day }) => (newest === null || day > newest ? day : newest),

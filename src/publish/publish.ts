@@ -1,4 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
+import { readOrganizations, readUnits } from '../warehouse/ledger.ts';
 import type { LedgerUnit, Warehouse } from '../warehouse/port.ts';
 import { Lake, type Replaced } from './lake.ts';
 import { tableNameOf } from './lake-names.ts';
@@ -82,7 +83,7 @@ function limitFrequency({ clock }: LakeSource, work: () => Promise<void>): () =>
 async function planAll(source: LakeSource, tables: readonly AnyTable[]): Promise<PlannedTable[]> {
   const { warehouse } = source;
   const units: LedgerUnit[] = [];
-  for (const orgId of await warehouse.organizations()) units.push(...(await warehouse.units(orgId)));
+  for (const orgId of await readOrganizations(warehouse)) units.push(...(await readUnits(warehouse, orgId)));
   const planned: PlannedTable[] = [];
   for (const table of tables) planned.push({ table, partitions: await planTable(source, table, units) });
   return planned;

@@ -5,6 +5,7 @@ import { DEMO_FILE, demoSettings, runDemo } from '../../../jobs/demo.ts';
 import { loadPrices } from '../../../jobs/money.ts';
 import { loadPeople } from '../../../jobs/people.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { readOrganizations } from '../../../src/warehouse/ledger.ts';
 import { withWarehouse } from '../../../src/warehouse/open.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { ROOT } from '../structure/sources.ts';
@@ -50,7 +51,7 @@ async function makeDemo(folder: string): Promise<Demo> {
   await loadPeople(settings, { file: example('people.csv'), ...request }, { clock });
   await loadPrices(settings, { file: example('prices.csv'), ...request }, { clock });
   const use: Demo['with'] = (work) => withWarehouse(path, { clock, create: false }, work);
-  const [orgId = ''] = await use((warehouse) => warehouse.organizations());
+  const [orgId = ''] = await use((warehouse) => readOrganizations(warehouse));
   return { folder, path, orgId, with: use };
 }
 
