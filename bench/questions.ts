@@ -1,6 +1,7 @@
 import { sql } from '../schema/query.ts';
 import { isMetricCall, type Question, questions } from '../schema/reference/documentation.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
+import { readOrganizations } from '../src/warehouse/ledger.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import { filledWarehouses, withWarehouse } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
@@ -27,7 +28,7 @@ export const answering: Benchmark = {
 };
 
 async function measured(bench: Bench, database: string, warehouse: Warehouse): Promise<Measure[]> {
-  const [orgId = ''] = await warehouse.organizations();
+  const [orgId = ''] = await readOrganizations(warehouse);
   const measures: Measure[] = [];
   for (const question of questions) {
     const { id, isFromRollup } = question;

@@ -22,9 +22,11 @@ import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/replay.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { readOrganizations } from '../src/warehouse/ledger.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import { expectEmailSalt } from '../src/warehouse/remembered.ts';
+import { readState, writeState } from '../src/warehouse/runs.ts';
 import { erasureOptions } from './erase.ts';
 
 /**
@@ -151,8 +153,8 @@ function versions(): Readonly<Record<string, string>> {
 /** The past can only be rebuilt where nothing else is, or where the same replay was interrupted. */
 async function expectEmpty(warehouse: Warehouse, asOf: Date): Promise<void> {
   const mark = canonicalJson(asOf.toISOString());
-  if ((await warehouse.state('', MARK)) === mark) return;
-  if ((await warehouse.organizations()).length > 0) {
+  if ((await readState(warehouse, '', MARK)) === mark) return;
+  if ((await readOrganizations(warehouse)).length > 0) {
     throw new UsageError(
       `${warehouse.location} is not empty, and the past is rebuilt in an empty warehouse only`,
       {
@@ -160,7 +162,7 @@ async function expectEmpty(warehouse: Warehouse, asOf: Date): Promise<void> {
       },
     );
   }
-  await warehouse.setState('', MARK, mark);
+  await writeState(warehouse, '', MARK, mark);
 }
 
 function replayed({ orgId, days, readiness }: ChosenAnswers, objects: ObjectReader): ReplayedOrganization {

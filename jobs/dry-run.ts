@@ -15,7 +15,8 @@ import { chooseOrganizations } from '../src/settings/choose-organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 import { onlyOrganization, readNames } from '../src/warehouse/organizations.ts';
-import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
+import type { Warehouse } from '../src/warehouse/port.ts';
+import { type RunRecord, readRuns } from '../src/warehouse/runs.ts';
 import { type ExportRequest, planRequest, WATCH_DAYS } from './run.ts';
 
 export interface ExportForecast {
@@ -84,7 +85,7 @@ export function forecastExport(
     { clock: context.clock, create: false },
     async (warehouse) => {
       const orgId = settings.orgId ?? (await knownOrganization(warehouse, name));
-      const runs = await warehouse.runs(PACE_RUNS);
+      const runs = await readRuns(warehouse, PACE_RUNS);
       if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
       const watchDays = settings.watchDays ?? WATCH_DAYS;
       return forecastOf(orgId, await readFacts(warehouse, orgId, facts, watchDays), runs);

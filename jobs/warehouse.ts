@@ -10,7 +10,7 @@ import { readWarehouseStatus, type WarehouseStatus } from '../src/status/status.
 import { digestOf, type WarehouseDigest } from '../src/warehouse/digest.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 import { chooseOrganization } from '../src/warehouse/organizations.ts';
-import type { QuarantineScope } from '../src/warehouse/port.ts';
+import { acceptQuarantine as acceptRecords, type QuarantineScope } from '../src/warehouse/quarantine.ts';
 import { expectEmailSalt } from '../src/warehouse/remembered.ts';
 
 /**
@@ -147,7 +147,7 @@ export function acceptQuarantine(
 ): Promise<number> {
   return withWarehouse(location, { clock, create: false }, async (warehouse) => {
     const orgId = organization === undefined ? undefined : await chooseOrganization(warehouse, organization);
-    return warehouse.acceptQuarantine({ ...scope, orgId }, clock.now());
+    return acceptRecords(warehouse, { ...scope, orgId }, clock.now());
   });
 }
 

@@ -1,7 +1,7 @@
 import { CasingCache } from 'drizzle-orm/casing';
-import { type SQL, sql } from 'drizzle-orm/sql';
+import { SQL, sql } from 'drizzle-orm/sql';
 
-export { type SQL, sql };
+export { SQL, sql };
 
 /** A database that a warehouse can be in. */
 export type Dialect = 'sqlite' | 'postgres';

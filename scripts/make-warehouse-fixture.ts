@@ -15,8 +15,8 @@ import { parseDay } from '../src/core/day.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { parseRules, startEmulator } from '../src/emulator/index.ts';
 import { digestOf } from '../src/warehouse/digest.ts';
+import { type HookEventRow, storeHookEvents } from '../src/warehouse/hook-events.ts';
 import { openWarehouse } from '../src/warehouse/open.ts';
-import type { HookEventRow } from '../src/warehouse/port.ts';
 
 const FOLDER = fileURLToPath(new URL('../test/support/fixtures/warehouses/', import.meta.url));
 const SCHEMA = 'daywalk_fixture';
@@ -68,7 +68,7 @@ async function fill(location: string) {
   await run();
   await emulator.close();
   const warehouse = await openWarehouse(location, { clock: systemClock(), create: false });
-  await warehouse.storeHookEvents({ orgId: SERVICE.orgId, rows: ['event_1', 'event_2'].map(eventRow) });
+  await storeHookEvents(warehouse, { orgId: SERVICE.orgId, rows: ['event_1', 'event_2'].map(eventRow) });
   const digest = await digestOf(warehouse);
   await warehouse.close();
   return digest;

@@ -8,6 +8,7 @@ import { answerMetric } from '../src/metrics/answer-metric.ts';
 import { peopleFile } from '../src/metrics/files/people-file.ts';
 import { pricesFile } from '../src/metrics/files/prices.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { readOrganizations } from '../src/warehouse/ledger.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 
@@ -27,7 +28,7 @@ export async function questionsPage(settings: Settings, clock: Clock): Promise<s
   await loadFile(peopleFile, settings, { file: example('people.csv'), ...request }, { clock });
   await loadFile(pricesFile, settings, { file: example('prices.csv'), ...request }, { clock });
   return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
-    const [orgId = ''] = await warehouse.organizations();
+    const [orgId = ''] = await readOrganizations(warehouse);
     const parts = [introduction()];
     for (const [index, question] of questions.entries()) {
       const rows = await answer(warehouse, orgId, question);

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { FIRST_DAY, parseDay, shiftDay } from '../../src/core/day.ts';
 import { openWarehouse } from '../../src/warehouse/open.ts';
 import type { Values, Warehouse } from '../../src/warehouse/port.ts';
+import { changeRows } from '../../src/warehouse/port.ts';
 import { refreshRollups } from '../../src/warehouse/rollups/refresh.ts';
 import type { Bench } from './bench.ts';
 import { MAIN, runExport } from './daywalk.ts';
@@ -67,7 +68,7 @@ async function loadDimensions(warehouse: Warehouse): Promise<void> {
     personRows(String(org_id), String(user_id), index),
   );
   const orgId = String(users[0]?.['org_id']);
-  await warehouse.change({
+  await changeRows(warehouse, {
     put: [
       { table: tables.people, rows: people },
       { table: tables.prices, rows: priceRows(orgId) },

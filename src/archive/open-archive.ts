@@ -30,7 +30,7 @@ export interface ArchiveOptions {
   readonly policy: string;
   readonly clock: Clock;
   /** Decides what a killed run has left undecided. The caller holds its run lock. */
-  readonly warehouse: Pick<Warehouse, 'units' | 'runs'>;
+  readonly warehouse: Pick<Warehouse, 'read'>;
 }
 
 /** An archive that a run writes. */

@@ -1,5 +1,7 @@
-import type { Warehouse } from '../warehouse/port.ts';
+import { readUnits } from '../warehouse/ledger.ts';
+import type { LedgerUnit, Warehouse } from '../warehouse/port.ts';
 import { isDayUnit, unitName } from '../warehouse/port.ts';
+import { readRuns } from '../warehouse/runs.ts';
 import { contentsOf, unitKeyOf } from './contents.ts';
 import { isBeingWritten } from './index-files.ts';
 import type { AnswerLine, DayLine, Line } from './lines.ts';
@@ -46,7 +48,7 @@ export function outcomeFrom(
  */
 export async function reconcile(
   files: readonly IndexFile[],
-  warehouse: Pick<Warehouse, 'units' | 'runs'>,
+  warehouse: Pick<Warehouse, 'read'>,
 ): Promise<Line[]> {
   const { outcomeOf } = contentsOf(files);
   const open = files
@@ -54,11 +56,11 @@ export async function reconcile(
     .flatMap(({ lines }) => lines)
     .filter((line) => isOpen(line, outcomeOf));
   if (open.length === 0) return [];
-  const runs = new Set((await warehouse.runs(RUNS_MAX)).map(({ runId }) => runId));
+  const runs = new Set((await readRuns(warehouse, RUNS_MAX)).map(({ runId }) => runId));
   const pulls = pullsOf(files);
   const decided: Line[] = [];
   for (const org of new Set(open.map((line) => line.org))) {
-    const ledger = new Map((await warehouse.units(org)).map((unit) => [unitName(unit), viewOf(unit)]));
+    const ledger = new Map((await readUnits(warehouse, org)).map((unit) => [unitName(unit), viewOf(unit)]));
     for (const line of open) {
       if (line.org !== org || !runs.has(line.run)) continue;
       const unit = line.kind === 'day' ? `${line.stream} ${line.day}` : 'readiness';
@@ -86,7 +88,7 @@ function isOpen(line: Line, outcomeOf: (line: AnswerLine) => string): line is An
   return 'name' in line && outcomeOf(line) === 'undecided';
 }
 
-function viewOf(unit: Awaited<ReturnType<Warehouse['units']>>[number]): LedgerView {
+function viewOf(unit: LedgerUnit): LedgerView {
   const { lastPulledAt, contentSha256, lastError, doubtedAt } = unit;
   const isCommitted = lastError === null && doubtedAt === null;
   return { lastPulledAt, contentSha256, cursor: isDayUnit(unit) ? null : unit.cursor, isCommitted };

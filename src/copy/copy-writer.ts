@@ -1,5 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { RowChanges, RunLock, Values, Warehouse } from '../warehouse/port.ts';
+import { changeRows } from '../warehouse/port.ts';
 import type { CopyEvent, CopyObserver } from './events.ts';
 import type { Difference } from './sides.ts';
 
@@ -54,7 +55,7 @@ export function createCopyWriter({ destination, lock, observe }: CopyWriterOptio
     commit: async (changes, { what, firstDay, lastDay, units }) => {
       // Claiming nothing takes the lock again if the connection had to be renewed.
       await lock.claim([]);
-      const rowsWritten = changes.rows === 0 ? 0 : await destination.change(changes.changes);
+      const rowsWritten = changes.rows === 0 ? 0 : await changeRows(destination, changes.changes);
       counts.unitsMoved += units.unitsMoved;
       counts.unitsUnchanged += units.unitsUnchanged;
       counts.unitsRemoved += units.unitsRemoved;
@@ -113,7 +114,7 @@ export class ChangeSet {
     this.#rows += found.length;
   }
 
-  /** The changes in the form that `Warehouse.change` takes. */
+  /** The changes in the form that `changeRows` takes. */
   get changes(): RowChanges {
     const parts = [...this.#tables];
     return {

@@ -41,8 +41,7 @@ const UNITLESS = [
 ] as const;
 
 /** A copy to make. */
-export interface CopyWork<From extends Source = Source> extends Sides {
-  readonly source: From;
+export interface CopyWork extends Sides {
   /** The warehouse to write to; `stored` is another connection to it. */
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
@@ -59,7 +58,9 @@ export interface CopyWork<From extends Source = Source> extends Sides {
  * @throws {UsageError} when the destination holds something that the source lacks, unless `replace` is set.
  * @throws {BusyError} while an erasure on either side is not complete.
  */
-export async function copyAll(given: CopyWork<Warehouse>): Promise<CopyReport> {
+export async function copyAll(
+  given: Omit<CopyWork, 'source'> & { readonly source: Warehouse },
+): Promise<CopyReport> {
   const { source, destination, clock, observe } = given;
   const startedMs = clock.monotonicMs();
   const [from, to] = [source.location, destination.location];
@@ -189,7 +190,7 @@ export async function compareSides(sides: Sides, observe: CopyObserver): Promise
   };
 }
 
-async function hashTable(warehouse: Source, table: AnyTable, signal: AbortSignal) {
+async function hashTable(warehouse: Pick<Source, 'scan'>, table: AnyTable, signal: AbortSignal) {
   // Content is stored in canonical form. The JSON of the ledger is not: the databases may store it in different forms.
   const isLedger = !contentTables.includes(table);
   const canonical = canonicalRow(table);

@@ -174,7 +174,7 @@ async function markOf({ source, stored }: Sides, orgId: string): Promise<Differe
   return unit === undefined ? [] : [{ kind: 'put', row: encodeUnderWay(unit, UNDER_WAY) }];
 }
 
-async function ledgerRow(warehouse: Source, orgId: string) {
+async function ledgerRow(warehouse: Pick<Source, 'scan'>, orgId: string) {
   for await (const rows of warehouse.scan(exportUnits, { orgId })) {
     const unit = rows.map(decodeUnit).find(({ stream }) => stream === 'readiness');
     if (unit !== undefined) return unit;

@@ -6,6 +6,7 @@ import type { UtcDay } from '../core/day.ts';
 import { canonicalJson } from '../core/json.ts';
 import { canonicalText } from '../core/json-text.ts';
 import type { Stream } from '../core/stream.ts';
+import { readOrganizations, readUnits } from '../warehouse/ledger.ts';
 import {
   dateOf,
   type LedgerUnit,
@@ -17,7 +18,22 @@ import {
 } from '../warehouse/port.ts';
 
 /** What a copy reads of its source. */
-export type Source = Pick<Warehouse, 'location' | 'organizations' | 'units' | 'scan'>;
+export interface Source extends Pick<Warehouse, 'location' | 'scan'> {
+  /** See {@link readOrganizations}. */
+  organizations(): Promise<string[]>;
+  /** See {@link readUnits}. */
+  units(orgId: string, streams?: readonly Stream[]): Promise<LedgerUnit[]>;
+}
+
+/** A warehouse as the source of a copy. */
+export function sourceOf(warehouse: Warehouse): Source {
+  return {
+    location: warehouse.location,
+    organizations: () => readOrganizations(warehouse),
+    units: (orgId, streams) => readUnits(warehouse, orgId, streams),
+    scan: (table, scope, columns) => warehouse.scan(table, scope, columns),
+  };
+}
 
 /** The two warehouses that a copy reads: the source in one snapshot, and the destination in its current state. */
 export interface Sides {
@@ -44,7 +60,8 @@ export function differencesOf(
   { source, stored, signal }: Sides,
   { table, scope, keep }: Part,
 ): AsyncGenerator<readonly Difference[]> {
-  const rowsOf = (warehouse: Source) => kept(inTurns(warehouse.scan(table, scope), signal), keep);
+  const rowsOf = (warehouse: Pick<Source, 'scan'>) =>
+    kept(inTurns(warehouse.scan(table, scope), signal), keep);
   return differences(table, rowsOf(source), rowsOf(stored));
 }
 
@@ -155,7 +172,7 @@ export interface UnitPair {
 
 /** Returns the organizations of both sides. */
 export async function organizationsOf({ source, stored }: Sides): Promise<string[]> {
-  return [...new Set([...(await source.organizations()), ...(await stored.organizations())])].sort();
+  return [...new Set([...(await source.organizations()), ...(await readOrganizations(stored))])].sort();
 }
 
 /**
@@ -167,7 +184,7 @@ export async function unitPairs({ source, stored }: Sides, orgId: string): Promi
   for (const unit of await source.units(orgId)) {
     pairs.set(unitName(unit), { stream: unit.stream, day: dateOf(unit), source: unit, stored: null });
   }
-  for (const unit of await stored.units(orgId)) {
+  for (const unit of await readUnits(stored, orgId)) {
     const known = pairs.get(unitName(unit))?.source ?? null;
     pairs.set(unitName(unit), { stream: unit.stream, day: dateOf(unit), source: known, stored: unit });
   }

@@ -19,7 +19,7 @@ import { rowSweeper, sweptTable, textColumnsOf } from '../warehouse/erased-rows.
 import { dateOf, type LedgerUnit, type ScanScope, type Values, type Warehouse } from '../warehouse/port.ts';
 import { ARCHIVES, joinPlaces, PUBLISHED } from '../warehouse/remembered.ts';
 import type { CopyObserver } from './events.ts';
-import { inTurns, type Source } from './sides.ts';
+import { inTurns, type Source, sourceOf } from './sides.ts';
 
 /** Each round finds further addresses of the erased; more rounds than anyone has addresses beside addresses. */
 const ROUNDS_MAX = 10;
@@ -46,9 +46,9 @@ export async function sourceWithoutErased({
   const [theirs, kept] = [await readErased(source), await readErased(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
   let list = joinLists(theirs, kept);
-  if (await knowsAll(source, stored)) return withOwnRows(source, await OwnRows.read(stored, list));
+  if (await knowsAll(source, stored)) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list));
   for (let round = 1; ; round += 1) {
-    const units = await ErasedUnits.read(source, list, signal);
+    const units = await ErasedUnits.read(sourceOf(source), list, signal);
     const before = list.entries.length;
     for (const { orgId, value } of units.learned)
       list = withSubjects(list, orgId, [{ kind: 'email', value }], clock.now());

@@ -6,6 +6,7 @@ import { canonicalJson, parseJson } from '../core/json.ts';
 import type { ErasedKind } from '../privacy/erased-people.ts';
 import type { Warehouse } from '../warehouse/port.ts';
 import { ERASURE } from '../warehouse/remembered.ts';
+import { writeState } from '../warehouse/runs.ts';
 import { Certificate } from './certificate.ts';
 
 const Subject = Type.Object({
@@ -49,8 +50,8 @@ export async function readPlan(
 }
 
 /** Remembers how far an erasure is. */
-export function savePlan(warehouse: Pick<Warehouse, 'setState'>, orgId: string, plan: Plan): Promise<void> {
-  return warehouse.setState(orgId, ERASURE, canonicalJson(plan));
+export function savePlan(warehouse: Pick<Warehouse, 'transact'>, orgId: string, plan: Plan): Promise<void> {
+  return writeState(warehouse, orgId, ERASURE, canonicalJson(plan));
 }
 
 /** Forgets an erasure that is complete. */

@@ -4,6 +4,7 @@ import { tables } from '../../schema/tables.ts';
 import { ERASED_KEYS } from '../warehouse/erased-list.ts';
 import { hasSameKey, rowSweeper } from '../warehouse/erased-rows.ts';
 import type { ScanScope, Value, Values } from '../warehouse/port.ts';
+import { changeRows } from '../warehouse/port.ts';
 import { ARCHIVES, ERASURE, PUBLISHED } from '../warehouse/remembered.ts';
 import type { Sweep } from './sweep.ts';
 
@@ -46,7 +47,7 @@ async function sweepTable(sweep: Sweep, table: AnyTable, orgId: string): Promise
     const changes = await changesOf(sweep, table, { orgId, ...(after !== undefined && { after }) });
     tally.add(table.name, changes.found);
     if (!isDryRun && changes.found > 0)
-      await warehouse.change({
+      await changeRows(warehouse, {
         put: [{ table, rows: changes.put }],
         remove: [{ table, rows: changes.removed }],
       });

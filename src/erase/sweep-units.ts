@@ -6,6 +6,7 @@ import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import { rowEraser, sweptTable } from '../warehouse/erased-rows.ts';
 import type { TableRows } from '../warehouse/port.ts';
+import { changeRows } from '../warehouse/port.ts';
 import { mayHold } from './holds-value.ts';
 import type { Sweep } from './sweep.ts';
 
@@ -62,7 +63,7 @@ async function sweepUnit(sweep: Sweep, stream: Stream, scope: UnitScope): Promis
   tally.units += 1;
   if (isDryRun) return;
   const ledger = await ledgerRow(sweep, stream, scope, contentSha256(after));
-  await warehouse.change({ put: [...put, ...ledger], remove });
+  await changeRows(warehouse, { put: [...put, ...ledger], remove });
 }
 
 async function ledgerRow(

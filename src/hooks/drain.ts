@@ -7,8 +7,9 @@ import { canonicalJson, isExact, isObject, isStorable } from '../core/json.ts';
 import { type EmailPolicy, privacyOf } from '../privacy/email.ts';
 import { withoutErased } from '../privacy/erased-people.ts';
 import { readErased } from '../warehouse/erased-list.ts';
+import { type HookEventRow, storeHookEvents } from '../warehouse/hook-events.ts';
 import { onlyOrganization } from '../warehouse/organizations.ts';
-import type { HookEventRow, Warehouse } from '../warehouse/port.ts';
+import type { Warehouse } from '../warehouse/port.ts';
 import { decodeLine, type SpoolRecord, spoolOf } from './spool.ts';
 import { linesOf, sealSpool } from './spool-files.ts';
 
@@ -66,7 +67,7 @@ export async function drainSpool(
   // Assigns the organization to events that were received before the first pull.
   // After one organization was removed, they may be its events.
   if (orgId !== '' && !erased.entries.some(({ kind }) => kind === 'organization'))
-    await warehouse.storeHookEvents({ orgId, rows: [] });
+    await storeHookEvents(warehouse, { orgId, rows: [] });
   const total = { events: 0, stored: 0, torn: 0 };
   const kept: string[] = [];
   const { files, others } = atSpool(spool, () => sealSpool(spool));
@@ -121,7 +122,7 @@ async function drainFile(
   let characters = 0;
   const store = async () => {
     signal.throwIfAborted();
-    if (rows.length > 0) counts.stored += await warehouse.storeHookEvents({ orgId, rows, erased });
+    if (rows.length > 0) counts.stored += await storeHookEvents(warehouse, { orgId, rows, erased });
     rows = [];
     characters = 0;
   };

@@ -8,6 +8,7 @@ import { readProvenance } from '../metrics/provenance.ts';
 import { type CoveredDays, type Dimension, findMetric, type MetricRow } from '../metrics/question.ts';
 import { frozen } from '../warehouse/kept-open.ts';
 import type { QueryRow, Warehouse } from '../warehouse/port.ts';
+import { readRuns } from '../warehouse/runs.ts';
 import type { Viewer } from './audience.ts';
 
 /** A question of a page about a metric. Period and team are those of the filters unless they are given. */
@@ -139,9 +140,9 @@ function teamOf(team: PageQuestion['team'], filters: Filters): string | null | u
 function endedRuns(warehouse: Warehouse): () => Promise<ReadonlyMap<string, string | null>> {
   let known: Promise<ReadonlyMap<string, string | null>> | undefined;
   return () => {
-    known ??= warehouse
-      .runs(RUNS_MAX)
-      .then((runs) => new Map(runs.map(({ runId, endedAt }) => [runId, endedAt])));
+    known ??= readRuns(warehouse, RUNS_MAX).then(
+      (runs) => new Map(runs.map(({ runId, endedAt }) => [runId, endedAt])),
+    );
     return known;
   };
 }

@@ -129,7 +129,7 @@ function firstOf({ first }: Month): UtcDay {
 
 /** The days of the month until the newest loaded day; all of them if the month is over or has not begun. */
 async function coverageOf(
-  warehouse: Pick<Warehouse, 'units'>,
+  warehouse: Pick<Warehouse, 'read'>,
   orgId: string,
   month: Month,
   newest: UtcDay | null,

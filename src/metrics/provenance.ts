@@ -1,5 +1,6 @@
 import { daysFrom, type UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
+import { readUnits } from '../warehouse/ledger.ts';
 import { isDayUnit, type LedgerUnit, type Warehouse } from '../warehouse/port.ts';
 import { type AskedPeriod, isStored, type Period, resolvePeriod } from './period.ts';
 import type { CoveredDays } from './question.ts';
@@ -26,10 +27,10 @@ export interface Provenance extends Period {
  * @throws {UsageError} for a period that cannot be, see {@link resolvePeriod}.
  */
 export async function readProvenance(
-  warehouse: Pick<Warehouse, 'units'>,
+  warehouse: Pick<Warehouse, 'read'>,
   { orgId, streams, from, until }: Sources,
 ): Promise<Provenance> {
-  const units = await warehouse.units(orgId, streams);
+  const units = await readUnits(warehouse, orgId, streams);
   const period = resolvePeriod(units, streams, { from, until });
   const own = units.filter((unit) => isStored(unit) && isIn(period, unit));
   const stored = storedDays(own, streams);

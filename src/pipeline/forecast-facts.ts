@@ -1,6 +1,9 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { readUnits } from '../warehouse/ledger.ts';
 import type { LedgerUnit, RunLock, Warehouse } from '../warehouse/port.ts';
+import { readReportIds } from '../warehouse/readiness.ts';
+import { readState } from '../warehouse/runs.ts';
 import type { ForecastFacts } from './forecast.ts';
 import { type PlanRequest, planUnits } from './plan.ts';
 import { KnownLedger } from './run/known-ledger.ts';
@@ -29,7 +32,7 @@ export async function readFacts(
   watchDays: number,
 ): Promise<ForecastFacts> {
   const { request, today } = asked;
-  const ledger = await warehouse.units(orgId);
+  const ledger = await readUnits(warehouse, orgId);
   const watch = await watchOf({ orgId, warehouse, ledger, request, today, watchDays });
   const users = [...planUnits(request, ledger).units, ...watch.recent].flatMap(({ stream, day }) =>
     stream === 'users' ? [day] : [],
@@ -38,9 +41,9 @@ export async function readFacts(
     ...asked,
     ledger,
     watch,
-    remembered: rememberedRange(await warehouse.state(orgId, RANGES), today),
+    remembered: rememberedRange(await readState(warehouse, orgId, RANGES), today),
     usersOn: userCounter(await readUsers(warehouse, orgId, users)),
-    reports: request.streams.includes('readiness') ? (await warehouse.reportIds(orgId)).length : 0,
+    reports: request.streams.includes('readiness') ? (await readReportIds(warehouse, orgId)).length : 0,
   };
 }
 

@@ -3,13 +3,8 @@ import type { UtcDay } from '../core/day.ts';
 import { type DailyStream, isDailyStream } from '../core/stream.ts';
 import { CONFIRMING } from '../judge/agreement.ts';
 import { parseNotes } from '../judge/notes.ts';
-import {
-  type DayUnit,
-  type LedgerUnit,
-  type RunRecord,
-  type UnitState,
-  unitName,
-} from '../warehouse/port.ts';
+import { type DayUnit, type LedgerUnit, type UnitState, unitName } from '../warehouse/port.ts';
+import type { RunRecord } from '../warehouse/runs.ts';
 import { batchesOf, type DayBatch, type Plan, type PlanRequest, planUnits } from './plan.ts';
 import { CLAIMED_UNITS } from './run/claims.ts';
 import { KnownLedger } from './run/known-ledger.ts';

@@ -11,6 +11,7 @@ import type { DailyStream } from '../core/stream.ts';
 import { type EmailPolicy, type Privacy, privacyOf } from '../privacy/email.ts';
 import { type ErasedList, type ErasingPrivacy, NOBODY, withoutErased } from '../privacy/erased-people.ts';
 import { expectNotErased, readErased } from '../warehouse/erased-list.ts';
+import { readReadinessUnit, readUnits } from '../warehouse/ledger.ts';
 import {
   type DayCommit,
   dayKey,
@@ -19,7 +20,9 @@ import {
   unitName,
   type Warehouse,
 } from '../warehouse/port.ts';
+import { commitReadinessPage, endReadinessWalk } from '../warehouse/readiness.ts';
 import { refreshRollups } from '../warehouse/rollups/refresh.ts';
+import { endRun, startRun } from '../warehouse/runs.ts';
 import { dayCommit, NewAddresses } from './commit.ts';
 import { Findings } from './normalize/records.ts';
 import { type CollectedDay, collectDays } from './run/prepare-batch.ts';
@@ -68,9 +71,9 @@ export async function replayOrganization(
   expectNotErased(erased, orgId);
   const readings = new ArchivedReadings({ warehouse, clock, erased, orgId });
   const runId = randomUUID();
-  await warehouse.startRun({ runId, command: 'replay', startedAt: clock.now(), versions });
+  await startRun(warehouse, { runId, command: 'replay', startedAt: clock.now(), versions });
   const known = new Map<string, LedgerDay>();
-  for (const unit of await warehouse.units(orgId)) if (isDayUnit(unit)) known.set(unitName(unit), unit);
+  for (const unit of await readUnits(warehouse, orgId)) if (isDayUnit(unit)) known.set(unitName(unit), unit);
   const total = { stored: 0, same: 0, newer: [] as string[], rowsWritten: 0 };
   const count = (name: string, outcome: ReplayOutcome) => {
     if (outcome.kind === 'newer') total.newer.push(name);
@@ -86,7 +89,7 @@ export async function replayOrganization(
     count('readiness', await replayReadiness(readiness, { warehouse, runId, readings }));
   await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   const exitCode = total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
-  await warehouse.endRun({
+  await endRun(warehouse, {
     ...{ runId, orgId, exitCode, rowsWritten: total.rowsWritten, endedAt: clock.now() },
     ...{ unitsDone: total.stored + total.same, unitsFailed: 0, requests: 0, retries: 0 },
     ...{ responses: {}, completed: [] },
@@ -202,7 +205,7 @@ export async function replayReadiness(
   { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: ArchivedReadings },
 ): Promise<ReplayOutcome> {
   const { privacy, newAddresses } = readings.of(emails);
-  const lastPulledAt = (await warehouse.readinessUnit(orgId))?.lastPulledAt ?? null;
+  const lastPulledAt = (await readReadinessUnit(warehouse, orgId))?.lastPulledAt ?? null;
   if (lastPulledAt !== null && lastPulledAt > pulledAt.toISOString()) return { kind: 'newer' };
   const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
   const step = { orgId, cursor, pulledAt, runId, requests: 0 };
@@ -217,10 +220,11 @@ export async function replayReadiness(
     for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
     const { quarantined, drift } = findings;
     await newAddresses.list();
-    rowsWritten += (await warehouse.commitReadinessPage({ ...step, tables, quarantined, drift })).rowsWritten;
+    rowsWritten += (await commitReadinessPage(warehouse, { ...step, tables, quarantined, drift }))
+      .rowsWritten;
   }
   const end = { ...step, seenReportIds: seen.reports, seenQuarantine: seen.quarantine };
-  rowsWritten += (await warehouse.endReadinessWalk(end)).rowsWritten;
+  rowsWritten += (await endReadinessWalk(warehouse, end)).rowsWritten;
   return rowsWritten === 0 && lastPulledAt !== null ? { kind: 'same' } : { kind: 'stored', rowsWritten };
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import type { UtcDay } from '../core/day.ts';
+import { readOrganizations, readUnits } from '../warehouse/ledger.ts';
 import {
   isDayUnit,
   type LedgerDay,
@@ -98,7 +99,7 @@ function limitFrequency({ clock }: LakeSource, work: () => Promise<void>): () =>
 async function planAll(source: LakeSource, tables: readonly AnyTable[]): Promise<PlannedTable[]> {
   const { warehouse } = source;
   const units: LedgerUnit[] = [];
-  for (const orgId of await warehouse.organizations()) units.push(...(await warehouse.units(orgId)));
+  for (const orgId of await readOrganizations(warehouse)) units.push(...(await readUnits(warehouse, orgId)));
   const planned: PlannedTable[] = [];
   for (const table of tables) planned.push({ table, partitions: await planTable(source, table, units) });
   return planned;

@@ -2,6 +2,7 @@ import { Cron } from 'croner';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
 import type { Warehouse } from '../warehouse/port.ts';
+import { readState, writeState } from '../warehouse/runs.ts';
 
 const MINUTE_MS = 60_000;
 /** A run sends some requests even if nothing is new, and the service adds one day per day. */
@@ -168,8 +169,8 @@ async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<voi
 const LAST_ROUND = 'serve';
 
 /** Reads when the last round of the service began that came to its end; null if there was none, or if it cannot be read. */
-export async function readLastRound(warehouse: Pick<Warehouse, 'state'>): Promise<Date | null> {
-  const text = await warehouse.state('', LAST_ROUND);
+export async function readLastRound(warehouse: Pick<Warehouse, 'read'>): Promise<Date | null> {
+  const text = await readState(warehouse, '', LAST_ROUND);
   const at = new Date(text === null ? Number.NaN : text.replaceAll('"', ''));
   return Number.isNaN(at.getTime()) ? null : at;
 }
@@ -178,7 +179,7 @@ export async function readLastRound(warehouse: Pick<Warehouse, 'state'>): Promis
 export async function writeLastRound(warehouse: Warehouse, at: Date): Promise<void> {
   const lock = await warehouse.lock();
   try {
-    await warehouse.setState('', LAST_ROUND, JSON.stringify(at.toISOString()));
+    await writeState(warehouse, '', LAST_ROUND, JSON.stringify(at.toISOString()));
   } finally {
     await lock.release();
   }

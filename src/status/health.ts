@@ -2,8 +2,10 @@ import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core
 import { DaywalkError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
+import { readUnits } from '../warehouse/ledger.ts';
 import { listOrganizations } from '../warehouse/organizations.ts';
-import { dateOf, type LedgerUnit, type RunRecord, type Warehouse } from '../warehouse/port.ts';
+import { dateOf, type LedgerUnit, type Warehouse } from '../warehouse/port.ts';
+import { type RunRecord, readRuns } from '../warehouse/runs.ts';
 import { daysWithData } from './gaps.ts';
 
 const HOUR_MS = 3_600_000;
@@ -72,8 +74,8 @@ export async function assessHealth(
 /** The last complete export of an organization, and its units. */
 async function lastExport(warehouse: Warehouse, orgId: string | null) {
   if (orgId === null) return { units: [], last: undefined };
-  const units = await warehouse.units(orgId);
-  const runs = await warehouse.runs(RUNS_MAX, orgId);
+  const units = await readUnits(warehouse, orgId);
+  const runs = await readRuns(warehouse, RUNS_MAX, orgId);
   return { units, last: runs.find((run) => isCompleteExport(run, units)) };
 }
 
@@ -114,7 +116,7 @@ function silentStreams(units: readonly LedgerUnit[], last: UtcDay): string[] {
 
 /** True when a run has been recorded without an end and the run lock is held. A killed run does not hold it. */
 async function isRunning(warehouse: Warehouse, now: Date): Promise<boolean> {
-  const runs = await warehouse.runs(RUNS_MAX);
+  const runs = await readRuns(warehouse, RUNS_MAX);
   const begun = runs.some(
     ({ endedAt, startedAt }) => endedAt === null && now.getTime() - Date.parse(startedAt) < RUN_MS_MAX,
   );

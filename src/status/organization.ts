@@ -3,6 +3,7 @@ import { daysFrom, FIRST_DAY, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
+import { readReadinessUnit, readUnits } from '../warehouse/ledger.ts';
 import {
   dateOf,
   type LedgerUnit,
@@ -84,8 +85,8 @@ export async function readOrganization(
   { name, orgId }: { readonly name: string | null; readonly orgId: string },
   lastDay: UtcDay,
 ): Promise<OrganizationStatus> {
-  const daily = await warehouse.units(orgId, DAILY_STREAMS);
-  const readiness = await warehouse.readinessUnit(orgId);
+  const daily = await readUnits(warehouse, orgId, DAILY_STREAMS);
+  const readiness = await readReadinessUnit(warehouse, orgId);
   const units = readiness === null ? daily : [...daily, readiness];
   const days = daysFrom(FIRST_DAY, lastDay);
   const ledger = new Map(daily.map((unit) => [unitName(unit), unit]));

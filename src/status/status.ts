@@ -4,8 +4,11 @@ import {
   type ListedOrganization,
   listOrganizations,
 } from '../warehouse/organizations.ts';
-import type { QuarantineCount, RunRecord, Warehouse } from '../warehouse/port.ts';
+import type { Warehouse } from '../warehouse/port.ts';
+import { countQuarantine, type QuarantineCount } from '../warehouse/quarantine.ts';
 import { type PendingErasure, pendingErasures } from '../warehouse/remembered.ts';
+import { countRestatements } from '../warehouse/restatements.ts';
+import { type RunRecord, readRuns } from '../warehouse/runs.ts';
 import { isCompleteRun, RUNS_MAX } from './health.ts';
 import { type OrganizationStatus, readOrganization } from './organization.ts';
 
@@ -57,7 +60,7 @@ export async function readWarehouseStatus(
     if (orgId !== null) organizations.push(await readOrganization(warehouse, { name, orgId }, lastDay));
   }
   const [single] = only === undefined ? [] : listed.map(({ orgId }) => orgId ?? '');
-  const quarantine = await warehouse.quarantineCounts();
+  const quarantine = await countQuarantine(warehouse);
   const endedAt = await lastCompleteRun(warehouse, listed, names);
   return {
     warehouse: warehouse.location,
@@ -70,8 +73,8 @@ export async function readWarehouseStatus(
     pendingErasures: (await pendingErasures(warehouse)).filter(
       ({ orgId }) => single === undefined || orgId === single,
     ),
-    restatements: await warehouse.restatementCount(single),
-    runs: await warehouse.runs(RUNS_MAX, single),
+    restatements: await countRestatements(warehouse, single),
+    runs: await readRuns(warehouse, RUNS_MAX, single),
     lastCompleteRunAt: endedAt,
     lastCompleteRunAgeMs: endedAt === null ? null : Math.max(0, now.getTime() - Date.parse(endedAt)),
   };
@@ -105,7 +108,7 @@ async function lastCompleteRun(
   const expected = listed.filter(({ name }) => names === null || (name !== null && names.includes(name)));
   const ends: string[] = [];
   for (const { orgId } of expected.length > 0 ? expected : listed) {
-    const runs = orgId === null ? [] : await warehouse.runs(RUNS_MAX, orgId);
+    const runs = orgId === null ? [] : await readRuns(warehouse, RUNS_MAX, orgId);
     ends.push(runs.find(isCompleteRun)?.endedAt ?? '');
   }
   const oldest = ends.toSorted()[0] ?? '';

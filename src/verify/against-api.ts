@@ -20,6 +20,7 @@ import { identify } from '../pipeline/run/start.ts';
 import type { Privacy } from '../privacy/email.ts';
 import { withoutErased } from '../privacy/erased-people.ts';
 import { readErased } from '../warehouse/erased-list.ts';
+import { readUnits } from '../warehouse/ledger.ts';
 import { expectName, type NameInFile } from '../warehouse/organizations.ts';
 import {
   type DayUnit,
@@ -100,7 +101,7 @@ async function requireExported({ warehouse }: Sampling, named: NameInFile, orgId
 async function sampleOf({ warehouse, units, seed }: Sampling, orgId: string): Promise<SampledUnit[]> {
   const rankOf = ({ stream, day }: SampledUnit) =>
     createHash('sha256').update(`${seed} ${stream} ${day}`).digest('hex');
-  return (await warehouse.units(orgId))
+  return (await readUnits(warehouse, orgId))
     .filter(isDayUnit)
     .filter(({ contentSha256 }) => contentSha256 !== null)
     .map((unit) => ({ unit, rank: rankOf(unit) }))

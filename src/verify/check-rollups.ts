@@ -1,3 +1,4 @@
+import { readOrganizations } from '../warehouse/ledger.ts';
 import type { Warehouse } from '../warehouse/port.ts';
 import { runReads } from '../warehouse/port.ts';
 import {
@@ -22,7 +23,7 @@ export async function checkAllRollups(
   broken: ReadonlyMap<string, ReadonlySet<string>>,
   only?: string,
 ): Promise<void> {
-  const known = await warehouse.organizations();
+  const known = await readOrganizations(warehouse);
   const organizations = new Set([...known, ...(await organizationsWithRollups(warehouse))]);
   for (const orgId of only === undefined ? [...organizations].toSorted() : [only]) {
     for await (const finding of checkRollups(warehouse, orgId, broken.get(orgId) ?? new Set()))
@@ -48,7 +49,7 @@ function report(orgId: string, finding: RollupFinding, findings: FindingList): v
 
 /** Reports users who are several people on one day, of which only one is used. Call inside a snapshot. */
 export async function checkPeople(warehouse: Warehouse, findings: FindingList): Promise<void> {
-  for (const orgId of await warehouse.organizations()) {
+  for (const orgId of await readOrganizations(warehouse)) {
     const standing = await runReads(warehouse, readStanding(orgId));
     const { people } = standing;
     if (people.length === 0) continue;

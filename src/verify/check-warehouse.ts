@@ -3,6 +3,7 @@ import { columnsOf, compareUtf8, decoderOf, pickerOf } from '../../schema/row.ts
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
+import { readUnits } from '../warehouse/ledger.ts';
 import { dateOf, isDayUnit, type LedgerUnit, type Value, type Warehouse } from '../warehouse/port.ts';
 import { checkAllRollups } from './check-rollups.ts';
 import { crossCheck, DaySums, type Standing } from './cross-checks.ts';
@@ -118,7 +119,7 @@ class OrganizationCheck {
   }
 
   async #readLedger(ledger: Groups): Promise<readonly LedgerUnit[]> {
-    const units = await this.#warehouse.units(this.#orgId);
+    const units = await readUnits(this.#warehouse, this.#orgId);
     this.#units = new Map(units.map((unit) => [nameOf(unit.stream, dateOf(unit)), unit]));
     for await (const rows of ledger.rows(tables.exportUnits, [this.#orgId])) {
       for (const values of rows) {

@@ -176,11 +176,10 @@ function compareKeys(a: GroupKey, b: GroupKey): number {
   return 0;
 }
 
-/** The same warehouse, as if it held one organization only. */
+/** The same warehouse, as if its tables held one organization only. */
 export function limitedTo(warehouse: Warehouse, orgId: string): Warehouse {
   return {
     ...warehouse,
-    organizations: async () => (await warehouse.organizations()).filter((known) => known === orgId),
     scan: (table, scope, columns) => warehouse.scan(table, scope ?? { orgId }, columns),
   };
 }

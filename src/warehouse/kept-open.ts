@@ -4,7 +4,7 @@ import { SerialQueue } from '../core/async-flow.ts';
 import { UsageError } from '../core/errors.ts';
 import { isPostgres } from './location.ts';
 import { type OpenOptions, openWarehouse } from './open.ts';
-import type { Warehouse } from './port.ts';
+import { runReads, type Warehouse } from './port.ts';
 
 /** A warehouse that stays open for reading, while runs commit to it and programs replace it. */
 export interface KeptWarehouse {
@@ -110,21 +110,19 @@ const ROWS_MAX = 20_000;
 
 /**
  * The same warehouse, asking for the same thing once. Use it inside snapshots of one content only, see `Warehouse.version`.
- * Remembers queries, the ledger, the organizations and the runs.
+ * Remembers what queries returned.
  */
 export function frozen(outer: Warehouse): Warehouse {
   const memory = createMemory();
+  const select: Warehouse['select'] = (query) => {
+    const { text, values } = compileQuery(query, outer.dialect);
+    return memory(`${text} ${JSON.stringify(values)}`, () => outer.select(query));
+  };
   return {
     ...outer,
     inSnapshot: (read) => read(),
-    select: (query) => {
-      const { text, values } = compileQuery(query, outer.dialect);
-      return memory(`${text} ${JSON.stringify(values)}`, () => outer.select(query));
-    },
-    units: (orgId, streams) =>
-      memory(`units ${JSON.stringify([orgId, streams])}`, () => outer.units(orgId, streams)),
-    organizations: () => memory('organizations', () => outer.organizations()),
-    runs: (limit, orgId) => memory(`runs ${limit} ${orgId ?? ''}`, () => outer.runs(limit, orgId)),
+    select,
+    read: (steps) => runReads({ select }, steps()),
   };
 }
 

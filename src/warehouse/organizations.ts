@@ -3,6 +3,7 @@ import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { RunError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
+import { readOrganizations } from './ledger.ts';
 import type { QueryRow, Steps, Warehouse } from './port.ts';
 
 /** A name of the organizations file, and all names that the file has now, in its order. */
@@ -40,10 +41,10 @@ export interface ListedOrganization {
  * @param names the names in the file; null if there is none.
  */
 export async function listOrganizations(
-  warehouse: Pick<Warehouse, 'select' | 'organizations'>,
+  warehouse: Pick<Warehouse, 'select' | 'read'>,
   names: readonly string[] | null,
 ): Promise<ListedOrganization[]> {
-  const stored = await warehouse.organizations();
+  const stored = await readOrganizations(warehouse);
   const recorded = await readNames(warehouse);
   if (names === null) return stored.map((orgId) => ({ name: nameOf(recorded, orgId), orgId }));
   return names.map((name) => {
@@ -125,10 +126,10 @@ function isRecorded(recorded: readonly RecordedName[], { name, names }: NameInFi
  * @throws {UsageError} if the warehouse does not know it, or if none was asked for and the warehouse has none or several.
  */
 export async function chooseOrganization(
-  warehouse: Pick<Warehouse, 'organizations' | 'location' | 'select'>,
+  warehouse: Pick<Warehouse, 'read' | 'location' | 'select'>,
   asked: string | undefined,
 ): Promise<string> {
-  const known = await warehouse.organizations();
+  const known = await readOrganizations(warehouse);
   if (asked !== undefined && known.includes(asked)) return asked;
   const recorded = await readNames(warehouse);
   const named = recorded.find(({ name }) => name === asked)?.orgId;
@@ -155,6 +156,6 @@ export async function chooseOrganization(
 
 /** Returns the organization of a warehouse; null when the warehouse has none or several. */
 export async function onlyOrganization(warehouse: Warehouse): Promise<string | null> {
-  const [only, ...others] = await warehouse.organizations();
+  const [only, ...others] = await readOrganizations(warehouse);
   return others.length > 0 ? null : (only ?? null);
 }

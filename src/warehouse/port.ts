@@ -1,59 +1,32 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { Dialect, SQL } from '../../schema/query.ts';
-import type { ColumnOf, RowOf } from '../../schema/row.ts';
-import type { tables } from '../../schema/tables.ts';
+import type { ColumnOf } from '../../schema/row.ts';
 import type { UtcDay } from '../core/day.ts';
-import type { Stream } from '../core/stream.ts';
-import type { RunEnd, RunRecord, RunStart } from './ledger-rows.ts';
-import type { EncodedRows, QueryRow, Steps, TableRows, Value, Values } from './rows.ts';
-import type {
-  CommitOutcome,
-  DayCommit,
-  LedgerDay,
-  LedgerReadiness,
-  LedgerUnit,
-  ReadinessPageCommit,
-  ReadinessWalkEnd,
-  ReopenedDay,
-  UnitDoubt,
-  UnitFailure,
-  UnitKey,
-  UnitNotes,
-} from './unit.ts';
+import type { QueryRow, Seeing, Step, Steps, Values } from './rows.ts';
+import type { CommitOutcome, DayCommit, LedgerUnit, UnitKey } from './unit.ts';
 
 export type { SettleRule } from '../judge/agreement.ts';
 export { keyOfValues } from './ledger-rows.ts';
-export type { QueryRow, Steps } from './rows.ts';
-export { decodedChunks, decodeRows, encodeRows, RowEncoder, runReads } from './rows.ts';
+export * from './rows.ts';
 export * from './unit.ts';
 
-export * from './unit.ts';
-export type { EncodedRows, RunEnd, RunRecord, RunStart, TableRows, Value, Values };
+/** The steps of a transaction that also checks claims and writes days. */
+export type LedgerSteps<Result> = Generator<LedgerStep, Result, readonly QueryRow[]>;
 
-/** A row of `sessions`. */
-export type SessionRow = RowOf<typeof tables.sessions>;
+/** What a transaction of the ledger does next. */
+export type LedgerStep = Step | HeldUnits | WrittenDays;
 
-/** A row of `hook_events` without its organization. */
-export type HookEventRow = Omit<RowOf<typeof tables.hookEvents>, 'org_id'>;
-
-/** Hook events, ready to be stored. */
-export interface HookEventCommit {
-  /** The organization of the events; '' if it is not known. */
-  readonly orgId: string;
-  readonly rows: readonly HookEventRow[];
-  /**
-   * Length of the list of the erased with which the rows were compared. If it has grown since, nothing is stored.
-   * @default not checked
-   */
-  readonly erased?: number;
+/** Units that this process must still hold, or another worker may have taken them: if it does not, the step throws `ClaimLostError`. */
+export interface HeldUnits {
+  readonly held: readonly UnitKey[];
 }
 
-/** Rows to write and remove unchanged, see {@link Warehouse.change}. */
-export interface RowChanges {
-  /** Whole rows to insert, or to update if they differ. */
-  readonly put: readonly TableRows[];
-  /** Rows to delete if they exist. Only the key columns count; the others may be null. */
-  readonly remove: readonly TableRows[];
+/**
+ * Days of one organization whose rows become exactly those of the commits. The answer counts the rows written for each, in their
+ * order, as after {@link TableRows}. It is the step that every database takes in its own, fastest way.
+ */
+export interface WrittenDays {
+  readonly days: readonly DayCommit[];
 }
 
 /** Which rows of a table to read. Without days: all days. */
@@ -94,74 +67,11 @@ export interface Warehouse {
    */
   lock(options?: LockOptions): Promise<RunLock>;
 
-  /** The organizations in the ledger. */
-  organizations(): Promise<string[]>;
   /**
-   * The ledger's rows of an organization.
-   * @param streams
-   * @default all streams
+   * Stores several days of one organization in one transaction, see `commitDays` in `ledger.ts`. Repeating a commit writes no fact
+   * row.
    */
-  units(orgId: string, streams?: readonly Stream[]): Promise<LedgerUnit[]>;
-  /** The ledger's row of the readiness reports; null if they were never pulled. */
-  readinessUnit(orgId: string): Promise<LedgerReadiness | null>;
-
-  /**
-   * Stores a day: upserts its rows, deletes rows of the day that are gone, replaces its quarantine, and writes the
-   * ledger and, if published content changed, a restatement. Content with the ledger's digest writes no fact row.
-   */
-  commitDay(commit: DayCommit): Promise<CommitOutcome>;
-  /** Stores several days of one organization in one transaction, each as {@link commitDay} does. */
   commitDays(commits: readonly DayCommit[]): Promise<CommitOutcome[]>;
-  /** Stores one page of readiness reports and the position of the walk. */
-  commitReadinessPage(page: ReadinessPageCommit): Promise<CommitOutcome>;
-  /** The IDs of those reports that are stored with the same content. */
-  knownReports(orgId: string, tables: readonly TableRows[]): Promise<ReadonlySet<string>>;
-  /** The IDs of all stored reports. */
-  reportIds(orgId: string): Promise<readonly string[]>;
-  /** Ends a readiness walk: deletes the reports that are gone, and writes state and digest of the unit. */
-  endReadinessWalk(end: ReadinessWalkEnd): Promise<CommitOutcome>;
-  /** Records that a pull failed. */
-  failUnit(failure: UnitFailure): Promise<void>;
-  /** Records that an answer is doubted. */
-  doubtUnit(doubt: UnitDoubt): Promise<LedgerDay>;
-  /** Writes the notes of settled units. Units that are open again do not change. */
-  noteUnits(orgId: string, notes: readonly UnitNotes[]): Promise<void>;
-  /** Opens settled units again, all or none. Returns their new ledger rows. */
-  reopenDays(orgId: string, days: readonly ReopenedDay[]): Promise<LedgerDay[]>;
-
-  /**
-   * Stores hook events, and assigns this organization to events that were stored without one. An event whose ID is
-   * stored already, under any organization, is not stored again. Returns the number of rows written.
-   * @throws {BusyError} if somebody was erased meanwhile.
-   */
-  storeHookEvents(commit: HookEventCommit): Promise<number>;
-
-  /**
-   * Reads a value that runs have stored for an organization under a name, as JSON text; null if there is none. The
-   * organization '' means the warehouse itself.
-   */
-  state(orgId: string, name: string): Promise<string | null>;
-  /** Stores a JSON text under a name, in place of the earlier one. */
-  setState(orgId: string, name: string, value: string): Promise<void>;
-
-  /** Stores a created session, or replaces the stored one. */
-  recordSession(row: SessionRow): Promise<void>;
-
-  startRun(run: RunStart): Promise<void>;
-  endRun(run: RunEnd): Promise<void>;
-  /**
-   * The latest runs, newest first.
-   * @param orgId only the runs of this organization. @default all runs
-   */
-  runs(limit: number, orgId?: string): Promise<RunRecord[]>;
-  quarantineCounts(): Promise<QuarantineCount[]>;
-  /** Accepts records in quarantine that were not accepted before. They stay in quarantine. Returns their number. */
-  acceptQuarantine(scope: QuarantineScope, at: Date): Promise<number>;
-  /**
-   * The number of restatements.
-   * @param orgId only those of this organization. @default all
-   */
-  restatementCount(orgId?: string): Promise<number>;
 
   /**
    * Streams all rows of a table in key order, so memory stays bounded.
@@ -182,19 +92,17 @@ export interface Warehouse {
     columns?: readonly ColumnOf<T>[],
   ): Promise<readonly Values[]>;
 
-  /**
-   * Writes and removes rows of any table unchanged, all or none. It is for moving a warehouse together with its
-   * ledger. Returns how many rows were inserted, updated or deleted.
-   */
-  change(changes: RowChanges): Promise<number>;
-
   /** Runs a query that only reads. Inside {@link inSnapshot} it reads the snapshot. */
   select(query: SQL): Promise<readonly QueryRow[]>;
+  /** Runs a few short steps that only read, on the connection that writes: it is open already, and repeated if it is lost. */
+  read<Result>(steps: () => Steps<Result>): Promise<Result>;
   /**
-   * Runs steps in one transaction, which sees one state of the database.
+   * Runs steps in one transaction.
    * @param doing the first words of an error message: `load people into`
+   * @param seeing
+   * @default 'one-state'
    */
-  transact<Result>(doing: string, steps: () => Steps<Result>): Promise<Result>;
+  transact<Result>(doing: string, steps: () => LedgerSteps<Result>, seeing?: Seeing): Promise<Result>;
   /** Runs work while no other process runs work under the same name. Waits for it; SQLite has one writer anyway. */
   oneAtATime<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 
@@ -262,22 +170,4 @@ export interface RunLock {
   free(units: readonly UnitKey[]): Promise<void>;
   /** Frees everything. */
   release(): Promise<void>;
-}
-
-/** How many records are in quarantine, by organization, stream and reason. */
-export interface QuarantineCount {
-  readonly orgId: string;
-  readonly stream: Stream;
-  readonly reason: string;
-  readonly records: number;
-  /** How many of them a person accepted. Those no longer count for the exit code. */
-  readonly accepted: number;
-}
-
-/** Which records in quarantine to accept. Without a stream: all streams. Without a day: all days. */
-export interface QuarantineScope {
-  readonly stream?: Stream | undefined;
-  readonly day?: UtcDay | undefined;
-  /** @default all organizations */
-  readonly orgId?: string | undefined;
 }

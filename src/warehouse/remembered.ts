@@ -12,6 +12,7 @@ import { listErased } from './erased-list.ts';
 import { isPostgres } from './location.ts';
 import type { Warehouse } from './port.ts';
 import type { Steps } from './rows.ts';
+import { readState, writeState } from './runs.ts';
 
 /** Where the folders of archives are remembered. They belong to the warehouse, not to an organization. */
 export const ARCHIVES = 'archives';
@@ -21,36 +22,33 @@ export const PUBLISHED = 'published';
 const PLACES_MAX = 100;
 
 /** The folders of the archives that runs have written, in the order in which they were first used. */
-export async function readArchives(warehouse: Pick<Warehouse, 'state'>): Promise<string[]> {
-  return placesIn(await warehouse.state('', ARCHIVES));
+export async function readArchives(warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
+  return placesIn(await readState(warehouse, '', ARCHIVES));
 }
 
 /** Remembers the folder of an archive, so that an erasure does not miss it. */
 export async function rememberArchive(
-  warehouse: Pick<Warehouse, 'state' | 'setState'>,
+  warehouse: Pick<Warehouse, 'read' | 'transact'>,
   folder: string,
 ): Promise<void> {
   const known = await readArchives(warehouse);
-  if (!known.includes(folder)) await warehouse.setState('', ARCHIVES, textOf([...known, folder]));
+  if (!known.includes(folder)) await writeState(warehouse, '', ARCHIVES, textOf([...known, folder]));
 }
 
 /**
  * Where a warehouse was copied or published to, in the order in which that was first done. It is noted in a file beside a
  * SQLite warehouse, because a publish only reads that; in PostgreSQL in the warehouse itself.
  */
-export async function readPublished(
-  location: string,
-  warehouse: Pick<Warehouse, 'state'>,
-): Promise<string[]> {
+export async function readPublished(location: string, warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
   const path = noteOf(location);
-  if (path === null) return placesIn(await warehouse.state('', PUBLISHED));
+  if (path === null) return placesIn(await readState(warehouse, '', PUBLISHED));
   return existsSync(path) ? placesIn(readFileSync(path, 'utf8')) : [];
 }
 
 /** Notes where a warehouse is copied or published to. Without the right to write there, nothing is noted. */
 export async function notePublished(
   location: string,
-  warehouse: Pick<Warehouse, 'state' | 'setState'>,
+  warehouse: Pick<Warehouse, 'read' | 'transact'>,
   place: string,
 ): Promise<void> {
   const path = noteOf(location);
@@ -58,7 +56,7 @@ export async function notePublished(
   if (known.includes(place)) return;
   const text = textOf([...known, place]);
   try {
-    await (path === null ? warehouse.setState('', PUBLISHED, text) : replaceFile(path, `${text}\n`));
+    await (path === null ? writeState(warehouse, '', PUBLISHED, text) : replaceFile(path, `${text}\n`));
   } catch (error) {
     if (!(error instanceof DaywalkError)) throw error;
   }
@@ -173,7 +171,7 @@ export async function expectEmailSalt(
   if (policy.mode !== 'hash') return;
   if (!isNew) await checkEmailSalt(warehouse, policy);
   const found = JSON.stringify(saltFingerprint(policy.salt));
-  if ((await warehouse.state(...PLACE)) !== found) await warehouse.setState(...PLACE, found);
+  if ((await readState(warehouse, ...PLACE)) !== found) await writeState(warehouse, ...PLACE, found);
 }
 
 /**
@@ -182,7 +180,7 @@ export async function expectEmailSalt(
  */
 export async function checkEmailSalt(warehouse: Warehouse, policy: EmailPolicy): Promise<void> {
   if (policy.mode !== 'hash') return;
-  const known = await warehouse.state(...PLACE);
+  const known = await readState(warehouse, ...PLACE);
   if (known !== null && known !== JSON.stringify(saltFingerprint(policy.salt))) {
     throw new UsageError(
       `the emails in ${warehouse.location} were hashed with another salt than the one given`,

@@ -182,7 +182,7 @@ export async function readMetricCost(warehouse: Warehouse, orgId: string, month:
 
 /** Reads which days of a month the ledger has of the stream that is charged. */
 export async function coverMonth(
-  warehouse: Pick<Warehouse, 'units'>,
+  warehouse: Pick<Warehouse, 'read'>,
   orgId: string,
   month: Month,
 ): Promise<CoveredDays> {

@@ -6,6 +6,7 @@ import { FIRST_DAY, monthOf, type UtcDay } from '../../core/day.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { hasCode, replaceFile } from '../../core/files.ts';
 import { type AskedPeriod, type Period, resolvePeriod } from '../../metrics/period.ts';
+import { readUnits } from '../../warehouse/ledger.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
 import { isRestricted, MANAGERS, mergedGroups, namelessOf, type Viewer } from '../audience.ts';
 import { type Filters, pageReader } from '../reader.ts';
@@ -216,7 +217,7 @@ export async function otherReports(folder: string, own: ReadonlySet<string>): Pr
  * @throws {UsageError} if it is reversed, too long, outside the days of the service, or if nothing is loaded.
  */
 export async function reportPeriod(
-  warehouse: Pick<Warehouse, 'units'>,
+  warehouse: Pick<Warehouse, 'read'>,
   orgId: string,
   { from, until }: AskedPeriod,
   yesterday: UtcDay,
@@ -226,7 +227,7 @@ export async function reportPeriod(
       hint: `the last day can be ${yesterday}`,
     });
   }
-  const units = await warehouse.units(orgId, ['users']);
+  const units = await readUnits(warehouse, orgId, ['users']);
   const asked = resolvePeriod(units, ['users'], { from, until });
   return from === undefined ? { from: startOfMonth(asked.until), until: asked.until } : asked;
 }

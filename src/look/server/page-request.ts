@@ -11,6 +11,7 @@ import {
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { isLoaded, type Period, resolvePeriod } from '../../metrics/period.ts';
 import { findTeam, UNASSIGNED } from '../../metrics/question.ts';
+import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
 import { chooseOrganization } from '../../warehouse/organizations.ts';
 import { isDayUnit, type LedgerDay, type Warehouse } from '../../warehouse/port.ts';
 import type { FilterForm, Frame, PageChange } from '../html/text.ts';
@@ -123,10 +124,10 @@ export async function readChoices(
   asked: string | undefined,
   now: Date,
 ): Promise<Choices | null> {
-  const organizations = (await warehouse.organizations()).toSorted();
+  const organizations = (await readOrganizations(warehouse)).toSorted();
   if (organizations[0] === undefined) return null;
   const orgId = asked === undefined ? organizations[0] : await chooseOrganization(warehouse, asked);
-  const days = (await warehouse.units(orgId)).filter(isDayUnit);
+  const days = (await readUnits(warehouse, orgId)).filter(isDayUnit);
   const newest = newestOf(days.filter(({ stream }) => stream === 'users')) ?? newestOf(days);
   const until = newest ?? yesterdayOf(now);
   const usual = { from: startOfMonth(until), until };

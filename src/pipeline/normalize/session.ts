@@ -3,7 +3,7 @@ import { exactText } from '../../contract/exact.ts';
 import { canonicalJson, isExact } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Privacy } from '../../privacy/email.ts';
-import type { SessionRow } from '../../warehouse/port.ts';
+import type { SessionRow } from '../../warehouse/runs.ts';
 import { Findings } from './records.ts';
 
 const FIELDS = new Set([

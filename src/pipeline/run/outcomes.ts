@@ -11,6 +11,7 @@ import {
 import type { Stream } from '../../core/stream.ts';
 import { BadRequestError, CredentialError } from '../../http/errors.ts';
 import { doubtText, type StandingDoubt } from '../../judge/doubt.ts';
+import { doubtUnit, failUnit } from '../../warehouse/ledger.ts';
 import {
   bareName,
   type CommitOutcome,
@@ -106,7 +107,7 @@ export class Outcomes {
     const unit = dayKey(orgId, commit);
     try {
       const entry = { unit, doubt: doubtText(doubt), since, requests, pulledAt: clock.now(), rule };
-      ledger.put([await warehouse.doubtUnit(entry)]);
+      ledger.put([await doubtUnit(warehouse, entry)]);
     } catch (storage) {
       stop.abort(storage);
       return;
@@ -195,7 +196,7 @@ export class Outcomes {
     const key = unit.stream === 'readiness' ? readinessKey(orgId) : dayKey(orgId, unit);
     const failure = { unit: key, state, error: messageOf(error), requests, rule } as const;
     try {
-      await warehouse.failUnit({ ...failure, pulledAt: clock.now() });
+      await failUnit(warehouse, { ...failure, pulledAt: clock.now() });
     } catch (storage) {
       stop.abort(storage);
       return;

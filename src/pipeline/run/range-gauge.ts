@@ -2,6 +2,7 @@ import { daysBetween, isDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { isDayUnit, type LedgerUnit, type Warehouse } from '../../warehouse/port.ts';
+import { readState, writeState } from '../../warehouse/runs.ts';
 import type { KnownLedger } from './known-ledger.ts';
 
 /** About how many rows a batch may hold in memory. Several batches are in flight. */
@@ -174,7 +175,7 @@ export async function openRangeGauge(
   ledger: KnownLedger,
   today: UtcDay,
 ): Promise<RangeGauge> {
-  const remembered = rememberedRange(await warehouse.state(orgId, RANGES), today);
+  const remembered = rememberedRange(await readState(warehouse, orgId, RANGES), today);
   return new RangeGauge(rangeDays, rowsPerDay(ledger.all()), remembered);
 }
 
@@ -185,9 +186,9 @@ export async function rememberRange(
   orgId: string,
   today: UtcDay,
 ): Promise<void> {
-  const text = await warehouse.state(orgId, RANGES);
+  const text = await readState(warehouse, orgId, RANGES);
   const before = rememberedRange(text, today);
   const { days, isRefused } = gauge.learned;
   const now = canonicalJson({ days, refusedOn: isRefused ? (before?.refusedOn ?? today) : null });
-  if (days > 1 && now !== text) await warehouse.setState(orgId, RANGES, now);
+  if (days > 1 && now !== text) await writeState(warehouse, orgId, RANGES, now);
 }

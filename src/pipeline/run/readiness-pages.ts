@@ -8,7 +8,9 @@ import type { UtcDay } from '../../core/day.ts';
 import { canonicalJson, isObject } from '../../core/json.ts';
 import { elementTexts } from '../../core/json-text.ts';
 import { doubtText, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../../judge/doubt.ts';
+import { readReadinessUnit } from '../../warehouse/ledger.ts';
 import type { TableRows, Warehouse } from '../../warehouse/port.ts';
+import { commitReadinessPage, endReadinessWalk, knownReports } from '../../warehouse/readiness.ts';
 import type { NewAddresses } from '../commit.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';
 import { Findings } from '../normalize/records.ts';
@@ -83,14 +85,14 @@ export async function storePage(
   total.warnings.push(...findings.warnings);
   total.quarantined += findings.quarantined.length;
   if (state.pass === 'head' && findings.quarantined.length === 0) {
-    const known = await warehouse.knownReports(orgId, tables);
+    const known = await knownReports(warehouse, orgId, tables);
     if (ids.every((id) => known.has(id))) return { known: true };
   }
   const cursor = canonicalJson(state);
   const pulledAt = context.clock.now();
   await context.newAddresses.list();
   const archived = await beginPage(context, page, { cursor, pulledAt, valid: new Set(ids) });
-  const outcome = await warehouse.commitReadinessPage({
+  const outcome = await commitReadinessPage(warehouse, {
     orgId,
     tables,
     cursor,
@@ -173,7 +175,7 @@ export async function endWalk(
   // While a loss is doubted, new reports are stored and none is deleted.
   const seen = doubt === null ? pass.seen : null;
   const archived = (await archive?.beginWalkEnd({ orgId, runId, pulledAt, cursor, seen })) ?? [];
-  const outcome = await warehouse.endReadinessWalk({
+  const outcome = await endReadinessWalk(warehouse, {
     orgId,
     cursor,
     seenReportIds: seen?.reports ?? null,
@@ -196,7 +198,7 @@ async function doubtAfter(
   { warehouse, orgId, clock, acceptLoss }: ReadinessContext,
   { seen, stored }: { readonly seen: Seen | null; readonly stored: readonly string[] },
 ): Promise<StandingDoubt | null> {
-  const unit = await warehouse.readinessUnit(orgId);
+  const unit = await readReadinessUnit(warehouse, orgId);
   const standing = parseDoubt(unit?.doubt ?? null, unit?.doubtedAt ?? null);
   if (seen === null) return standing;
   const missing = stored.filter((id) => !seen.reports.has(id));

@@ -4,7 +4,9 @@ import { dayOf } from '../../core/day.ts';
 import { ClaimLostError, UnitError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { BadRequestError } from '../../http/errors.ts';
+import { readReadinessUnit } from '../../warehouse/ledger.ts';
 import { type LedgerUnit, type RunLock, readinessKey } from '../../warehouse/port.ts';
+import { readReportIds } from '../../warehouse/readiness.ts';
 import type { RunObserver } from '../events.ts';
 import { type PullCall, pullReadinessPage } from '../pull.ts';
 import { ClaimWait } from './claim-wait.ts';
@@ -71,7 +73,7 @@ async function claimUnit(work: ReadinessRun): Promise<LedgerUnit | undefined> {
   const warn = (message: string, hint: string) => outcomes.warn(message, hint);
   // Each page that the other worker stores changes the cursor or the number of requests.
   const progress = async () => {
-    const { cursor, requests } = (await warehouse.readinessUnit(orgId)) ?? {};
+    const { cursor, requests } = (await readReadinessUnit(warehouse, orgId)) ?? {};
     return `${requests} ${cursor}`;
   };
   const wait = new ClaimWait({ clock, pauseMs: PAUSE_MS, warn, progress });
@@ -109,7 +111,7 @@ async function walk(work: ReadinessRun, { mayBeLost }: { mayBeLost: boolean }): 
   };
   try {
     const outcome = await walkReadiness({ ...work, onPage }, call);
-    const unit = await warehouse.readinessUnit(orgId);
+    const unit = await readReadinessUnit(warehouse, orgId);
     counts.addRows(outcome.rowsWritten - rowsCounted);
     if (unit !== null) work.ledger.put([unit]);
     if (outcome.doubt !== null) {
@@ -136,10 +138,10 @@ const RESTARTS_MAX = 3;
  */
 export async function walkReadiness(context: ReadinessContext, call: PullCall): Promise<ReadinessOutcome> {
   const { warehouse, orgId, clock, force } = context;
-  const unit = await warehouse.readinessUnit(orgId);
+  const unit = await readReadinessUnit(warehouse, orgId);
   const last = parseWalkState(unit?.cursor ?? null);
   const today = dayOf(clock.now());
-  const stored = await warehouse.reportIds(orgId);
+  const stored = await readReportIds(warehouse, orgId);
   const total: WalkTotal = {
     rowsWritten: 0,
     restated: false,
@@ -204,7 +206,7 @@ async function readPages(
   state = withLimit(state, limit.current);
   // A pass that began in the middle does not know what is gone.
   if (from.startAfter !== null) return { state, seen: null };
-  const stored = await context.warehouse.reportIds(context.orgId);
+  const stored = await readReportIds(context.warehouse, context.orgId);
   if (stored.some((id) => !seen.reports.has(id))) {
     await confirmEnd(get, beforeLast, state.startAfter);
   }

@@ -4,6 +4,7 @@ import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import type { Stream } from '../../core/stream.ts';
+import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
 import { type NameInFile, readNames } from '../../warehouse/organizations.ts';
 import {
   keyOfValues,
@@ -183,7 +184,7 @@ export async function countDoubtedBefore(options: DoubtScope): Promise<number> {
   try {
     const [only, ...others] = await candidatesFor(options);
     if (only === undefined || others.length > 0) return 0;
-    return (await warehouse.units(only)).filter((unit) => isDoubted(unit, options)).length;
+    return (await readUnits(warehouse, only)).filter((unit) => isDoubted(unit, options)).length;
   } catch {
     // The run reports an unreadable warehouse when it records its end.
     return 0;
@@ -192,7 +193,7 @@ export async function countDoubtedBefore(options: DoubtScope): Promise<number> {
 
 async function candidatesFor({ warehouse, orgId = null, named }: DoubtScope): Promise<string[]> {
   if (orgId !== null) return [orgId];
-  if (named === undefined) return warehouse.organizations();
+  if (named === undefined) return readOrganizations(warehouse);
   return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
 }
 

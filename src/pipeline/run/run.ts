@@ -5,9 +5,11 @@ import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { withoutErased } from '../../privacy/erased-people.ts';
 import { expectNotErased, readErased } from '../../warehouse/erased-list.ts';
+import { readUnits } from '../../warehouse/ledger.ts';
 import { type NameInFile, recordName } from '../../warehouse/organizations.ts';
 import { type DayUnit, MUCH_WRITTEN_ROWS, unitName } from '../../warehouse/port.ts';
 import { refreshRollups } from '../../warehouse/rollups/refresh.ts';
+import { endRun, startRun } from '../../warehouse/runs.ts';
 import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
@@ -39,7 +41,12 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   const lastDayDue = yesterdayOf(clock.now());
   const counts = new RunCounts();
   observe({ type: 'run-started', ...run, warehouse: warehouse.location });
-  await warehouse.startRun({ runId: run.runId, command, startedAt: clock.now(), versions: options.versions });
+  await startRun(warehouse, {
+    runId: run.runId,
+    command,
+    startedAt: clock.now(),
+    versions: options.versions,
+  });
   try {
     await walk({ ...options, runId: run.runId }, counts);
   } catch (error) {
@@ -95,7 +102,7 @@ const OUTRANKS_RECORD: ReadonlySet<number> = new Set([
 
 async function recordEnd({ warehouse, clock }: RunOptions, report: RunReport): Promise<void> {
   try {
-    await warehouse.endRun({ ...report, endedAt: clock.now() });
+    await endRun(warehouse, { ...report, endedAt: clock.now() });
   } catch (error) {
     // The error that ended the run matters more than the missing record; status shows a run without an end.
     if (!OUTRANKS_RECORD.has(report.exitCode)) throw error;
@@ -188,7 +195,7 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const options = { ...given, privacy, newAddresses: new NewAddresses({ warehouse, clock, privacy, orgId }) };
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
   const request = { ...options, lastDay };
-  const planned = await warehouse.units(orgId);
+  const planned = await readUnits(warehouse, orgId);
   const plan = planUnits(request, planned);
   counts.orgId = orgId;
   counts.organizationsBefore = scope.organizationsBefore;

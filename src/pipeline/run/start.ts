@@ -12,6 +12,7 @@ import {
   type Unreached,
 } from '../../http/errors.ts';
 import { parseHttpDate } from '../../http/response.ts';
+import { readOrganizations } from '../../warehouse/ledger.ts';
 import { expectName, type NameInFile, readNames } from '../../warehouse/organizations.ts';
 import type { DayUnit, Warehouse } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
@@ -55,7 +56,7 @@ const SKEW_REPORTED_MS = 10 * 60 * 1000;
  */
 export async function learnScope(options: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
   const { warehouse, named } = options;
-  const known = await warehouse.organizations();
+  const known = await readOrganizations(warehouse);
   const isFirstContact = known.length === 0 || (await isNewName(options));
   const { orgId, ...newest } = await requestOrganization(options, signal, isFirstContact).catch(
     (error: unknown) => {

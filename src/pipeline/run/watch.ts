@@ -13,6 +13,7 @@ import {
   type Stretch,
   type WatchPlan,
 } from '../../judge/watch.ts';
+import { noteUnits, reopenDays } from '../../warehouse/ledger.ts';
 import {
   type DayUnit,
   type LedgerDay,
@@ -22,6 +23,7 @@ import {
   unitName,
   type Warehouse,
 } from '../../warehouse/port.ts';
+import { readState, writeState } from '../../warehouse/runs.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
 
@@ -78,7 +80,7 @@ export class Watch {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
     const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
-    const state = parseWatchState(isOff ? null : await warehouse.state(orgId, stateName(request)));
+    const state = parseWatchState(isOff ? null : await readState(warehouse, orgId, stateName(request)));
     return new Watch(
       options,
       isOff
@@ -150,14 +152,14 @@ export class Watch {
     if (this.#plan === null) return [];
     const { warehouse, orgId, ledger } = this.#options;
     const { notes, confirmed } = this.#judge(now);
-    if (notes.length > 0) await warehouse.noteUnits(orgId, notes);
+    if (notes.length > 0) await noteUnits(warehouse, orgId, notes);
     const reopened = chooseReopened(confirmed).map(
       ({ day, trailing }): ReopenedDay => ({
         day,
         streams: trailing ? ['activity'] : DAILY_STREAMS,
       }),
     );
-    if (reopened.length > 0) ledger.put(await warehouse.reopenDays(orgId, reopened));
+    if (reopened.length > 0) ledger.put(await reopenDays(warehouse, orgId, reopened));
     await this.#remember();
     return reopened;
   }
@@ -183,12 +185,12 @@ export class Watch {
     // A run over a part of the days does not move the watch on.
     if (request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first) return;
     const name = stateName(request);
-    const before = parseWatchState(await warehouse.state(orgId, name));
+    const before = parseWatchState(await readState(warehouse, orgId, name));
     // The first run has just pulled everything, so the older stretch stays.
     const older = this.#units.size > 0 ? this.#older : null;
     const looked = { today, isComplete: this.#isComplete };
     const text = canonicalJson(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
-    if (text !== canonicalJson(before)) await warehouse.setState(orgId, name, text);
+    if (text !== canonicalJson(before)) await writeState(warehouse, orgId, name, text);
   }
 
   get #older(): Stretch | null {

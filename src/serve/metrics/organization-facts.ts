@@ -9,7 +9,9 @@ import { storedBudgets } from '../../metrics/files/budgets.ts';
 import { storedPrices } from '../../metrics/files/prices.ts';
 import { missingDays } from '../../status/gaps.ts';
 import { type OrganizationStatus, readOrganization } from '../../status/organization.ts';
-import { isDayUnit, type QuarantineCount, type QueryRow, type Warehouse } from '../../warehouse/port.ts';
+import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
+import { isDayUnit, type QueryRow, type Warehouse } from '../../warehouse/port.ts';
+import { countQuarantine, type QuarantineCount } from '../../warehouse/quarantine.ts';
 import { selectPeople } from '../../warehouse/rollups/standing.ts';
 
 /** The label of an organization that no run has learned yet. */
@@ -53,14 +55,14 @@ export async function readFacts(
 ): Promise<OrganizationFacts[]> {
   const reported = await reportedOrganizations(warehouse, names);
   const runs = await readRunFacts(warehouse);
-  const quarantine = await warehouse.quarantineCounts();
+  const quarantine = await countQuarantine(warehouse);
   const restatements = await warehouse.select(
     sql`SELECT org_id, stream, COUNT(*) AS stored FROM restatements GROUP BY org_id, stream`,
   );
   const facts: OrganizationFacts[] = [];
   for (const { organization, orgId } of reported) {
     // The snapshot remembers the list for the status and the budgets.
-    const units = await warehouse.units(orgId ?? '', DAILY_STREAMS);
+    const units = await readUnits(warehouse, orgId ?? '', DAILY_STREAMS);
     facts.push({
       organization,
       orgId,
@@ -84,7 +86,7 @@ async function reportedOrganizations(
     const orgIds = new Map(rows.map(({ name, org_id }) => [String(name), String(org_id)]));
     return names.map((name) => ({ organization: name, orgId: orgIds.get(name) ?? null }));
   }
-  const stored = (await warehouse.organizations()).map((orgId) => ({ organization: orgId, orgId }));
+  const stored = (await readOrganizations(warehouse)).map((orgId) => ({ organization: orgId, orgId }));
   return stored.length > 0 ? stored : [{ organization: UNKNOWN, orgId: null }];
 }
 
@@ -251,7 +253,7 @@ async function basisOf(warehouse: Warehouse, orgId: string, budgets: unknown): P
   const prices = await warehouse.select(storedPrices.select(orgId));
   const people = await warehouse.select(selectPeople(orgId));
   // The same list as that of the status, which the snapshot remembers.
-  const units = await warehouse.units(orgId, DAILY_STREAMS);
+  const units = await readUnits(warehouse, orgId, DAILY_STREAMS);
   const days = units
     .filter(isDayUnit)
     .filter(({ stream }) => stream === 'users')

@@ -8,6 +8,7 @@ import { parseDoubt } from '../../judge/doubt.ts';
 import { checkBudgets } from '../../metrics/budget-check.ts';
 import { publicName } from '../../privacy/public-text.ts';
 import { MISSING_AFTER_DAYS, missingDays } from '../../status/gaps.ts';
+import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
 import { readNames } from '../../warehouse/organizations.ts';
 import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit, type Warehouse } from '../../warehouse/port.ts';
 import type { Condition, Examination, IncidentState } from './incidents.ts';
@@ -32,7 +33,7 @@ export async function examineOrganization(
   before: IncidentState,
   rule: ExaminationRule,
 ): Promise<Examination> {
-  const units = await warehouse.units(orgId);
+  const units = await readUnits(warehouse, orgId);
   const since = before.restatedUntil ?? justBefore(rule.startedAt);
   const restated = await restatementsOf(warehouse, { orgId, since, share: rule.restatementShare });
   const budgets = await exceededBudgets(warehouse, orgId);
@@ -202,7 +203,7 @@ export async function organizationScopes(
   { organizations }: RoundReport,
   { rule, onFailure }: OrganizationScopes,
 ): Promise<Scope[]> {
-  const stored = await warehouse.organizations();
+  const stored = await readOrganizations(warehouse);
   const ids = organizations
     .filter(({ exitCode }) => !isUndecided(exitCode) && exitCode !== EXIT.storage)
     .map(({ name, orgId }) => orgId ?? (name === null && stored.length === 1 ? stored[0] : undefined));

@@ -1,5 +1,6 @@
 import { StorageError } from '../../core/errors.ts';
 import type { Warehouse } from '../../warehouse/port.ts';
+import { readState, writeState } from '../../warehouse/runs.ts';
 import {
   applyDelivery,
   applyExamination,
@@ -112,10 +113,10 @@ const INCIDENTS = 'incidents';
 type States = Omit<IncidentPorts, 'send'>;
 
 /** Keeps states in the warehouse. */
-export function warehouseStates(warehouse: Pick<Warehouse, 'state' | 'setState'>): States {
+export function warehouseStates(warehouse: Pick<Warehouse, 'read' | 'transact'>): States {
   return {
-    load: async (scope) => parseState(await warehouse.state(scope, INCIDENTS)),
-    save: (scope, state) => warehouse.setState(scope, INCIDENTS, stateText(state)),
+    load: async (scope) => parseState(await readState(warehouse, scope, INCIDENTS)),
+    save: (scope, state) => writeState(warehouse, scope, INCIDENTS, stateText(state)),
   };
 }
 

@@ -1,8 +1,9 @@
 import { BusyError, ClaimLostError } from '../../core/errors.ts';
+import { readUnitRows } from '../ledger.ts';
 import { keyValues } from '../ledger-rows.ts';
 import { type LedgerUnit, type LockOptions, type RunLock, type UnitKey, unitName } from '../port.ts';
-import { readUnitRows } from './ledger.ts';
 import type { Link } from './link.ts';
+import { runSteps } from './queries.ts';
 import type { PostgresSession } from './session.ts';
 import { lockKey } from './session.ts';
 
@@ -89,7 +90,7 @@ export class Claims {
     return this.#session.transaction('claim units in', async (link) => {
       const free = await this.#tryLocks(link, units);
       // Read after the locks are taken, so that commits of their last holders are seen.
-      return free.length === 0 ? [] : readUnitRows(link, free);
+      return free.length === 0 ? [] : runSteps(link, readUnitRows(free));
     });
   }
 

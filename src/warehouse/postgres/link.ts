@@ -75,6 +75,18 @@ export class Link {
     return (await this.#send(sql, values)).rows;
   }
 
+  /** As {@link query}; its rows have named columns. */
+  async named(sql: string, values: readonly Parameter[]): Promise<QueryRow[]> {
+    const query = {
+      text: sql,
+      values: [...values],
+      types: valueTypes,
+      name: this.#nameOf(sql),
+      ...this.#limit,
+    };
+    return (await this.#next(() => this.#client.query<QueryRow>(query))).rows;
+  }
+
   /** Runs a statement that is used rarely, so it is not kept prepared; its rows have named columns. */
   async records(sql: string, values: readonly Parameter[]): Promise<QueryRow[]> {
     const query = { text: sql, values: [...values], types: valueTypes, ...this.#limit };

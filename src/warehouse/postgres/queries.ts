@@ -2,13 +2,25 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
 import { keyOf } from '../../../schema/row.ts';
 import { BusyError } from '../../core/errors.ts';
-import type { QueryRow, ScanScope, Steps, Value, Values } from '../port.ts';
-import { scanRowsMax } from '../rows.ts';
+import {
+  isStatement,
+  type LedgerStep,
+  type LedgerSteps,
+  type Locked,
+  type QueryRow,
+  type ScanScope,
+  scanRowsMax,
+  type UnitKey,
+  type Value,
+  type Values,
+  writtenRows,
+} from '../port.ts';
 import { storageError } from './errors.ts';
 import { Link } from './link.ts';
-import { keyList, putRows, selectWhere } from './rows.ts';
+import { addRows, findRows, keyList, putRows, removeRows, selectWhere, tableIn } from './rows.ts';
 import { lockKey, type PostgresSession } from './session.ts';
 import type { PostgresTarget } from './target.ts';
+import { writeDays } from './write-days.ts';
 
 /** See `Warehouse.select`. */
 export function select(link: Link, query: SQL): Promise<readonly QueryRow[]> {
@@ -24,16 +36,43 @@ export async function versionOf(link: Link): Promise<string> {
   return String(row?.[0]);
 }
 
-/** Runs the steps of a transaction, see `Warehouse.transact`. Call inside a transaction. */
-export async function runSteps<Result>(link: Link, steps: Steps<Result>): Promise<Result> {
+/**
+ * Runs the steps of a transaction, see `Warehouse.transact`. Call inside a transaction.
+ * @param expectHeld checks claims, see `HeldUnits`. @default there are none
+ */
+export async function runSteps<Result>(
+  link: Link,
+  steps: LedgerSteps<Result>,
+  expectHeld: (units: readonly UnitKey[]) => void = () => undefined,
+): Promise<Result> {
   let step = steps.next();
   while (step.done !== true) {
-    if ('table' in step.value) {
-      await putRows(link, step.value);
-      step = steps.next([]);
-    } else step = steps.next(await select(link, step.value));
+    if ('held' in step.value) expectHeld(step.value.held);
+    step = steps.next(await answerOf(link, step.value));
   }
   return step.value;
+}
+
+async function answerOf(link: Link, step: LedgerStep): Promise<readonly QueryRow[]> {
+  if (isStatement(step)) return select(link, step);
+  if ('days' in step) return (await writeDays(link, step.days)).map((written) => ({ written }));
+  if ('rows' in step) return writtenRows(await putRows(link, step));
+  if ('find' in step) return findRows(link, step);
+  if ('remove' in step) return writtenRows(await removeRows(link, step));
+  if ('add' in step) return writtenRows(await addRows(link, step));
+  if ('each' in step) for await (const rows of scanRows(link, step.table, step)) step.each(rows);
+  if ('lock' in step) await lockNames(link, step.lock);
+  if ('freeze' in step) await link.script(`LOCK TABLE ${tableIn(link, step.freeze)} IN SHARE MODE`);
+  return [];
+}
+
+async function lockNames(link: Link, names: Locked['lock']): Promise<void> {
+  if (names.length === 0) return;
+  // All workers use one order, so that they cannot deadlock.
+  const keys = names.map((parts) => lockKey(link.schema, parts)).sort();
+  await link.query('SELECT pg_advisory_xact_lock(key) FROM pg_catalog.unnest($1::bigint[]) AS wanted(key)', [
+    keys,
+  ]);
 }
 
 /** How long to wait for another process, see {@link oneAtATime}. */

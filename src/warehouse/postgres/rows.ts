@@ -1,8 +1,16 @@
 import pg from 'pg';
 import { type AnyTable, KINDS } from '../../../schema/define.ts';
-import { keyOf } from '../../../schema/row.ts';
-import type { EncodedRows, RowChanges, TableRows, Value, Values } from '../port.ts';
-import { decodedChunks } from '../rows.ts';
+import {
+  decodedChunks,
+  type EncodedRows,
+  type FoundRows,
+  type GoneRows,
+  type NewRows,
+  type QueryRow,
+  type TableRows,
+  type Value,
+  type Values,
+} from '../port.ts';
 import type { Link, Parameter } from './link.ts';
 
 /** From this many rows on, COPY is faster than arrays as parameters. */
@@ -45,28 +53,45 @@ export async function putDays(link: Link, part: Puttable): Promise<string[]> {
   return daysOf(await link.query(`${sql} RETURNING stored."date"`, values));
 }
 
-/** Deletes rows by their keys, the values of the key columns in order. Returns how many there were. */
-export async function removeKeys(link: Link, table: AnyTable, keys: readonly Values[]): Promise<number> {
+/** Inserts rows whose keys are not stored. Returns how many were written. */
+export async function addRows(link: Link, { table, add }: NewRows): Promise<number> {
+  if (add.length === 0) return 0;
+  const written = await link.query(
+    `INSERT INTO ${tableIn(link, table)} (${columnList(table)}) ${rowsFromArrays(table)} ` +
+      `ON CONFLICT DO NOTHING RETURNING ${quoted(table.key[0] ?? '')}`,
+    arraysOf(add),
+  );
+  // Counts the returned rows, because Citus reports the number of rows sent instead of the number written.
+  return written.length;
+}
+
+/** Reads rows by the first columns of their keys. */
+export async function findRows(link: Link, { table, find, columns }: FoundRows): Promise<QueryRow[]> {
+  const [first = []] = find;
+  const [name = '', ...others] = table.key.slice(0, first.length);
+  const names = others.map(quoted).join(', ');
+  const conditions = [
+    `${quoted(name)} = $${others.length + 1}`,
+    ...(others.length === 0 ? [] : [`(${names}) IN (${rowsFromArrays(table, others)})`]),
+  ];
+  const values = [...arraysOf(find).slice(1), first[0] ?? null];
+  return link.named(selectWhere(link, table, conditions, columns), values);
+}
+
+/** Deletes rows by the first columns of their keys. Returns how many there were. */
+export async function removeRows(link: Link, { table, remove }: GoneRows): Promise<number> {
   let removed = 0;
-  for (const { sql, values } of deletions(link, table, keys)) removed += await link.execute(sql, values);
+  for (const { sql, values } of deletions(link, table, remove)) removed += await link.execute(sql, values);
   return removed;
 }
 
-/** As {@link removeKeys}, for rows of several days: returns the day of each row that was there. */
+/** As {@link removeRows}, for rows of several days: returns the day of each row that was there. */
 export async function removeDays(link: Link, table: AnyTable, keys: readonly Values[]): Promise<string[]> {
   const days: string[] = [];
   for (const { sql, values } of deletions(link, table, keys)) {
     days.push(...daysOf(await link.query(`${sql} RETURNING stored."date"`, values)));
   }
   return days;
-}
-
-/** Writes and removes rows as they are, see `Warehouse.change`. Call inside a transaction. */
-export async function changeRows(link: Link, { put, remove }: RowChanges): Promise<number> {
-  let written = 0;
-  for (const { table, rows } of remove) written += await removeKeys(link, table, rows.map(keyOf(table)));
-  for (const part of put) written += await putRows(link, part);
-  return written;
 }
 
 /** The parameters of {@link rowsFromArrays}: one array per column. All rows have the same number of values. */
@@ -122,9 +147,10 @@ async function stage(link: Link, table: AnyTable, csv: Iterable<string>): Promis
 /** One statement per organization, whose keys share their first value. */
 function deletions(link: Link, table: AnyTable, keys: readonly Values[]): Writing[] {
   if (keys.length === 0) return [];
-  const [column = '', ...others] = table.key;
+  const names = table.key.slice(0, keys[0]?.length);
+  const [column = '', ...others] = names;
   if (others.length === 0) return [{ sql: deleteByKey(link, table, column), values: arraysOf(keys) }];
-  const sql = deleteByKeys(link, table);
+  const sql = deleteByKeys(link, table, names);
   const orgs = new Map<Value, Values[]>();
   for (const [org = null, ...rest] of keys) {
     const own = orgs.get(org);
@@ -251,8 +277,12 @@ export function rowsFromArrays(
  * Deletes rows of one organization by the other columns of their keys. The parameters are one array per such column,
  * then the organization. It is a single value, so that a distributed database uses only the server that holds it.
  */
-export function deleteByKeys(within: InSchema, table: AnyTable): string {
-  const [first = '', ...others] = table.key;
+export function deleteByKeys(
+  within: InSchema,
+  table: AnyTable,
+  columns: readonly string[] = table.key,
+): string {
+  const [first = '', ...others] = columns;
   const matches = others.map((name) => `stored.${quoted(name)} = gone.${quoted(name)}`).join(' AND ');
   return (
     `DELETE FROM ${tableIn(within, table)} AS stored USING (${rowsFromArrays(table, others)}) AS gone ` +
@@ -260,7 +290,7 @@ export function deleteByKeys(within: InSchema, table: AnyTable): string {
   );
 }
 
-/** Deletes rows of a table whose key is one column. The parameter is an array of its values. */
+/** Deletes rows by the first column of their keys. The parameter is an array of its values. */
 export function deleteByKey(within: InSchema, table: AnyTable, column: string): string {
   return `DELETE FROM ${tableIn(within, table)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
 }
@@ -274,18 +304,4 @@ export function selectWhere(
 ): string {
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   return `SELECT ${columns.map(quoted).join(', ')} FROM ${tableIn(within, table)}${where} ORDER BY ${keyList(table)}`;
-}
-
-/** Selects the number of rows that meet all conditions, and the sum of each additive column. */
-export function selectSums(
-  within: InSchema,
-  table: AnyTable,
-  conditions: readonly string[],
-): { sql: string; names: string[] } {
-  const names = Object.entries(table.columns)
-    .filter(([, column]) => column.additive === true)
-    .map(([name]) => name);
-  const sums = names.map((name) => `, SUM(${quoted(name)})`).join('');
-  const where = conditions.join(' AND ');
-  return { sql: `SELECT COUNT(*)${sums} FROM ${tableIn(within, table)} WHERE ${where}`, names };
 }

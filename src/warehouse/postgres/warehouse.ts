@@ -1,49 +1,24 @@
 import pg from 'pg';
 import { type AnyTable, KINDS } from '../../../schema/define.ts';
-import { encoderOf } from '../../../schema/row.ts';
-import { allTables, tables } from '../../../schema/tables.ts';
+import { keyOf } from '../../../schema/row.ts';
+import { allTables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
+import { commitDays } from '../ledger.ts';
 import {
   type DayCommit,
-  dayKey,
-  readinessKey,
+  type LedgerSteps,
   unitName,
   type Value,
   type Values,
   type Warehouse,
 } from '../port.ts';
 import { Claims } from './claims.ts';
-import { commitDays } from './commit-days.ts';
-import {
-  doubtUnit,
-  failUnit,
-  noteUnits,
-  readReadiness,
-  readState,
-  readUnits,
-  reopenDays,
-  writeState,
-} from './ledger.ts';
 import type { Link } from './link.ts';
 import { expectSchema, migrate } from './migrate.ts';
 import { oneAtATime, Readers, runSteps, select, versionOf } from './queries.ts';
-import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
-import {
-  acceptQuarantine,
-  countRestatements,
-  endRun,
-  readOrganizations,
-  readQuarantineCounts,
-  readRuns,
-  refreshStatistics,
-  startRun,
-  storeHookEvents,
-} from './records.ts';
-import { changeRows, putRows, tableIn } from './rows.ts';
+import { putRows, removeRows, tableIn } from './rows.ts';
 import { PostgresSession, type PostgresSessionOptions } from './session.ts';
 import { type PostgresTarget, parseTarget } from './target.ts';
-
-const encodeSession = encoderOf(tables.sessions);
 
 /**
  * Opens a schema of a PostgreSQL database as a warehouse and migrates it to this version.
@@ -90,21 +65,7 @@ export async function openPostgresForReading(
     ...readsOf((work) => readers.read(work), readers),
     ...warehouseFacts(target),
     lock: refuse,
-    setState: refuse,
-    commitDay: refuse,
     commitDays: refuse,
-    commitReadinessPage: refuse,
-    endReadinessWalk: refuse,
-    failUnit: refuse,
-    doubtUnit: refuse,
-    noteUnits: refuse,
-    reopenDays: refuse,
-    storeHookEvents: refuse,
-    recordSession: refuse,
-    startRun: refuse,
-    endRun: refuse,
-    acceptQuarantine: refuse,
-    change: refuse,
     transact: refuse,
     oneAtATime: refuse,
     forgetDeleted: refuse,
@@ -131,58 +92,23 @@ function warehouseFacts({
   };
 }
 
-type Reads = Pick<
-  Warehouse,
-  | 'organizations'
-  | 'units'
-  | 'readinessUnit'
-  | 'knownReports'
-  | 'reportIds'
-  | 'state'
-  | 'runs'
-  | 'quarantineCounts'
-  | 'restatementCount'
-  | 'scan'
-  | 'rowsOf'
-  | 'select'
-  | 'version'
-  | 'inSnapshot'
->;
-type UnitWrites = Pick<
-  Warehouse,
-  | 'commitDay'
-  | 'commitDays'
-  | 'commitReadinessPage'
-  | 'endReadinessWalk'
-  | 'failUnit'
-  | 'doubtUnit'
-  | 'noteUnits'
-  | 'reopenDays'
->;
+type Reads = Pick<Warehouse, 'read' | 'scan' | 'rowsOf' | 'select' | 'version' | 'inSnapshot'>;
 
 function postgresWarehouse(session: PostgresSession): Warehouse {
   const claims = new Claims(session);
   const readers = new Readers(session.target);
+  const run = <Result>(link: Link, steps: LedgerSteps<Result>) =>
+    runSteps(link, steps, (units) => claims.expectHeld(units));
   return {
     ...warehouseFacts(session.target),
     ...readsOf((work) => session.transaction('read', work), readers),
-    ...unitWritesOf(session, claims),
     lock: (options) => claims.lock(options),
-    setState: (orgId, name, value) =>
-      session.transaction('remember the state in', (link) => writeState(link, orgId, name, value)),
-    storeHookEvents: (events) =>
-      session.transaction('store hook events in', (link) => storeHookEvents(link, events)),
-    recordSession: async (row) => {
-      await session.transaction('record a session in', (link) =>
-        putRows(link, { table: tables.sessions, rows: [encodeSession(row)] }),
-      );
-    },
-    startRun: (run) => session.transaction('record the run in', (link) => startRun(link, run)),
-    endRun: (run) => session.transaction('record the run in', (link) => endRun(link, run)),
-    acceptQuarantine: (scope, at) =>
-      session.transaction('accept records in the quarantine of', (link) => acceptQuarantine(link, scope, at)),
-    change: (changes) => session.transaction('move rows into', (link) => changeRows(link, changes)),
-    transact: (doing, steps) => session.repeatableRead(doing, (link) => runSteps(link, steps())),
+    commitDays: (commits) =>
+      session.transaction(`commit ${namesOf(commits)} to`, (link) => run(link, commitDays(commits))),
+    transact: (doing, steps, seeing = 'one-state') =>
+      seeing === 'latest'
+        ? session.transaction(doing, (link) => run(link, steps()))
+        : session.repeatableRead(doing, (link) => run(link, steps())),
     oneAtATime: (name, work) => oneAtATime(session, name, work),
     forgetDeleted: () => session.transaction('forget deleted values in', forgetDeleted),
     refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
@@ -201,15 +127,7 @@ function readsOf(short: ShortRead, readers: Readers): Reads {
   const read: ShortRead = (work) =>
     readers.snapshotLink === undefined ? short(work) : work(readers.snapshotLink);
   return {
-    organizations: () => read(readOrganizations),
-    units: (orgId, streams) => read((link) => readUnits(link, orgId, streams)),
-    readinessUnit: (orgId) => read((link) => readReadiness(link, orgId)),
-    knownReports: (orgId, page) => read((link) => knownReports(link, orgId, page)),
-    reportIds: (orgId) => read((link) => storedReports(link, orgId)),
-    state: (orgId, name) => read((link) => readState(link, orgId, name)),
-    runs: (limit, orgId) => read((link) => readRuns(link, limit, orgId)),
-    quarantineCounts: () => read(readQuarantineCounts),
-    restatementCount: (orgId) => read((link) => countRestatements(link, orgId)),
+    read: (steps) => read((link) => runSteps(link, steps())),
     scan: (table, scope, columns) => readers.scan(table, scope, columns),
     rowsOf: async (table, scope, columns) => {
       const rows: Values[] = [];
@@ -222,39 +140,15 @@ function readsOf(short: ShortRead, readers: Readers): Reads {
   };
 }
 
-function unitWritesOf(session: PostgresSession, claims: Claims): UnitWrites {
-  const commitDaysOf = (commits: readonly DayCommit[]) =>
-    session.transaction(`commit ${namesOf(commits)} to`, (link) => {
-      claims.expectHeld(commits.map((day) => dayKey(day.orgId, day)));
-      return commitDays(link, commits);
-    });
-  return {
-    commitDay: async (day) =>
-      (await commitDaysOf([day]))[0] ?? { rowsWritten: 0, restated: false, units: [] },
-    commitDays: commitDaysOf,
-    commitReadinessPage: (page) =>
-      session.transaction('commit a page of readiness reports to', (link) => {
-        claims.expectHeld([readinessKey(page.orgId)]);
-        return commitReadinessPage(link, page);
-      }),
-    endReadinessWalk: (end) =>
-      session.transaction('end the readiness walk in', (link) => {
-        claims.expectHeld([readinessKey(end.orgId)]);
-        return endReadinessWalk(link, end);
-      }),
-    failUnit: (failure) => session.transaction('record a failure in', (link) => failUnit(link, failure)),
-    doubtUnit: (doubt) => session.transaction('record a doubt in', (link) => doubtUnit(link, doubt)),
-    noteUnits: (orgId, notes) =>
-      session.transaction('note differences in', (link) => noteUnits(link, orgId, notes)),
-    reopenDays: (orgId, days) =>
-      session.transaction('reopen days in', (link) => reopenDays(link, orgId, days)),
-  };
-}
-
 function namesOf(commits: readonly DayCommit[]): string {
   const [first] = commits;
   const others = commits.length > 1 ? ` and ${commits.length - 1} other units` : '';
   return first === undefined ? 'nothing' : `${unitName(first)}${others}`;
+}
+
+/** Updates the statistics of all tables, of the rollups too, see `Warehouse.refreshStatistics`. Tables of another owner are skipped. */
+async function refreshStatistics(link: Link): Promise<void> {
+  await link.script(`ANALYZE ${allTables.map((table) => tableIn(link, table)).join(', ')}`);
 }
 
 /** A row that names nobody, by the types of its columns. */
@@ -277,11 +171,11 @@ const EXAMPLES: Readonly<Record<string, Value>> = {
 export async function forgetDeleted(link: Link): Promise<void> {
   await expectOwner(link);
   for (const table of allTables) {
-    const rows = [{ table, rows: [exampleRow(table)] }];
+    const row = exampleRow(table);
     const isEmpty = await isEmptyTable(link, table);
-    if (isEmpty) await changeRows(link, { put: rows, remove: [] });
+    if (isEmpty) await putRows(link, { table, rows: [row] });
     await link.script(`ANALYZE ${tableIn(link, table)}`);
-    if (isEmpty) await changeRows(link, { put: [], remove: rows });
+    if (isEmpty) await removeRows(link, { table, remove: [keyOf(table)(row)] });
   }
 }
 

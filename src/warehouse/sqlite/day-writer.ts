@@ -3,17 +3,17 @@ import { Worker } from 'node:worker_threads';
 import { onAbort } from '../../core/clock.ts';
 import { messageOf, StorageError } from '../../core/errors.ts';
 import { builtScript } from '../../core/package.ts';
+import { commitDays } from '../ledger.ts';
 import { type CommitOutcome, type DayCommit, rowCount } from '../port.ts';
+import type { Connection } from './connection.ts';
+import { runSteps } from './queries.ts';
 import {
-  chunkedDay,
-  commitDays,
   receivedError,
   sentDay,
   type ThreadStart,
   type WriterRequest,
   type WriterResponse,
-} from './commit-days.ts';
-import type { Connection } from './connection.ts';
+} from './thread-messages.ts';
 
 /** Starting a thread takes about as long as writing this many rows. */
 const ROWS_WITHOUT_THREAD = 4_000;
@@ -32,14 +32,14 @@ export class DayWriter {
   }
 
   /** Stores days in one transaction, see `Warehouse.commitDays`. */
-  commitDays(doing: string, commits: readonly DayCommit[]): Promise<CommitOutcome[]> {
+  commitDays(commits: readonly DayCommit[]): Promise<CommitOutcome[]> {
+    const doing = `commit ${commits.length} units to`;
     const connection = this.#connection;
     const thread = this.#threadFor(commits);
     if (thread?.isReady === true) {
       return connection.runInTurn(() => thread.commitDays(doing, commits));
     }
-    const days = commits.map(chunkedDay);
-    return connection.transaction(doing, () => commitDays(connection, days));
+    return connection.transaction(doing, () => runSteps(connection, commitDays(commits)));
   }
 
   /** Ends the thread after all pending commits. */

@@ -2,12 +2,21 @@ import type { Database } from 'better-sqlite3';
 import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
 import { keyOf } from '../../../schema/row.ts';
-import type { QueryRow, ScanScope, Steps, Value, Values } from '../port.ts';
-import { scanRowsMax } from '../rows.ts';
+import {
+  isStatement,
+  type LedgerStep,
+  type LedgerSteps,
+  type QueryRow,
+  type ScanScope,
+  scanRowsMax,
+  type Value,
+  type Values,
+  writtenRows,
+} from '../port.ts';
 import type { Connection } from './connection.ts';
 import { storageError } from './errors.ts';
 import { WRITING_CACHE_KIB } from './file.ts';
-import { putRows, selectWhere } from './rows.ts';
+import { addRows, findRows, putRows, removeRows, selectWhere, writeDays } from './rows.ts';
 
 /** See `Warehouse.select`. */
 export function select({ db }: Connection, query: SQL): readonly QueryRow[] {
@@ -25,16 +34,23 @@ export function versionOf({ db }: Connection): string {
   return `${String(others)} ${String(own)}`;
 }
 
-/** Runs the steps of a transaction, see `Warehouse.transact`. Call inside a transaction. */
-export function runSteps<Result>(connection: Connection, steps: Steps<Result>): Result {
+/** Runs the steps of a transaction, see `Warehouse.transact`. Call steps that write inside a transaction. */
+export function runSteps<Result>(connection: Connection, steps: LedgerSteps<Result>): Result {
   let step = steps.next();
-  while (step.done !== true) {
-    if ('table' in step.value) {
-      putRows(connection, step.value);
-      step = steps.next([]);
-    } else step = steps.next(runStatement(connection, step.value));
-  }
+  while (step.done !== true) step = steps.next(answerOf(connection, step.value));
   return step.value;
+}
+
+function answerOf(connection: Connection, step: LedgerStep): readonly QueryRow[] {
+  if (isStatement(step)) return runStatement(connection, step);
+  if ('days' in step) return writeDays(connection, step.days).map((written) => ({ written }));
+  if ('rows' in step) return writtenRows(putRows(connection, step));
+  if ('find' in step) return findRows(connection, step);
+  if ('remove' in step) return writtenRows(removeRows(connection, step));
+  if ('add' in step) return writtenRows(addRows(connection, step));
+  if ('each' in step) for (const rows of chunksOf(connection, step.table, step)) step.each(rows);
+  // The one writer needs no locks, and nobody else can hold its units.
+  return [];
 }
 
 /** Rollups sort the rows of a month. Beyond the size of the cache, SQLite writes what it sorts to a temporary file. */
@@ -63,7 +79,7 @@ export async function* scan(
   connection: Connection,
   table: AnyTable,
   scope?: ScanScope,
-  columns: readonly string[] = Object.keys(table.columns),
+  columns?: readonly string[],
 ): AsyncGenerator<readonly Values[]> {
   try {
     yield* chunksOf(connection, table, scope, columns);
@@ -77,7 +93,7 @@ export function readRows(
   connection: Connection,
   table: AnyTable,
   scope: ScanScope,
-  columns: readonly string[] = Object.keys(table.columns),
+  columns?: readonly string[],
 ): Promise<readonly Values[]> {
   return connection.readInTurn(`read ${table.name} of`, () =>
     [...chunksOf(connection, table, scope, columns)].flat(),
@@ -88,7 +104,7 @@ function chunksOf(
   { db }: Connection,
   table: AnyTable,
   scope: ScanScope | undefined,
-  columns: readonly string[],
+  columns: readonly string[] = Object.keys(table.columns),
 ): Generator<readonly Values[]> {
   const conditions = conditionsOf(table, scope);
   const sql = selectWhere(

@@ -1,32 +1,39 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { keyOf } from '../../../schema/row.ts';
-import type { RowChanges, TableRows, Values } from '../port.ts';
+import { keyOf, type Values } from '../../../schema/row.ts';
+import {
+  type DayCommit,
+  decodedChunks,
+  type FoundRows,
+  type GoneRows,
+  type NewRows,
+  type QueryRow,
+  type TableRows,
+} from '../port.ts';
 import type { Connection } from './connection.ts';
 
-/** Rows of a table that belong together, named by the first columns of its key and their values. */
-export interface Scope {
-  readonly columns: readonly string[];
-  readonly values: readonly string[];
-}
-
-/** Rows of one table, some at a time, so that few are in memory; ordered as in {@link TableRows}. */
-export interface RowChunks {
-  readonly table: AnyTable;
-  readonly chunks: Iterable<readonly Values[]>;
+/** Makes the rows of each day those of its commit, see `WrittenDays`. Returns how many rows were written for each. */
+export function writeDays(connection: Connection, days: readonly DayCommit[]): number[] {
+  return days.map(({ orgId, day, tables }) =>
+    tables.reduce((sum, { table, texts }) => sum + replaceDay(connection, { table, texts }, [orgId, day]), 0),
+  );
 }
 
 /**
- * Makes the rows of a scope exactly those of `chunks`: upserts each, then deletes the others. Returns how many rows
- * were inserted, updated or deleted; equal rows are not written.
+ * Makes the rows of a day exactly those of `texts`: upserts each, then deletes the others. Each chunk of rows is decoded when it is
+ * needed, so that few rows are in memory. Returns how many rows were inserted, updated or deleted; equal rows are not written.
  */
-export function replaceScope(connection: Connection, { table, chunks }: RowChunks, scope: Scope): number {
-  const { upsert, deleteByKey } = statementsOf(table);
+function replaceDay(
+  connection: Connection,
+  { table, texts }: { readonly table: AnyTable; readonly texts: readonly string[] },
+  scope: readonly string[],
+): number {
+  const { upsert, deleteByKey, keysOfDay } = statementsOf(table);
   const key = keyOf(table);
-  const stored = connection.prepareRows(selectKeys(table, scope.columns)).all(...scope.values);
+  const stored = connection.prepareRows(keysOfDay).all(...scope);
   const gone = new Map(stored.map((stale) => [JSON.stringify(stale), stale]));
   const put = connection.prepare(upsert);
   let written = 0;
-  for (const rows of chunks) {
+  for (const rows of decodedChunks({ texts })) {
     for (const row of rows) written += put.run(row).changes;
     if (gone.size > 0) {
       for (const row of rows) gone.delete(JSON.stringify(key(row)));
@@ -43,24 +50,35 @@ export function putRows(connection: Connection, { table, rows }: TableRows): num
   return rows.reduce((written, row: Values) => written + put.run(row).changes, 0);
 }
 
-/** Writes and removes rows as they are, see `Warehouse.change`. Call inside a transaction. */
-export function changeRows(connection: Connection, { put, remove }: RowChanges): number {
-  const removed = remove.reduce((sum, { table, rows }) => {
-    const key = keyOf(table);
-    const statement = connection.prepare(statementsOf(table).deleteByKey);
-    return rows.reduce((written, row) => written + statement.run(key(row)).changes, sum);
-  }, 0);
-  return put.reduce((written, rows) => written + putRows(connection, rows), removed);
+/** Inserts rows whose keys are not stored. Returns how many were written. */
+export function addRows(connection: Connection, { table, add }: NewRows): number {
+  const insert = connection.prepare(statementsOf(table).insertNew);
+  return add.reduce((written, row: Values) => written + insert.run(row).changes, 0);
+}
+
+/** Deletes rows by the first columns of their keys. Returns how many there were. */
+export function removeRows(connection: Connection, { table, remove }: GoneRows): number {
+  const statement = connection.prepare(deleteScope(table, table.key.slice(0, remove[0]?.length)));
+  return remove.reduce((written, key: Values) => written + statement.run(key).changes, 0);
+}
+
+/** Reads rows by the first columns of their keys. */
+export function findRows(connection: Connection, { table, find, columns }: FoundRows): QueryRow[] {
+  const names = table.key.slice(0, find[0]?.length);
+  const read = connection.prepare(selectWhere(table, [equals(names)], columns));
+  return find.flatMap((key: Values) => read.all(key) as QueryRow[]);
 }
 
 /** SQL for one table, generated from its declaration; every value is bound by position. */
 export interface TableStatements {
-  /** Inserts a row. A clause for conflicts may follow. */
-  readonly insert: string;
+  /** Inserts a row unless its key is stored. */
+  readonly insertNew: string;
   /** Inserts a row, or updates it where a value differs: an unchanged row is not written. */
   readonly upsert: string;
   /** Deletes one row by its whole key. */
   readonly deleteByKey: string;
+  /** The keys of the rows of a day. */
+  readonly keysOfDay: string;
 }
 
 function quoted(name: string): string {
@@ -85,20 +103,11 @@ function generate(table: AnyTable): TableStatements {
   const columns = names.map(quoted).join(', ');
   const insert = `INSERT INTO ${quoted(table.name)} (${columns}) VALUES (${names.map(() => '?').join(', ')})`;
   return {
-    insert,
+    insertNew: `${insert} ON CONFLICT DO NOTHING`,
     upsert: `${insert} ON CONFLICT (${table.key.map(quoted).join(', ')}) ${conflict}`,
-    deleteByKey: `DELETE FROM ${quoted(table.name)} WHERE ${equals(table.key)}`,
+    deleteByKey: deleteScope(table, table.key),
+    keysOfDay: `SELECT ${table.key.map(quoted).join(', ')} FROM ${quoted(table.name)} WHERE ${equals(['org_id', 'date'])}`,
   };
-}
-
-/** The keys of the rows in a scope, as rows of key values. */
-export function selectKeys(table: AnyTable, scope: readonly string[]): string {
-  return `SELECT ${table.key.map(quoted).join(', ')} FROM ${quoted(table.name)} WHERE ${equals(scope)}`;
-}
-
-/** Every column of the rows in a scope, in key order. */
-export function selectRows(table: AnyTable, scope: readonly string[]): string {
-  return selectWhere(table, [equals(scope)]);
 }
 
 /** Selects columns, by default all, of the rows that meet all conditions, in key order. */
@@ -112,18 +121,8 @@ export function selectWhere(
   return `SELECT ${names} FROM ${quoted(table.name)}${where} ORDER BY ${table.key.map(quoted).join(', ')}`;
 }
 
-/** Number of rows and the sum of each additive column in a scope; TOTAL, because SUM fails on huge integers. */
-export function selectSums(table: AnyTable, scope: readonly string[]): string {
-  const sums = Object.entries(table.columns)
-    .filter(([, column]) => column.additive === true)
-    .map(
-      ([name]) => `, CASE WHEN COUNT(${quoted(name)}) > 0 THEN TOTAL(${quoted(name)}) END AS ${quoted(name)}`,
-    );
-  return `SELECT COUNT(*) AS "rows"${sums.join('')} FROM ${quoted(table.name)} WHERE ${equals(scope)}`;
-}
-
-/** Deletes the rows in a scope. */
-export function deleteScope(table: AnyTable, scope: readonly string[]): string {
+/** Deletes rows by some columns. */
+function deleteScope(table: AnyTable, scope: readonly string[]): string {
   return `DELETE FROM ${quoted(table.name)} WHERE ${equals(scope)}`;
 }
 

@@ -2,37 +2,14 @@ import { realpathSync, rmSync } from 'node:fs';
 import { tables } from '../../../schema/tables.ts';
 import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
 import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
+import { readUnitRows } from '../ledger.ts';
 import type { RunLock, Warehouse } from '../port.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { DayWriter } from './day-writer.ts';
 import { storageError } from './errors.ts';
 import { createPrivately } from './file.ts';
-import {
-  acceptQuarantine,
-  doubtUnit,
-  failUnit,
-  noteUnits,
-  readReadiness,
-  readState,
-  readUnit,
-  readUnits,
-  reopenDays,
-  writeState,
-} from './ledger.ts';
 import { damagesOf, expectSchema, migrate, refreshStatistics } from './migrate.ts';
 import { readRows, runSteps, scan, select, versionOf, withRoomToSort } from './queries.ts';
-import { commitReadinessPage, endReadinessWalk, knownReports, storedReports } from './readiness.ts';
-import {
-  countRestatements,
-  endRun,
-  readOrganizations,
-  readQuarantineCounts,
-  readRuns,
-  recordSession,
-  startRun,
-  storeHookEvents,
-} from './records.ts';
-import { changeRows } from './rows.ts';
 import { saveCopy } from './save-copy.ts';
 
 /**
@@ -58,48 +35,9 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     location: path,
     dialect: 'sqlite',
     lock: async () => runLock(connection),
-    organizations: async () => connection.read('read', () => readOrganizations(connection)),
-    units: async (orgId, streams) => connection.read('read', () => readUnits(connection, orgId, streams)),
-    readinessUnit: async (orgId) => connection.read('read', () => readReadiness(connection, orgId)),
-    commitDay: async (commit) => {
-      const doing = `commit ${commit.stream} ${commit.day} to`;
-      const [outcome] = await days.commitDays(doing, [commit]);
-      return outcome ?? { rowsWritten: 0, restated: false, units: [] };
-    },
-    commitDays: (commits) => days.commitDays(`commit ${commits.length} units to`, commits),
-    commitReadinessPage: (page) =>
-      connection.transaction('commit a page of readiness reports to', () =>
-        commitReadinessPage(connection, page),
-      ),
-    knownReports: async (orgId, page) => connection.read('read', () => knownReports(connection, orgId, page)),
-    reportIds: async (orgId) => connection.read('read', () => storedReports(connection, orgId)),
-    endReadinessWalk: (end) =>
-      connection.transaction('end the readiness walk in', () => endReadinessWalk(connection, end)),
-    failUnit: (failure) => connection.transaction('record a failure in', () => failUnit(connection, failure)),
-    doubtUnit: (doubt) => connection.transaction('record a doubt in', () => doubtUnit(connection, doubt)),
-    noteUnits: (orgId, notes) =>
-      connection.transaction('note differences in', () => noteUnits(connection, orgId, notes)),
-    reopenDays: (orgId, opened) =>
-      connection.transaction('reopen days in', () => reopenDays(connection, orgId, opened)),
-    state: async (orgId, name) => connection.read('read', () => readState(connection, orgId, name)),
-    setState: (orgId, name, value) =>
-      connection.transaction('remember the state in', () => writeState(connection, orgId, name, value)),
-    storeHookEvents: (commit) =>
-      connection.transaction('store hook events in', () => storeHookEvents(connection, commit)),
-    recordSession: (row) =>
-      connection.transaction('record a session in', () => recordSession(connection, row)),
-    startRun: (run) => connection.transaction('record the run in', () => startRun(connection, run)),
-    endRun: (run) => connection.transaction('record the run in', () => endRun(connection, run)),
-    runs: async (limit, orgId) => connection.read('read', () => readRuns(connection, limit, orgId)),
-    quarantineCounts: async () => connection.read('read', () => readQuarantineCounts(connection)),
-    acceptQuarantine: (scope, at) =>
-      connection.transaction('accept records in the quarantine of', () =>
-        acceptQuarantine(connection, scope, at),
-      ),
-    restatementCount: async (orgId) => connection.read('read', () => countRestatements(connection, orgId)),
+    commitDays: (commits) => days.commitDays(commits),
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
-    change: (changes) => connection.transaction('move rows into', () => changeRows(connection, changes)),
     oneAtATime: (_, work) => work(),
     saveCopy: async (copy) => saveCopy(connection, copy),
     forgetDeleted: () => connection.runInTurn(() => forgetDeleted(connection)),
@@ -120,10 +58,17 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
 
 function queriesOf(
   connection: Connection,
-): Pick<Warehouse, 'select' | 'transact' | 'version' | 'inSnapshot'> {
+): Pick<Warehouse, 'read' | 'select' | 'transact' | 'version' | 'inSnapshot'> {
   return {
-    transact: (doing, steps) =>
-      connection.transaction(doing, () => withRoomToSort(connection, () => runSteps(connection, steps()))),
+    read: async (steps) => connection.read('read', () => runSteps(connection, steps())),
+    transact: (doing, steps, seeing = 'one-state') => {
+      const work = () => runSteps(connection, steps());
+      // Steps that need one state may be many and large.
+      return connection.transaction(
+        doing,
+        seeing === 'latest' ? work : () => withRoomToSort(connection, work),
+      );
+    },
     select: async (query) => connection.read('read', () => select(connection, query)),
     version: async () => connection.read('read', () => versionOf(connection)),
     inSnapshot: (read) => connection.snapshot(read),
@@ -136,7 +81,7 @@ function runLock(connection: Connection): RunLock {
   connection.expectInPlace('lock the warehouse');
   const { release } = takeRunLock(connection.path);
   return {
-    claim: async (units) => connection.read('read', () => units.map((unit) => readUnit(connection, unit))),
+    claim: async (units) => connection.read('read', () => runSteps(connection, readUnitRows(units))),
     claimWatch: async () => true,
     free: async () => undefined,
     release,

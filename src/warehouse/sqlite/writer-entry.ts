@@ -2,15 +2,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { SerialQueue } from '../../core/async-flow.ts';
 import { systemClock } from '../../core/clock.ts';
+import { commitDays } from '../ledger.ts';
+import { Connection } from './connection.ts';
+import { runSteps } from './queries.ts';
 import {
-  commitDays,
   receivedDay,
   sentError,
   type ThreadStart,
   type WriterRequest,
   type WriterResponse,
-} from './commit-days.ts';
-import { Connection } from './connection.ts';
+} from './thread-messages.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this script runs as a thread only');
@@ -33,7 +34,9 @@ function send(response: WriterResponse): void {
 
 async function commit({ doing, days }: Extract<WriterRequest, { type: 'commit' }>): Promise<void> {
   try {
-    const outcomes = await connection.transaction(doing, () => commitDays(connection, days.map(receivedDay)));
+    const outcomes = await connection.transaction(doing, () =>
+      runSteps(connection, commitDays(days.map(receivedDay))),
+    );
     send({ type: 'committed', outcomes });
   } catch (error) {
     send({ type: 'failed', error: sentError(error) });

@@ -7,6 +7,7 @@ import { overBudget } from '../../../src/bi/grafana/checks.ts';
 import { sqlTarget } from '../../../src/bi/sql.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { checkBudgets, isOver } from '../../../src/metrics/budget-check.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { dashboardNumbers } from '../../support/bi/dashboard-numbers.ts';
 import { DATASETTE, NO_DATASETTE, serveDatasette } from '../../support/bi/datasette.ts';
 import { readMetadata } from '../../support/bi/datasette-metadata.ts';
@@ -142,7 +143,7 @@ describe('twenty metrics of the demo are equal in every tool', () => {
         const amount = [used * 0.9, (used + expected) / 2, expected * 2][index % 3] ?? 0;
         rows.add(tables.budgets, { ...row, amount });
       }
-      await warehouse.change({ put: rows.all(), remove: [] });
+      await changeRows(warehouse, { put: rows.all(), remove: [] });
       const check = await warehouse.inSnapshot(() => checkBudgets(warehouse, orgId, undefined));
       const states = new Set(check.teams.map(({ status }) => status));
       expect(states).toEqual(new Set(['over budget', 'forecast over budget', 'ok']));

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
 import { rulesOf, sqlOf, type WrittenRule } from '../../support/bi/grafana.ts';
 import { expandAlertSql, type SourceKey } from '../../support/bi/grafana-macros.ts';
@@ -36,7 +37,7 @@ async function fill(warehouse: Held): Promise<void> {
       rows.add(tables.userDaily, { date, user_id: 'ada', sessions: 1, billable_tokens: 1_000_000 });
     }
     rows.add(tables.prices, { valid_from: FIRST_DAY, currency: 'EUR', price_per_million: 2 });
-    await warehouse.change({ put: rows.all(), remove: [] });
+    await changeRows(warehouse, { put: rows.all(), remove: [] });
   }
 }
 

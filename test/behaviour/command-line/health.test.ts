@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/index.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
+import { startRun } from '../../../src/warehouse/runs.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
@@ -68,7 +69,7 @@ onEachDatabase((database) => {
       const clock = systemClock(new Date('2026-02-10T03:30:00Z'));
       const warehouse = await openWarehouse(rig.path, { clock, create: false });
       const lock = await warehouse.lock();
-      await warehouse.startRun({ runId: 'r', command: 'run', startedAt: clock.now(), versions: {} });
+      await startRun(warehouse, { runId: 'r', command: 'run', startedAt: clock.now(), versions: {} });
       expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([0, 'healthy: a run is in progress']);
       expect((await healthOf(rig, '2026-02-11T03:31:00Z'))[0]).toBe(1);
       await lock.release();

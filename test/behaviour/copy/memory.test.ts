@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ensureErasedKey } from '../../../src/warehouse/erased-list.ts';
+import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
 import { eventRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
 import { copy, onEachCopyable } from '../../support/copy/run-copy.ts';
@@ -20,7 +21,7 @@ onEachCopyable((database) => {
       ...eventRow(id),
       payload: JSON.stringify({ pad: id.repeat(70_000) }),
     }));
-    await source.storeHookEvents({ orgId: 'org_1', rows });
+    await storeHookEvents(source, { orgId: 'org_1', rows });
     await ensureErasedKey(source);
     const { location } = database.place();
     const { report, events } = await copy(source.place.location, location);

@@ -2,13 +2,15 @@ import { existsSync, linkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BusyError, UsageError } from '../../../src/core/errors.ts';
+import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
 import { isSameWarehouse } from '../../../src/warehouse/location.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { recordSession, startRun } from '../../../src/warehouse/runs.ts';
 import { eventRow, sessionRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
 import { type CopyOptions, contentOf, copy, onEachCopyable } from '../../support/copy/run-copy.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Database, open } from '../../support/warehouse/each-database.ts';
 import { sqlite, sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
 
@@ -21,7 +23,7 @@ async function store(
   days: readonly string[],
   more: Parameters<typeof commitOf>[0] = {},
 ): Promise<void> {
-  for (const day of days) await warehouse.commitDay(commitOf({ day, rows: tokens(1), ...more }));
+  for (const day of days) await commitDay(warehouse, commitOf({ day, rows: tokens(1), ...more }));
 }
 
 /** A source with three days, and a copy of it. */
@@ -29,7 +31,7 @@ async function copied(database: Database) {
   const source = await open(sqlite);
   await store(source, DAYS, { rows: tokens(0), pulledAt: '2026-02-01T03:00:00.000Z' });
   await store(source, DAYS);
-  await source.storeHookEvents({ orgId: '', rows: [eventRow('event_1')] });
+  await storeHookEvents(source, { orgId: '', rows: [eventRow('event_1')] });
   const place = database.place();
   await copy(source.place.location, place.location);
   return { source, place, from: source.place.location, to: place.location };
@@ -56,9 +58,9 @@ onEachCopyable((database) => {
       await store(destination, ['2026-02-04']);
       await store(destination, DAYS.slice(1), { rows: tokens(2), pulledAt: '2026-02-09T03:00:00.000Z' });
       await store(destination, ['2026-02-04'], { orgId: 'org_2' });
-      await destination.recordSession(sessionRow('org_1', 'session_9'));
-      await destination.storeHookEvents({ orgId: '', rows: ['event_8', 'event_9'].map(eventRow) });
-      await destination.startRun({
+      await recordSession(destination, sessionRow('org_1', 'session_9'));
+      await storeHookEvents(destination, { orgId: '', rows: ['event_8', 'event_9'].map(eventRow) });
+      await startRun(destination, {
         runId: 'run_9',
         command: 'run',
         startedAt: new Date('2026-02-09T03:00:00.000Z'),
@@ -73,7 +75,7 @@ onEachCopyable((database) => {
 
     test.each<[string, (destination: Warehouse) => Promise<void>]>([
       ['a unit', (destination) => store(destination, ['2026-02-04'])],
-      ['a session', (destination) => destination.recordSession(sessionRow('org_1', 'session_9'))],
+      ['a session', (destination) => recordSession(destination, sessionRow('org_1', 'session_9'))],
     ])('keeps it where the difference is only %s', async (_, add) => {
       const { place, from, to } = await copied(database);
       await add(await open(place));
@@ -85,7 +87,7 @@ onEachCopyable((database) => {
       const destination = await open(place);
       await store(destination, ['2026-02-04'], { rows: tokens(9) });
       await store(destination, ['2026-02-01'], { orgId: 'org_2' });
-      await destination.recordSession(sessionRow('org_1', 'session_9'));
+      await recordSession(destination, sessionRow('org_1', 'session_9'));
       const { report, events } = await copy(from, to, { replace: true });
       expect(report).toMatchObject({ exitCode: 0, unitsMoved: 0, unitsUnchanged: 3, unitsRemoved: 2 });
       expect(events.find(({ type }) => type === 'copy-replaces')).toMatchObject({
@@ -96,7 +98,7 @@ onEachCopyable((database) => {
 
     test('does not count events that were assigned to an organization later', async () => {
       const { source, from, to } = await copied(database);
-      await source.storeHookEvents({ orgId: 'org_1', rows: [] });
+      await storeHookEvents(source, { orgId: 'org_1', rows: [] });
       expect((await copy(from, to)).report).toMatchObject({ exitCode: 0, rowsWritten: 2 });
     });
   });

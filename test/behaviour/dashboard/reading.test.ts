@@ -2,6 +2,8 @@ import { copyFileSync, readFileSync, renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
+import { readState, writeState } from '../../../src/warehouse/runs.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { filledPlace, serve } from '../../support/dashboard/serve.ts';
@@ -51,7 +53,7 @@ onEachDatabase((database) => {
       const warehouse = await open(place);
       const rows = new Collector('org_1');
       rows.add(tables.people, { person: 'bob', valid_from: '2026-01-01', team: 'sales' });
-      await warehouse.change({ put: rows.all(), remove: [] });
+      await changeRows(warehouse, { put: rows.all(), remove: [] });
       expect((await served.ask(WEEK)).body).toContain('value="sales"');
     });
   });
@@ -60,9 +62,9 @@ onEachDatabase((database) => {
     it('refuses every write', async () => {
       const place = await filledPlace(database);
       const warehouse = await readOnly(place);
-      const written = await thrownBy(warehouse.setState('org_1', 'name', '1'));
+      const written = await thrownBy(writeState(warehouse, 'org_1', 'name', '1'));
       expect(String(written)).toMatch(/read-?only|reading only/);
-      expect(await warehouse.state('org_1', 'name')).toBeNull();
+      expect(await readState(warehouse, 'org_1', 'name')).toBeNull();
       await warehouse.close();
     });
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { ClaimLostError } from '../../../src/core/errors.ts';
+import { readUnits } from '../../../src/warehouse/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-23');
@@ -85,10 +86,10 @@ onEachDatabase((database) => {
     test('keeps every row and counts them', async () => {
       const warehouse = await open(database);
       const stored = commitOf({ rows: { tokens_daily_by_model: [['m', 'standard', 1, 2, 3, 4, 5, null]] } });
-      await warehouse.commitDay(stored);
+      await commitDay(warehouse, stored);
       const again = { ...stored, tables: [], unchanged: { rows: 1 }, answersSha256: 'a' };
-      expect(await warehouse.commitDay(again)).toMatchObject({ rowsWritten: 0, restated: false });
-      const [unit] = await warehouse.units('org_1');
+      expect(await commitDay(warehouse, again)).toMatchObject({ rowsWritten: 0, restated: false });
+      const [unit] = await readUnits(warehouse, 'org_1');
       expect(unit).toMatchObject({
         rows: 1,
         attempts: 2,
@@ -101,10 +102,10 @@ onEachDatabase((database) => {
     test('is refused if other content is stored', async () => {
       const warehouse = await open(database);
       const stored = commitOf({ rows: { tokens_daily_by_model: [['m', 'standard', 1, 2, 3, 4, 5, null]] } });
-      await warehouse.commitDay(stored);
+      await commitDay(warehouse, stored);
       const mistaken = { ...stored, tables: [], unchanged: { rows: 1 }, contentSha256: '0'.repeat(64) };
-      expect(await thrownBy(warehouse.commitDay(mistaken))).toBeInstanceOf(ClaimLostError);
-      const [unit] = await warehouse.units('org_1');
+      expect(await thrownBy(commitDay(warehouse, mistaken))).toBeInstanceOf(ClaimLostError);
+      const [unit] = await readUnits(warehouse, 'org_1');
       expect(unit).toMatchObject({ attempts: 1, contentSha256: stored.contentSha256 });
     });
   });

@@ -3,7 +3,7 @@ import { KINDS } from '../../../schema/define.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import type { Values } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -16,7 +16,7 @@ onEachDatabase((database) => {
     test('is a fraction, and the numbers are returned as published', async () => {
       const warehouse = await open(database);
       const unit = { stream: 'activity', day: '2026-02-01' } as const;
-      await warehouse.commitDay(commitOf({ ...unit, rows: { activity_daily: [ACTIVITY] } }));
+      await commitDay(warehouse, commitOf({ ...unit, rows: { activity_daily: [ACTIVITY] } }));
       expect(
         await warehouse.place.query('SELECT sessions / daily_active_users AS ratio FROM activity_daily'),
       ).toEqual([{ ratio: 23 / 9 }]);

@@ -9,7 +9,7 @@ import { MAIN } from '../../support/process/daywalk-process.ts';
 import { seeded } from '../../support/random/seed.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const EVENTS = [
@@ -256,7 +256,7 @@ describe('the organization of an event', () => {
     await drain(warehouse);
     expect(storedEvents(warehouse).map((row) => row['org_id'])).toEqual(['', '', '']);
     const open = await openTemporary(warehouse);
-    await open.commitDay(commitOf({ orgId: 'org_1' }));
+    await commitDay(open, commitOf({ orgId: 'org_1' }));
     cpSync(spool, `${spool}.copy`, { recursive: true });
     fill(spool, EVENTS);
     expect(await drain(warehouse)).toMatchObject({ events: 3, stored: 0 });
@@ -266,10 +266,10 @@ describe('the organization of an event', () => {
   test('stays empty if the warehouse has several', async () => {
     const { warehouse, spool } = place();
     const open = await openTemporary(warehouse);
-    await open.commitDay(commitOf({ orgId: 'org_1' }));
+    await commitDay(open, commitOf({ orgId: 'org_1' }));
     fill(spool, EVENTS.slice(0, 1));
     await drain(warehouse);
-    await open.commitDay(commitOf({ orgId: 'org_2' }));
+    await commitDay(open, commitOf({ orgId: 'org_2' }));
     // The first comes again, as after a kill, and is known.
     fill(spool, EVENTS);
     expect(await drain(warehouse)).toMatchObject({ events: 3, stored: 2 });

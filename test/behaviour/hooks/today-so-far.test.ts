@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { drain, receive } from '../../support/hooks/receive-and-drain.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary, query } from '../../support/warehouse/open-temporary.ts';
 
 const ACTIVITY = { activity_daily: [[7, 9, 12, 20, 60, 30, null]] };
@@ -32,10 +32,13 @@ test('today_so_far counts the events since the last exported day of each organiz
   await drain(path);
   expect(look()).toMatchObject([{ org_id: '', since: '2026-01-14', sessions: 3, stops: 2, events: 6 }]);
 
-  await warehouse.commitDay(commitOf({ stream: 'activity', day: '2026-02-01', rows: ACTIVITY }));
+  await commitDay(warehouse, commitOf({ stream: 'activity', day: '2026-02-01', rows: ACTIVITY }));
   // A day that awaits its batch is not exported, nor does another stream say that it is.
-  await warehouse.commitDay(commitOf({ stream: 'activity', day: '2026-02-02' }));
-  await warehouse.commitDay(commitOf({ day: '2026-02-02', rows: { tokens_daily: [[1, 1, 0, 0, 0, null]] } }));
+  await commitDay(warehouse, commitOf({ stream: 'activity', day: '2026-02-02' }));
+  await commitDay(
+    warehouse,
+    commitOf({ day: '2026-02-02', rows: { tokens_daily: [[1, 1, 0, 0, 0, null]] } }),
+  );
   await drain(path);
   expect(look()).toEqual([
     {
@@ -51,7 +54,7 @@ test('today_so_far counts the events since the last exported day of each organiz
     },
   ]);
 
-  await warehouse.commitDay(commitOf({ stream: 'activity', day: '2026-02-02', rows: ACTIVITY }));
+  await commitDay(warehouse, commitOf({ stream: 'activity', day: '2026-02-02', rows: ACTIVITY }));
   expect(look()).toEqual([
     {
       ...look()[0],

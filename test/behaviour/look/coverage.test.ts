@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { coverage } from '../../../src/look/figures/coverage.ts';
+import { startRun } from '../../../src/warehouse/runs.ts';
 import { BAD_VALUE, everyState } from '../../support/look/every-state.ts';
 import { phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -58,7 +59,7 @@ describe('the calendar', () => {
   test('of one day has one square', async () => {
     const warehouse = await open(sqlite);
     const rows = { activity_daily: [[1, 1, 1, 1, 1, 1, null]] };
-    await warehouse.commitDay(commitOf({ stream: 'activity', day: '2026-01-14', settled: true, rows }));
+    await commitDay(warehouse, commitOf({ stream: 'activity', day: '2026-01-14', settled: true, rows }));
     const figure = await reading(warehouse, (reader) => coverage(reader, { stream: 'activity' }));
     expect(rowsOf(figure).map((row) => row.slice(0, 3))).toEqual([['2026-01-14', '1', 'loaded']]);
   });
@@ -66,8 +67,8 @@ describe('the calendar', () => {
   test('ends with the day before the newest run, even if that run stored nothing', async () => {
     const warehouse = await open(sqlite);
     const rows = { activity_daily: [[1, 1, 1, 1, 1, 1, null]] };
-    await warehouse.commitDay(commitOf({ stream: 'activity', day: '2026-01-14', settled: true, rows }));
-    await warehouse.startRun({
+    await commitDay(warehouse, commitOf({ stream: 'activity', day: '2026-01-14', settled: true, rows }));
+    await startRun(warehouse, {
       runId: 'run-2',
       command: 'run',
       startedAt: new Date('2026-01-20T03:00:00Z'),

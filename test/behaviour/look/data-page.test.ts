@@ -3,7 +3,7 @@ import type { Audience } from '../../../src/look/audience.ts';
 import { data } from '../../../src/look/pages/data.ts';
 import { BAD_VALUE, DAYS, everyState } from '../../support/look/every-state.ts';
 import { figureOf, figuresOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -91,7 +91,7 @@ describe('the page Data', () => {
   test('of one day speaks of one day', async () => {
     const warehouse = await open(sqlite);
     for (const stream of ['tokens', 'tools', 'activity', 'productivity', 'users'] as const) {
-      await warehouse.commitDay(commitOf({ stream, day: '2026-01-14', settled: true }));
+      await commitDay(warehouse, commitOf({ stream, day: '2026-01-14', settled: true }));
     }
     const page = await reading(warehouse, (reader) => data.build(reader, {}));
     expect(phraseText(page.sentence)).toMatch(/^1 day is stored in all five streams and settled\./);

@@ -9,6 +9,7 @@ import { team } from '../../../src/look/pages/team.ts';
 import { teams } from '../../../src/look/pages/teams.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion } from '../../../src/metrics/question.ts';
+import { readOrganizations } from '../../../src/warehouse/ledger.ts';
 import { cellText, figureOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
 import { createPeopleRig, type PeopleRig, userAt } from '../../support/people/people-rig.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
@@ -37,7 +38,7 @@ onEachDatabase((database) => {
       const rig = await createPeopleRig(database);
       await withTeams(rig);
       const warehouse = await open(rig.place);
-      const [orgId = ''] = await warehouse.organizations();
+      const [orgId = ''] = await readOrganizations(warehouse);
       const page = await reading(warehouse, (reader) => people.build(reader, {}));
       const credits = await answerMetric(warehouse, {
         metric: 'billable_tokens',
@@ -86,7 +87,7 @@ onEachDatabase((database) => {
       const rig = await createPeopleRig(database);
       await withTeams(rig);
       const warehouse = await open(rig.place);
-      const [orgId = ''] = await warehouse.organizations();
+      const [orgId = ''] = await readOrganizations(warehouse);
       const moved = userAt(rig, 0);
       for (const name of ['core', 'web', 'unassigned']) {
         const page = await reading(warehouse, (reader) => team.build(reader, { subject: name }));

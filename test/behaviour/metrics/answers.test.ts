@@ -7,7 +7,7 @@ import type { MetricQuestion } from '../../../src/metrics/question.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { refresh, storePeople, storePrices, storeUsers } from '../../support/metrics/small-world.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Database, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const [FROM, UNTIL] = [parseDay('2026-02-26'), parseDay('2026-03-03')];
@@ -203,7 +203,7 @@ onEachDatabase((database) => {
     it('has what is published for one day as it is, and refuses to add it', async () => {
       const warehouse = await open(database);
       const rows = { activity_daily: [[4, 9, 20, 6, 7, 8, null]] };
-      await warehouse.commitDay(commitOf({ stream: 'activity', day: '2026-02-26', rows }));
+      await commitDay(warehouse, commitOf({ stream: 'activity', day: '2026-02-26', rows }));
       expect(await ask(warehouse, 'published_wau', { by: ['date'], until: parseDay('2026-02-27') })).toEqual([
         ['2026-02-26', 9],
         ['2026-02-27', null],

@@ -4,6 +4,7 @@ import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { UsageError } from '../../../src/core/errors.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion, MetricRow } from '../../../src/metrics/question.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
 import { type Facts, factsOf } from '../../support/metrics/facts.ts';
 import { randomQuestion } from '../../support/metrics/random-questions.ts';
@@ -65,11 +66,11 @@ async function store(
   const { orgId, rows } = world;
   if (rollups === 'stale') {
     const earlier = randomWorld(orgId, { ...chosen, seed: chosen.seed + 1 });
-    await warehouse.change({ put: earlier.rows, remove: [] });
+    await changeRows(warehouse, { put: earlier.rows, remove: [] });
     await refreshRollups(warehouse, { orgId, now: NOW });
-    await warehouse.change({ put: [], remove: earlier.rows });
+    await changeRows(warehouse, { put: [], remove: earlier.rows });
   }
-  await warehouse.change({ put: rows, remove: [] });
+  await changeRows(warehouse, { put: rows, remove: [] });
   if (rollups === 'current') await refreshRollups(warehouse, { orgId, now: NOW });
 }
 

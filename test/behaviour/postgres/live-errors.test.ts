@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { copyWarehouse } from '../../../jobs/copy.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { startRun } from '../../../src/warehouse/runs.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -62,10 +63,10 @@ onDatabase(postgres, () => {
       const lock = await warehouse.lock();
       const commit = commitOf({ rows: ROWS });
       await lock.claim([commit]);
-      expect(await thrownBy(warehouse.commitDay(commit))).toMatchObject({ name: 'ClaimLostError' });
+      expect(await thrownBy(commitDay(warehouse, commit))).toMatchObject({ name: 'ClaimLostError' });
       await expect.poll(() => place.connections()).toBe(1);
       expect(await lock.claim([commit])).toHaveLength(1);
-      expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1 });
+      expect(await commitDay(warehouse, commit)).toMatchObject({ rowsWritten: 1 });
       expect(await tries(place)).toBeGreaterThan(1);
       await lock.release();
     });
@@ -121,12 +122,12 @@ onDatabase(postgres, () => {
       const lock = await warehouse.lock({ exclusive: true });
       const commit = commitOf({ rows: ROWS });
       await lock.claim([commit]);
-      expect(await thrownBy(warehouse.commitDay(commit))).toMatchObject({ name: 'ClaimLostError' });
+      expect(await thrownBy(commitDay(warehouse, commit))).toMatchObject({ name: 'ClaimLostError' });
       const since = performance.now();
       await expect.poll(() => lock.claim([commit])).toHaveLength(1);
       // The statement would be executed for a minute.
       expect(performance.now() - since).toBeLessThan(30_000);
-      expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1 });
+      expect(await commitDay(warehouse, commit)).toMatchObject({ rowsWritten: 1 });
       await expect.poll(() => place.connections()).toBe(1);
       await lock.release();
     });
@@ -156,7 +157,7 @@ onDatabase(postgres, () => {
       await failing(place, 'export_runs', { state: '08006', when: 'true' });
       const time = new FakeClock({ auto: true });
       const warehouse = await open(place, { clock: time });
-      expect(await thrownBy(warehouse.startRun(RUN))).toMatchObject({ name: 'StorageError', exitCode: 6 });
+      expect(await thrownBy(startRun(warehouse, RUN))).toMatchObject({ name: 'StorageError', exitCode: 6 });
       expect(time.monotonicMs()).toBe(30_000);
       // The pauses grow, so that a server that comes up is not run down.
       expect(await tries(place)).toBeLessThan(25);
@@ -181,7 +182,7 @@ onDatabase(postgres, () => {
       });
       const warehouse = await open({ ...place, location: proxy.url }, { clock: time });
       isDown = true;
-      expect(await thrownBy(warehouse.startRun(RUN))).toMatchObject({ name: 'StorageError', exitCode: 6 });
+      expect(await thrownBy(startRun(warehouse, RUN))).toMatchObject({ name: 'StorageError', exitCode: 6 });
       expect(connections).toBeGreaterThan(1);
       // The last connection was begun in time, and takes as long as it takes here.
       expect(time.monotonicMs()).toBeLessThan(42_000);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { readUnits } from '../../../src/warehouse/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { type ProxyOptions, postgresProxy } from '../../support/postgres/proxy.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
@@ -48,7 +49,7 @@ onDatabase(postgres, () => {
       const name = `lost ${new URL(place.location).searchParams.get('schema')?.slice(-13)}`;
       const location = `${place.location}&application_name=${encodeURIComponent(name)}`;
       const warehouse = await open({ ...place, location }, { clock });
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       const [ended] = await warehouse.place.query<{ n: number }>(
         `SELECT COUNT(pg_terminate_backend(pid)) AS n FROM pg_stat_activity
           WHERE application_name = ? AND query LIKE '%COMMIT%' AND pid <> pg_backend_pid()`,
@@ -56,8 +57,8 @@ onDatabase(postgres, () => {
       );
       expect(ended?.n).toBeGreaterThan(0);
       const second = commitOf({ day: '2026-02-02', rows: ROWS });
-      expect(await warehouse.commitDay(second)).toMatchObject({ rowsWritten: 1, restated: false });
-      expect(await warehouse.units('org_1')).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
+      expect(await commitDay(warehouse, second)).toMatchObject({ rowsWritten: 1, restated: false });
+      expect(await readUnits(warehouse, 'org_1')).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
     });
 
     it('loses its claims: what was pulled under them is refused, and can be claimed again', async () => {
@@ -68,14 +69,14 @@ onDatabase(postgres, () => {
       const commit = commitOf({ rows: ROWS });
       expect(await lock.claim([commit])).toHaveLength(1);
       cutter.arm(1);
-      expect(await thrownBy(warehouse.commitDay(commit))).toMatchObject({
+      expect(await thrownBy(commitDay(warehouse, commit))).toMatchObject({
         name: 'ClaimLostError',
         effect: 'unit',
       });
       expect(cutter.fired()).toBe(1);
-      expect(await warehouse.units('org_1')).toEqual([]);
+      expect(await readUnits(warehouse, 'org_1')).toEqual([]);
       expect(await lock.claim([commit])).toHaveLength(1);
-      expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1 });
+      expect(await commitDay(warehouse, commit)).toMatchObject({ rowsWritten: 1 });
       await lock.release();
     });
 
@@ -93,7 +94,7 @@ onDatabase(postgres, () => {
       isDown = true;
       stop.abort();
       const since = Date.now();
-      expect(await thrownBy(warehouse.commitDay(commitOf({ rows: ROWS })))).toMatchObject({
+      expect(await thrownBy(commitDay(warehouse, commitOf({ rows: ROWS })))).toMatchObject({
         name: 'StorageError',
         exitCode: 6,
         hint: expect.stringContaining('run again'),
@@ -111,10 +112,10 @@ onDatabase(postgres, () => {
       const cutter = cutAtCommit();
       const { warehouse, place } = await openThrough({ onSent: cutter.onSent(when) });
       cutter.arm(1);
-      const outcome = await warehouse.commitDay(commitOf({ rows: ROWS, requests: 7 }));
+      const outcome = await commitDay(warehouse, commitOf({ rows: ROWS, requests: 7 }));
       expect(cutter.fired()).toBe(1);
       expect(outcome).toMatchObject({ rowsWritten: 1, restated: false });
-      expect(await warehouse.units('org_1')).toMatchObject([{ attempts: 1, requests: 7, rows: 1 }]);
+      expect(await readUnits(warehouse, 'org_1')).toMatchObject([{ attempts: 1, requests: 7, rows: 1 }]);
       expect(await place.query(`SELECT COUNT(*) AS n FROM ${tables.tokensDaily.name}`)).toEqual([{ n: 1 }]);
     });
   });

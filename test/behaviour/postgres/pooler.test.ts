@@ -4,11 +4,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { readOrganizations } from '../../../src/warehouse/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
@@ -71,7 +72,7 @@ onDatabase(postgres, () => {
     const lock = await warehouse.lock();
     const commit = commitOf({ rows: ROWS });
     expect(await lock.claim([commit])).toHaveLength(1);
-    expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1 });
+    expect(await commitDay(warehouse, commit)).toMatchObject({ rowsWritten: 1 });
     await lock.release();
   });
 
@@ -133,6 +134,6 @@ async function workThrough(place: Place): Promise<void> {
   for (let n = 1; n < 50; n += 1) {
     const more = [await open(place), await open(place)];
     await lock.claim([commitOf({ day: '2026-02-01' })]);
-    await Promise.all([...more.map((other) => other.organizations()), warehouse.organizations()]);
+    await Promise.all([...more.map((other) => readOrganizations(other)), readOrganizations(warehouse)]);
   }
 }

@@ -7,7 +7,7 @@ import { roleAt } from '../../support/postgres/roles.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
@@ -42,7 +42,7 @@ onDatabase(postgres, () => {
       expect(grantIn(error)).toBe(`GRANT USAGE ON SCHEMA ${schema} TO "${role}"`);
       await owner.execute(grantIn(error));
       const warehouse = await open(place);
-      expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toMatchObject({ rowsWritten: 1 });
+      expect(await commitDay(warehouse, commitOf({ rows: ROWS }))).toMatchObject({ rowsWritten: 1 });
       expect(await owner.query('SELECT COUNT(*) AS n FROM tokens_daily')).toEqual([{ n: 1 }]);
     });
 
@@ -90,10 +90,10 @@ onDatabase(postgres, () => {
       const all = `ALL ON ALL TABLES IN SCHEMA ${schema}`;
       await owner.execute(`GRANT USAGE ON SCHEMA ${schema} TO "${role}"; GRANT ${all} TO "${role}"`);
       const warehouse = await open(place);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       await owner.execute(`REVOKE USAGE ON SCHEMA ${schema} FROM "${role}"`);
       const later = commitOf({ day: '2026-02-02', rows: ROWS });
-      expect(await thrownBy(warehouse.commitDay(later))).toMatchObject({ exitCode: 6 });
+      expect(await thrownBy(commitDay(warehouse, later))).toMatchObject({ exitCode: 6 });
       expect(await owner.query('SELECT COUNT(*) AS n FROM tokens_daily')).toEqual([{ n: 1 }]);
     });
   });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
+import { readOrganizations } from '../../../src/warehouse/ledger.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { EVENT } from '../../support/warehouse/hook-event-row.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -41,8 +43,8 @@ onDatabase(postgres, () => {
       // be found there.
       const path = `${schema.replaceAll(' ', '\\ ')},pg_catalog`;
       const warehouse = await open(withSettings(postgres.place(), { search_path: path }));
-      await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
-      expect(await warehouse.organizations()).toEqual(['org_1']);
+      await commitDay(warehouse, commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
+      expect(await readOrganizations(warehouse)).toEqual(['org_1']);
       expect(await timesRun(strangers, schema)).toBe(0);
     });
 
@@ -61,7 +63,7 @@ onDatabase(postgres, () => {
       const lock = await warehouse.lock();
       const commit = commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } });
       expect(await lock.claim([commit])).toHaveLength(1);
-      await warehouse.commitDay(commit);
+      await commitDay(warehouse, commit);
       await lock.release();
       expect(await timesRun(place, schema)).toBe(0);
     });
@@ -71,7 +73,7 @@ onDatabase(postgres, () => {
     needsSessions(postgres);
     const place = postgres.place();
     const warehouse = await open(withSettings(place, { array_nulls: 'off' }));
-    await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] });
+    await storeHookEvents(warehouse, { orgId: 'org_1', rows: [EVENT] });
     expect(await place.query('SELECT message, reason FROM hook_events')).toEqual([
       { message: null, reason: null },
     ]);
@@ -85,7 +87,7 @@ onDatabase(postgres, () => {
     const warehouse = await open(withSettings(place, { transaction_timeout: '200' }));
     const read = warehouse.inSnapshot(async () => {
       await place.query('SELECT pg_sleep(0.6)');
-      return warehouse.organizations();
+      return readOrganizations(warehouse);
     });
     expect(await read).toEqual([]);
   });

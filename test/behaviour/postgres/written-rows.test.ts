@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
+import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
 import type { Values } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { EVENT } from '../../support/warehouse/hook-event-row.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -32,7 +34,7 @@ onDatabase(postgres, () => {
       const { warehouse, said } = await behindCounter();
       const models = Array.from({ length: count }, (_, n) => model(`m ${n}`, n));
       const commit = (rows: readonly Values[]) =>
-        warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: rows }, rewrite: true }));
+        commitDay(warehouse, commitOf({ rows: { tokens_daily_by_model: rows }, rewrite: true }));
       expect(await commit(models)).toMatchObject({ rowsWritten: count });
       expect(await commit(models)).toMatchObject({ rowsWritten: 0 });
       expect(await commit([...models.slice(1), model('m 0', 7)])).toMatchObject({ rowsWritten: 1 });
@@ -43,7 +45,7 @@ onDatabase(postgres, () => {
       needsSessions(postgres);
       const { warehouse, place } = await behindCounter();
       for (const billable of [1, 2, 3]) {
-        await warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: [model('a', billable)] } }));
+        await commitDay(warehouse, commitOf({ rows: { tokens_daily_by_model: [model('a', billable)] } }));
       }
       expect(await place.query('SELECT detected_at FROM restatements ORDER BY 1')).toEqual([
         { detected_at: '2026-02-02T03:00:00.000Z' },
@@ -54,12 +56,12 @@ onDatabase(postgres, () => {
     it('does not change the reported number of written hook events and of unchanged rows', async () => {
       needsSessions(postgres);
       const { warehouse } = await behindCounter();
-      expect(await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] })).toBe(1);
-      expect(await warehouse.storeHookEvents({ orgId: 'org_1', rows: [EVENT] })).toBe(0);
+      expect(await storeHookEvents(warehouse, { orgId: 'org_1', rows: [EVENT] })).toBe(1);
+      expect(await storeHookEvents(warehouse, { orgId: 'org_1', rows: [EVENT] })).toBe(0);
       const put = [
         { table: tables.hookEvents, rows: [encoderOf(tables.hookEvents)({ org_id: 'org_1', ...EVENT })] },
       ];
-      expect(await warehouse.change({ put, remove: [] })).toBe(0);
+      expect(await changeRows(warehouse, { put, remove: [] })).toBe(0);
     });
   });
 });

@@ -14,7 +14,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import { changedBetween, filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const yesterday = parseDay('2026-02-09');
@@ -29,7 +29,8 @@ const shortened = (paths: readonly string[]) => [
 async function twoByTwo() {
   const warehouse = await openTemporary();
   const put = (orgId: string, day: string, n: number) =>
-    warehouse.commitDay(
+    commitDay(
+      warehouse,
       commitOf({
         orgId,
         day,
@@ -107,7 +108,8 @@ describe('a second publish', () => {
     const { warehouse } = await twoByTwo();
     const { lake } = await lakeOf(warehouse.path);
     const before = filesIn(lake);
-    await warehouse.commitDay(
+    await commitDay(
+      warehouse,
       commitOf({
         day: '2026-03-01',
         rows: {

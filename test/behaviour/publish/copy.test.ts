@@ -20,14 +20,14 @@ import { firstLine, startScript } from '../../support/process/script.ts';
 import { publishFrom } from '../../support/publish/publish-from.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary, query } from '../../support/warehouse/open-temporary.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
 
 async function filled() {
   const warehouse = await openTemporary();
-  await warehouse.commitDay(commitOf({ rows: ROWS }));
+  await commitDay(warehouse, commitOf({ rows: ROWS }));
   return warehouse;
 }
 
@@ -74,7 +74,7 @@ describe('a published copy', () => {
     const old = new Sqlite(copy, { readonly: true });
     const count = () => old.prepare('SELECT COUNT(*) FROM tokens_daily').pluck().get();
     expect(count()).toBe(1);
-    await warehouse.commitDay(commitOf({ day: '2026-02-02', rows: ROWS }));
+    await commitDay(warehouse, commitOf({ day: '2026-02-02', rows: ROWS }));
     await copyTo(warehouse.path, copy);
     expect(count()).toBe(1);
     old.close();

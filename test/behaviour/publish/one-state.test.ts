@@ -8,7 +8,7 @@ import { publishLake } from '../../../src/publish/publish.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { ask, lakeOf, tableIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const MONTHS = ['2026-02', '2026-03', '2026-04', '2026-05'];
@@ -18,7 +18,7 @@ const MODELS = [tables.tokensDailyByModel];
 async function filledWarehouse(): Promise<string> {
   const warehouse = await openTemporary();
   const rows = { tokens_daily_by_model: [['model', null, 1, 1, 1, 1, 1, null]] };
-  for (const month of MONTHS) await warehouse.commitDay(commitOf({ day: `${month}-01`, rows }));
+  for (const month of MONTHS) await commitDay(warehouse, commitOf({ day: `${month}-01`, rows }));
   await warehouse.close();
   return warehouse.path;
 }
@@ -36,10 +36,10 @@ async function publishDisturbed(path: string, disturb: (scans: number) => void):
   let scans = 0;
   const warehouse: Warehouse = {
     ...opened,
-    units: async (orgId) => {
-      const units = await opened.units(orgId);
+    read: async (steps) => {
+      const read = await opened.read(steps);
       disturb(0);
-      return units;
+      return read;
     },
     scan: (...call) => {
       scans += 1;

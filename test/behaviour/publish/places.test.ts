@@ -7,7 +7,7 @@ import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 async function filled(rows = 1) {
@@ -22,7 +22,7 @@ async function filled(rows = 1) {
     n,
     null,
   ]);
-  await warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: models } }));
+  await commitDay(warehouse, commitOf({ rows: { tokens_daily_by_model: models } }));
   return warehouse;
 }
 
@@ -123,7 +123,7 @@ describe('a disk', () => {
       n,
       null,
     ]);
-    await warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: models } }));
+    await commitDay(warehouse, commitOf({ rows: { tokens_daily_by_model: models } }));
     // The kernel refuses to let a file grow beyond the limit, as it does on a full disk. 512 bytes per block.
     const script = startScript(
       `import { publishFrom } from './test/support/publish/publish-from.ts';

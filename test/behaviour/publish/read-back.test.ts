@@ -4,6 +4,9 @@ import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { contentTables, publishedTables, tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
+import { readOrganizations } from '../../../src/warehouse/ledger.ts';
+import { recordSession } from '../../../src/warehouse/runs.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
@@ -33,8 +36,8 @@ async function fullRig(): Promise<Rig> {
   rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-09') });
   await rig.run();
   const warehouse = await openTemporary(rig.path);
-  const [orgId = ''] = await warehouse.organizations();
-  await warehouse.storeHookEvents({
+  const [orgId = ''] = await readOrganizations(warehouse);
+  await storeHookEvents(warehouse, {
     orgId,
     rows: ['2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z'].map((received_at, n) => ({
       event_id: `event-${n}`,
@@ -47,7 +50,7 @@ async function fullRig(): Promise<Rig> {
       payload: '{"n":1}',
     })),
   });
-  await warehouse.recordSession({
+  await recordSession(warehouse, {
     org_id: orgId,
     session_id: 's-1',
     title: null,

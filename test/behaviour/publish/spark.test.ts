@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { sql } from '../../../schema/query.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { useDemo } from '../../support/bi/demo.ts';
 import { isClose } from '../../support/bi/equal-rows.ts';
 import { publishFrom } from '../../support/publish/publish-from.ts';
@@ -132,7 +133,10 @@ describe.each(SPARK === null ? [] : [SPARK])('a lake, read by Spark with %s', (p
     await use(async (warehouse) => {
       const [first] = await warehouse.select(sql`SELECT * FROM user_daily WHERE billable_tokens > 0 LIMIT 1`);
       const row = { ...first, billable_tokens: Number(first?.['billable_tokens']) + 1 };
-      await warehouse.change({ put: [{ table: userDaily, rows: [encoded(userDaily, row)] }], remove: [] });
+      await changeRows(warehouse, {
+        put: [{ table: userDaily, rows: [encoded(userDaily, row)] }],
+        remove: [],
+      });
     });
     expect(await differences()).toEqual([expect.stringMatching(/^user_daily: /)]);
   });

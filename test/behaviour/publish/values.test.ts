@@ -4,11 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
+import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
 import type { Values } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const { tokensDailyByModel, userDaily } = tables;
@@ -16,7 +18,7 @@ const { tokensDailyByModel, userDaily } = tables;
 /** A warehouse with one day of tokens by model. */
 async function withModels(rows: readonly Values[], orgId = 'org_1') {
   const warehouse = await openTemporary();
-  await warehouse.commitDay(commitOf({ orgId, rows: { tokens_daily_by_model: rows } }));
+  await commitDay(warehouse, commitOf({ orgId, rows: { tokens_daily_by_model: rows } }));
   return warehouse;
 }
 
@@ -74,7 +76,7 @@ describe('values', () => {
   test('that are all absent are NULL, in every nullable column', async () => {
     const warehouse = await openTemporary();
     const rows = { user_daily: Array.from({ length: 50 }, (_, n) => [`u ${n}`, ...Array(20).fill(null)]) };
-    await warehouse.commitDay(commitOf({ stream: 'users', rows }));
+    await commitDay(warehouse, commitOf({ stream: 'users', rows }));
     const { lake } = await lakeOf(warehouse.path, { tables: [userDaily] });
     const optional = Object.keys(userDaily.columns).filter((name) => !userDaily.key.includes(name));
     const [counts] = await ask(
@@ -129,7 +131,7 @@ describe('values', () => {
       ),
     };
     const warehouse = await openTemporary();
-    await warehouse.commitDay(commitOf({ stream: 'users', rows }));
+    await commitDay(warehouse, commitOf({ stream: 'users', rows }));
     const { lake } = await lakeOf(warehouse.path, { tables: [userDaily] });
     const read = await ask(
       `SELECT to_json(languages)::VARCHAR FROM ${tableIn(lake, 'user_daily')} ORDER BY user_id`,
@@ -143,7 +145,7 @@ describe('values', () => {
   test('of a wrong type are reported with their place: exit code 6, and nothing is replaced', async () => {
     const warehouse = await withModels([['m', null, 1, 1, 1, 1, 1, null]]);
     const { lake } = await lakeOf(warehouse.path);
-    await warehouse.change({
+    await changeRows(warehouse, {
       put: [
         { table: tokensDailyByModel, rows: [['org_1', '2026-02-01', 'm', null, 'many', 1, 1, 1, 1, null]] },
       ],
@@ -175,7 +177,8 @@ describe('a table without rows', () => {
   test('replaces its empty file once it has rows', async () => {
     const warehouse = await openTemporary();
     const { lake } = await lakeOf(warehouse.path, { tables: [tokensDailyByModel] });
-    await warehouse.commitDay(
+    await commitDay(
+      warehouse,
       commitOf({ rows: { tokens_daily_by_model: [['m', null, 1, 1, 1, 1, 1, null]] } }),
     );
     const { parquet } = await lakeOf(warehouse.path, { directory: lake, tables: [tokensDailyByModel] });
@@ -213,7 +216,7 @@ describe('an organization', () => {
   test('with any id is read back unchanged, and nothing is written outside of the lake', async () => {
     const warehouse = await openTemporary();
     for (const orgId of IDS) {
-      await warehouse.commitDay(commitOf({ orgId, rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
+      await commitDay(warehouse, commitOf({ orgId, rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
     }
     const parent = tempDir();
     const { lake, parquet } = await lakeOf(warehouse.path, {
@@ -247,7 +250,7 @@ describe('an organization', () => {
       reason: null,
       payload: '{}',
     };
-    await warehouse.storeHookEvents({ orgId: '', rows: [event] });
+    await storeHookEvents(warehouse, { orgId: '', rows: [event] });
     const { lake } = await lakeOf(warehouse.path);
     expect(await ask(`SELECT org_id, event_id, month FROM ${tableIn(lake, 'hook_events')}`)).toEqual([
       [null, 'e-1', '2026-02'],

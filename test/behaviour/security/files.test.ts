@@ -6,7 +6,7 @@ import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 
 /** Runs the program with umask 0. */
 const OPEN_MASK = ['--import', 'data:text/javascript,process.umask(0)'];
@@ -49,7 +49,7 @@ test('Z4: the log and index of an open warehouse are accessible only by their ow
   try {
     const path = tempFile();
     const warehouse = await openWarehouse(path, { clock: new FakeClock({ auto: true }), create: true });
-    await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
+    await commitDay(warehouse, commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
     for (const side of ['', '-wal', '-shm']) expect(modeOf(path + side), side).toBe('600');
     await warehouse.close();
   } finally {

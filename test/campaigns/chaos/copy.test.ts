@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
+import { readOrganizations, readReadinessUnit } from '../../../src/warehouse/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { fill, type Size, wholeUnits } from '../../support/copy/large-warehouse.ts';
@@ -133,9 +134,9 @@ onEachCopyable((database) => {
     const source = await open(sqlitePlace(manyReports));
     const place = database.place();
     await stopAfter(1, manyReports, place.location);
-    const [orgId = ''] = await source.organizations();
+    const [orgId = ''] = await readOrganizations(source);
     const destination = await open(place);
-    expect(await destination.readinessUnit(orgId)).toMatchObject({
+    expect(await readReadinessUnit(destination, orgId)).toMatchObject({
       state: 'pending',
       rows: 0,
       contentSha256: null,
@@ -144,6 +145,6 @@ onEachCopyable((database) => {
     });
     const { report } = await copy(manyReports, place.location);
     expect(report).toMatchObject({ exitCode: 0, unitsMoved: 1, unitsUnchanged: 1 });
-    expect(await destination.readinessUnit(orgId)).toEqual(await source.readinessUnit(orgId));
+    expect(await readReadinessUnit(destination, orgId)).toEqual(await readReadinessUnit(source, orgId));
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { daywalk, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { filesIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 describe('a month of many rows', () => {
@@ -17,7 +17,8 @@ describe('a month of many rows', () => {
         return [id, `${id}@example.com`, n, n / 7, 'm', 't', ...Array(13).fill(n * day), 'auto-low', null];
       });
       const languages = rows.map(([id]) => [id ?? null, 'typescript', null]);
-      await warehouse.commitDay(
+      await commitDay(
+        warehouse,
         commitOf({
           stream: 'users',
           day: `2026-02-${String(day).padStart(2, '0')}`,

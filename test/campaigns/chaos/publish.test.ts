@@ -7,7 +7,7 @@ import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { daywalk, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { ask, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, '../../support/publish/kill-at-step.mjs')).href;
@@ -19,7 +19,8 @@ const TABLES = 'tokens_daily,tokens_daily_by_model';
 /** Gives an organization a month in which every number is `n`, of `rows` models; none makes it empty. */
 async function put(warehouse: Warehouse, orgId: string, month: string, n: number, rows = 50): Promise<void> {
   const models = Array.from({ length: rows }, (_, model) => [`m ${model}`, null, n, n, n, n, n, null]);
-  await warehouse.commitDay(
+  await commitDay(
+    warehouse,
     commitOf({
       orgId,
       day: `${month}-01`,

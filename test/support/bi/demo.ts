@@ -6,6 +6,7 @@ import { DEMO_FILE, demoSettings, runDemo } from '../../../jobs/demo.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { peopleFile } from '../../../src/metrics/files/people-file.ts';
 import { pricesFile } from '../../../src/metrics/files/prices.ts';
+import { readOrganizations } from '../../../src/warehouse/ledger.ts';
 import { withWarehouse } from '../../../src/warehouse/open.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { ROOT } from '../structure/sources.ts';
@@ -51,7 +52,7 @@ async function makeDemo(folder: string): Promise<Demo> {
   await loadFile(peopleFile, settings, { file: example('people.csv'), ...request }, { clock });
   await loadFile(pricesFile, settings, { file: example('prices.csv'), ...request }, { clock });
   const use: Demo['with'] = (work) => withWarehouse(path, { clock, create: false }, work);
-  const [orgId = ''] = await use((warehouse) => warehouse.organizations());
+  const [orgId = ''] = await use((warehouse) => readOrganizations(warehouse));
   return { folder, path, orgId, with: use };
 }
 

@@ -5,9 +5,12 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
 import { ensureErasedKey } from '../../../src/warehouse/erased-list.ts';
+import { type HookEventRow, storeHookEvents } from '../../../src/warehouse/hook-events.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { HookEventRow, SessionRow, Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { recordSession, type SessionRow } from '../../../src/warehouse/runs.ts';
 import { createRig, type Rig, rigOver, TODAY } from '../rig/rig.ts';
 
 /** A row of `sessions`. */
@@ -44,7 +47,7 @@ async function loadDimensions(warehouse: Warehouse): Promise<void> {
     ...['org_a', String(user?.['id']), '2026-01-14', null],
     ...['Ada', 'Platform', 'Engineering', 'CC-1', null],
   ];
-  await warehouse.change({
+  await changeRows(warehouse, {
     put: [
       { table: tables.people, rows: [person] },
       { table: tables.prices, rows: [['org_a', '2026-01-14', null, 'EUR', 2.5]] },
@@ -97,10 +100,10 @@ export async function fullWarehouse(): Promise<Rig> {
   await rigOver(other, rig.place).run({ until: parseDay('2026-01-25') });
   const warehouse = await openWarehouse(rig.path, { clock: systemClock(), create: false });
   try {
-    await warehouse.recordSession(sessionRow('org_a', 'session_1'));
-    await warehouse.recordSession(sessionRow('org_c', 'session_2'));
-    await warehouse.storeHookEvents({ orgId: 'org_a', rows: ['event_1', 'event_2'].map(eventRow) });
-    await warehouse.storeHookEvents({ orgId: '', rows: [eventRow('event_3')] });
+    await recordSession(warehouse, sessionRow('org_a', 'session_1'));
+    await recordSession(warehouse, sessionRow('org_c', 'session_2'));
+    await storeHookEvents(warehouse, { orgId: 'org_a', rows: ['event_1', 'event_2'].map(eventRow) });
+    await storeHookEvents(warehouse, { orgId: '', rows: [eventRow('event_3')] });
     await loadDimensions(warehouse);
     await ensureErasedKey(warehouse);
   } finally {

@@ -2,8 +2,9 @@ import { contentSha256 } from '../../../schema/digest.ts';
 import { tables, tablesOf } from '../../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
 import type { Values, Warehouse } from '../../../src/warehouse/port.ts';
+import { commitReadinessPage, endReadinessWalk } from '../../../src/warehouse/readiness.ts';
 import { encodeRows } from '../../../src/warehouse/rows.ts';
-import { ruleOf, tablesOfUnit } from '../warehouse/commit-of.ts';
+import { commitDay, ruleOf, tablesOfUnit } from '../warehouse/commit-of.ts';
 
 /** How large a warehouse is to be. */
 export interface Size {
@@ -31,7 +32,7 @@ export async function fill(warehouse: Warehouse, { days, users, reports }: Size)
         ),
       },
     ];
-    await warehouse.commitDay({
+    await commitDay(warehouse, {
       kind: 'day',
       orgId: ORG,
       stream: 'users',
@@ -55,7 +56,7 @@ export async function fill(warehouse: Warehouse, { days, users, reports }: Size)
 async function fillReports(warehouse: Warehouse, reports: number): Promise<void> {
   const ids = Array.from({ length: reports }, (_, number) => `report_${String(number).padStart(8, '0')}`);
   const instant = PULLED.toISOString();
-  await warehouse.commitReadinessPage({
+  await commitReadinessPage(warehouse, {
     orgId: ORG,
     tables: tablesOfUnit('readiness', [ORG], {
       readiness_reports: ids.map((id) => [
@@ -86,7 +87,7 @@ async function fillReports(warehouse: Warehouse, reports: number): Promise<void>
     pulledAt: PULLED,
     runId: 'run-1',
   });
-  await warehouse.endReadinessWalk({
+  await endReadinessWalk(warehouse, {
     orgId: ORG,
     cursor: '{"fullOn":"2026-02-10","startAfter":null}',
     seenReportIds: null,

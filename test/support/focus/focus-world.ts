@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { parseMonth } from '../../../src/core/day.ts';
 import { refresh, storeUsers } from '../metrics/small-world.ts';
 import { tempDir } from '../suite/temp-dir.ts';
-import { commitOf } from '../warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../warehouse/commit-of.ts';
 import { type Database, open } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
 
@@ -83,7 +83,10 @@ export async function focusWorld(database: Database = sqlite): Promise<FocusWorl
       ]);
       const sum = Object.values(tokens).reduce((all, count) => all + count, 0);
       const rows = { tokens_daily: [FIVE(total ?? sum)], tokens_daily_by_user_model: byUser };
-      await warehouse.commitDay(commitOf({ day, rows, settled: true, pulledAt: '2026-03-20T03:00:00.000Z' }));
+      await commitDay(
+        warehouse,
+        commitOf({ day, rows, settled: true, pulledAt: '2026-03-20T03:00:00.000Z' }),
+      );
     },
     prices: (...prices) => replace('prices', prices),
     teams: (...teams) =>

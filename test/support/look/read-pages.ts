@@ -3,6 +3,7 @@ import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
 import { formatNumber } from '../../../src/look/numbers.ts';
 import type { Cell, Figure, Page, Phrase } from '../../../src/look/page.ts';
 import { type PageReader, pageReader } from '../../../src/look/reader.ts';
+import { readOrganizations } from '../../../src/warehouse/ledger.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
 
 /** Reads inside a snapshot, for a period from the first day of the service. */
@@ -11,7 +12,7 @@ export async function reading<Read>(
   read: (reader: PageReader) => Promise<Read>,
   { viewer = MANAGERS, until = '2026-01-23' }: { viewer?: Viewer; until?: string } = {},
 ): Promise<Read> {
-  const [orgId = 'org_1'] = await warehouse.organizations();
+  const [orgId = 'org_1'] = await readOrganizations(warehouse);
   const filters = { orgId, from: FIRST_DAY, until: parseDay(until) };
   return warehouse.inSnapshot(() => read(pageReader(warehouse, filters, viewer)));
 }

@@ -5,6 +5,7 @@ import type { Page } from '../../../src/look/page.ts';
 import type { PageKind } from '../../../src/look/pages/page-kind.ts';
 import { pageReader } from '../../../src/look/reader.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
 import { Collector } from '../metrics/collector.ts';
 
@@ -51,7 +52,7 @@ export async function fillTwoMonths(
       rows.add(tables.userDaily, { date, user_id, sessions: 1, billable_tokens: 1000 });
     }
   }
-  await warehouse.change({ put: rows.all(), remove: [] });
+  await changeRows(warehouse, { put: rows.all(), remove: [] });
   await refreshRollups(warehouse, { orgId: ORG, now: new Date('2026-03-20T03:00:00.000Z') });
 }
 
@@ -63,7 +64,7 @@ export async function load(
 ): Promise<void> {
   const collector = new Collector(ORG);
   for (const row of rows) collector.add(table, row);
-  await warehouse.change({ put: collector.all(), remove: [] });
+  await changeRows(warehouse, { put: collector.all(), remove: [] });
   await refreshRollups(warehouse, { orgId: ORG, now: new Date('2026-03-20T03:00:00.000Z') });
 }
 

@@ -1,5 +1,6 @@
 import { tables } from '../../../schema/tables.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
 import { addDays } from './calendar.ts';
 import { Collector } from './collector.ts';
@@ -30,7 +31,7 @@ export async function fillWarehouse(warehouse: Warehouse, orgId = 'org_1', hosti
       rows.add(tables.userDaily, { date, user_id, sessions: 1, billable_tokens: 1000 });
   }
   rows.add(tables.people, { person: 'ada', valid_from: '2026-01-01', team: 'core' });
-  await warehouse.change({ put: rows.all(), remove: [] });
+  await changeRows(warehouse, { put: rows.all(), remove: [] });
   await refreshRollups(warehouse, { orgId, now: new Date('2026-03-01T03:00:00.000Z') });
 }
 

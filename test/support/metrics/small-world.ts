@@ -2,8 +2,9 @@ import { sql } from '../../../schema/query.ts';
 import { columnsOf, encoderOf, type RowOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
 import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
-import { commitOf } from '../warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../warehouse/commit-of.ts';
 
 type UserRow = RowOf<typeof tables.userDaily>;
 type Person = Pick<RowOf<typeof tables.people>, 'person' | 'valid_from' | 'valid_to' | 'team'>;
@@ -24,7 +25,7 @@ export async function storeUsers(
       .slice(SCOPE_COLUMNS)
       .map((name) => given.get(name) ?? null);
   });
-  await warehouse.commitDay(commitOf({ stream: 'users', day, settled: true, rows: { user_daily: rows } }));
+  await commitDay(warehouse, commitOf({ stream: 'users', day, settled: true, rows: { user_daily: rows } }));
   if (users.length > 0) return;
   // A day settles as empty only where all its streams agree, which would need all of them here.
   await warehouse.transact('settle an empty day of', function* () {
@@ -37,7 +38,7 @@ export async function storePeople(warehouse: Warehouse, people: readonly Person[
   const encode = encoderOf(tables.people);
   const rest = { org_id: ORG, name: null, department: null, cost_center: null, manager_email: null };
   const rows = people.map((person) => encode({ ...rest, ...person }));
-  await warehouse.change({ put: [{ table: tables.people, rows }], remove: [] });
+  await changeRows(warehouse, { put: [{ table: tables.people, rows }], remove: [] });
   await refresh(warehouse);
 }
 
@@ -45,7 +46,7 @@ export async function storePeople(warehouse: Warehouse, people: readonly Person[
 export async function storePrices(warehouse: Warehouse, prices: readonly Price[]): Promise<void> {
   const encode = encoderOf(tables.prices);
   const rows = prices.map((price) => encode({ org_id: ORG, ...price }));
-  await warehouse.change({ put: [{ table: tables.prices, rows }], remove: [] });
+  await changeRows(warehouse, { put: [{ table: tables.prices, rows }], remove: [] });
 }
 
 /** Brings the rollups up to date. */

@@ -3,7 +3,14 @@ import { inKeyOrder } from '../../../schema/row.ts';
 import { tablesOf } from '../../../schema/tables.ts';
 import { dayOf, parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
-import type { DayCommit, SettleRule, TableRows, Values } from '../../../src/warehouse/port.ts';
+import type {
+  CommitOutcome,
+  DayCommit,
+  SettleRule,
+  TableRows,
+  Values,
+  Warehouse,
+} from '../../../src/warehouse/port.ts';
 import { encodeRows } from '../../../src/warehouse/rows.ts';
 
 /** Rows by table name; omitted tables have no rows. */
@@ -68,4 +75,14 @@ export function tablesOfUnit(
       (rows[table.name] ?? []).map((row) => [...scope, ...row]),
     ),
   }));
+}
+
+/** Commits one day. */
+export async function commitDay(
+  warehouse: Pick<Warehouse, 'commitDays'>,
+  commit: DayCommit,
+): Promise<CommitOutcome> {
+  const [outcome] = await warehouse.commitDays([commit]);
+  if (outcome === undefined) throw new Error('the commit has no outcome');
+  return outcome;
 }

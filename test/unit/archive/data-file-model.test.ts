@@ -13,6 +13,7 @@ import { splitPages } from '../../../src/archive/rows-text.ts';
 import { verifyArchive } from '../../../src/archive/verify-archive.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { runReads } from '../../../src/warehouse/port.ts';
 import { FailingDisk } from '../../support/archive/failing-disk.ts';
 import { type Random, SEED, sequence } from '../../support/random/seed.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -67,7 +68,7 @@ class World {
     this.#hour += 1;
     const archive = await openArchive({
       ...{ folder: this.folder, emails: 'keep', policy: '', clock: systemClock(this.#now) },
-      warehouse: { units: async () => [], runs: async () => [] },
+      warehouse: { read: (steps) => runReads({ select: async () => [] }, steps()) },
     });
     const names = Array.from({ length: 2 + this.below(6) }, () => this.#keep(archive));
     if (end === 'append' || end === 'sync') {

@@ -10,6 +10,7 @@ import { readIndex } from '../../../src/archive/read-index.ts';
 import { verifyArchive } from '../../../src/archive/verify-archive.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { runReads } from '../../../src/warehouse/port.ts';
 import { rawTexts } from '../../support/archive/raw-texts.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
@@ -19,7 +20,7 @@ const DAY = parseDay('2026-01-18');
 const opened = (folder: string) =>
   openArchive({
     ...{ folder, emails: 'keep', policy: '', clock: systemClock(NOW) },
-    warehouse: { units: async () => [], runs: async () => [] },
+    warehouse: { read: (steps) => runReads({ select: async () => [] }, steps()) },
   });
 
 /** Keeps an answer of an organization. */

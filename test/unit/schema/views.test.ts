@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../../schema/define.ts';
 import { allViews } from '../../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
+import { failUnit } from '../../../src/warehouse/ledger.ts';
 import { dayKey, type Values } from '../../../src/warehouse/port.ts';
-import { commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
+import { commitReadinessPage } from '../../../src/warehouse/readiness.ts';
+import { commitDay, commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { type Database, onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
@@ -52,18 +54,21 @@ const STREAMS: Readonly<Record<string, RowsByTable>> = {
 async function filled(database: Database) {
   const warehouse = await open(database);
   for (const [stream, rows] of Object.entries(STREAMS)) {
-    await warehouse.commitDay(
+    await commitDay(
+      warehouse,
       commitOf({ stream: stream as 'tokens', day: '2026-02-01', rows, settled: true }),
     );
   }
-  await warehouse.commitDay(
+  await commitDay(
+    warehouse,
     commitOf({
       stream: 'users',
       day: '2026-02-03',
       rows: { user_daily: [user('u-1', 'new@example.com', 5), user('u-2', null, 7)] },
     }),
   );
-  await warehouse.commitDay(
+  await commitDay(
+    warehouse,
     commitOf({
       stream: 'tokens',
       day: '2026-02-03',
@@ -71,7 +76,7 @@ async function filled(database: Database) {
       rows: { tokens_daily: [[1, 1, 0, 0, 0, null]] },
     }),
   );
-  await warehouse.failUnit({
+  await failUnit(warehouse, {
     unit: dayKey('org_1', { stream: 'tools', day: shiftDay(FIRST_DAY, 1) }),
     state: 'failed',
     error: 'answered 500',
@@ -201,7 +206,7 @@ onEachDatabase((database) => {
           ['r-2', 'skipped', null, 1, 'n/a', null],
         ],
       });
-      await warehouse.commitReadinessPage({
+      await commitReadinessPage(warehouse, {
         orgId: 'org_1',
         tables,
         cursor: '{}',

@@ -4,9 +4,12 @@ import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { inKeyOrder } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { canonicalText } from '../../../src/core/json-text.ts';
+import { readUnits } from '../../../src/warehouse/ledger.ts';
 import type { TableRows, Value, Values, Warehouse } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
+import { countRestatements } from '../../../src/warehouse/restatements.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const SEED = 20_260_214;
@@ -78,7 +81,7 @@ onEachDatabase((database) => {
   describe('moved rows', () => {
     it('are inserted, updated where they differ, and counted', async () => {
       const warehouse = await open(database);
-      const put = (...rows: Values[]) => warehouse.change({ put: [models(...rows)], remove: [] });
+      const put = (...rows: Values[]) => changeRows(warehouse, { put: [models(...rows)], remove: [] });
       expect(await put(model('a', 1), model('b', 2), model('c', null))).toBe(3);
       expect(await put(model('a', 1), model('b', 3), model('c', 0), model('d', 4))).toBe(3);
       expect(await stored(warehouse, tables.tokensDailyByModel)).toEqual([
@@ -92,9 +95,9 @@ onEachDatabase((database) => {
 
     it('are deleted by their keys, whatever their other columns contain', async () => {
       const warehouse = await open(database);
-      await warehouse.change({ put: [models(model('a', 1), model('b', 2), model('c', 3))], remove: [] });
+      await changeRows(warehouse, { put: [models(model('a', 1), model('b', 2), model('c', 3))], remove: [] });
       const gone = model('a', null).map((value, index) => (index < 3 ? value : null));
-      const removed = await warehouse.change({
+      const removed = await changeRows(warehouse, {
         put: [],
         remove: [models(gone, model('b', 99), model('x', 1))],
       });
@@ -104,40 +107,40 @@ onEachDatabase((database) => {
 
     it('may be replaced at once: a row that is removed and written again exists', async () => {
       const warehouse = await open(database);
-      await warehouse.change({ put: [models(model('a', 1))], remove: [] });
-      await warehouse.change({ put: [models(model('a', 2))], remove: [models(model('a', 1))] });
+      await changeRows(warehouse, { put: [models(model('a', 1))], remove: [] });
+      await changeRows(warehouse, { put: [models(model('a', 2))], remove: [models(model('a', 1))] });
       expect(await stored(warehouse, tables.tokensDailyByModel)).toEqual([model('a', 2)]);
     });
 
     it('are moved all or none', async () => {
       const warehouse = await open(database);
-      await warehouse.change({ put: [models(model('a', 1))], remove: [] });
+      await changeRows(warehouse, { put: [models(model('a', 1))], remove: [] });
       const wrong: TableRows = {
         table: tables.activityDailyByClient,
         rows: [['org_1', '2026-02-01', null, 1, null]],
       };
       const change = { put: [models(model('b', 2)), wrong], remove: [models(model('a', 1))] };
-      expect(await thrownBy(warehouse.change(change))).toBeInstanceOf(Error);
+      expect(await thrownBy(changeRows(warehouse, change))).toBeInstanceOf(Error);
       expect(await stored(warehouse, tables.tokensDailyByModel)).toEqual([model('a', 1)]);
     });
 
     it('write only themselves: neither the ledger nor a restatement', async () => {
       const warehouse = await open(database);
       const commit = commitOf({ rows: { tokens_daily_by_model: [model('a', 1).slice(2)] } });
-      await warehouse.commitDay(commit);
-      const units = await warehouse.units('org_1');
-      await warehouse.change({ put: [models(model('a', 5))], remove: [] });
-      expect(await warehouse.units('org_1')).toEqual(units);
-      expect(await warehouse.restatementCount()).toBe(0);
+      await commitDay(warehouse, commit);
+      const units = await readUnits(warehouse, 'org_1');
+      await changeRows(warehouse, { put: [models(model('a', 5))], remove: [] });
+      expect(await readUnits(warehouse, 'org_1')).toEqual(units);
+      expect(await countRestatements(warehouse)).toBe(0);
     });
 
     it('may be thousands', async () => {
       const warehouse = await open(database);
       const many = Array.from({ length: 5000 }, (_, n) => model(`m ${String(n).padStart(4, '0')}`, n));
-      expect(await warehouse.change({ put: [models(...many)], remove: [] })).toBe(5000);
-      expect(await warehouse.change({ put: [models(...many)], remove: [] })).toBe(0);
+      expect(await changeRows(warehouse, { put: [models(...many)], remove: [] })).toBe(5000);
+      expect(await changeRows(warehouse, { put: [models(...many)], remove: [] })).toBe(0);
       expect(await stored(warehouse, tables.tokensDailyByModel)).toEqual(many);
-      expect(await warehouse.change({ put: [], remove: [models(...many)] })).toBe(5000);
+      expect(await changeRows(warehouse, { put: [], remove: [models(...many)] })).toBe(5000);
     });
   });
 
@@ -148,12 +151,12 @@ onEachDatabase((database) => {
       await fc.assert(
         fc.asyncProperty(filled, async (put) => {
           const count = put.reduce((sum, { rows }) => sum + rows.length, 0);
-          expect(await warehouse.change({ put, remove: [] })).toBe(count);
+          expect(await changeRows(warehouse, { put, remove: [] })).toBe(count);
           for (const { table, rows } of put) {
             expect(await stored(warehouse, table), table.name).toEqual(rows);
           }
-          expect(await warehouse.change({ put, remove: [] })).toBe(0);
-          expect(await warehouse.change({ put: [], remove: put })).toBe(count);
+          expect(await changeRows(warehouse, { put, remove: [] })).toBe(0);
+          expect(await changeRows(warehouse, { put: [], remove: put })).toBe(count);
         }),
         { numRuns: 25, seed: SEED },
       );

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
+import { failUnit, readUnits } from '../../../src/warehouse/ledger.ts';
 import { dayKey, readinessKey, type UnitKey } from '../../../src/warehouse/port.ts';
-import { commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
@@ -15,8 +16,8 @@ onEachDatabase((database) => {
   describe('a claim of units', () => {
     it('returns the current ledger rows, pending ones for units that were never pulled', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS, settled: true }));
-      await warehouse.commitDay(commitOf({ orgId: 'org_2', day: '2026-02-02', rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS, settled: true }));
+      await commitDay(warehouse, commitOf({ orgId: 'org_2', day: '2026-02-02', rows: ROWS }));
       const lock = await warehouse.lock();
       const wanted = [
         unit('2026-02-02'),
@@ -32,7 +33,7 @@ onEachDatabase((database) => {
         'pending 0',
         'pending 0',
       ]);
-      expect(claimed[1]).toEqual((await warehouse.units('org_1'))[0]);
+      expect(claimed[1]).toEqual((await readUnits(warehouse, 'org_1'))[0]);
       await lock.release();
     });
 
@@ -49,7 +50,7 @@ onEachDatabase((database) => {
       const lock = await warehouse.lock();
       const wanted = [unit('2026-02-01'), unit('2026-02-02')];
       await lock.claim(wanted);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       await lock.free(wanted);
       const again = await lock.claim(wanted);
       expect(again.map(({ state }) => state)).toEqual(['loaded', 'pending']);
@@ -74,11 +75,11 @@ onEachDatabase((database) => {
       const lock = await warehouse.lock();
       const claimed = unit('2026-02-01');
       await lock.claim([claimed]);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       const pulledAt = new Date('2026-02-03T00:00:00Z');
       const rule = ruleOf(false, pulledAt);
-      await warehouse.failUnit({ unit: claimed, state: 'failed', error: 'x', requests: 1, pulledAt, rule });
-      expect(await warehouse.units('org_1')).toMatchObject([{ state: 'failed', attempts: 2 }]);
+      await failUnit(warehouse, { unit: claimed, state: 'failed', error: 'x', requests: 1, pulledAt, rule });
+      expect(await readUnits(warehouse, 'org_1')).toMatchObject([{ state: 'failed', attempts: 2 }]);
       await lock.release();
     });
   });

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/warehouse/digest.ts';
+import { failUnit, readUnits } from '../../../src/warehouse/ledger.ts';
 import { dayKey, type QuarantinedRecord, unitName, type Values } from '../../../src/warehouse/port.ts';
+import { countQuarantine } from '../../../src/warehouse/quarantine.ts';
+import { countRestatements } from '../../../src/warehouse/restatements.ts';
 import { decodeRows, encodeRows } from '../../../src/warehouse/rows.ts';
+import { readRuns, startRun } from '../../../src/warehouse/runs.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
-import { type CommitSpec, commitOf, type RowsByTable } from '../../support/warehouse/commit-of.ts';
+import { type CommitSpec, commitDay, commitOf, type RowsByTable } from '../../support/warehouse/commit-of.ts';
 import { type Found, onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
 const day = (billable: number | null): Values => [billable, 2, 3, null, 5, null];
@@ -40,7 +44,8 @@ onEachDatabase((database) => {
   describe('the first commit of a day', () => {
     it('stores its rows and the ledger', async () => {
       const warehouse = await open(database);
-      const outcome = await warehouse.commitDay(
+      const outcome = await commitDay(
+        warehouse,
         commitOf({ rows: ROWS, requests: 4, settled: true, pulledAt: '2026-02-04T03:00:00.000Z' }),
       );
       expect(outcome).toMatchObject({ rowsWritten: 3, restated: false });
@@ -71,24 +76,25 @@ onEachDatabase((database) => {
         active_users: null,
         watch: JSON.stringify({ own: commitOf({ rows: ROWS }).contentSha256 }),
       });
-      expect(await warehouse.restatementCount()).toBe(0);
+      expect(await countRestatements(warehouse)).toBe(0);
     });
 
     it('is visible to other readers at once and completely', async () => {
       const warehouse = await open(database);
       expect(await tokens(warehouse.place)).toEqual([]);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       expect(await tokens(warehouse.place)).toHaveLength(2);
-      expect(await warehouse.units('org_1')).toHaveLength(1);
+      expect(await readUnits(warehouse, 'org_1')).toHaveLength(1);
     });
   });
 
   describe('a commit of the same content', () => {
     it('writes no row, and reports that', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS, pulledAt: '2026-02-02T03:00:00.000Z' }));
+      await commitDay(warehouse, commitOf({ rows: ROWS, pulledAt: '2026-02-02T03:00:00.000Z' }));
       const before = await warehouse.place.query('SELECT * FROM tokens_daily_by_model ORDER BY model_id');
-      const outcome = await warehouse.commitDay(
+      const outcome = await commitDay(
+        warehouse,
         commitOf({ rows: ROWS, settled: true, pulledAt: '2026-02-04T03:00:00.000Z' }),
       );
       expect(outcome).toMatchObject({ rowsWritten: 0, restated: false });
@@ -109,10 +115,10 @@ onEachDatabase((database) => {
   describe('a commit of changed content', () => {
     it('writes only the rows that differ, deletes missing ones, and adds new ones', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       const changed = { tokens_daily: [day(10)], tokens_daily_by_model: [model('m-2', 4), model('m-3', 6)] };
       // m-1 is deleted, m-2 updated, m-3 inserted; the row of the day is the same.
-      expect(await warehouse.commitDay(commitOf({ rows: changed }))).toMatchObject({
+      expect(await commitDay(warehouse, commitOf({ rows: changed }))).toMatchObject({
         rowsWritten: 3,
         restated: true,
       });
@@ -125,19 +131,19 @@ onEachDatabase((database) => {
     it('distinguishes NULL and zero, and numbers and texts in all columns', async () => {
       const warehouse = await open(database);
       for (const value of [null, 0, 0.5, null]) {
-        await warehouse.commitDay(commitOf({ rows: { tokens_daily: [day(value)] } }));
+        await commitDay(warehouse, commitOf({ rows: { tokens_daily: [day(value)] } }));
         expect(await warehouse.place.query('SELECT billable_tokens FROM tokens_daily')).toEqual([
           { billable_tokens: value },
         ]);
       }
-      await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[null, 2, 3, null, 5, '{"a":1}']] } }));
+      await commitDay(warehouse, commitOf({ rows: { tokens_daily: [[null, 2, 3, null, 5, '{"a":1}']] } }));
       expect(await warehouse.place.query('SELECT extra FROM tokens_daily')).toEqual([{ extra: '{"a":1}' }]);
     });
 
     it('leaves no ghost rows when the whole day disappears', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
-      expect(await warehouse.commitDay(commitOf({ rows: {}, state: 'awaiting' }))).toMatchObject({
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
+      expect(await commitDay(warehouse, commitOf({ rows: {}, state: 'awaiting' }))).toMatchObject({
         rowsWritten: 3,
         restated: true,
       });
@@ -153,12 +159,12 @@ onEachDatabase((database) => {
         { orgId: 'org_2', rows: ROWS },
         { stream: 'users', rows: { user_daily_languages: [['u', 'Go', null]] } },
       ];
-      for (const spec of others) await warehouse.commitDay(commitOf(spec));
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      for (const spec of others) await commitDay(warehouse, commitOf(spec));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       const count = async (table: string) =>
         (await warehouse.place.query(`SELECT COUNT(*) AS n FROM ${table}`))[0]?.['n'];
       expect(await count('tokens_daily_by_model')).toBe(8);
-      await warehouse.commitDay(commitOf({ rows: {} }));
+      await commitDay(warehouse, commitOf({ rows: {} }));
       expect(await count('tokens_daily_by_model')).toBe(6);
       expect(await count('tokens_daily')).toBe(3);
       expect(await count('user_daily_languages')).toBe(1);
@@ -168,9 +174,9 @@ onEachDatabase((database) => {
   describe('a restatement', () => {
     it('records rows and sums before and after, with the time of the pull', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       const after = { tokens_daily: [day(12)], tokens_daily_by_model: [model('m-1', 12)] };
-      await warehouse.commitDay(commitOf({ rows: after, pulledAt: '2026-02-03T03:00:00.000Z' }));
+      await commitDay(warehouse, commitOf({ rows: after, pulledAt: '2026-02-03T03:00:00.000Z' }));
       const [row, ...others] = await warehouse.place.query('SELECT * FROM restatements');
       expect(others).toEqual([]);
       expect(row).toMatchObject({
@@ -199,8 +205,8 @@ onEachDatabase((database) => {
         stream: 'activity',
         rows: { activity_daily: [[5, 6, 7, sessions, 1, 1, null]] },
       });
-      await warehouse.commitDay(commitOf(activity(1)));
-      await warehouse.commitDay(commitOf(activity(2)));
+      await commitDay(warehouse, commitOf(activity(1)));
+      await commitDay(warehouse, commitOf(activity(2)));
       const before = JSON.parse(
         String((await warehouse.place.query('SELECT before FROM restatements'))[0]?.['before']),
       );
@@ -210,20 +216,21 @@ onEachDatabase((database) => {
 
     it('is not recorded when a late batch fills an awaited day', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: {}, state: 'awaiting' }));
-      const outcome = await warehouse.commitDay(
+      await commitDay(warehouse, commitOf({ rows: {}, state: 'awaiting' }));
+      const outcome = await commitDay(
+        warehouse,
         commitOf({ rows: ROWS, pulledAt: '2026-02-03T03:00:00.000Z' }),
       );
       expect(outcome).toMatchObject({ rowsWritten: 3, restated: false });
-      expect(await warehouse.restatementCount()).toBe(0);
+      expect(await countRestatements(warehouse)).toBe(0);
       expect(await ledger(warehouse.place)).toMatchObject({ first_loaded_at: '2026-02-03T03:00:00.000Z' });
     });
 
     it('is not recorded after a failure if the content is the same', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       const { pulledAt, rule, ...unit } = commitOf();
-      await warehouse.failUnit({
+      await failUnit(warehouse, {
         unit: dayKey(unit.orgId, unit),
         state: 'failed',
         error: 'x',
@@ -231,7 +238,7 @@ onEachDatabase((database) => {
         pulledAt,
         rule,
       });
-      expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toMatchObject({
+      expect(await commitDay(warehouse, commitOf({ rows: ROWS }))).toMatchObject({
         rowsWritten: 0,
         restated: false,
       });
@@ -241,8 +248,8 @@ onEachDatabase((database) => {
     it('is recorded for each of several in the same millisecond', async () => {
       const warehouse = await open(database);
       for (const billable of [1, 2, 3, 4])
-        await warehouse.commitDay(commitOf({ rows: { tokens_daily: [day(billable)] } }));
-      expect(await warehouse.restatementCount()).toBe(3);
+        await commitDay(warehouse, commitOf({ rows: { tokens_daily: [day(billable)] } }));
+      expect(await countRestatements(warehouse)).toBe(3);
     });
   });
 
@@ -253,7 +260,8 @@ onEachDatabase((database) => {
     it('has what the last pull quarantined; a repeated record keeps the time when it was first seen', async () => {
       const warehouse = await open(database);
       const commit = (records: string[], pulledAt: string) =>
-        warehouse.commitDay(
+        commitDay(
+          warehouse,
           commitOf({ state: 'quarantined', quarantined: records.map((text) => record(text)), pulledAt }),
         );
       await commit(['a', 'b'], '2026-02-02T00:00:00.000Z');
@@ -268,21 +276,22 @@ onEachDatabase((database) => {
 
     it('is also replaced when the rows are the same, and only for that unit', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS, state: 'quarantined', quarantined: [record('a')] }));
-      await warehouse.commitDay(commitOf({ day: '2026-02-02', quarantined: [record('b')] }));
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS, state: 'quarantined', quarantined: [record('a')] }));
+      await commitDay(warehouse, commitOf({ day: '2026-02-02', quarantined: [record('b')] }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       expect((await seen(warehouse.place)).map(({ record }) => record)).toEqual(['"b"']);
       expect(await ledger(warehouse.place)).toMatchObject({ state: 'loaded' });
     });
 
     it('is counted by organization, stream and reason', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(
+      await commitDay(
+        warehouse,
         commitOf({ quarantined: [record('a'), record('b'), record('c', 'is worse')] }),
       );
-      await warehouse.commitDay(commitOf({ day: '2026-02-02', quarantined: [record('a')] }));
-      await warehouse.commitDay(commitOf({ orgId: 'org_2', stream: 'users', quarantined: [record('a')] }));
-      expect(await warehouse.quarantineCounts()).toEqual([
+      await commitDay(warehouse, commitOf({ day: '2026-02-02', quarantined: [record('a')] }));
+      await commitDay(warehouse, commitOf({ orgId: 'org_2', stream: 'users', quarantined: [record('a')] }));
+      expect(await countQuarantine(warehouse)).toEqual([
         { orgId: 'org_1', stream: 'tokens', reason: 'is worse', records: 1, accepted: 0 },
         { orgId: 'org_1', stream: 'tokens', reason: 'is wrong', records: 3, accepted: 0 },
         { orgId: 'org_2', stream: 'users', reason: 'is wrong', records: 1, accepted: 0 },
@@ -294,7 +303,8 @@ onEachDatabase((database) => {
     it('is recorded once per place, with its first sample and the earliest day on which it was seen', async () => {
       const warehouse = await open(database);
       const drift = (unitDay: string, sample: string) =>
-        warehouse.commitDay(
+        commitDay(
+          warehouse,
           commitOf({ day: unitDay, drift: [{ path: 'data[].new', kind: 'unknown field', sample }] }),
         );
       await drift('2026-02-05', '5');
@@ -323,7 +333,7 @@ onEachDatabase((database) => {
       ['in the ledger', { rows: ROWS, state: null as unknown as 'loaded' }],
     ])('leaves nothing behind: %s', async (_, spec) => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: { tokens_daily: [day(1)] } }));
+      await commitDay(warehouse, commitOf({ rows: { tokens_daily: [day(1)] } }));
       const before = await digestOf(warehouse);
       const unit = await ledger(warehouse.place);
       const broken = commitOf(spec);
@@ -332,12 +342,12 @@ onEachDatabase((database) => {
         const cut = table.name === 'tokens_daily_by_user' ? rows.map((row) => row.slice(1)) : rows;
         return encodeRows({ table, rows: cut });
       });
-      expect(await thrownBy(warehouse.commitDay({ ...broken, tables }))).toBeInstanceOf(Error);
+      expect(await thrownBy(commitDay(warehouse, { ...broken, tables }))).toBeInstanceOf(Error);
       expect(await digestOf(warehouse)).toEqual(before);
       expect(await ledger(warehouse.place)).toEqual(unit);
       expect(await warehouse.place.query('SELECT * FROM restatements')).toEqual([]);
       // The warehouse still works afterwards.
-      expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toMatchObject({ restated: true });
+      expect(await commitDay(warehouse, commitOf({ rows: ROWS }))).toMatchObject({ restated: true });
     });
   });
 
@@ -347,9 +357,9 @@ onEachDatabase((database) => {
       const days = Array.from({ length: 20 }, (_, n) => `2026-02-${String(n + 1).padStart(2, '0')}`);
       const { pulledAt, rule } = commitOf();
       await Promise.all([
-        ...days.map((unitDay) => warehouse.commitDay(commitOf({ day: unitDay, rows: ROWS }))),
+        ...days.map((unitDay) => commitDay(warehouse, commitOf({ day: unitDay, rows: ROWS }))),
         ...days.map((unitDay) =>
-          warehouse.failUnit({
+          failUnit(warehouse, {
             unit: dayKey('org_1', commitOf({ day: unitDay, stream: 'users' })),
             rule,
             state: 'failed',
@@ -358,12 +368,12 @@ onEachDatabase((database) => {
             pulledAt,
           }),
         ),
-        warehouse.startRun({ runId: 'r', command: 'run', startedAt: pulledAt, versions: {} }),
+        startRun(warehouse, { runId: 'r', command: 'run', startedAt: pulledAt, versions: {} }),
       ]);
-      const units = await warehouse.units('org_1');
+      const units = await readUnits(warehouse, 'org_1');
       expect(units.filter(({ state }) => state === 'loaded')).toHaveLength(20);
       expect(units.filter(({ state }) => state === 'failed')).toHaveLength(20);
-      expect(await warehouse.runs(5)).toHaveLength(1);
+      expect(await readRuns(warehouse, 5)).toHaveLength(1);
     });
   });
 
@@ -387,13 +397,17 @@ onEachDatabase((database) => {
             const rows = {
               tokens_daily_by_model: [...new Map(models)].map(([id, billable]) => model(id, billable)),
             };
-            await sequential.commitDay(commitOf({ orgId, day, rows }));
+            await commitDay(sequential, commitOf({ orgId, day, rows }));
             last.set(day, rows);
           }
-          for (const [day, rows] of last) await fresh.commitDay(commitOf({ orgId, day, rows }));
+          for (const [day, rows] of last) await commitDay(fresh, commitOf({ orgId, day, rows }));
           expect(await digestOf(sequential)).toEqual(await digestOf(fresh));
           const digests = async (warehouse: typeof sequential) =>
-            (await warehouse.units(orgId)).map((unit) => [unitName(unit), unit.contentSha256, unit.rows]);
+            (await readUnits(warehouse, orgId)).map((unit) => [
+              unitName(unit),
+              unit.contentSha256,
+              unit.rows,
+            ]);
           expect((await digests(sequential)).toSorted()).toEqual((await digests(fresh)).toSorted());
         }),
         { numRuns: 12 },

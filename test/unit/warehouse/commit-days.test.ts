@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import type { DayCommit, Values, Warehouse } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
-import { type CommitSpec, commitOf } from '../../support/warehouse/commit-of.ts';
+import { type CommitSpec, commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const SEED = 20_260_215;
@@ -26,7 +26,7 @@ async function ledgerOf({ place }: Held): Promise<unknown> {
 
 async function oneByOne(warehouse: Warehouse, commits: readonly DayCommit[]) {
   const outcomes = [];
-  for (const commit of commits) outcomes.push(await warehouse.commitDay(commit));
+  for (const commit of commits) outcomes.push(await commitDay(warehouse, commit));
   return outcomes;
 }
 
@@ -34,10 +34,12 @@ onEachDatabase((database) => {
   describe('several days committed together', () => {
     it('are each stored and each reported', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(
+      await commitDay(
+        warehouse,
         commitOf({ day: '2026-02-01', rows: { tokens_daily_by_model: [model('a', 1), model('b', 2)] } }),
       );
-      await warehouse.commitDay(
+      await commitDay(
+        warehouse,
         commitOf({ day: '2026-02-02', rows: { tokens_daily_by_model: [model('a', 1)] } }),
       );
       const outcomes = await warehouse.commitDays([
@@ -67,7 +69,8 @@ onEachDatabase((database) => {
 
     it('are stored all or none', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(
+      await commitDay(
+        warehouse,
         commitOf({ day: '2026-02-01', rows: { tokens_daily_by_model: [model('a', 1)] } }),
       );
       const [digest, ledger] = [await digestOf(warehouse), await ledgerOf(warehouse)];

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { HookEventRow, SessionRow } from '../../../src/warehouse/port.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import type { HookEventRow } from '../../../src/warehouse/hook-events.ts';
+import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
+import type { SessionRow } from '../../../src/warehouse/runs.ts';
+import { recordSession } from '../../../src/warehouse/runs.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
 function event(event_id: string, payload = '{"hook_event_name":"Stop"}'): HookEventRow {
@@ -45,34 +48,43 @@ const events = ({ query }: Place) =>
 onEachDatabase((database) => {
   describe('hook events', () => {
     it('are stored once each, under the given organization', async () => {
-      const { place, storeHookEvents } = await open(database);
-      expect(await storeHookEvents({ orgId: 'org_1', rows: [event('a'), event('b'), event('a')] })).toBe(2);
-      expect(await storeHookEvents({ orgId: 'org_1', rows: [event('b'), event('c')] })).toBe(1);
+      const warehouse = await open(database);
+      const { place } = warehouse;
+      expect(
+        await storeHookEvents(warehouse, { orgId: 'org_1', rows: [event('a'), event('b'), event('a')] }),
+      ).toBe(2);
+      expect(await storeHookEvents(warehouse, { orgId: 'org_1', rows: [event('b'), event('c')] })).toBe(1);
       expect(await events(place)).toEqual(['a', 'b', 'c'].map((id) => ({ org_id: 'org_1', event_id: id })));
     });
 
     it('keep their text and their time exactly', async () => {
-      const { place, storeHookEvents } = await open(database);
+      const warehouse = await open(database);
+      const { place } = warehouse;
       const payload = '{ "z": 1.0,\n "a": "\\u0000\\ud800", "n": 12345678901234567890 }';
-      await storeHookEvents({ orgId: 'org_1', rows: [event('a', payload)] });
+      await storeHookEvents(warehouse, { orgId: 'org_1', rows: [event('a', payload)] });
       expect(await place.query('SELECT received_at, message, payload FROM hook_events')).toEqual([
         { received_at: '2026-02-01T10:00:00.123Z', message: null, payload },
       ]);
     });
 
     it('from before the organization was known are assigned to it, and not stored again', async () => {
-      const { place, storeHookEvents } = await open(database);
-      expect(await storeHookEvents({ orgId: '', rows: [event('a'), event('b')] })).toBe(2);
-      expect(await storeHookEvents({ orgId: 'org_1', rows: [event('b'), event('c')] })).toBe(3);
+      const warehouse = await open(database);
+      const { place } = warehouse;
+      expect(await storeHookEvents(warehouse, { orgId: '', rows: [event('a'), event('b')] })).toBe(2);
+      expect(await storeHookEvents(warehouse, { orgId: 'org_1', rows: [event('b'), event('c')] })).toBe(3);
       expect(await events(place)).toEqual(['a', 'b', 'c'].map((id) => ({ org_id: 'org_1', event_id: id })));
     });
 
     it('that are stored under another organization of the warehouse are not stored again', async () => {
-      const { place, commitDay, storeHookEvents } = await open(database);
-      await commitDay(commitOf({ orgId: 'org_1', rows: { tokens_daily: [[1, 1, 1, 1, 1, null]] } }));
-      await storeHookEvents({ orgId: 'org_1', rows: [event('a')] });
-      expect(await storeHookEvents({ orgId: '', rows: [event('a')] })).toBe(0);
-      expect(await storeHookEvents({ orgId: 'org_2', rows: [event('a'), event('b')] })).toBe(1);
+      const warehouse = await open(database);
+      const { place } = warehouse;
+      await commitDay(
+        warehouse,
+        commitOf({ orgId: 'org_1', rows: { tokens_daily: [[1, 1, 1, 1, 1, null]] } }),
+      );
+      await storeHookEvents(warehouse, { orgId: 'org_1', rows: [event('a')] });
+      expect(await storeHookEvents(warehouse, { orgId: '', rows: [event('a')] })).toBe(0);
+      expect(await storeHookEvents(warehouse, { orgId: 'org_2', rows: [event('a'), event('b')] })).toBe(1);
       expect(await events(place)).toEqual([
         { org_id: 'org_1', event_id: 'a' },
         { org_id: 'org_2', event_id: 'b' },
@@ -80,19 +92,20 @@ onEachDatabase((database) => {
     });
 
     it('may be hundreds', async () => {
-      const { storeHookEvents } = await open(database);
+      const warehouse = await open(database);
       const rows = Array.from({ length: 700 }, (_, n) => event(`event ${n}`));
-      expect(await storeHookEvents({ orgId: 'org_1', rows })).toBe(700);
-      expect(await storeHookEvents({ orgId: 'org_1', rows })).toBe(0);
+      expect(await storeHookEvents(warehouse, { orgId: 'org_1', rows })).toBe(700);
+      expect(await storeHookEvents(warehouse, { orgId: 'org_1', rows })).toBe(0);
     });
   });
 
   describe('a session', () => {
     it('is stored, and replaced when it is stored again', async () => {
-      const { place, recordSession } = await open(database);
-      await recordSession(session('s-1', 'pending'));
-      await recordSession(session('s-2', 'idle', null));
-      await recordSession(session('s-1', 'running'));
+      const warehouse = await open(database);
+      const { place } = warehouse;
+      await recordSession(warehouse, session('s-1', 'pending'));
+      await recordSession(warehouse, session('s-2', 'idle', null));
+      await recordSession(warehouse, session('s-1', 'running'));
       const sql =
         'SELECT session_id, status, message_count, completed_at, session_settings FROM sessions ORDER BY 1';
       expect(await place.query(sql)).toEqual([

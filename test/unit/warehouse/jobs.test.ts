@@ -4,9 +4,10 @@ import { StoppedError } from '../../../src/core/errors.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { takeLock, withWarehouse } from '../../../src/warehouse/open.ts';
 import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { readRuns, startRun } from '../../../src/warehouse/runs.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
@@ -82,7 +83,7 @@ onEachDatabase((database) => {
         throw new Error('no');
       });
       expect(await thrownBy(failed)).toMatchObject({ message: 'no' });
-      expect(await thrownBy(Promise.resolve(held?.runs(1)))).toBeInstanceOf(Error);
+      expect(await thrownBy(Promise.resolve(held && readRuns(held, 1)))).toBeInstanceOf(Error);
     });
   });
 
@@ -96,10 +97,11 @@ onEachDatabase((database) => {
     it('depends only on the content: neither order, nor runs, nor the ledger change it', async () => {
       const [one, other] = [await open(database), await open(database)];
       const days = ['2026-02-01', '2026-02-02', '2026-02-03'];
-      for (const day of days) await one.commitDay(commitOf({ day, rows: ROWS }));
-      for (const day of days.toReversed()) await other.commitDay(commitOf({ day, rows: ROWS, requests: 9 }));
-      await other.startRun({ runId: 'r', command: 'run', startedAt: new Date(), versions: {} });
-      await other.commitDay(
+      for (const day of days) await commitDay(one, commitOf({ day, rows: ROWS }));
+      for (const day of days.toReversed()) await commitDay(other, commitOf({ day, rows: ROWS, requests: 9 }));
+      await startRun(other, { runId: 'r', command: 'run', startedAt: new Date(), versions: {} });
+      await commitDay(
+        other,
         commitOf({
           day: '2026-02-09',
           quarantined: [{ reason: 'x', path: '', record: '1', recordSha256: 'x' }],
@@ -110,9 +112,9 @@ onEachDatabase((database) => {
 
     it('changes with the content, of that table and the whole', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       const before = await digestOf(warehouse);
-      await warehouse.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 6, null]] } }));
+      await commitDay(warehouse, commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 6, null]] } }));
       const after = await digestOf(warehouse);
       expect(after.warehouse).not.toBe(before.warehouse);
       const changed = Object.keys(after.tables).filter((name) => after.tables[name] !== before.tables[name]);

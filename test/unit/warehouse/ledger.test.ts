@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/core/exit-code.ts';
+import type { Stream } from '../../../src/core/stream.ts';
+import { failUnit, readReadinessUnit, readUnits } from '../../../src/warehouse/ledger.ts';
 import { dayKey, readinessKey, type UnitFailure } from '../../../src/warehouse/port.ts';
-import { commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
+import { commitReadinessPage } from '../../../src/warehouse/readiness.ts';
+import { endRun, readRuns, startRun } from '../../../src/warehouse/runs.ts';
+import { commitDay, commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
@@ -17,10 +21,10 @@ onEachDatabase((database) => {
   describe('a pull that failed', () => {
     it('keeps the stored rows, and is pulled again', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS, settled: true }));
-      await warehouse.failUnit(failureOf());
+      await commitDay(warehouse, commitOf({ rows: ROWS, settled: true }));
+      await failUnit(warehouse, failureOf());
       expect(await warehouse.place.query('SELECT COUNT(*) AS n FROM tokens_daily')).toEqual([{ n: 1 }]);
-      const [unit] = await warehouse.units('org_1');
+      const [unit] = await readUnits(warehouse, 'org_1');
       expect(unit).toMatchObject({
         state: 'failed',
         rows: 1,
@@ -37,8 +41,8 @@ onEachDatabase((database) => {
 
     it('of a unit that was never pulled stores no rows', async () => {
       const warehouse = await open(database);
-      await warehouse.failUnit(failureOf({ state: 'awaiting' }));
-      expect(await warehouse.units('org_1')).toMatchObject([
+      await failUnit(warehouse, failureOf({ state: 'awaiting' }));
+      expect(await readUnits(warehouse, 'org_1')).toMatchObject([
         { state: 'awaiting', rows: 0, contentSha256: null, attempts: 1, firstLoadedAt: null },
       ]);
     });
@@ -46,7 +50,7 @@ onEachDatabase((database) => {
     it('keeps the cursor of a readiness walk', async () => {
       const warehouse = await open(database);
       const pulledAt = new Date('2026-02-05T03:00:00.000Z');
-      await warehouse.commitReadinessPage({
+      await commitReadinessPage(warehouse, {
         orgId: 'org_1',
         tables: [],
         cursor: '{"at":7}',
@@ -56,8 +60,8 @@ onEachDatabase((database) => {
         pulledAt,
         runId: 'run-1',
       });
-      await warehouse.failUnit(failureOf({ unit: readinessKey('org_1') }));
-      expect(await warehouse.readinessUnit('org_1')).toMatchObject({
+      await failUnit(warehouse, failureOf({ unit: readinessKey('org_1') }));
+      expect(await readReadinessUnit(warehouse, 'org_1')).toMatchObject({
         state: 'failed',
         cursor: '{"at":7}',
         requests: 8,
@@ -68,16 +72,18 @@ onEachDatabase((database) => {
   describe('the units of the ledger', () => {
     it('are those of the organization and the named streams', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
-      await warehouse.commitDay(commitOf({ stream: 'users' }));
-      await warehouse.commitDay(commitOf({ orgId: 'org_2' }));
-      const names = async (...args: Parameters<typeof warehouse.units>) =>
-        (await warehouse.units(...args)).map(({ orgId, stream }) => `${orgId} ${stream}`).toSorted();
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ stream: 'users' }));
+      await commitDay(warehouse, commitOf({ orgId: 'org_2' }));
+      const names = async (orgId: string, streams?: readonly Stream[]) =>
+        (await readUnits(warehouse, orgId, streams))
+          .map(({ orgId, stream }) => `${orgId} ${stream}`)
+          .toSorted();
       expect(await names('org_1')).toEqual(['org_1 tokens', 'org_1 users']);
       expect(await names('org_1', ['users', 'tools'])).toEqual(['org_1 users']);
       expect(await names('org_1', [])).toEqual([]);
       expect(await names('org_3')).toEqual([]);
-      expect(await warehouse.readinessUnit('org_1')).toBeNull();
+      expect(await readReadinessUnit(warehouse, 'org_1')).toBeNull();
     });
   });
 
@@ -91,7 +97,7 @@ onEachDatabase((database) => {
 
     it('is recorded from its start, and then how it ended', async () => {
       const warehouse = await open(database);
-      await warehouse.startRun(start('r-1', '2026-02-02T03:00:00.000Z'));
+      await startRun(warehouse, start('r-1', '2026-02-02T03:00:00.000Z'));
       const running = {
         runId: 'r-1',
         orgId: null,
@@ -105,7 +111,7 @@ onEachDatabase((database) => {
         requests: 0,
         retries: 0,
       };
-      expect(await warehouse.runs(10)).toEqual([running]);
+      expect(await readRuns(warehouse, 10)).toEqual([running]);
       const ended = {
         orgId: 'org_1',
         exitCode: EXIT.upstream,
@@ -116,13 +122,13 @@ onEachDatabase((database) => {
         retries: 2,
       };
       const results = { responses: { 503: 1, 200: 8 }, completed: ['tokens', 'users'] as const };
-      await warehouse.endRun({
+      await endRun(warehouse, {
         runId: 'r-1',
         ...ended,
         ...results,
         endedAt: new Date('2026-02-02T03:05:00.000Z'),
       });
-      expect(await warehouse.runs(10)).toEqual([
+      expect(await readRuns(warehouse, 10)).toEqual([
         { ...running, ...ended, endedAt: '2026-02-02T03:05:00.000Z' },
       ]);
       expect(await warehouse.place.query('SELECT versions, responses, completed FROM export_runs')).toEqual([
@@ -137,9 +143,9 @@ onEachDatabase((database) => {
     it('is listed newest first, up to the requested number', async () => {
       const warehouse = await open(database);
       for (let n = 1; n <= 5; n += 1)
-        await warehouse.startRun(start(`r-${n}`, `2026-02-0${n}T03:00:00.000Z`));
-      expect((await warehouse.runs(3)).map(({ runId }) => runId)).toEqual(['r-5', 'r-4', 'r-3']);
-      expect(await warehouse.runs(0)).toEqual([]);
+        await startRun(warehouse, start(`r-${n}`, `2026-02-0${n}T03:00:00.000Z`));
+      expect((await readRuns(warehouse, 3)).map(({ runId }) => runId)).toEqual(['r-5', 'r-4', 'r-3']);
+      expect(await readRuns(warehouse, 0)).toEqual([]);
     });
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { readUnits } from '../../../src/warehouse/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
 const ALONE = { exclusive: true };
@@ -76,8 +77,8 @@ onEachDatabase((database) => {
       const warehouse = await open(database);
       const lock = await warehouse.lock(ALONE);
       const other = await open(warehouse.place);
-      await other.commitDay(commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
-      expect(await warehouse.units('org_1')).toHaveLength(1);
+      await commitDay(other, commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
+      expect(await readUnits(warehouse, 'org_1')).toHaveLength(1);
       await lock.release();
     });
 

@@ -7,7 +7,7 @@ import type { Values } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 
 const KB = 1024;
 /** About 100 KB. */
@@ -23,7 +23,7 @@ async function openSmall(path: string) {
     warn: (message, hint, reason) => warnings.push({ message, hint, reason }),
   });
   const commit = (number: number) =>
-    warehouse.commitDay(commitOf({ stream: 'tools', rows: { tools_daily_by_tool: rowsOf(number) } }));
+    commitDay(warehouse, commitOf({ stream: 'tools', rows: { tools_daily_by_tool: rowsOf(number) } }));
   return { warehouse, warnings, commit, logBytes: () => statSync(`${path}-wal`).size };
 }
 

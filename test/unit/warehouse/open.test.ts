@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/warehouse/digest.ts';
+import { readOrganizations, readUnits } from '../../../src/warehouse/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
@@ -16,26 +17,26 @@ onEachDatabase((database) => {
       const first = await open(place);
       const history = await place.query(HISTORY);
       expect(history.length).toBeGreaterThan(0);
-      await first.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(first, commitOf({ rows: ROWS }));
       const digest = await digestOf(first);
       await first.close();
       const second = await open(place, { create: false });
       expect(await digestOf(second)).toEqual(digest);
-      expect(await second.units('org_1')).toHaveLength(1);
+      expect(await readUnits(second, 'org_1')).toHaveLength(1);
       expect(await place.query(HISTORY)).toEqual(history);
     });
 
     it('treats an empty file or schema as a new warehouse', async () => {
       const place = database.place();
       await place.makeEmpty();
-      expect(await (await open(place)).organizations()).toEqual([]);
+      expect(await readOrganizations(await open(place))).toEqual([]);
     });
 
     it('may be done several times at once', async () => {
       const place = database.place();
       const opened = await Promise.all([open(place), open(place), open(place)]);
-      await opened[0].commitDay(commitOf({ rows: ROWS }));
-      for (const warehouse of opened) expect(await warehouse.units('org_1')).toHaveLength(1);
+      await commitDay(opened[0], commitOf({ rows: ROWS }));
+      for (const warehouse of opened) expect(await readUnits(warehouse, 'org_1')).toHaveLength(1);
     });
 
     it('refuses with exit code 2 to create a missing warehouse', async () => {
@@ -68,7 +69,7 @@ onEachDatabase((database) => {
     it('refuses the warehouse of a newer version with exit code 2, and does not change it', async () => {
       const warehouse = await open(database);
       const { place } = warehouse;
-      await warehouse.commitDay(commitOf({ rows: ROWS }));
+      await commitDay(warehouse, commitOf({ rows: ROWS }));
       await place.execute(
         'INSERT INTO "__drizzle_migrations" (id, hash, created_at) VALUES (1000, ?, ?)',
         'x',
@@ -89,12 +90,14 @@ onEachDatabase((database) => {
   describe('two organizations', () => {
     it('share one warehouse', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ orgId: 'org_b', rows: ROWS }));
-      await warehouse.commitDay(commitOf({ orgId: 'org_a', rows: ROWS }));
-      await warehouse.commitDay(commitOf({ orgId: 'org_a', rows: {} }));
-      expect(await warehouse.organizations()).toEqual(['org_a', 'org_b']);
+      await commitDay(warehouse, commitOf({ orgId: 'org_b', rows: ROWS }));
+      await commitDay(warehouse, commitOf({ orgId: 'org_a', rows: ROWS }));
+      await commitDay(warehouse, commitOf({ orgId: 'org_a', rows: {} }));
+      expect(await readOrganizations(warehouse)).toEqual(['org_a', 'org_b']);
       expect(await warehouse.place.query('SELECT org_id FROM tokens_daily')).toEqual([{ org_id: 'org_b' }]);
-      expect(await warehouse.units('org_b')).toMatchObject([{ orgId: 'org_b', rows: 1, state: 'loaded' }]);
+      expect(await readUnits(warehouse, 'org_b')).toMatchObject([
+        { orgId: 'org_b', rows: 1, state: 'loaded' },
+      ]);
       expect(await warehouse.place.query('SELECT org_id FROM restatements')).toEqual([{ org_id: 'org_a' }]);
     });
   });

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../schema/digest.ts';
+import { readReadinessUnit } from '../../../src/warehouse/ledger.ts';
 import type {
   QuarantinedRecord,
   ReadinessPageCommit,
   Values,
   Warehouse,
 } from '../../../src/warehouse/port.ts';
+import { commitReadinessPage, endReadinessWalk, knownReports } from '../../../src/warehouse/readiness.ts';
 import { type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
@@ -67,7 +69,7 @@ function end(
   seen: readonly string[] | null,
   options: { quarantine?: readonly string[]; orgId?: string } = {},
 ) {
-  return warehouse.endReadinessWalk({
+  return endReadinessWalk(warehouse, {
     orgId: options.orgId ?? 'org_1',
     cursor: '{"done":true}',
     seenReportIds: seen === null ? null : new Set(seen),
@@ -98,12 +100,12 @@ onEachDatabase((database) => {
   describe('a page of readiness reports', () => {
     it('is stored with the cursor of the walk', async () => {
       const warehouse = await open(database);
-      expect(await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')))).toMatchObject({
+      expect(await commitReadinessPage(warehouse, pageOf(rowsOf('a', 'b')))).toMatchObject({
         rowsWritten: 8,
         restated: false,
       });
       expect(await idsIn(warehouse.place)).toEqual(['a', 'b']);
-      expect(await warehouse.readinessUnit('org_1')).toMatchObject({
+      expect(await readReadinessUnit(warehouse, 'org_1')).toMatchObject({
         stream: 'readiness',
         cursor: '{"at":1}',
         requests: 1,
@@ -113,8 +115,8 @@ onEachDatabase((database) => {
 
     it('that is already stored writes no row', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
-      expect(await warehouse.commitReadinessPage(pageOf(rowsOf('b', 'a')))).toMatchObject({
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a', 'b')));
+      expect(await commitReadinessPage(warehouse, pageOf(rowsOf('b', 'a')))).toMatchObject({
         rowsWritten: 0,
         restated: false,
       });
@@ -122,8 +124,8 @@ onEachDatabase((database) => {
 
     it('adds new reports and does not change others', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a')));
-      expect(await warehouse.commitReadinessPage(pageOf(rowsOf('b')))).toMatchObject({
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a')));
+      expect(await commitReadinessPage(warehouse, pageOf(rowsOf('b')))).toMatchObject({
         rowsWritten: 4,
         restated: false,
       });
@@ -132,13 +134,13 @@ onEachDatabase((database) => {
 
     it('with a changed report records a restatement, and leaves no ghost rows', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a', 'b')));
       const changed = {
         ...rowsOf('a'),
         readiness_report_apps: [],
         readiness_report_criteria: [criterion('a', 'readme', 0)],
       };
-      expect(await warehouse.commitReadinessPage(pageOf(changed))).toMatchObject({ restated: true });
+      expect(await commitReadinessPage(warehouse, pageOf(changed))).toMatchObject({ restated: true });
       expect(
         await warehouse.place.query(
           "SELECT criterion_id, numerator FROM readiness_report_criteria WHERE report_id = 'a'",
@@ -154,8 +156,9 @@ onEachDatabase((database) => {
     it('keeps its quarantine and drift', async () => {
       const warehouse = await open(database);
       const drift = [{ path: 'reports[].x', kind: 'unknown field', sample: '1' }] as const;
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a'), { quarantined: [record('x')], drift }));
-      await warehouse.commitReadinessPage(
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a'), { quarantined: [record('x')], drift }));
+      await commitReadinessPage(
+        warehouse,
         pageOf({}, { quarantined: [record('x'), record('y')], drift, at: '2026-02-03T00:00:00.000Z' }),
       );
       expect(
@@ -173,10 +176,10 @@ onEachDatabase((database) => {
   describe('the end of a readiness walk', () => {
     it('writes the state, the number of rows and the digest', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('b')));
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a')));
+      await commitReadinessPage(warehouse, pageOf(rowsOf('b')));
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a')));
       expect(await end(warehouse, ['a', 'b'])).toMatchObject({ rowsWritten: 0, restated: false });
-      expect(await warehouse.readinessUnit('org_1')).toMatchObject({
+      expect(await readReadinessUnit(warehouse, 'org_1')).toMatchObject({
         state: 'loaded',
         rows: 8,
         contentSha256: contentSha256(tablesOfUnit('readiness', ['org_1'], rowsOf('a', 'b'))),
@@ -190,13 +193,13 @@ onEachDatabase((database) => {
 
     it('has the digest of the stored content, also after a change and without one', async () => {
       const warehouse = await open(database);
-      const digest = async () => (await warehouse.readinessUnit('org_1'))?.contentSha256;
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      const digest = async () => (await readReadinessUnit(warehouse, 'org_1'))?.contentSha256;
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a', 'b')));
       await end(warehouse, ['a', 'b']);
       await end(warehouse, null);
       expect(await digest()).toBe(contentSha256(tablesOfUnit('readiness', ['org_1'], rowsOf('a', 'b'))));
       const changed = { ...rowsOf('a', 'b'), readiness_reports: [report('a', 'dev'), report('b')] };
-      await warehouse.commitReadinessPage(pageOf(changed));
+      await commitReadinessPage(warehouse, pageOf(changed));
       await end(warehouse, null);
       expect(await digest()).toBe(contentSha256(tablesOfUnit('readiness', ['org_1'], changed)));
       await end(warehouse, ['b']);
@@ -205,18 +208,18 @@ onEachDatabase((database) => {
 
     it('deletes reports that a complete pass did not return, with all their rows', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b', 'c')));
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a', 'b', 'c')));
       await end(warehouse, ['a', 'b', 'c']);
       expect(await end(warehouse, ['b'])).toMatchObject({ rowsWritten: 8, restated: true });
       expect(await idsIn(warehouse.place)).toEqual(['b']);
       expect(await countIn(warehouse.place, 'readiness_report_criteria')).toBe(2);
       expect(await countIn(warehouse.place, 'restatements')).toBe(1);
-      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ rows: 4 });
+      expect(await readReadinessUnit(warehouse, 'org_1')).toMatchObject({ rows: 4 });
     });
 
     it('deletes nothing after an incomplete pass', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a', 'b')));
       expect(await end(warehouse, null)).toMatchObject({ rowsWritten: 0, restated: false });
       expect(await idsIn(warehouse.place)).toEqual(['a', 'b']);
     });
@@ -224,14 +227,14 @@ onEachDatabase((database) => {
     it('is empty when the service has no reports', async () => {
       const warehouse = await open(database);
       await end(warehouse, []);
-      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'empty', rows: 0 });
+      expect(await readReadinessUnit(warehouse, 'org_1')).toMatchObject({ state: 'empty', rows: 0 });
     });
 
     it('reports the current place of a record that was already in quarantine', async () => {
       const warehouse = await open(database);
       const at = (path: string) => pageOf(rowsOf('a'), { quarantined: [{ ...record('x'), path }] });
-      await warehouse.commitReadinessPage(at('reports[0].report["a"]'));
-      await warehouse.commitReadinessPage(at('reports[1].report["b"]'));
+      await commitReadinessPage(warehouse, at('reports[0].report["a"]'));
+      await commitReadinessPage(warehouse, at('reports[1].report["b"]'));
       expect(await warehouse.place.query('SELECT path FROM quarantine')).toEqual([
         { path: 'reports[1].report["b"]' },
       ]);
@@ -239,22 +242,23 @@ onEachDatabase((database) => {
 
     it('keeps quarantined records that a complete pass returned, and drops the rest', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a'), { quarantined: [record('x'), record('y')] }));
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a'), { quarantined: [record('x'), record('y')] }));
       await end(warehouse, ['a'], { quarantine: ['sha-x', 'sha-y'] });
-      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'quarantined' });
+      expect(await readReadinessUnit(warehouse, 'org_1')).toMatchObject({ state: 'quarantined' });
       await end(warehouse, null);
-      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'quarantined' });
+      expect(await readReadinessUnit(warehouse, 'org_1')).toMatchObject({ state: 'quarantined' });
       await end(warehouse, ['a'], { quarantine: ['sha-y'] });
       expect(await warehouse.place.query('SELECT record FROM quarantine')).toEqual([{ record: '"y"' }]);
       await end(warehouse, ['a']);
       expect(await warehouse.place.query('SELECT record FROM quarantine')).toEqual([]);
-      expect(await warehouse.readinessUnit('org_1')).toMatchObject({ state: 'loaded' });
+      expect(await readReadinessUnit(warehouse, 'org_1')).toMatchObject({ state: 'loaded' });
     });
 
     it('changes nothing of another organization', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a')));
-      await warehouse.commitReadinessPage(
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a')));
+      await commitReadinessPage(
+        warehouse,
         pageOf(rowsOf('a'), { orgId: 'org_2', quarantined: [record('x')] }),
       );
       await end(warehouse, []);
@@ -262,16 +266,16 @@ onEachDatabase((database) => {
         { org_id: 'org_2' },
       ]);
       expect(await countIn(warehouse.place, 'quarantine')).toBe(1);
-      expect(await warehouse.readinessUnit('org_2')).toMatchObject({ cursor: '{"at":1}' });
+      expect(await readReadinessUnit(warehouse, 'org_2')).toMatchObject({ cursor: '{"at":1}' });
     });
   });
 
   describe('a report is known', () => {
     it('when it is stored with the same content, to the last criterion', async () => {
       const warehouse = await open(database);
-      await warehouse.commitReadinessPage(pageOf(rowsOf('a', 'b')));
+      await commitReadinessPage(warehouse, pageOf(rowsOf('a', 'b')));
       const known = (rows: RowsByTable, orgId = 'org_1') =>
-        warehouse.knownReports(orgId, tablesOfUnit('readiness', [orgId], rows));
+        knownReports(warehouse, orgId, tablesOfUnit('readiness', [orgId], rows));
       expect(await known(rowsOf('a', 'b', 'c'))).toEqual(new Set(['a', 'b']));
       expect(
         await known({ ...rowsOf('a', 'b'), readiness_reports: [report('a', 'dev'), report('b')] }),

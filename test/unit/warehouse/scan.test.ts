@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { byKey } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { failUnit } from '../../../src/warehouse/ledger.ts';
 import { readinessKey, type Values } from '../../../src/warehouse/port.ts';
 import { decodeRows } from '../../../src/warehouse/rows.ts';
+import { writeState } from '../../../src/warehouse/runs.ts';
 import { collect } from '../../support/warehouse/collect.ts';
-import { commitOf } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Database, needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const DAY: Values = [1, 1, 1, 1, 1, null];
@@ -14,11 +16,12 @@ const model = (id: string): Values => [id, null, 1, 1, 1, 1, 1, null];
 async function filled(database: Database) {
   const warehouse = await open(database);
   const rows = { tokens_daily_by_model: Array.from({ length: 2300 }, (_, n) => model(`m ${n}`)) };
-  await warehouse.commitDay(commitOf({ day: '2026-02-02', rows }));
-  await warehouse.commitDay(
+  await commitDay(warehouse, commitOf({ day: '2026-02-02', rows }));
+  await commitDay(
+    warehouse,
     commitOf({ day: '2026-02-01', rows: { tokens_daily_by_model: ['\u{1F600}', '\uE000', 'a'].map(model) } }),
   );
-  await warehouse.commitDay(commitOf({ orgId: 'org_0', rows: { tokens_daily_by_model: [model('a')] } }));
+  await commitDay(warehouse, commitOf({ orgId: 'org_0', rows: { tokens_daily_by_model: [model('a')] } }));
   return warehouse;
 }
 
@@ -28,8 +31,8 @@ onEachDatabase((database) => {
     const scope = { orgId: 'org_1', firstDay: parseDay('2026-02-02'), lastDay: parseDay('2026-02-02') };
     const [rows, { rowsWritten }] = await Promise.all([
       warehouse.rowsOf(tables.tokensDailyByModel, scope),
-      warehouse.commitDay(commitOf({ day: '2026-02-03', rows: { tokens_daily_by_model: [model('a')] } })),
-      warehouse.setState('org_1', 'beside', '{}'),
+      commitDay(warehouse, commitOf({ day: '2026-02-03', rows: { tokens_daily_by_model: [model('a')] } })),
+      writeState(warehouse, 'org_1', 'beside', '{}'),
     ]);
     expect([rows.length, rowsWritten]).toEqual([2300, 1]);
     await warehouse.close();
@@ -79,8 +82,8 @@ onEachDatabase((database) => {
     it('returns the rows of a range of days, which may be open at either end', async () => {
       const warehouse = await open(database);
       for (const day of ['2026-01-31', '2026-02-01', '2026-02-02', '2026-02-10']) {
-        await warehouse.commitDay(commitOf({ day, rows: { tokens_daily_by_model: [model(day)] } }));
-        await warehouse.commitDay(commitOf({ orgId: 'org_0', day, rows: { tokens_daily: [DAY] } }));
+        await commitDay(warehouse, commitOf({ day, rows: { tokens_daily_by_model: [model(day)] } }));
+        await commitDay(warehouse, commitOf({ orgId: 'org_0', day, rows: { tokens_daily: [DAY] } }));
       }
       const days = async (range: { firstDay?: string; lastDay?: string }) => {
         const scope = Object.entries(range).map(([name, day]) => [name, parseDay(day)]);
@@ -101,9 +104,9 @@ onEachDatabase((database) => {
 
     it('of the ledger also returns a range of days, without the unit that has no day', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(commitOf({ day: '2026-02-01', rows: { tokens_daily: [DAY] } }));
-      await warehouse.commitDay(commitOf({ day: '2026-02-02' }));
-      await warehouse.failUnit({
+      await commitDay(warehouse, commitOf({ day: '2026-02-01', rows: { tokens_daily: [DAY] } }));
+      await commitDay(warehouse, commitOf({ day: '2026-02-02' }));
+      await failUnit(warehouse, {
         unit: readinessKey('org_1'),
         state: 'failed',
         error: 'x',
@@ -133,7 +136,8 @@ onEachDatabase((database) => {
       const both = await Promise.all([1, 2].map(() => collect(warehouse.scan(tables.tokensDailyByModel))));
       expect(both[0]).toEqual(both[1]);
       expect(
-        await warehouse.commitDay(
+        await commitDay(
+          warehouse,
           commitOf({ day: '2026-02-03', rows: { tokens_daily: [[1, 1, 1, 1, 1, null]] } }),
         ),
       ).toMatchObject({ rowsWritten: 1 });
@@ -176,7 +180,7 @@ onEachDatabase((database) => {
         (text): Values => [`t ${text}`, text, 1, 1, 1, 1, 1, `{"x":${JSON.stringify(text)}}`],
       );
       const commit = commitOf({ rows: { tokens_daily_by_model: [...numbers, ...named] } });
-      await warehouse.commitDay(commit);
+      await commitDay(warehouse, commit);
       const stored = await collect(warehouse.scan(tables.tokensDailyByModel));
       const sent = commit.tables.map(decodeRows).find(({ table }) => table === tables.tokensDailyByModel);
       expect(stored).toEqual(sent?.rows);

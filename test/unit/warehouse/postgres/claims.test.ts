@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../src/core/day.ts';
 import { dateOf, dayKey, type RunLock, readinessKey, type UnitKey } from '../../../../src/warehouse/port.ts';
 import { firstLine, startScript } from '../../../support/process/script.ts';
-import { commitOf } from '../../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open } from '../../../support/warehouse/each-database.ts';
 import { postgres } from '../../../support/warehouse/postgres-place.ts';
 
@@ -44,7 +44,7 @@ onDatabase(postgres, () => {
     it('see what the last holder of a unit committed', async () => {
       const { one, mine, theirs } = await workers();
       await mine.claim(UNITS.slice(0, 1));
-      await one.commitDay(commitOf({ rows: ROWS, settled: true }));
+      await commitDay(one, commitOf({ rows: ROWS, settled: true }));
       await mine.free(UNITS.slice(0, 1));
       expect(await theirs.claim(UNITS.slice(0, 1))).toMatchObject([
         { state: 'loaded', rows: 1, attempts: 1 },

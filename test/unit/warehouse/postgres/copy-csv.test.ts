@@ -5,7 +5,7 @@ import type { Values } from '../../../../src/warehouse/port.ts';
 import { csvOf, csvOfEncoded } from '../../../../src/warehouse/postgres/rows.ts';
 import { encodeRows } from '../../../../src/warehouse/rows.ts';
 import { collect } from '../../../support/warehouse/collect.ts';
-import { commitOf } from '../../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../../support/warehouse/commit-of.ts';
 import { onDatabase, open } from '../../../support/warehouse/each-database.ts';
 import { postgres } from '../../../support/warehouse/postgres-place.ts';
 
@@ -95,7 +95,7 @@ onDatabase(postgres, () => {
         (_, n): Values => [`user ${n}`, texts[n % texts.length] ?? null, n, n / 7, null, 1e15, -n - 1, null],
       );
       const commit = commitOf({ orgId, stream: 'tokens', rows: { tokens_daily_by_user: rows } });
-      expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1_000 });
+      expect(await commitDay(warehouse, commit)).toMatchObject({ rowsWritten: 1_000 });
       const stored = await collect(warehouse.scan(tables.tokensDailyByUser));
       expect(new Map(stored.map((row) => [row[2], row.slice(2)]))).toEqual(
         new Map(rows.map((row) => [row[0], row])),
@@ -111,7 +111,7 @@ onDatabase(postgres, () => {
     await other.execute(
       `INSERT INTO tokens_daily_by_user (org_id, date, user_id) VALUES ('org_1', '2026-02-01', 'user 7'), ('org_1', '2026-02-01', 'zz')`,
     );
-    const commit = warehouse.commitDay(commitOf({ rows: { tokens_daily_by_user: rows } }));
+    const commit = commitDay(warehouse, commitOf({ rows: { tokens_daily_by_user: rows } }));
     await new Promise((resolve) => setTimeout(resolve, 300));
     await other.execute('COMMIT');
     // Copied until it met the other's row; begun again, it replaces that one and removes the one that is not its own.

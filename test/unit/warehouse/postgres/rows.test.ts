@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Values } from '../../../../src/warehouse/port.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
-import { commitOf } from '../../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../../support/warehouse/commit-of.ts';
 import { onDatabase, open, type Place } from '../../../support/warehouse/each-database.ts';
 import { postgres } from '../../../support/warehouse/postgres-place.ts';
 
@@ -29,7 +29,7 @@ onDatabase(postgres, () => {
     for (const day of ['2026-02-01', '2026-02-02']) {
       const models = Array.from({ length: 1_000 }, (_, n) => model(`m ${n}`, n));
       const commit = commitOf({ day, rows: { tokens_daily_by_model: models } });
-      expect(await warehouse.commitDay(commit)).toMatchObject({ rowsWritten: 1_000 });
+      expect(await commitDay(warehouse, commit)).toMatchObject({ rowsWritten: 1_000 });
     }
   });
 
@@ -37,7 +37,7 @@ onDatabase(postgres, () => {
     const warehouse = await open(postgres);
     const models = Array.from({ length: count }, (_, n) => model(`m ${n}`, n));
     const commit = (rows: readonly Values[], rewrite = false) =>
-      warehouse.commitDay(commitOf({ rows: { tokens_daily_by_model: rows }, rewrite }));
+      commitDay(warehouse, commitOf({ rows: { tokens_daily_by_model: rows }, rewrite }));
     await commit(models);
     const before = await writers(warehouse.place);
     expect(await commit(models)).toMatchObject({ rowsWritten: 0 });
@@ -54,7 +54,7 @@ onDatabase(postgres, () => {
       'CREATE UNIQUE INDEX of_a_stranger ON tokens_daily_by_model (input_tokens)',
     );
     const rows = { tokens_daily_by_model: [model('a', 1), model('b', 2)] };
-    expect(await thrownBy(warehouse.commitDay(commitOf({ rows })))).toMatchObject({
+    expect(await thrownBy(commitDay(warehouse, commitOf({ rows })))).toMatchObject({
       name: 'StorageError',
       message: expect.stringContaining('of_a_stranger'),
       hint: expect.stringContaining('drop it'),

@@ -5,6 +5,7 @@ import type { Warehouse } from '../../../../src/warehouse/port.ts';
 import { currentRollups, refreshRollups } from '../../../../src/warehouse/rollups/refresh.ts';
 import { expectedRollups, storedRollups, storedUserDays } from '../../../support/rollups/expected.ts';
 import { type UserOfDay, usersOn } from '../../../support/rollups/user-days.ts';
+import { commitDay } from '../../../support/warehouse/commit-of.ts';
 import { type Held, onEachDatabase, open } from '../../../support/warehouse/each-database.ts';
 
 const FIRST = parseDay('2026-01-26');
@@ -61,7 +62,7 @@ onEachDatabase((database) => {
         for (const taken of steps) {
           if (taken.kind === 'commit') {
             const rows = taken.users.map(({ id, email, credits }): UserOfDay => [id, email, credits]);
-            await warehouse.commitDay(usersOn(taken.day, rows));
+            await commitDay(warehouse, usersOn(taken.day, rows));
           } else if (taken.kind === 'people') {
             await warehouse.place.execute(
               `DELETE FROM people; INSERT INTO people (org_id, person, valid_from, team) VALUES ('org_1', 'A@example.com', '2026-01-14', '${taken.team}')`,

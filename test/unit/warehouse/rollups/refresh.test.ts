@@ -5,6 +5,7 @@ import type { Warehouse } from '../../../../src/warehouse/port.ts';
 import { currentRollups, refreshRollups } from '../../../../src/warehouse/rollups/refresh.ts';
 import { expectedRollups, storedRollups, storedUserDays } from '../../../support/rollups/expected.ts';
 import { type UserOfDay, usersOn } from '../../../support/rollups/user-days.ts';
+import { commitDay } from '../../../support/warehouse/commit-of.ts';
 import { type Held, needsSessions, onEachDatabase, open } from '../../../support/warehouse/each-database.ts';
 
 const NOW = new Date('2026-03-20T03:00:00Z');
@@ -43,11 +44,11 @@ onEachDatabase((database) => {
 
     it('are computed again only where the ledger differs, and an earlier day makes a user no longer new', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(usersOn(parseDay('2026-03-02'), [['u1', null, 5]]));
+      await commitDay(warehouse, usersOn(parseDay('2026-03-02'), [['u1', null, 5]]));
       expect(await refresh(warehouse)).toEqual({ weeks: 1, months: 1, users: true });
       expect(await refresh(warehouse)).toEqual({ weeks: 0, months: 0, users: false });
       expect(await current(warehouse)).toEqual(ALL);
-      await warehouse.commitDay(usersOn(DAY, [['u1', null, 5]]));
+      await commitDay(warehouse, usersOn(DAY, [['u1', null, 5]]));
       expect(await current(warehouse)).toEqual([]);
       expect(await refresh(warehouse)).toEqual({ weeks: 1, months: 1, users: true });
       await expectExact(warehouse);
@@ -68,7 +69,7 @@ onEachDatabase((database) => {
         usersOn(shiftDay(DAY, 7), [['u3', null, 2]]),
       ]);
       await refresh(warehouse);
-      await warehouse.commitDay(usersOn(DAY, [['u1', null, 6]]));
+      await commitDay(warehouse, usersOn(DAY, [['u1', null, 6]]));
       await warehouse.place.execute(`DELETE FROM user_daily WHERE date = '${shiftDay(DAY, 7)}'`);
       await warehouse.place.execute(`DELETE FROM export_units WHERE date = '${shiftDay(DAY, 7)}'`);
       await refresh(warehouse);
@@ -78,7 +79,7 @@ onEachDatabase((database) => {
 
     it('follow the people: a load makes users stale until they are computed again', async () => {
       const warehouse = await open(database);
-      await warehouse.commitDay(usersOn(DAY, [['u1', 'Ada@example.com', 5]]));
+      await commitDay(warehouse, usersOn(DAY, [['u1', 'Ada@example.com', 5]]));
       await refresh(warehouse);
       const person =
         "INSERT INTO people (org_id, person, valid_from, team) VALUES ('org_1', 'ada@example.com', '2026-01-14', 'Platform')";
@@ -120,7 +121,7 @@ onEachDatabase((database) => {
     ];
     const work = async (warehouse: Warehouse, since: number) => {
       for (let at = since; at < 40; at += 2) {
-        await warehouse.commitDay(usersOn(shiftDay(DAY, at % 30), users(at)));
+        await commitDay(warehouse, usersOn(shiftDay(DAY, at % 30), users(at)));
         if (at % 3 === 0) await refresh(warehouse);
       }
       await refresh(warehouse);

@@ -2,12 +2,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, wri
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { readUnits } from '../../../../src/warehouse/ledger.ts';
 import { openWarehouse } from '../../../../src/warehouse/open.ts';
 import { APPLICATION_ID } from '../../../../src/warehouse/sqlite/connection.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { FakeClock } from '../../../support/clock/fake-clock.ts';
 import { tempDir, tempFile } from '../../../support/suite/temp-dir.ts';
-import { commitOf } from '../../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../../support/warehouse/commit-of.ts';
 import { open } from '../../../support/warehouse/each-database.ts';
 import { sqlite, sqlitePlace } from '../../../support/warehouse/sqlite-place.ts';
 
@@ -27,7 +28,7 @@ describe('the file of a warehouse', () => {
   it('is readable by its owner only, as are those beside it', async () => {
     const path = tempFile();
     const warehouse = await openFile(path);
-    await warehouse.commitDay(commitOf({ rows: ROWS }));
+    await commitDay(warehouse, commitOf({ rows: ROWS }));
     const lock = await warehouse.lock();
     for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}.lock`]) {
       expect(statSync(file).mode & 0o777, file).toBe(0o600);
@@ -54,9 +55,9 @@ describe('the file of a warehouse', () => {
         null,
       ]),
     };
-    await warehouse.commitDay(commitOf({ rows }));
+    await commitDay(warehouse, commitOf({ rows }));
     const before = bytesOf(warehouse.place.location);
-    await warehouse.commitDay(commitOf({ rows, pulledAt: '2026-02-03T03:00:00.000Z' }));
+    await commitDay(warehouse, commitOf({ rows, pulledAt: '2026-02-03T03:00:00.000Z' }));
     // A few pages of the ledger; the rows are hundreds of kilobytes.
     expect(bytesOf(warehouse.place.location) - before).toBeLessThan(30_000);
   });
@@ -66,7 +67,7 @@ describe('the file of a warehouse', () => {
     const link = join(tempDir(), 'link.db');
     symlinkSync(path, link);
     const warehouse = await openFile(link);
-    await warehouse.commitDay(commitOf({ rows: ROWS }));
+    await commitDay(warehouse, commitOf({ rows: ROWS }));
     expect(statSync(path).ino).toBe(statSync(link).ino);
     await (await warehouse.lock()).release();
     expect(existsSync(`${path}.lock`)).toBe(true);
@@ -82,18 +83,19 @@ describe('the file of a warehouse', () => {
 describe('a file that is no longer at its path', () => {
   it('is reported with exit code 6 on close, because its content is lost', async () => {
     const path = tempFile();
-    const { close, commitDay } = await openWarehouse(path, { clock: new FakeClock(), create: true });
-    await commitDay(commitOf({ rows: ROWS }));
+    const warehouse = await openWarehouse(path, { clock: new FakeClock(), create: true });
+    await commitDay(warehouse, commitOf({ rows: ROWS }));
     rmSync(path);
-    expect(await thrownBy(close())).toMatchObject({ name: 'StorageError', exitCode: 6 });
+    expect(await thrownBy(warehouse.close())).toMatchObject({ name: 'StorageError', exitCode: 6 });
     expect(existsSync(path)).toBe(false);
   });
 
   it('can be closed by a reader', async () => {
     const path = tempFile();
     await (await openFile(path)).close();
-    const { close, units } = await openWarehouse(path, { clock: new FakeClock(), create: false });
-    expect(await units('org_1')).toEqual([]);
+    const warehouse = await openWarehouse(path, { clock: new FakeClock(), create: false });
+    const { close } = warehouse;
+    expect(await readUnits(warehouse, 'org_1')).toEqual([]);
     rmSync(path);
     await close();
   });

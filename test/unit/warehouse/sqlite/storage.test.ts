@@ -5,11 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../../schema/tables.ts';
 import type { Clock } from '../../../../src/core/clock.ts';
 import { digestOf } from '../../../../src/warehouse/digest.ts';
+import { readUnits } from '../../../../src/warehouse/ledger.ts';
 import type { Values } from '../../../../src/warehouse/port.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../../support/process/script.ts';
 import { tempFile } from '../../../support/suite/temp-dir.ts';
-import { commitOf } from '../../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../../support/warehouse/commit-of.ts';
 import { openTemporary, query } from '../../../support/warehouse/open-temporary.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
@@ -36,7 +37,7 @@ describe('a foreign program that writes', () => {
     const warehouse = await openTemporary(tempFile(), { clock });
     const other = new Sqlite(warehouse.path);
     other.exec('BEGIN IMMEDIATE');
-    const commit = warehouse.commitDay(commitOf({ rows: ROWS }));
+    const commit = commitDay(warehouse, commitOf({ rows: ROWS }));
     await expect.poll(() => clock.slept.length).toBeGreaterThan(0);
     other.exec('COMMIT');
     other.close();
@@ -48,7 +49,7 @@ describe('a foreign program that writes', () => {
     const warehouse = await openTemporary(tempFile(), { clock });
     const other = new Sqlite(warehouse.path);
     other.exec('BEGIN IMMEDIATE');
-    expect(await thrownBy(warehouse.commitDay(commitOf({ rows: ROWS })))).toMatchObject({
+    expect(await thrownBy(commitDay(warehouse, commitOf({ rows: ROWS })))).toMatchObject({
       name: 'BusyError',
       exitCode: 75,
       message: expect.stringContaining(warehouse.path),
@@ -57,18 +58,18 @@ describe('a foreign program that writes', () => {
     expect(clock.slept).toHaveLength(3);
     other.exec('ROLLBACK');
     other.close();
-    expect(await warehouse.units('org_1')).toEqual([]);
-    expect(await warehouse.commitDay(commitOf({ rows: ROWS }))).toMatchObject({ rowsWritten: 1 });
+    expect(await readUnits(warehouse, 'org_1')).toEqual([]);
+    expect(await commitDay(warehouse, commitOf({ rows: ROWS }))).toMatchObject({ rowsWritten: 1 });
   });
 
   it('that only reads never prevents writing', async () => {
     const warehouse = await openTemporary();
-    await warehouse.commitDay(commitOf({ rows: ROWS }));
+    await commitDay(warehouse, commitOf({ rows: ROWS }));
     const other = new Sqlite(warehouse.path, { readonly: true });
     const rows = other.prepare('SELECT * FROM tokens_daily').iterate();
     rows.next();
-    await warehouse.commitDay(commitOf({ day: '2026-02-02', rows: ROWS }));
-    expect(await warehouse.units('org_1')).toHaveLength(2);
+    await commitDay(warehouse, commitOf({ day: '2026-02-02', rows: ROWS }));
+    expect(await readUnits(warehouse, 'org_1')).toHaveLength(2);
     rows.return?.();
     other.close();
   });
@@ -82,13 +83,13 @@ describe('a full disk', () => {
       `
       import { openWarehouse } from './src/warehouse/open.ts';
       import { systemClock } from './src/core/clock.ts';
-      import { commitOf } from './test/support/warehouse/commit-of.ts';
+      import { commitDay, commitOf } from './test/support/warehouse/commit-of.ts';
       const warehouse = await openWarehouse(process.env.WAREHOUSE, { clock: systemClock(), create: true });
       const rows = { tokens_daily_by_model: Array.from({ length: 300 }, (_, n) => ['model ' + n, 'standard', n, n, n, n, n, null]) };
       let stored = 0;
       try {
         for (let n = 1; n < 29; n += 1) {
-          await warehouse.commitDay(commitOf({ day: '2026-02-' + String(n).padStart(2, '0'), rows }));
+          await commitDay(warehouse, commitOf({ day: '2026-02-' + String(n).padStart(2, '0'), rows }));
           stored += 1;
         }
       } catch (error) {
@@ -108,10 +109,10 @@ describe('a full disk', () => {
     expect(end.stored).toBeGreaterThan(0);
 
     const warehouse = await openTemporary(path);
-    const units = await warehouse.units('org_1');
+    const units = await readUnits(warehouse, 'org_1');
     expect(units).toHaveLength(end.stored);
     expect(query(path, 'SELECT COUNT(*) AS n FROM tokens_daily_by_model')).toEqual([{ n: end.stored * 300 }]);
-    expect(await warehouse.commitDay(commitOf({ day: '2026-03-01', rows: ROWS }))).toMatchObject({
+    expect(await commitDay(warehouse, commitOf({ day: '2026-03-01', rows: ROWS }))).toMatchObject({
       rowsWritten: 1,
     });
   });
@@ -123,10 +124,11 @@ describe('a user who may not write', () => {
     const script = startScript(
       `
       import { openWarehouse } from './src/warehouse/open.ts';
+      import { startRun } from './src/warehouse/runs.ts';
       import { systemClock } from './src/core/clock.ts';
       try {
         const warehouse = await openWarehouse(process.env.WAREHOUSE, { clock: systemClock(), create: true });
-        await warehouse.startRun({ runId: 'r', command: 'run', startedAt: new Date(), versions: {} });
+        await startRun(warehouse, { runId: 'r', command: 'run', startedAt: new Date(), versions: {} });
         console.log('{}');
       } catch ({ name, exitCode, message, hint }) {
         console.log(JSON.stringify({ name, exitCode, message, hint }));
@@ -143,7 +145,7 @@ describe('a user who may not write', () => {
   ])('gets exit code 6: not %s', async (_, fileMode, folderMode) => {
     const path = tempFile();
     const warehouse = await openTemporary(path);
-    await warehouse.commitDay(commitOf({ rows: ROWS }));
+    await commitDay(warehouse, commitOf({ rows: ROWS }));
     await warehouse.close();
     chmodSync(path, fileMode);
     chmodSync(dirname(path), folderMode);
@@ -176,7 +178,7 @@ describe('a damaged file', () => {
       (_, n): Values => [`model ${n}`, 'standard', n, n, n, n, n, null],
     );
     const first = await openTemporary(path);
-    await first.commitDay(commitOf({ rows: { tokens_daily_by_model: many } }));
+    await commitDay(first, commitOf({ rows: { tokens_daily_by_model: many } }));
     await first.close();
     const file = openSync(path, 'r+');
     const size = statSync(path).size;
@@ -195,7 +197,7 @@ describe('a damaged file', () => {
   it('that was truncated is reported with exit code 6', async () => {
     const path = tempFile();
     const first = await openTemporary(path);
-    await first.commitDay(commitOf({ rows: ROWS }));
+    await commitDay(first, commitOf({ rows: ROWS }));
     await first.close();
     const file = openSync(path, 'r+');
     ftruncateSync(file, 4096 * 3);
@@ -216,7 +218,7 @@ describe('a log that is cut anywhere', () => {
         tokens_daily: [[n, n, n, n, n, null]],
         tokens_daily_by_model: [['m', null, n, n, n, n, n, null]],
       } as const;
-      await warehouse.commitDay(commitOf({ day: `2026-02-0${n}`, rows }));
+      await commitDay(warehouse, commitOf({ day: `2026-02-0${n}`, rows }));
     }
     const [db, wal] = [readFileSync(path), readFileSync(`${path}-wal`)];
     const counts = new Set<number>();
@@ -225,7 +227,7 @@ describe('a log that is cut anywhere', () => {
       writeAll(copy, db);
       writeAll(`${copy}-wal`, wal.subarray(0, cut));
       const reopened = await openTemporary(copy);
-      const units = await reopened.units('org_1');
+      const units = await readUnits(reopened, 'org_1');
       counts.add(units.length);
       for (const table of [tables.tokensDaily, tables.tokensDailyByModel]) {
         const rows: unknown[] = [];

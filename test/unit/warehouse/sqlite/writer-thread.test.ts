@@ -4,13 +4,15 @@ import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { digestOf } from '../../../../src/warehouse/digest.ts';
+import { failUnit, readUnits } from '../../../../src/warehouse/ledger.ts';
 import { dateOf, dayKey, type Values } from '../../../../src/warehouse/port.ts';
+import { countRestatements } from '../../../../src/warehouse/restatements.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 import { daywalk, envOf } from '../../../support/process/daywalk-process.ts';
 import { WITHOUT_THREADS } from '../../../support/process/without-threads.ts';
 import { createRig } from '../../../support/rig/rig.ts';
 import { tempFile } from '../../../support/suite/temp-dir.ts';
-import { type CommitSpec, commitOf } from '../../../support/warehouse/commit-of.ts';
+import { type CommitSpec, commitDay, commitOf } from '../../../support/warehouse/commit-of.ts';
 import { openTemporary, query } from '../../../support/warehouse/open-temporary.ts';
 
 /** Enough rows that the day after is written by a thread. */
@@ -64,8 +66,8 @@ function threads(): Worker[] {
 async function withThread(path = tempFile()) {
   const begun = threads();
   const warehouse = await openTemporary(path);
-  await warehouse.commitDay(day('2026-02-01', rowsOf(MANY)));
-  await warehouse.commitDay(day('2026-02-02', [user('a', 1)]));
+  await commitDay(warehouse, day('2026-02-01', rowsOf(MANY)));
+  await commitDay(warehouse, day('2026-02-02', [user('a', 1)]));
   // Node reports the exit of a thread in a later round of the event loop.
   await expect.poll(() => begun).toHaveLength(1);
   const [thread] = begun;
@@ -89,7 +91,7 @@ describe('the thread that writes', () => {
   it('starts only if there is much to write', async () => {
     const begun = threads();
     const warehouse = await openTemporary();
-    for (let n = 1; n <= 9; n += 1) await warehouse.commitDay(day(`2026-02-0${n}`, rowsOf(100)));
+    for (let n = 1; n <= 9; n += 1) await commitDay(warehouse, day(`2026-02-0${n}`, rowsOf(100)));
     await new Promise((resolve) => setImmediate(resolve));
     expect(begun).toEqual([]);
   });
@@ -121,10 +123,10 @@ describe('the thread that writes', () => {
     );
     const plain = await openTemporary();
     for (const commit of [day('2026-02-01', rowsOf(MANY)), day('2026-02-02', [user('a', 1)])])
-      await plain.commitDay(commit);
+      await commitDay(plain, commit);
     await plain.commitDays(commits);
     expect(await digestOf(warehouse)).toEqual(await digestOf(plain));
-    expect(await warehouse.restatementCount()).toBe(2);
+    expect(await countRestatements(warehouse)).toBe(2);
   });
 
   it('reports why a commit was refused, and continues', async () => {
@@ -132,17 +134,17 @@ describe('the thread that writes', () => {
     const messages = asked(thread);
     const other = new Sqlite(warehouse.path);
     other.exec('ALTER TABLE tokens_daily_by_user RENAME TO away');
-    expect(await thrownBy(warehouse.commitDay(day('2026-02-03', rowsOf(1))))).toMatchObject({
+    expect(await thrownBy(commitDay(warehouse, day('2026-02-03', rowsOf(1))))).toMatchObject({
       name: 'StorageError',
       exitCode: 6,
-      message: expect.stringMatching(/^commit tokens 2026-02-03 to .*no such table/),
+      message: expect.stringMatching(/^commit 1 units to .*no such table/),
       hint: expect.stringMatching(/\S/),
     });
     other.exec('ALTER TABLE away RENAME TO tokens_daily_by_user');
     other.close();
     const same = { ...day('2026-02-02', []), unchanged: { rows: 9 } };
-    expect(await thrownBy(warehouse.commitDay(same))).toMatchObject({ name: 'ClaimLostError' });
-    expect(await warehouse.commitDay(day('2026-02-03', rowsOf(2)))).toMatchObject({ rowsWritten: 2 });
+    expect(await thrownBy(commitDay(warehouse, same))).toMatchObject({ name: 'ClaimLostError' });
+    expect(await commitDay(warehouse, day('2026-02-03', rowsOf(2)))).toMatchObject({ rowsWritten: 2 });
     expect(messages).toHaveLength(3);
   });
 
@@ -151,7 +153,7 @@ describe('the thread that writes', () => {
     const other = new Sqlite(warehouse.path);
     other.exec('BEGIN IMMEDIATE');
     let isDone = false;
-    const commit = warehouse.commitDay(day('2026-02-03', rowsOf(1))).finally(() => {
+    const commit = commitDay(warehouse, day('2026-02-03', rowsOf(1))).finally(() => {
       isDone = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -167,12 +169,12 @@ describe('the thread that writes', () => {
     const unit = dayKey('org_1', third);
     const failure = { unit, requests: 1, pulledAt: new Date(), rule } as const;
     await Promise.all([
-      warehouse.commitDay(day('2026-02-03', rowsOf(900))),
-      warehouse.failUnit({ ...failure, state: 'failed', error: 'first' }),
-      warehouse.commitDay(day('2026-02-03', rowsOf(901))),
-      warehouse.failUnit({ ...failure, state: 'failed', error: 'second' }),
+      commitDay(warehouse, day('2026-02-03', rowsOf(900))),
+      failUnit(warehouse, { ...failure, state: 'failed', error: 'first' }),
+      commitDay(warehouse, day('2026-02-03', rowsOf(901))),
+      failUnit(warehouse, { ...failure, state: 'failed', error: 'second' }),
     ]);
-    const [known] = (await warehouse.units('org_1')).filter((one) => dateOf(one) === third.day);
+    const [known] = (await readUnits(warehouse, 'org_1')).filter((one) => dateOf(one) === third.day);
     expect(known).toMatchObject({ attempts: 4, rows: 901, state: 'failed', lastError: 'second' });
   });
 
@@ -190,7 +192,7 @@ describe('the thread that writes', () => {
     const { warehouse, thread } = await withThread();
     const messages = asked(thread);
     disturb(warehouse.path);
-    expect(await thrownBy(warehouse.commitDay(day('2026-02-03', rowsOf(9))))).toMatchObject({
+    expect(await thrownBy(commitDay(warehouse, day('2026-02-03', rowsOf(9))))).toMatchObject({
       name: 'StorageError',
       exitCode: 6,
       message: expect.stringContaining(message),
@@ -203,7 +205,7 @@ describe('the thread that writes', () => {
 
   it('leaves only one file, also when it is closed during its work', async () => {
     const { warehouse } = await withThread();
-    const commit = warehouse.commitDay(day('2026-02-03', rowsOf(3_000)));
+    const commit = commitDay(warehouse, day('2026-02-03', rowsOf(3_000)));
     await warehouse.close();
     await commit;
     for (const suffix of ['-wal', '-shm']) expect(existsSync(warehouse.path + suffix), suffix).toBe(false);
@@ -214,7 +216,7 @@ describe('the thread that writes', () => {
 
   it('ends the run when it fails, and loses no stored row', async () => {
     const { warehouse, thread } = await withThread();
-    const commit = warehouse.commitDay(day('2026-02-03', rowsOf(40_000)));
+    const commit = commitDay(warehouse, day('2026-02-03', rowsOf(40_000)));
     await thread.terminate();
     const failure = {
       name: 'StorageError',
@@ -224,13 +226,13 @@ describe('the thread that writes', () => {
       hint: expect.stringMatching(/\S/),
     };
     expect(await thrownBy(commit)).toMatchObject(failure);
-    expect(await thrownBy(warehouse.commitDay(day('2026-02-04', rowsOf(1))))).toMatchObject(failure);
+    expect(await thrownBy(commitDay(warehouse, day('2026-02-04', rowsOf(1))))).toMatchObject(failure);
     await warehouse.close();
     const next = await openTemporary(warehouse.path);
-    expect((await next.units('org_1')).map((unit) => [dateOf(unit), unit.rows])).toEqual([
+    expect((await readUnits(next, 'org_1')).map((unit) => [dateOf(unit), unit.rows])).toEqual([
       ['2026-02-01', MANY],
       ['2026-02-02', 1],
     ]);
-    expect(await next.commitDay(day('2026-02-03', rowsOf(2)))).toMatchObject({ rowsWritten: 2 });
+    expect(await commitDay(next, day('2026-02-03', rowsOf(2)))).toMatchObject({ rowsWritten: 2 });
   });
 });

@@ -1,0 +1,217 @@
+import { type SQL, sql } from '../../schema/query.ts';
+import { columnsOf, compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import type { UtcDay } from '../core/day.ts';
+import { isStream, type Stream } from '../core/stream.ts';
+import { keyColumns, keyValues } from './ledger-rows.ts';
+import {
+  type DayCommit,
+  type Drift,
+  dayKey,
+  type QuarantinedRecord,
+  type QueryRow,
+  type Steps,
+  type UnitKey,
+  type Warehouse,
+} from './port.ts';
+
+const { quarantine, schemaDrift } = tables;
+const encodeQuarantined = encoderOf(quarantine);
+const encodeDrift = encoderOf(schemaDrift);
+
+/** How many records are in quarantine, by organization, stream and reason. */
+export interface QuarantineCount {
+  readonly orgId: string;
+  readonly stream: Stream;
+  readonly reason: string;
+  readonly records: number;
+  /** How many of them a person accepted. Those no longer count for the exit code. */
+  readonly accepted: number;
+}
+
+/** Counts the records in quarantine, in the order of organization, stream and reason. */
+export async function countQuarantine(warehouse: Pick<Warehouse, 'read'>): Promise<QuarantineCount[]> {
+  const counts = await warehouse.read(function* () {
+    const rows = yield sql`SELECT org_id, stream, reason, COUNT(*) AS records, COUNT(accepted_at) AS accepted
+      FROM quarantine GROUP BY org_id, stream, reason`;
+    return rows.flatMap(countOf);
+  });
+  return counts.sort(
+    (a, b) =>
+      compareUtf8(a.orgId, b.orgId) || compareUtf8(a.stream, b.stream) || compareUtf8(a.reason, b.reason),
+  );
+}
+
+function countOf(row: QueryRow): QuarantineCount[] {
+  const { org_id: orgId, stream, reason, records, accepted } = row;
+  return isStream(stream)
+    ? [
+        {
+          orgId: String(orgId),
+          stream,
+          reason: String(reason),
+          records: Number(records),
+          accepted: Number(accepted),
+        },
+      ]
+    : [];
+}
+
+/** Which records in quarantine to accept. Without a stream: all streams. Without a day: all days. */
+export interface QuarantineScope {
+  readonly stream?: Stream | undefined;
+  readonly day?: UtcDay | undefined;
+  /** @default all organizations */
+  readonly orgId?: string | undefined;
+}
+
+/** Accepts records in quarantine that were not accepted before. They stay in quarantine. Returns their number. */
+export function acceptQuarantine(
+  warehouse: Pick<Warehouse, 'transact'>,
+  { stream, day, orgId }: QuarantineScope,
+  at: Date,
+): Promise<number> {
+  const conditions = [
+    sql`accepted_at IS NULL`,
+    ...(stream === undefined ? [] : [sql`stream = ${stream}`]),
+    ...(day === undefined ? [] : [sql`date = ${day}`]),
+    ...(orgId === undefined ? [] : [sql`org_id = ${orgId}`]),
+  ];
+  const steps = function* (): Steps<number> {
+    const accepted = yield sql`UPDATE quarantine SET accepted_at = ${at.toISOString()}
+      WHERE ${sql.join(conditions, sql` AND `)} RETURNING record_sha256`;
+    return accepted.length;
+  };
+  return warehouse.transact('accept records in the quarantine of', steps, 'latest');
+}
+
+/**
+ * Makes the quarantine of each day exactly its records. Records that were there before keep their `first_seen_at` and
+ * `accepted_at`.
+ */
+export function* replaceQuarantine(commits: readonly DayCommit[]): Steps<void> {
+  const units = commits.map((commit) => dayKey(commit.orgId, commit));
+  const stored = yield* readQuarantine(units.map(keyValues));
+  for (const [index, { quarantined, pulledAt }] of commits.entries()) {
+    const unit = units[index];
+    if (unit === undefined) continue;
+    const own = stored.filter(({ stream, date }) => stream === unit.stream && date === unit.day);
+    if (own.length > 0) {
+      const kept = new Set(quarantined.map(({ recordSha256 }) => recordSha256));
+      const gone = own.filter(({ sha256 }) => !kept.has(sha256));
+      if (gone.length > 0) yield removal(unit, gone);
+    }
+    yield* putQuarantine(unit, { quarantined, pulledAt, known: own });
+  }
+}
+
+/** Adds records to the quarantine of a unit. Of a record that is there already only its place and reason change. */
+export function* addQuarantine(
+  unit: UnitKey,
+  quarantined: readonly QuarantinedRecord[],
+  pulledAt: Date,
+): Steps<void> {
+  if (quarantined.length === 0) return;
+  const keys = quarantined.map(({ recordSha256 }) => [...keyValues(unit), recordSha256]);
+  yield* putQuarantine(unit, { quarantined, pulledAt, known: yield* readQuarantine(keys) });
+}
+
+/** Removes from the quarantine of a unit what is not among `seen`, unless it is null. Returns how many records are left. */
+export function* settleQuarantine(unit: UnitKey, seen: ReadonlySet<string> | null): Steps<number> {
+  const stored = yield* readQuarantine([keyValues(unit)]);
+  const gone = seen === null ? [] : stored.filter(({ sha256 }) => !seen.has(sha256));
+  if (gone.length > 0) yield removal(unit, gone);
+  return stored.length - gone.length;
+}
+
+/** A record in quarantine: what names it, and what it keeps when it is seen again. */
+interface StoredRecord {
+  readonly stream: string;
+  readonly date: string;
+  readonly sha256: string;
+  readonly since: string;
+  readonly acceptedAt: string | null;
+}
+
+const READ = ['stream', 'date', 'record_sha256', 'first_seen_at', 'accepted_at'];
+
+function* readQuarantine(keys: readonly Values[]): Steps<StoredRecord[]> {
+  if (keys.length === 0) return [];
+  const stored = yield { table: quarantine, find: keys, columns: READ };
+  return stored.map((row) => ({
+    stream: String(row['stream']),
+    date: String(row['date']),
+    sha256: String(row['record_sha256']),
+    since: String(row['first_seen_at']),
+    acceptedAt: row['accepted_at'] == null ? null : String(row['accepted_at']),
+  }));
+}
+
+function* putQuarantine(
+  unit: UnitKey,
+  {
+    quarantined,
+    pulledAt,
+    known,
+  }: {
+    readonly quarantined: readonly QuarantinedRecord[];
+    readonly pulledAt: Date;
+    readonly known: readonly StoredRecord[];
+  },
+): Steps<void> {
+  if (quarantined.length === 0) return;
+  const earlier = new Map(known.map((record) => [record.sha256, record]));
+  // An answer may hold the same record twice.
+  const rows = new Map(
+    quarantined.map(({ recordSha256, reason, path, record }) => {
+      const { since = pulledAt.toISOString(), acceptedAt = null } = earlier.get(recordSha256) ?? {};
+      const row = encodeQuarantined({
+        ...keyColumns(unit),
+        record_sha256: recordSha256,
+        reason,
+        path,
+        record,
+        first_seen_at: since,
+        accepted_at: acceptedAt,
+      });
+      return [recordSha256, row];
+    }),
+  );
+  yield { table: quarantine, rows: [...rows.values()] };
+}
+
+function removal(unit: UnitKey, records: readonly StoredRecord[]) {
+  return { table: quarantine, remove: records.map(({ sha256 }) => [...keyValues(unit), sha256]) };
+}
+
+/** Places of drift that one statement records. */
+const DRIFT_MAX = 1000;
+const DRIFT_COLUMNS = sql.raw(columnsOf(schemaDrift).join(', '));
+
+/** Records each place of drift once, with the earliest day on which it was seen: days are not pulled in order. */
+export function* noteDrift(
+  { orgId, stream }: Pick<UnitKey, 'orgId' | 'stream'>,
+  drift: readonly Drift[],
+  seenOn: string,
+): Steps<void> {
+  if (drift.length === 0) return;
+  // All workers use one order, so that they cannot deadlock.
+  const sorted = drift.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  for (let start = 0; start < sorted.length; start += DRIFT_MAX) {
+    const places = sorted
+      .slice(start, start + DRIFT_MAX)
+      .map(({ path, kind, sample }) =>
+        listOf(encodeDrift({ org_id: orgId, stream, path, kind, sample, first_seen_on: seenOn })),
+      );
+    yield sql`INSERT INTO schema_drift AS stored (${DRIFT_COLUMNS}) VALUES ${sql.join(places, sql`, `)}
+      ON CONFLICT (org_id, stream, path) DO UPDATE SET first_seen_on = excluded.first_seen_on
+      WHERE excluded.first_seen_on < stored.first_seen_on`;
+  }
+}
+
+function listOf(values: Values): SQL {
+  return sql`(${sql.join(
+    values.map((value) => sql`${value}`),
+    sql`, `,
+  )})`;
+}
