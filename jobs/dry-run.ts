@@ -16,7 +16,7 @@ import type { Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 import { onlyOrganization, readNames } from '../src/warehouse/organizations.ts';
 import type { RunRecord, Warehouse } from '../src/warehouse/port.ts';
-import { type ExportRequest, planRequest, WATCH_DAYS } from './run.ts';
+import { type ExportRequest, planRequest } from './run.ts';
 
 export interface ExportForecast {
   /** Null if the warehouse holds no organization, or several and none is named. */
@@ -77,7 +77,7 @@ export function forecastExport(
     today: dayOf(context.clock.now()),
     rangeDays: settings.rangeDays,
     concurrency: settings.concurrency,
-    isNamed: settings.orgId !== undefined,
+    isNamed: settings.orgId !== null,
   };
   const known = withWarehouse(
     settings.warehouse,
@@ -86,13 +86,13 @@ export function forecastExport(
       const orgId = settings.orgId ?? (await knownOrganization(warehouse, name));
       const runs = await warehouse.runs(PACE_RUNS);
       if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
-      const watchDays = settings.watchDays ?? WATCH_DAYS;
+      const watchDays = settings.watchDays;
       return forecastOf(orgId, await readFacts(warehouse, orgId, facts, watchDays), runs);
     },
   );
   return known.catch((error: unknown) => {
     if (!(error instanceof NoWarehouseError)) throw error;
-    return forecastOf(settings.orgId ?? null, { ...facts, ...NOTHING_KNOWN }, []);
+    return forecastOf(settings.orgId, { ...facts, ...NOTHING_KNOWN }, []);
   });
 }
 

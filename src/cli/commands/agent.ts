@@ -1,12 +1,5 @@
-import { SETTINGS } from '../../settings/settings-table.ts';
-import { type Command, type CommandFlags, type CommandGroup, jsonFlag } from '../program/command.ts';
-import {
-  commonSettings,
-  drainSettings,
-  notifySettings,
-  proxySettings,
-  spoolSettings,
-} from '../program/setting-groups.ts';
+import { settingsIn } from '../../settings/settings-table.ts';
+import { type Command, type CommandFlags, type CommandGroup, jsonFlag, usesOf } from '../program/command.ts';
 
 /** `daywalk hook`, for help only: `main.ts` starts the receiver before any command is loaded. */
 export const hook: Command = {
@@ -18,7 +11,7 @@ export const hook: Command = {
     'always exits with code 0; an event that cannot be stored is reported in one line on standard error. daywalk run ' +
     'and daywalk hooks drain move the events into the table hook_events. Notification settings come from flags and the ' +
     'environment, never from .env.',
-  uses: [SETTINGS.warehouse, SETTINGS.spool, ...notifySettings, SETTINGS.now],
+  uses: settingsIn('warehouse', 'spool', 'notify', 'clock'),
   flags: {},
   examples: {
     'daywalk hook --spool /var/lib/daywalk/daywalk.db.spool': 'the command that daywalk hooks install writes',
@@ -50,7 +43,7 @@ export const hooksInstall: Command = {
     '"hooks". Nothing else in the file changes: order, other entries, unknown keys, comments and indentation stay. ' +
     'A hook that is already installed is not installed twice. The file is replaced atomically; its previous content is ' +
     'kept beside it, with .bak added to the name.',
-  uses: spoolSettings,
+  uses: usesOf('warehouse', 'spool'),
   flags: {
     '--file <path>': 'the hooks file; created if it does not exist',
     '--event <name...>':
@@ -77,7 +70,7 @@ export const hooksList: Command = {
   summary: "lists the hooks in the client tool's hooks file",
   description:
     'Lists every hook of the file in its order, and marks those that are receivers of this program.',
-  uses: commonSettings,
+  uses: usesOf(),
   flags: { ...fileFlag, ...jsonFlag },
   required: ['--file'],
   examples: {
@@ -97,7 +90,7 @@ export const hooksRemove: Command = {
     'Removes the hooks whose command is daywalk hook, with any flags and from any installation, and entries that become ' +
     'empty. Nothing else in the file changes. The file is replaced atomically; its previous content is kept beside it, ' +
     'with .bak added to the name.',
-  uses: commonSettings,
+  uses: usesOf(),
   flags: {
     ...fileFlag,
     '--event <name...>': 'only from these events, separated by spaces or commas',
@@ -123,7 +116,7 @@ export const hooksFire: Command = {
     'tool run at the same time; identical commands run once. Each hook gets the event as JSON on standard input, and has ' +
     'its time limit. Prints what each hook did. Exit code 2 of a hook blocks PreToolUse, UserPromptSubmit, Stop and ' +
     'SubagentStop; any other failure has no effect. This command exits with code 0 even if a hook blocks or fails.',
-  uses: commonSettings,
+  uses: usesOf(),
   operands: { '<event>': 'name of the event, for example Stop' },
   flags: {
     ...fileFlag,
@@ -149,7 +142,7 @@ export const hooksDrain: Command = {
   description:
     'Moves received hook events from the spool into the table hook_events. Each event is stored once, however often the ' +
     'command is run or killed. Every daywalk run does the same. The command may run during a run, and while receivers write.',
-  uses: drainSettings,
+  uses: usesOf('warehouse', 'emails', 'spool'),
   flags: { ...jsonFlag },
   examples: {
     'daywalk hooks drain': 'stores all events received so far',
@@ -168,21 +161,7 @@ export const sessionsCreate: Command = {
     'Creates a session on a connected computer and records it in the table sessions. Each successful call creates ' +
     'another session. A request is therefore retried only if the service certainly did not process it. If that is ' +
     'unknown, the message says so. The key may be an API key or a JWT.',
-  uses: [
-    SETTINGS.apiKey,
-    SETTINGS.apiKeyFile,
-    SETTINGS.orgId,
-    SETTINGS.organizations,
-    SETTINGS.baseUrl,
-    SETTINGS.warehouse,
-    SETTINGS.maxRequestsPerMinute,
-    SETTINGS.requestTimeoutMs,
-    SETTINGS.attempts,
-    ...proxySettings,
-    SETTINGS.emails,
-    SETTINGS.emailSalt,
-    ...commonSettings,
-  ],
+  uses: usesOf('service', 'organizations', 'warehouse', 'requests', 'emails'),
   flags: {
     '--organization <name>': 'the organization of the organizations file to create it in',
     '--computer-id <id>': 'ID of the computer; required here or in --request',

@@ -1,6 +1,5 @@
 import { STREAMS } from '../../core/stream.ts';
-import { type Command, type CommandGroup, jsonFlag } from '../program/command.ts';
-import { archiveSettings, eraseSettings, replaySettings } from '../program/setting-groups.ts';
+import { type Command, type CommandGroup, jsonFlag, usesOf } from '../program/command.ts';
 
 /** `daywalk archive`. */
 export const archiveGroup: CommandGroup = {
@@ -16,7 +15,7 @@ export const archiveVerify: Command = {
   description:
     'Reads the whole archive: every line of its index, and every object, whose SHA-256 the line names. Exit code 5 if ' +
     'something is damaged or missing, with the units that cannot be replayed. A run may write meanwhile.',
-  uses: archiveSettings,
+  uses: usesOf('archive'),
   flags: { ...jsonFlag },
   examples: {
     'daywalk archive verify --archive /var/lib/daywalk/archive': 'after a copy to another disk',
@@ -35,7 +34,7 @@ export const archiveShow: Command = {
     'Lists the archived answers about one day of a stream, oldest first: when each came, whether it was believed, and what ' +
     'became of it. With --rows, prints the rows of the newest committed one, as they were received, one JSON text after the ' +
     'other.',
-  uses: archiveSettings,
+  uses: usesOf('archive'),
   flags: {
     '--stream <name>': `one of ${STREAMS.join(', ')}`,
     '--date <day>': 'the UTC day; readiness has none',
@@ -62,7 +61,7 @@ export const archivePrune: Command = {
     'Removes answers that are older than the given age and were replaced by then. The newest committed answer of each unit ' +
     'stays however old it is, and so do open doubts. A replay as of an instant before that age is refused afterwards. Exit ' +
     'code 75 while a run writes the archive.',
-  uses: archiveSettings,
+  uses: usesOf('archive'),
   flags: {
     '--older-than <age>': 'the age in days, for example 400d',
     '--dry-run': 'remove nothing, and say what would be removed',
@@ -88,7 +87,7 @@ export const replay: Command = {
     'the runs that wrote the archive. Days that are stored already are compared, and written only if they differ; what the ' +
     'warehouse has pulled later stays, with exit code 4. With --as-of, an empty warehouse gets what was committed by an ' +
     'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed.',
-  uses: replaySettings,
+  uses: usesOf('warehouse', 'emails', 'archive'),
   flags: {
     '--from <day>': 'first day, YYYY-MM-DD; default: the first day of the service',
     '--until <day>': 'last day, YYYY-MM-DD; default: yesterday (UTC)',
@@ -117,7 +116,7 @@ export const erase: Command = {
     'or hook event. With --organization alone, everything of that organization is removed, and runs for it are refused. An ' +
     'erasure cannot be taken back. After an interruption, the same command resumes. Backups, and places that the warehouse ' +
     'was copied or published to, are not changed; the certificate names those places that are known.',
-  uses: eraseSettings,
+  uses: usesOf('warehouse', 'emails', 'archive', 'spool'),
   flags: {
     '--user <id>': 'the user ID of the person',
     '--email <address>': 'an email address of the person, if the user ID is not known',

@@ -1,6 +1,5 @@
-import { SETTINGS } from '../../settings/settings-table.ts';
-import { type Command, type CommandGroup, jsonFlag } from '../program/command.ts';
-import { exportSettings, warehouseSettings } from '../program/setting-groups.ts';
+import { type Command, type CommandGroup, jsonFlag, usesOf } from '../program/command.ts';
+import { EXPORT } from './export.ts';
 
 /** `daywalk status`: what the warehouse holds. */
 export const status: Command = {
@@ -10,7 +9,7 @@ export const status: Command = {
     'Prints what the warehouse holds, up to yesterday: units by stream and state, holes, the oldest unsettled day, ' +
     'quarantine, the last runs and, on a terminal, a calendar of the days. Only reads the warehouse; sends nothing. ' +
     'A run is complete if it left nothing out: exit code 0, or 5 without a failed unit. Backfills do not count.',
-  uses: [SETTINGS.organizations, ...warehouseSettings],
+  uses: usesOf('organizations', 'warehouse'),
   flags: {
     '--health':
       'print one line and exit with code 0 if a complete export of all streams ended within --max-age (default: 26) or a ' +
@@ -38,7 +37,7 @@ export const verify: Command = {
     'edited rows and deleted days. Also compares the endpoints with each other, day by day. The exit code is 5 for ' +
     'changed content, holes and differences from the service, 6 for a damaged file, and 4 for units that could not be ' +
     'pulled again. Inconsistent figures of the service are only warnings.',
-  uses: exportSettings,
+  uses: usesOf(...EXPORT),
   flags: {
     '--against-api <units>':
       'also pull this many units of each organization again and compare them with the stored ones',
@@ -61,7 +60,7 @@ export const digest: Command = {
   description:
     'Computes a SHA-256 of each table and of the whole warehouse. It covers only the content: the same content has the ' +
     'same digest in SQLite and PostgreSQL, whichever runs stored it and in whichever order.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: { ...jsonFlag },
   examples: {
     'daywalk digest': 'the digests of the warehouse in daywalk.db',
@@ -86,7 +85,7 @@ export const quarantineList: Command = {
   description:
     'Lists every quarantined record: its unit, the field in question, the reason, when it was first seen, and when it was ' +
     'accepted. Only reads the warehouse; sends nothing. --json also prints the records as they were received.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: { '--json': 'print one JSON document that includes the records themselves' },
   examples: {
     'daywalk quarantine list': 'what was quarantined, and why',
@@ -105,7 +104,7 @@ export const quarantineAccept: Command = {
     'Accepts quarantined records: they stay listed, but no longer affect the exit code of run and backfill. An accepted ' +
     'record that changes counts again. Every run still pulls the unit, and a record leaves the quarantine when the ' +
     'service returns a valid one. Sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: {
     '--stream <name>': 'accept the records of this stream',
     '--date <day>': 'accept the records of this UTC day',

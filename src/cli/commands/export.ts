@@ -1,5 +1,17 @@
-import { type Command, type CommandFlags, jsonFlag } from '../program/command.ts';
-import { alertSettings, exportSettings, serveSettings } from '../program/setting-groups.ts';
+import { type Command, type CommandFlags, jsonFlag, usesOf } from '../program/command.ts';
+
+/** The groups of settings of commands that pull from the service. */
+export const EXPORT = [
+  'service',
+  'readiness',
+  'organizations',
+  'warehouse',
+  'pull',
+  'requests',
+  'emails',
+  'archive',
+  'spool',
+] as const;
 
 /** The flags that run and backfill share, besides the range of days. */
 export const exportFlags: CommandFlags = {
@@ -24,7 +36,7 @@ export const run: Command = {
     'Pulls and commits every unit (a stream on a day) that is not settled yet, from 2026-01-14 to yesterday UTC, and ' +
     'the readiness reports. Each day is stored whole or not at all. After an interruption, the next run resumes. A run ' +
     'with nothing to do changes nothing.',
-  uses: [...exportSettings, ...alertSettings],
+  uses: usesOf(...EXPORT, 'alerts'),
   flags: {
     '--from <day>': 'first day, YYYY-MM-DD (default: 2026-01-14)',
     '--until <day>': 'last day, YYYY-MM-DD (default: yesterday, UTC)',
@@ -46,7 +58,7 @@ export const backfill: Command = {
   description:
     'Does the same as daywalk run, over a range of days. With --force it also pulls settled days again: unchanged days ' +
     'are not written, and every change is recorded in the table restatements.',
-  uses: [...exportSettings, ...alertSettings],
+  uses: usesOf(...EXPORT, 'alerts'),
   flags: {
     '--from <day>': 'first day, YYYY-MM-DD',
     '--until <day>': 'last day, YYYY-MM-DD',
@@ -73,7 +85,7 @@ export const serve: Command = {
     'Does what daywalk run does, at every time of a schedule, until it is stopped: an alternative to cron. The first start ' +
     'runs at once. Runs that were missed in a sleep, a stop or a long run are made up for by one run at once. ' +
     'Answers /livez, /readyz, /healthz and /metrics. When it is ready, it prints its address.',
-  uses: serveSettings,
+  uses: usesOf(...EXPORT, 'alerts', 'serve'),
   flags: jsonFlag,
   examples: {
     'daywalk serve': 'every night at 03:00 UTC, on http://127.0.0.1:9464',

@@ -1,6 +1,5 @@
-import { ALL_SETTINGS, SETTINGS } from '../../settings/settings-table.ts';
-import { type Command, jsonFlag } from '../program/command.ts';
-import { commonSettings } from '../program/setting-groups.ts';
+import { ALL_SETTINGS, settingsIn } from '../../settings/settings-table.ts';
+import { type Command, jsonFlag, usesOf } from '../program/command.ts';
 
 /** `daywalk demo`: an export without a key. */
 export const demo: Command = {
@@ -10,7 +9,7 @@ export const demo: Command = {
     'Emulates the service on this machine with 250 people and their history since 2026-01-14, exports it over TCP ' +
     'into daywalk-demo.db in the working directory, and prints example queries with their results. Needs no key and no ' +
     'network. Its log is pretty by default, even without a terminal.',
-  uses: commonSettings,
+  uses: usesOf(),
   flags: {
     '--keep': 'continue with the daywalk-demo.db of an earlier demo instead of a new one',
     ...jsonFlag,
@@ -31,7 +30,7 @@ export const emulate: Command = {
   description:
     'Serves the whole API on a loopback port, with data generated from the seed. When it is ready, it prints one JSON ' +
     'line with url, apiKey and orgId. It runs until it is stopped.',
-  uses: commonSettings,
+  uses: usesOf(),
   flags: {
     '--port <port>': 'TCP port; 0 chooses a free one (default: 0)',
     '--seed <number>': 'the same seed gives the same data (default: 1)',
@@ -78,7 +77,7 @@ export const schema: Command = {
   description:
     'Prints the tables and views of a warehouse: as markdown for people, as JSON for tools, or as the SQL that creates ' +
     'them. Marks columns whose values must not be summed over days or groups.',
-  uses: [SETTINGS.log, SETTINGS.debug],
+  uses: settingsIn('log'),
   flags: {
     '--format <format>': 'markdown, json or sql (default: markdown)',
     '--database <database>':

@@ -4,8 +4,8 @@ import {
   csvFileOperand,
   jsonFlag,
   organizationFlag,
+  usesOf,
 } from '../program/command.ts';
-import { warehouseSettings } from '../program/setting-groups.ts';
 
 /** `daywalk prices`. */
 export const pricesGroup: CommandGroup = {
@@ -23,7 +23,7 @@ export const pricesLoad: Command = {
     'valid_to (empty if the price has no end), currency (ISO 4217), price_per_million. A day without a price has no cost, ' +
     'not a cost of 0. If anything is wrong with the file, nothing is stored, and the exit code is 2. Loading the same file ' +
     'again changes nothing. May run beside daywalk run.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   operands: csvFileOperand,
   flags: {
     ...organizationFlag,
@@ -47,7 +47,7 @@ export const pricesList: Command = {
   description:
     'Lists the prices that were loaded, one line per period. --csv prints a file that daywalk prices load accepts. Only ' +
     'reads the warehouse; sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: { ...organizationFlag, '--csv': 'print a CSV file that can be loaded again', ...jsonFlag },
   examples: {
     'daywalk prices list': 'prices and periods',
@@ -72,7 +72,7 @@ export const budgetLoad: Command = {
     'Replaces all budgets of an organization by those of a CSV file, and prints what has changed. Columns: month (YYYY-MM), ' +
     'team, amount, currency (ISO 4217). The team unassigned means users without a team. If anything is wrong with the ' +
     'file, nothing is stored, and the exit code is 2. Loading the same file again changes nothing. May run beside daywalk run.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   operands: csvFileOperand,
   flags: {
     ...organizationFlag,
@@ -96,7 +96,7 @@ export const budgetList: Command = {
   description:
     'Lists the budgets that were loaded. --csv prints a file that daywalk budget load accepts. Only reads the warehouse; ' +
     'sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: { ...organizationFlag, '--csv': 'print a CSV file that can be loaded again', ...jsonFlag },
   examples: {
     'daywalk budget list': 'budgets by month and team',
@@ -116,7 +116,7 @@ export const budgetCheck: Command = {
     'divided by the number of their Mondays to Fridays, times the Mondays to Fridays of the month. Exit code 5 if a team is ' +
     'above its budget or its forecast exceeds it; 2 if a price is missing, prices and budget have different currencies, or the ' +
     'month has no budget; 2 outranks 5. Only reads the warehouse; sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: {
     '--month <month>': 'the month, YYYY-MM (default: that of the newest loaded day)',
     ...organizationFlag,

@@ -1,12 +1,11 @@
-import { SETTINGS } from '../../settings/settings-table.ts';
 import {
   type Command,
   type CommandGroup,
   csvFileOperand,
   jsonFlag,
   organizationFlag,
+  usesOf,
 } from '../program/command.ts';
-import { warehouseSettings } from '../program/setting-groups.ts';
 
 /** `daywalk people`. */
 export const peopleGroup: CommandGroup = {
@@ -24,7 +23,7 @@ export const peopleLoad: Command = {
     'user_email, team, and optionally name, department, cost_center, manager_email, valid_from, valid_to. A person who ' +
     'moves has one line per period, so a move in May does not change April. If anything is wrong with the file, nothing ' +
     'is stored, and the exit code is 2. Loading the same file again changes nothing. May run beside daywalk run.',
-  uses: [SETTINGS.emails, SETTINGS.emailSalt, ...warehouseSettings],
+  uses: usesOf('warehouse', 'emails'),
   operands: csvFileOperand,
   flags: {
     ...organizationFlag,
@@ -49,7 +48,7 @@ export const peopleMissing: Command = {
     'Lists the users who had no team on the last day they were active: a table on a terminal, otherwise CSV. Fill in the ' +
     'teams, add the lines to your file of people, and load it. Users who are several people on one day, and people ' +
     'without activity, are reported below the table; with CSV, in the log. Only reads the warehouse; sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: { ...organizationFlag, '--csv': 'print CSV on a terminal, too', ...jsonFlag },
   examples: {
     'daywalk people missing': 'who has no team',
@@ -68,7 +67,7 @@ export const peopleList: Command = {
   description:
     'Lists the people that were loaded, one line per period, with the number of users that each of them is. --csv prints ' +
     'a file that daywalk people load accepts. Only reads the warehouse; sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: { ...organizationFlag, '--csv': 'print a CSV file that can be loaded again', ...jsonFlag },
   examples: {
     'daywalk people list': 'people, teams and periods',

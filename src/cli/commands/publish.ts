@@ -1,7 +1,6 @@
 import { biTargets } from '../../bi/targets.ts';
-import { SETTINGS } from '../../settings/settings-table.ts';
-import { type Command, jsonFlag, organizationFlag } from '../program/command.ts';
-import { warehouseSettings } from '../program/setting-groups.ts';
+import { settingsIn } from '../../settings/settings-table.ts';
+import { type Command, jsonFlag, organizationFlag, usesOf } from '../program/command.ts';
 
 /** `daywalk publish`: the warehouse as files for other tools. */
 export const publish: Command = {
@@ -11,7 +10,7 @@ export const publish: Command = {
     'Writes the tables as Parquet files, one per table, organization and month, or the whole warehouse as one SQLite ' +
     'file, or both. Parquet files that have not changed since the last publish are not written again. Each file is ' +
     'replaced atomically: readers see the old file or the new one. It may run during a run. Give --parquet, --sqlite or both.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: {
     '--parquet <dir>': 'folder for the Parquet files; created if it does not exist',
     '--tables <names>': 'only these tables, separated by commas (default: all)',
@@ -36,7 +35,7 @@ export const copy: Command = {
     'day is copied whole. After an interruption, the next copy resumes; a repeated copy writes only what has changed. At ' +
     'the end, the digests of all tables are compared: exit code 5 if they differ. Runs may write to the source ' +
     'meanwhile, but not to the destination. Data that only the destination has is never lost without --replace.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: {
     '--to <location>': 'the destination: a SQLite path, or postgres://…; created if it does not exist',
     '--replace': 'compare every row, and delete from the destination what the source does not have',
@@ -62,7 +61,7 @@ export const bi: Command = {
     'Writes files for another tool, made from the schema and the dictionary of metrics. Opens no warehouse. Writes ' +
     'into an empty folder, or updates the files that it has written there; if somebody has edited one of them, it names the ' +
     'file and writes nothing.',
-  uses: [SETTINGS.log, SETTINGS.debug],
+  uses: settingsIn('log'),
   operands: {
     '<target>': biTargets.map(({ name, summary }) => `${name}: ${summary}`).join('; '),
   },
@@ -88,7 +87,7 @@ export const focus: Command = {
     "user and model, and one row per day for the rest of the day's total, if any. Costs are billable tokens at the " +
     'price of their day. With --corrects, the file holds only corrections: what has changed since the given files were ' +
     'issued, with the reasons. If a price is missing, nothing is written, and the exit code is 2. An existing file is never replaced.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: {
     '--month <month>': 'the month to write, YYYY-MM',
     '--out <file>': 'the file to write; its name ends with .csv or .parquet',

@@ -1,5 +1,4 @@
-import { type Command, jsonFlag, organizationFlag } from '../program/command.ts';
-import { dashboardSettings, warehouseSettings } from '../program/setting-groups.ts';
+import { type Command, jsonFlag, organizationFlag, usesOf } from '../program/command.ts';
 
 /** `daywalk metric`: answers a question, or lists the metrics. */
 export const metric: Command = {
@@ -11,7 +10,7 @@ export const metric: Command = {
     'run that changed them last; warnings go to standard error. A number that cannot be added up is refused with exit code 2, ' +
     'and a metric that can be is suggested. Teams are those of the day: someone who moved counts in both. Only reads the ' +
     'warehouse; sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   operands: { '[name]': 'name of a metric; without it, the metrics are listed' },
   flags: {
     '--by <dimensions>':
@@ -46,7 +45,7 @@ export const report: Command = {
     'everything, and a table of people. For a team or the public it names no person, shows weeks instead of days, and ' +
     'merges groups of fewer than --min-group active people, so that none follows by subtraction from numbers of the ' +
     'reports of one period. An existing file is replaced at once. The same warehouse and flags give the same bytes.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: {
     '--out <file>': 'the file to write; its name ends with .html',
     '--each-team <folder>': 'write a file for each team into this folder, and index.html',
@@ -77,7 +76,7 @@ export const dashboard: Command = {
     'has the SQL that it comes from. Opens the warehouse for reading only, also while a run writes to it. When it is ready, ' +
     'it prints its address; it runs until it is stopped. Beyond this machine it needs a token, with which people log in; ' +
     'https is the work of a proxy in front of it.',
-  uses: dashboardSettings,
+  uses: usesOf('warehouse', 'dashboard'),
   flags: {
     '--port <port>': 'TCP port; 0 chooses a free one (default: that of --listen)',
     ...jsonFlag,

@@ -5,8 +5,9 @@ import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { type NumberBounds, wholeNumber } from '../../settings/parsers.ts';
 import type { SettingsReading } from '../../settings/read-settings.ts';
-import type { AnySetting } from '../../settings/setting.ts';
+import type { Setting, SettingGroup } from '../../settings/setting.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { settingsIn } from '../../settings/settings-table.ts';
 import type { Log, ReportedEvent } from '../output/log.ts';
 import type { Output } from '../output/output.ts';
 
@@ -21,6 +22,11 @@ export type CommandFlags = Readonly<Record<FlagName, string>>;
 
 /** The flag of every command that can print its result as JSON. */
 export const jsonFlag: CommandFlags = { '--json': 'print the result as one JSON document' };
+
+/** The settings of some groups, with those of every command. */
+export function usesOf(...groups: readonly SettingGroup[]): readonly Setting[] {
+  return settingsIn(...groups, 'clock', 'log');
+}
 
 /** Commands with the same first word, such as `sessions` in `sessions create`. */
 export interface CommandGroup {
@@ -70,7 +76,7 @@ export interface Command {
   /** The introduction of its own help. */
   readonly description: string;
   /** The settings that it reads. It accepts their flags, and its help lists them. */
-  readonly uses: readonly AnySetting[];
+  readonly uses: readonly Setting[];
   readonly flags: CommandFlags;
   readonly required?: readonly FlagName[];
   /** Flags whose value may be a URL with a password. No output shows the password. */

@@ -2,7 +2,7 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { isStream } from '../../core/stream.ts';
-import type { AnySetting } from '../../settings/setting.ts';
+import type { Setting } from '../../settings/setting.ts';
 import { type Command, type CommandGroup, createFlags, type Flags } from './command.ts';
 import { NoCommandError } from './failure.ts';
 
@@ -238,9 +238,8 @@ Exit codes:
 };
 
 /** The description of a setting, with its default. */
-export function settingDoc({ doc, fallback, fallbackDoc }: AnySetting): string {
-  const byDefault = fallbackDoc ?? (fallback === null ? undefined : String(fallback));
-  return byDefault === undefined ? doc : `${doc} (default: ${byDefault})`;
+export function settingDoc({ doc, fallbackText }: Setting): string {
+  return fallbackText === null ? doc : `${doc} (default: ${fallbackText})`;
 }
 
 /** Formats a term and its description as aligned lines that fit the width. */
@@ -252,7 +251,7 @@ export function commandHelp({ uses, examples }: Command, formatItem: FormatItem)
   return `\n${environmentHelp(uses, formatItem)}\nExamples:\n${shown.join('\n')}`;
 }
 
-function environmentHelp(uses: readonly AnySetting[], formatItem: FormatItem): string {
+function environmentHelp(uses: readonly Setting[], formatItem: FormatItem): string {
   const width = Math.max(...uses.map((setting) => setting.env.length));
   const lines = uses.map((setting) =>
     formatItem(setting.env, width, setting.flag === null ? settingDoc(setting) : `same as ${setting.flag}`),
