@@ -3,6 +3,7 @@ import { UsageError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { isStream } from '../../core/stream.ts';
 import type { Setting } from '../../settings/setting.ts';
+import { exitCodesHelp } from '../exit-codes.ts';
 import { type Command, type CommandGroup, createFlags, type Flags } from './command.ts';
 import { NoCommandError } from './failure.ts';
 
@@ -226,15 +227,7 @@ Start here:
   $ daywalk status    what the warehouse holds, and what it lacks
 
 Exit codes:
-   0  everything requested is in the warehouse
-   1  a defect in daywalk
-   2  wrong usage or configuration; nothing was sent or written
-   3  the service refused the credential
-   4  upstream failure: some units are missing; rerun to fetch them
-   5  records were quarantined, a difference was found, or a budget is exceeded
-   6  the warehouse could not be read or written
-  75  another run holds the warehouse
- 130  stopped by SIGINT; 143 by SIGTERM`,
+${exitCodesHelp()}`,
 };
 
 /** The description of a setting, with its default. */
