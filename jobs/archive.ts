@@ -72,7 +72,7 @@ export function thinArchive(
  * @throws {UsageError} if the settings name none.
  */
 export function archiveFolder({ archive }: Settings): string {
-  if (archive !== undefined && archive !== null) return archive;
+  if (archive !== null) return archive;
   throw new UsageError('no archive is named', { reason: 'no-archive' });
 }
 

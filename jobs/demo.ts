@@ -8,7 +8,7 @@ import { messageOf, UsageError } from '../src/core/errors.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
-import type { Settings } from '../src/settings/settings.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 import { runExport } from './run.ts';
 
@@ -68,21 +68,7 @@ export async function runDemo(
 
 /** The default settings. The environment is ignored: the demo must work before anything is configured. */
 export function demoSettings(warehouse: string, { url, apiKey }: { url: string; apiKey: string }): Settings {
-  return {
-    apiKey,
-    baseUrl: url,
-    appUrl: url,
-    warehouse,
-    concurrency: 8,
-    rangeDays: 31,
-    maxRequestsPerMinute: null,
-    requestTimeoutMs: 30_000,
-    attempts: 6,
-    settleDays: 3,
-    emails: { mode: 'keep' },
-    log: 'pretty',
-    now: null,
-  };
+  return { ...DEFAULT_SETTINGS, apiKey, baseUrl: url, appUrl: url, warehouse };
 }
 
 /** Deletes the warehouse of an earlier demo, and nothing else. */

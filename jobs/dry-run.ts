@@ -17,7 +17,7 @@ import { withWarehouse } from '../src/warehouse/open.ts';
 import { onlyOrganization, readNames } from '../src/warehouse/organizations.ts';
 import type { Warehouse } from '../src/warehouse/port.ts';
 import { type RunRecord, readRuns } from '../src/warehouse/runs.ts';
-import { type ExportRequest, planRequest, WATCH_DAYS } from './run.ts';
+import { type ExportRequest, planRequest } from './run.ts';
 
 export interface ExportForecast {
   /** Null if the warehouse holds no organization, or several and none is named. */
@@ -78,7 +78,7 @@ export function forecastExport(
     today: dayOf(context.clock.now()),
     rangeDays: settings.rangeDays,
     concurrency: settings.concurrency,
-    isNamed: settings.orgId !== undefined,
+    isNamed: settings.orgId !== null,
   };
   const known = withWarehouse(
     settings.warehouse,
@@ -87,13 +87,13 @@ export function forecastExport(
       const orgId = settings.orgId ?? (await knownOrganization(warehouse, name));
       const runs = await readRuns(warehouse, PACE_RUNS);
       if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
-      const watchDays = settings.watchDays ?? WATCH_DAYS;
+      const watchDays = settings.watchDays;
       return forecastOf(orgId, await readFacts(warehouse, orgId, facts, watchDays), runs);
     },
   );
   return known.catch((error: unknown) => {
     if (!(error instanceof NoWarehouseError)) throw error;
-    return forecastOf(settings.orgId ?? null, { ...facts, ...NOTHING_KNOWN }, []);
+    return forecastOf(settings.orgId, { ...facts, ...NOTHING_KNOWN }, []);
   });
 }
 

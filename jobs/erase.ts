@@ -189,7 +189,7 @@ function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean 
  * @throws {UsageError} if one of them is not there, such as a volume that is not mounted.
  */
 async function archiveFolders(warehouse: Warehouse, { archive }: Settings): Promise<string[]> {
-  const named = archive === undefined || archive === null ? [] : [resolve(archive)];
+  const named = archive === null ? [] : [resolve(archive)];
   const folders = [...new Set([...named, ...(await readArchives(warehouse))])];
   const missing = folders.find((folder) => !existsSync(folder));
   if (missing === undefined) return folders;

@@ -13,9 +13,8 @@ import {
 } from '../src/look/report/write-reports.ts';
 import { startDashboard } from '../src/look/server/dashboard.ts';
 import { findTeam } from '../src/metrics/question.ts';
-import { DASHBOARD_SETTINGS } from '../src/settings/network-settings.ts';
 import { maskUrlPassword } from '../src/settings/secrets.ts';
-import type { DashboardSettings, Settings } from '../src/settings/settings.ts';
+import type { Settings } from '../src/settings/settings.ts';
 import { keepOpen } from '../src/warehouse/kept-open.ts';
 import { isPostgres } from '../src/warehouse/location.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
@@ -35,24 +34,18 @@ export interface DashboardContext extends Pick<JobContext, 'clock' | 'signal'> {
   readonly report: (error: unknown, path: string) => void;
 }
 
-const DEFAULTS: DashboardSettings = {
-  listen: DASHBOARD_SETTINGS.dashboardListen.fallback,
-  allowedHosts: DASHBOARD_SETTINGS.allowedHosts.fallback,
-  token: null,
-};
-
 /**
  * Serves the warehouse to browsers until the process is asked to stop. Opens it for reading only.
  * @throws {UsageError} when there is no such warehouse, it has another version, the address cannot be used, or it can be
  * reached from other machines and there is no token.
  */
 export async function serveDashboard(
-  { warehouse: location, dashboard = DEFAULTS }: Settings,
+  { warehouse: location, dashboardListen, allowedHosts, dashboardToken: token }: Settings,
   { port }: DashboardRequest,
   { clock, signal, hintOf, report }: DashboardContext,
   onListening: (url: string) => void,
 ): Promise<void> {
-  const listen = { ...dashboard.listen, port: port ?? dashboard.listen.port };
+  const listen = { ...dashboardListen, port: port ?? dashboardListen.port };
   const warehouse = keepOpen(location, { clock, signal });
   try {
     // What is wrong with the warehouse is reported before anything listens.
@@ -61,7 +54,6 @@ export async function serveDashboard(
       `Daywalk ${packageVersion()}`,
       isPostgres(location) ? maskUrlPassword(location) : basename(location),
     ];
-    const { allowedHosts, token } = dashboard;
     const server = await startDashboard({
       warehouse,
       clock,

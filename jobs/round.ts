@@ -79,7 +79,7 @@ async function exportAll(
   } catch (error) {
     return [notBegun(request.organization ?? null, error)];
   }
-  if (settings.organizationsFile === undefined) return [await exportOnly(settings, request, context)];
+  if (settings.organizationsFile === null) return [await exportOnly(settings, request, context)];
   try {
     planRequest(request, context);
     return await withLockedWarehouse(settings, request, context, (place) =>
@@ -99,7 +99,7 @@ async function exportOnly(
   try {
     return outcomeOf(null, await runExport(settings, request, context));
   } catch (error) {
-    return { ...notBegun(null, error), orgId: settings.orgId ?? null };
+    return { ...notBegun(null, error), orgId: settings.orgId };
   }
 }
 

@@ -47,9 +47,6 @@ export interface ExportRequest {
   readonly organization?: string | undefined;
 }
 
-/** How many settled days every run compares, unless the settings say otherwise. */
-export const WATCH_DAYS = 31;
-
 /**
  * Pulls and commits every unit that is not settled, and the readiness reports. May be repeated at will.
  * @throws {DaywalkError} when the run cannot begin; later failures are in the report.
@@ -133,7 +130,7 @@ export async function exportInto(
       ...planRequest(request, { clock }),
       command: request.command,
       source: { transport, hosts: api },
-      orgId: settings.orgId ?? null,
+      orgId: settings.orgId,
       named,
       hasAppKey: api.appApiKey !== null,
       warehouse,
@@ -144,7 +141,7 @@ export async function exportInto(
       concurrency: settings.concurrency,
       rangeDays: settings.rangeDays,
       settleDays: settings.settleDays,
-      watchDays: settings.watchDays ?? WATCH_DAYS,
+      watchDays: settings.watchDays,
       acceptLoss: request.acceptLoss ?? false,
       versions: { daywalk: packageVersion(), node: process.versions.node },
       observe,
@@ -161,7 +158,7 @@ async function archiveOf(
   { archive: folder, emails }: Settings,
   place: { readonly clock: JobContext['clock']; readonly warehouse: Warehouse },
 ): Promise<OpenArchive | undefined> {
-  if (folder === undefined || folder === null) return undefined;
+  if (folder === null) return undefined;
   // Loads better-sqlite3, which only opening a warehouse explains if it is broken.
   const { openArchive } = await import('../src/archive/open-archive.ts');
   const { shareErased } = await import('../src/archive/erased-file.ts');

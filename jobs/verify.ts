@@ -59,7 +59,7 @@ export function verifyWarehouse(
   context: JobContext<RunEvent>,
 ): Promise<Verification> {
   // Refused before the warehouse is read, which may take an hour.
-  if (againstApi > 0 && settings.organizationsFile === undefined) requireApi(settings);
+  if (againstApi > 0 && settings.organizationsFile === null) requireApi(settings);
   return withWarehouse(settings.warehouse, { clock: context.clock, create: false }, async (warehouse) => {
     const findings = new FindingList();
     const checked: Checked = { units: 0, rows: 0, comparisons: 0 };
@@ -79,10 +79,9 @@ async function compare(
   context: JobContext<RunEvent>,
   only: string | undefined,
 ): Promise<Pick<Verification, 'pulledAgain' | 'organizations'>> {
-  if (settings.organizationsFile === undefined) {
-    const orgId = settings.orgId ?? only;
-    const own = orgId === undefined ? settings : { ...settings, orgId };
-    return { pulledAgain: await sampleService(own, sample, context) };
+  if (settings.organizationsFile === null) {
+    const orgId = settings.orgId ?? only ?? null;
+    return { pulledAgain: await sampleService({ ...settings, orgId }, sample, context) };
   }
   const listed = await listOrganizations(sample.warehouse, namesOf(settings));
   const chosen = chooseOrganizations(settings).filter(({ name }) =>
@@ -149,7 +148,7 @@ export async function sampleService(
       ...sample,
       source: { transport, hosts: api },
       privacy: privacyOf(settings.emails),
-      orgId: settings.orgId ?? null,
+      orgId: settings.orgId,
       lastDay: yesterdayOf(clock.now()),
       signal,
     });

@@ -1,6 +1,6 @@
 import { commands } from '../src/cli/commands.ts';
 import type { Command } from '../src/cli/program/command.ts';
-import { SETTINGS } from '../src/settings/settings-table.ts';
+import type { SettingGroup } from '../src/settings/setting.ts';
 
 const INTRODUCTION = `# Commands
 
@@ -10,7 +10,7 @@ exit codes, and [settings.md](settings.md) describes the settings that a command
 `;
 
 /** Settings that every command reads, which the page does not repeat for each. */
-const COMMON: ReadonlySet<string> = new Set([SETTINGS.log.env, SETTINGS.now.env, SETTINGS.debug.env]);
+const COMMON: ReadonlySet<SettingGroup> = new Set(['clock', 'log']);
 
 /** Every command with its flags, settings and examples, as a page of Markdown. */
 export function commandsPage(): string {
@@ -29,7 +29,7 @@ function sectionOf({ name, description, operands = {}, flags, uses, examples }: 
   const parameters = Object.entries<string>({ ...operands, ...flags }).map(
     ([syntax, doc]) => `| \`${syntax}\` | ${cell(doc)} |`,
   );
-  const settings = uses.filter((setting) => !COMMON.has(setting.env)).map(({ env }) => `\`${env}\``);
+  const settings = uses.filter(({ group }) => !COMMON.has(group)).map(({ env }) => `\`${env}\``);
   const lines = Object.entries(examples).map(([line, does]) => `# ${does}\n${line}`);
   return [
     `## daywalk ${name}\n`,

@@ -8,6 +8,7 @@
  * | docs/metrics.md | `schema/metrics/` |
  * | docs/commands.md | `src/cli/commands/` |
  * | .env.example, the table of docs/settings.md | `src/settings/` |
+ * | the exit codes of docs/operations.md | `src/cli/exit-codes.ts` |
  * | the table of docs/monitoring.md | `src/serve/metrics/` |
  * | docs/images/architecture.svg | the imports of `src/`, `jobs/` and `schema/` |
  * | the tables of docs/scaling.md | `bench/scaling/` |
@@ -17,6 +18,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
 import { metricsMarkdown, schemaMarkdown } from '../schema/reference/documentation.ts';
+import { exitCodesMarkdown } from '../src/cli/exit-codes.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 import { architectureDrawing } from './architecture-drawing.ts';
 import { commandsPage } from './commands-page.ts';
@@ -38,6 +40,7 @@ const generated: Readonly<Record<string, string>> = {
   'docs/commands.md': commandsPage(),
   '.env.example': dotenvExample(),
   'docs/settings.md': filled('docs/settings.md', { settings: settingsMarkdown() }),
+  'docs/operations.md': filled('docs/operations.md', { 'exit-codes': exitCodesMarkdown() }),
   'docs/monitoring.md': filled('docs/monitoring.md', { metrics: metricsTable() }),
   'docs/images/architecture.svg': architectureDrawing(),
   'docs/performance.md': filled('docs/performance.md', performanceTables()),

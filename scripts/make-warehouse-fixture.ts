@@ -1,6 +1,7 @@
 // Creates the fixtures of test/behaviour/upgrade: a warehouse of this version with content of every kind, as a SQLite file
 // and as a PostgreSQL dump, and a description of its content. Run once per release and keep the files forever:
 //   npm run fixture:warehouse -- postgres://user@host/database
+
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ import { systemClock } from '../src/core/clock.ts';
 import { parseDay } from '../src/core/day.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { parseRules, startEmulator } from '../src/emulator/index.ts';
+import { DEFAULT_SETTINGS } from '../src/settings/settings.ts';
 import { digestOf } from '../src/warehouse/digest.ts';
 import { type HookEventRow, storeHookEvents } from '../src/warehouse/hook-events.ts';
 import { openWarehouse } from '../src/warehouse/open.ts';
@@ -42,19 +44,16 @@ async function fill(location: string) {
   const run = () =>
     runExport(
       {
+        ...DEFAULT_SETTINGS,
         apiKey: emulator.apiKey,
         baseUrl: emulator.url,
         appUrl: emulator.url,
         warehouse: location,
         concurrency: 4,
         rangeDays: 1,
-        maxRequestsPerMinute: null,
         requestTimeoutMs: 10_000,
         attempts: 1,
-        settleDays: 3,
-        emails: { mode: 'keep' },
         log: 'silent',
-        now: null,
       },
       { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false },
       {

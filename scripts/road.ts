@@ -12,6 +12,7 @@ import { shiftDay, type UtcDay } from '../src/core/day.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { startDashboard } from '../src/look/server/dashboard.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { DEFAULT_SETTINGS } from '../src/settings/settings.ts';
 import { keepOpen } from '../src/warehouse/kept-open.ts';
 import { ROOT } from '../test/support/structure/sources.ts';
 
@@ -150,9 +151,8 @@ function filesOf(calls: Calls): string[] {
 
 async function exportFrom({ url, apiKey, today }: Service, warehouse: string): Promise<void> {
   const settings: Settings = {
-    ...{ apiKey, baseUrl: url, appUrl: url, warehouse, emails: { mode: 'keep' }, log: 'silent', now: null },
-    ...{ concurrency: 1, rangeDays: 1, settleDays: 3, attempts: 3, requestTimeoutMs: 10_000 },
-    maxRequestsPerMinute: null,
+    ...DEFAULT_SETTINGS,
+    ...{ apiKey, baseUrl: url, appUrl: url, warehouse, log: 'silent', concurrency: 1, rangeDays: 1 },
   };
   const request = { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false };
   const { exitCode } = await runExport(settings, request, {

@@ -8,7 +8,7 @@ import { parseDay, shiftDay, type UtcDay } from '../../src/core/day.ts';
 import { STREAMS, type Stream } from '../../src/core/stream.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
 import type { RunReport } from '../../src/pipeline/events.ts';
-import type { Settings } from '../../src/settings/settings.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../../src/settings/settings.ts';
 import { openWarehouse } from '../../src/warehouse/open.ts';
 import type { MeasuredSchema } from './postgres-size.ts';
 
@@ -110,20 +110,14 @@ async function pull(settings: Settings, until: UtcDay, today: UtcDay): Promise<R
 
 function settingsOf(emulator: Emulator, warehouse: string): Settings {
   return {
+    ...DEFAULT_SETTINGS,
     apiKey: emulator.apiKey,
     baseUrl: emulator.url,
     appUrl: emulator.url,
     warehouse,
-    concurrency: 8,
-    rangeDays: 31,
-    watchDays: 31,
-    maxRequestsPerMinute: null,
     requestTimeoutMs: 120_000,
     attempts: 3,
-    settleDays: 3,
-    emails: { mode: 'keep' },
     log: 'silent',
-    now: null,
   };
 }
 

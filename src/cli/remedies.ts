@@ -1,15 +1,17 @@
 import type { Advice, Facts, REASONS } from '../core/errors.ts';
 import type { RunReport } from '../pipeline/events.ts';
 
-type Remedy = string | ((facts: Facts) => string);
+type Remedy = string | ((facts: Facts, hint: string) => string);
 
-/** The remedies for failures, by reason code, with the flags and variables of the command line. */
+/**
+ * The remedies for failures, by reason code, with the flags and variables of the command line. Those that only add a name to
+ * the hint of the error contain that hint.
+ */
 export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
-  'key-rejected': (facts) => `check ${keyOf(facts)}: the key is missing, mistyped, expired or revoked`,
+  'key-rejected': (facts, hint) => `check ${keyOf(facts)}: ${hint}`,
   'app-key-rejected': (facts) =>
     `check ${keyOf(facts)}; if the application host needs its own credential, set ${appKeyOf(facts)}`,
-  'app-key-lacks-role': (facts) =>
-    `the user of this credential may not read the readiness reports; set ${appKeyOf(facts)} to a credential that may`,
+  'app-key-lacks-role': (facts, hint) => `${hint}; set ${appKeyOf(facts)} to a credential that may`,
   'api-not-found': (facts) =>
     `check ${baseUrlOf(facts)} and ${appUrlOf(facts)}: this host does not serve the API at this path`,
   'readiness-not-found': (facts) =>
@@ -82,15 +84,14 @@ const appUrlOf = ({ organization }: Facts) =>
   organization === undefined ? 'DAYWALK_APP_URL' : `the appUrl of ${organization}`;
 
 function unreadableOf(facts: Facts): string {
-  return facts['status'] === '401'
-    ? `check ${keyOf(facts)}: the key is missing, mistyped, expired or revoked`
-    : 'the key must belong to a user with the Manager or Owner role, and analytics must be enabled for the organization';
+  const { status, refusal = '' } = facts;
+  return status === '401' ? `check ${keyOf(facts)}: ${refusal}` : refusal;
 }
 
 /** Returns the remedy of the command line; without one, the hint of the error. */
 export function hintOf({ hint, reason, facts = {} }: Advice): string | undefined {
   const remedy = reason !== undefined && isKnown(reason) ? REMEDIES[reason] : hint;
-  return typeof remedy === 'function' ? remedy(facts) : remedy;
+  return typeof remedy === 'function' ? remedy(facts, hint ?? '') : remedy;
 }
 
 function isKnown(reason: string): reason is keyof typeof REMEDIES {

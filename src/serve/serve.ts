@@ -75,7 +75,7 @@ export async function serve(
     return fresh;
   };
   // A key of one organization of a file stops the export of that organization alone.
-  if (settings.organizationsFile === undefined) requireApi(settings);
+  if (settings.organizationsFile === null) requireApi(settings);
   const location = settings.warehouse;
   const warn = (message: string, hint: string, reason?: Reason) =>
     observe({ type: 'warning', message, hint, reason });

@@ -28,8 +28,7 @@ export function requireApi({ apiKey, appApiKey, baseUrl, appUrl }: Settings): Ap
       hint: 'set DAYWALK_API_KEY, or DAYWALK_API_KEY_FILE to a file that holds it; without a key, try: daywalk demo',
     });
   }
-  const other = appApiKey === apiKey ? undefined : appApiKey;
-  return { apiKey, appApiKey: other ?? null, baseUrl, appUrl: appUrl ?? baseUrl };
+  return { apiKey, appApiKey: appApiKey === apiKey ? null : appApiKey, baseUrl, appUrl: appUrl ?? baseUrl };
 }
 
 /** Creates the transport that the settings describe. The caller closes it. */
@@ -44,8 +43,8 @@ export function openTransport(
     userAgent: `daywalk/${packageVersion()}`,
     concurrency: settings.concurrency,
     maxRequestsPerMinute: settings.maxRequestsPerMinute,
-    maxRequests: settings.maxRequests ?? null,
-    proxy: settings.proxy ?? null,
+    maxRequests: settings.maxRequests,
+    proxy: settings.proxy,
     requestTimeoutMs: settings.requestTimeoutMs,
     attempts: settings.attempts,
     clock,

@@ -13,7 +13,7 @@ export function chooseOrganizations(
   { organizationsFile }: Pick<Settings, 'organizationsFile'>,
   asked?: string | undefined,
 ): readonly NamedOrganization[] {
-  if (organizationsFile === undefined) {
+  if (organizationsFile === null) {
     if (asked === undefined) return [];
     throw new UsageError(`--organization ${asked}: there is no organizations file`, {
       hint: 'name the file in DAYWALK_ORGANIZATIONS or with --organizations',
@@ -35,13 +35,14 @@ export function chooseOrganizations(
 export function settingsFor(settings: Settings, organization: NamedOrganization): Settings {
   const { apiKey, appApiKey, problem } = organization;
   if (problem !== null) throw problem;
-  const { organizationsFile: _file, appApiKey: _key, orgId: _id, ...others } = settings;
   const baseUrl = organization.baseUrl ?? settings.baseUrl;
   const ownUrl = organization.appUrl ?? organization.baseUrl;
   return {
-    ...others,
+    ...settings,
+    organizationsFile: null,
+    orgId: null,
     apiKey,
-    ...(appApiKey !== null && { appApiKey }),
+    appApiKey,
     baseUrl,
     appUrl: ownUrl ?? settings.appUrl ?? baseUrl,
   };

@@ -1,4 +1,8 @@
+import { resolve } from 'node:path';
 import { UsageError } from '../core/errors.ts';
+import { parseOrigin } from '../http/addresses.ts';
+import { isPostgres, schemeOf } from '../warehouse/location.ts';
+import { maskUserInfo } from './secrets.ts';
 
 /** Creates a parser for one of a list of words. */
 export function oneOf<const Word extends string>(words: readonly Word[]): (text: string) => Word {
@@ -126,6 +130,38 @@ export function parseFolder(text: string): string {
 export function parseText(text: string): string {
   if (text !== '') return text;
   throw new UsageError('the text is empty', { hint: 'give a text, or leave the setting out' });
+}
+
+/** Parses the path of a file, and makes it absolute. */
+export function parsePath(text: string, directory: string): string {
+  return resolve(directory, text);
+}
+
+/** Parses the origin of a host of the service. */
+export function parseHost(text: string): string {
+  return parseOrigin(text, 'the value');
+}
+
+/**
+ * Parses a warehouse location: a SQLite path, or `postgres://…`.
+ * @throws {UsageError} for any other URL, which would otherwise become the name of a file
+ */
+export function parseWarehouse(text: string): string {
+  if (text === '')
+    throw new UsageError('the location is empty', { hint: 'give a path, for example daywalk.db' });
+  if (isPostgres(text)) return parsePostgres(text);
+  const scheme = schemeOf(text);
+  if (scheme === undefined) return text;
+  throw new UsageError(`"${maskUserInfo(text)}" is not a warehouse: ${scheme}: is not known`, {
+    hint: 'give the path of a SQLite file, for example daywalk.db, or postgres://user@host/database',
+  });
+}
+
+function parsePostgres(text: string): string {
+  if (URL.canParse(text)) return text;
+  throw new UsageError(`"${maskUserInfo(text)}" is not a PostgreSQL URL`, {
+    hint: 'write it as postgres://user:password@host:5432/database, special characters of the password percent-encoded',
+  });
 }
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(:\d{1,5})?$/i;

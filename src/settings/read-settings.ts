@@ -1,18 +1,10 @@
 import { UsageError } from '../core/errors.ts';
 import { nearestName } from '../core/nearest.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
-import { DASHBOARD_TOKEN, readApiKey, readCredentials } from './credentials.ts';
+import { chooseCredentials, openCredentials } from './credentials.ts';
 import { type Dotenv, type DotenvFault, readDotenv } from './dotenv.ts';
-import { readNotifySettings } from './hook-settings.ts';
-import { readProxy, withProxyNames } from './network-settings.ts';
-import {
-  type AnySetting,
-  createSettingReader,
-  type SettingEntry,
-  type SettingReader,
-  type SettingSources,
-} from './setting.ts';
-import type { LogFormat, Settings } from './settings.ts';
+import { findGiven, readTable, type Setting, type SettingEntry, type SettingSources } from './setting.ts';
+import { type LogFormat, type Settings, settingsOf } from './settings.ts';
 import { ALL_SETTINGS, SETTINGS } from './settings-table.ts';
 
 /** The sources of settings. Only an entry point knows them. */
@@ -25,14 +17,13 @@ export interface SettingsRequest {
   /** The default of `--log`, which depends on the terminal. */
   readonly logDefault: LogFormat;
   /** The settings that the command uses; the others are not read and keep their defaults. @default all */
-  readonly uses?: readonly AnySetting[];
+  readonly uses?: readonly Setting[];
 }
 
 /** The settings that were read, and every problem with them. */
 export interface SettingsReading {
   /** Valid only if `problems` is empty: a refused value is replaced by its default. */
   readonly settings: Settings;
-  readonly debug: boolean;
   readonly entries: readonly SettingEntry[];
   readonly problems: readonly UsageError[];
   /** Key files of the organizations file that cannot be used. They stop the export of their organization alone. */
@@ -54,72 +45,49 @@ export interface SettingsReading {
 export function readSettings(request: SettingsRequest): SettingsReading {
   const dotenv = readDotenv(request.directory);
   const sources = { flags: request.flags, env: withProxyNames(request.env), dotenv };
-  const reader = createSettingReader(sources, request.uses ?? ALL_SETTINGS);
-  for (const fault of dotenv.faults) reader.refuse(refusedLine(fault));
+  const { exposedKeyFiles, ...read } = readSources(sources, request);
+  const refusedLines = dotenv.faults.map(refusedLine);
+  return {
+    ...read,
+    problems: [...refusedLines, ...read.problems],
+    organizationProblems: problemsOf(read.settings),
+    warnings: [
+      ...warningsOf(sources, dotenv),
+      ...exposedKeyFiles.map(exposedKeyFile),
+      ...weakSalt(read.settings.emails),
+    ],
+    reread: () => soundSettings(readSources(sources, request)),
+  };
+}
 
-  const credentials = readCredentials(reader, request.directory);
-  const baseUrl = reader.read(SETTINGS.baseUrl);
-  const appUrl = reader.readOr(SETTINGS.appUrl, {
-    value: baseUrl,
-    source: baseUrl === null ? 'not set' : 'default: the base URL',
+function readSources(
+  sources: SettingSources,
+  { uses = ALL_SETTINGS, directory, logDefault }: SettingsRequest,
+): Pick<SettingsReading, 'settings' | 'entries' | 'problems'> & {
+  readonly exposedKeyFiles: readonly string[];
+} {
+  const given = findGiven(uses, sources);
+  const contradictions = chooseCredentials(given);
+  const { values, entries } = readTable(SETTINGS, { given, directory, defaults: { log: logDefault } });
+  for (const setting of ALL_SETTINGS) if (!uses.includes(setting)) entries.delete(setting);
+  const { credentials, exposedKeyFiles } = openCredentials(values, given, entries);
+  const shown = [...entries.values()];
+  const refused = shown.flatMap(({ problem }) => problem ?? []);
+  const hasNoSalt = values.emailMode === 'hash' && !given.has(SETTINGS.emailSalt);
+  const problems = [...contradictions, ...refused, ...(hasNoSalt ? [noSalt()] : [])];
+  return { settings: settingsOf(values, credentials), entries: shown, problems, exposedKeyFiles };
+}
+
+function noSalt(): UsageError {
+  return new UsageError('emails are to be hashed and DAYWALK_EMAIL_SALT is not set', {
+    hint: 'set it to a long random text and keep it: openssl rand -hex 32',
   });
-  const others: Settings = {
-    ...credentials.settings,
-    baseUrl,
-    appUrl,
-    warehouse: reader.read(SETTINGS.warehouse),
-    concurrency: reader.read(SETTINGS.concurrency),
-    rangeDays: reader.read(SETTINGS.rangeDays),
-    maxRequestsPerMinute: reader.read(SETTINGS.maxRequestsPerMinute),
-    maxRequests: reader.read(SETTINGS.maxRequests),
-    requestTimeoutMs: reader.read(SETTINGS.requestTimeoutMs),
-    attempts: reader.read(SETTINGS.attempts),
-    proxy: readProxy(reader),
-    settleDays: reader.read(SETTINGS.settleDays),
-    watchDays: reader.read(SETTINGS.watchDays),
-    emails: readEmailPolicy(reader),
-    archive: reader.read(SETTINGS.archive),
-    spool: readSpool(reader),
-    alerts: {
-      pingUrl: reader.read(SETTINGS.pingUrl),
-      webhook: reader.read(SETTINGS.alertWebhook),
-      webhookFormat: reader.read(SETTINGS.alertWebhookFormat),
-      restatementShare: reader.read(SETTINGS.alertRestatementShare),
-    },
-    log: reader.readOr(SETTINGS.log, {
-      value: request.logDefault,
-      source: 'default',
-    }),
-    now: reader.read(SETTINGS.now),
-  };
-  const debug = reader.read(SETTINGS.debug);
-  const token = readApiKey(reader, request.directory, DASHBOARD_TOKEN);
-  const settings: Settings = {
-    ...others,
-    dashboard: {
-      listen: reader.read(SETTINGS.dashboardListen),
-      allowedHosts: reader.read(SETTINGS.allowedHosts),
-      token: token.apiKey,
-    },
-    serve: {
-      schedule: reader.read(SETTINGS.serveSchedule),
-      jitterMs: reader.read(SETTINGS.serveJitter),
-      listen: reader.read(SETTINGS.serveListen),
-    },
-  };
-  const exposed = [...credentials.exposedKeyFiles, token.fileReadableByOthers ?? []].flat();
-  const warnings = [...warningsOf(sources), ...exposed.map(exposedKeyFile), ...weakSalt(settings.emails)];
-  const { problems } = reader;
-  const entries = inTableOrder(reader.entries);
-  const reread = () => {
-    const again = createSettingReader(sources, request.uses ?? ALL_SETTINGS);
-    const { settings: fresh } = readCredentials(again, request.directory);
-    throwFirst(again.problems);
-    const { apiKey: _key, appApiKey: _app, orgId: _id, organizationsFile: _file, ...same } = settings;
-    return { ...same, ...fresh };
-  };
-  const organizationProblems = problemsOf(settings);
-  return { settings, debug, entries, problems, organizationProblems, warnings, reread };
+}
+
+/** Returns the environment with the lower-case names of the proxy variables preferred, as in other programs. */
+function withProxyNames(env: SettingSources['env']): SettingSources['env'] {
+  const names = ALL_SETTINGS.flatMap((setting) => (setting.env.startsWith(PREFIX) ? [] : [setting.env]));
+  return { ...env, ...Object.fromEntries(names.map((name) => [name, env[name.toLowerCase()] ?? env[name]])) };
 }
 
 function problemsOf({ organizationsFile }: Settings): UsageError[] {
@@ -128,11 +96,6 @@ function problemsOf({ organizationsFile }: Settings): UsageError[] {
       ? []
       : [new UsageError(`${name}: ${problem.message}`, { cause: problem, hint: problem.hint })],
   );
-}
-
-function inTableOrder(entries: readonly SettingEntry[]): SettingEntry[] {
-  const place = new Map(ALL_SETTINGS.map(({ env }, index) => [env, index]));
-  return entries.toSorted((a, b) => (place.get(a.setting.env) ?? 0) - (place.get(b.setting.env) ?? 0));
 }
 
 /** A line that cannot be parsed would silently drop settings, so it stops the command. The message does not quote the line. */
@@ -149,41 +112,18 @@ function refusedLine({ line, kind }: DotenvFault): UsageError {
  * Returns the settings that were read.
  * @throws {UsageError} the first problem; its hint mentions that there are more
  */
-export function soundSettings({ settings, problems }: SettingsReading): Settings {
-  throwFirst(problems);
-  return settings;
-}
-
-function throwFirst([first, ...others]: readonly UsageError[]): void {
-  if (first === undefined) return;
+export function soundSettings({
+  settings,
+  problems,
+}: Pick<SettingsReading, 'settings' | 'problems'>): Settings {
+  const [first, ...others] = problems;
+  if (first === undefined) return settings;
   if (others.length === 0) throw first;
   throw new UsageError(first.message, {
     cause: first,
     hint: `${first.hint ?? 'correct it'}; ${others.length} more problems: daywalk config shows all`,
     details: first.details,
   });
-}
-
-// The receiver of hook events reads the notification settings itself; here they are only shown and checked.
-function readSpool(reader: SettingReader): string | null {
-  const spool = reader.read(SETTINGS.spool);
-  readNotifySettings(reader);
-  return spool;
-}
-
-function readEmailPolicy(reader: SettingReader): EmailPolicy {
-  const mode = reader.read(SETTINGS.emails);
-  const salt = reader.read(SETTINGS.emailSalt);
-  if (mode !== 'hash') return { mode };
-  if (salt !== null) return { mode, salt };
-  if (reader.lookUp(SETTINGS.emailSalt) === null) {
-    reader.refuse(
-      new UsageError('emails are to be hashed and DAYWALK_EMAIL_SALT is not set', {
-        hint: 'set it to a long random text and keep it: openssl rand -hex 32',
-      }),
-    );
-  }
-  return { mode: 'drop' };
 }
 
 /** A problem with the settings that does not stop the command. */
@@ -198,7 +138,7 @@ const PREFIX = 'DAYWALK_';
 const KNOWN = ALL_SETTINGS.map((setting) => setting.env);
 
 /** Warnings about values that are probably mistakes. */
-export function warningsOf({ env, dotenv }: Pick<SettingSources, 'env' | 'dotenv'>): SettingWarning[] {
+function warningsOf({ env }: SettingSources, dotenv: Dotenv): SettingWarning[] {
   return [
     ...unknownNames(env, () => 'in the environment'),
     ...unknownNames(dotenv.values, (name) => `in .env line ${dotenv.lineOf(name) ?? '?'}`),
@@ -208,12 +148,12 @@ export function warningsOf({ env, dotenv }: Pick<SettingSources, 'env' | 'dotenv
 }
 
 /** The warning that other users can read a key file. */
-export function exposedKeyFile(path: string): SettingWarning {
+function exposedKeyFile(path: string): SettingWarning {
   return { message: `other users can read the key file ${path}`, hint: `chmod 600 ${path}` };
 }
 
 /** The warning that a salt is too short to protect hashed addresses; empty if it is long enough. */
-export function weakSalt(policy: EmailPolicy): SettingWarning[] {
+function weakSalt(policy: EmailPolicy): SettingWarning[] {
   if (policy.mode !== 'hash' || policy.salt.length >= SALT_LENGTH_MIN) return [];
   return [
     {
@@ -238,10 +178,8 @@ function unknownNames(
     });
 }
 
-// The receiver runs in folders in which agents work. Other people may control them, so a `.env` there must not
-// decide where texts of a session are sent.
 function untrusted({ values, lineOf }: Dotenv): SettingWarning[] {
-  return ALL_SETTINGS.filter(({ env, isInDotenv }) => isInDotenv === false && (values[env] ?? '') !== '').map(
+  return ALL_SETTINGS.filter(({ env, isInDotenv }) => !isInDotenv && (values[env] ?? '') !== '').map(
     ({ env }) => ({
       message: `${env} in .env line ${lineOf(env) ?? '?'} has no effect`,
       hint: 'set notifications in the environment of the agent, or by flags in the hooks file',

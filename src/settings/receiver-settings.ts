@@ -1,9 +1,74 @@
+import { NOTIFY_CHANNELS, NOTIFY_EVENTS } from '../hooks/notification.ts';
 import type { NotifySettings } from '../hooks/notify.ts';
 import { spoolOf } from '../hooks/spool.ts';
 import { readDotenv } from './dotenv.ts';
-import { NOTIFY_SETTINGS, readNotifySettings, SPOOL_SETTING } from './hook-settings.ts';
-import { parseInstant } from './parsers.ts';
-import { createSettingReader } from './setting.ts';
+import { listOf, oneOf, parseFolder, parseInstant, parseText, parseWebhook, wholeNumber } from './parsers.ts';
+import { secretsOfUrl } from './secrets.ts';
+import { findGiven, readTable, setting } from './setting.ts';
+
+/**
+ * The part of the table of settings that the receiver of hook events needs. It is declared apart, because an agent waits
+ * for the receiver, which therefore loads no other setting.
+ */
+export const RECEIVER_SETTINGS = {
+  spool: setting('DAYWALK_SPOOL', {
+    group: 'spool',
+    flag: '--spool <folder>',
+    doc: 'the folder in which hook events wait until a run stores them',
+    fallbackDoc: 'beside the warehouse, as <warehouse>.spool',
+    example: '/var/lib/daywalk/daywalk.db.spool',
+    parse: parseFolder,
+  }),
+  notify: setting('DAYWALK_NOTIFY', {
+    group: 'notify',
+    flag: '--notify <channels>',
+    doc: 'how daywalk hook notifies: desktop, bell, webhook, separated by commas, or none',
+    fallback: [],
+    example: 'desktop,bell',
+    parse: listOf(NOTIFY_CHANNELS),
+  }),
+  notifyEvents: setting('DAYWALK_NOTIFY_EVENTS', {
+    group: 'notify',
+    flag: '--notify-events <events>',
+    doc: 'the events that cause a notification',
+    fallback: NOTIFY_EVENTS,
+    fallbackDoc: NOTIFY_EVENTS.join(', '),
+    example: 'Notification,Stop',
+    parse: listOf(NOTIFY_EVENTS),
+  }),
+  notifyTemplate: setting('DAYWALK_NOTIFY_TEMPLATE', {
+    group: 'notify',
+    flag: '--notify-template <text>',
+    doc: 'text of the notification, with fields of the event in braces: {hook_event_name}, {message}, {cwd} …',
+    fallbackDoc: 'a sentence for each event',
+    example: '{hook_event_name} in {cwd}: {message}{reason}',
+    parse: parseText,
+  }),
+  notifyWebhook: setting('DAYWALK_NOTIFY_WEBHOOK', {
+    group: 'notify',
+    doc: 'the URL of the webhook; https, or http on loopback; a secret, so it is not accepted on the command line',
+    secret: true,
+    parse: parseWebhook,
+    secretsIn: secretsOfUrl,
+  }),
+  notifyWebhookFormat: setting('DAYWALK_NOTIFY_WEBHOOK_FORMAT', {
+    group: 'notify',
+    flag: '--notify-webhook-format <format>',
+    doc: 'what the webhook receives: json (the text and the fields of the event) or chat (only {"text": …})',
+    fallback: 'json',
+    parse: oneOf(['json', 'chat']),
+  }),
+  notifyTimeoutMs: setting('DAYWALK_NOTIFY_TIMEOUT_MS', {
+    group: 'notify',
+    flag: '--notify-timeout-ms <ms>',
+    doc: 'time limit for a notification',
+    fallback: 2_000,
+    parse: wholeNumber({ min: 10, max: 60_000 }),
+  }),
+} as const;
+
+const ALL = Object.values(RECEIVER_SETTINGS);
+const NOTIFY = ALL.filter(({ group }) => group === 'notify');
 
 /** The inputs of the receiver process. */
 export interface ReceiverSources {
@@ -26,8 +91,6 @@ export interface ReceiverSettings {
   readonly notification: ((report: (line: string) => void) => NotifySettings) | null;
 }
 
-const NO_DOTENV = { values: {}, readableByOthers: false, faults: [], lineOf: () => undefined };
-
 /** Reads the few settings that the receiver needs, and no secret besides the webhook's address. */
 export function readReceiverSettings({ argv, env, directory }: ReceiverSources): ReceiverSettings {
   const { flags, ignored } = readFlags(argv);
@@ -45,10 +108,20 @@ function notificationOf(
   sources: Pick<ReceiverSources, 'env'> & { readonly flags: Readonly<Record<string, string>> },
   report: (line: string) => void,
 ): NotifySettings {
-  const reader = createSettingReader({ ...sources, dotenv: NO_DOTENV }, Object.values(NOTIFY_SETTINGS));
-  const settings = readNotifySettings(reader);
-  for (const { message, hint } of reader.problems) report(`${message}; ${hint ?? ''}`);
-  return settings;
+  const dotenv = { values: {}, lineOf: () => undefined };
+  const given = findGiven(NOTIFY, { ...sources, dotenv });
+  const { values, entries } = readTable(RECEIVER_SETTINGS, { given, directory: '' });
+  for (const { problem } of entries.values())
+    if (problem !== null) report(`${problem.message}; ${problem.hint ?? ''}`);
+  return {
+    channels: values.notify,
+    events: values.notifyEvents,
+    template: values.notifyTemplate,
+    webhook: values.notifyWebhook,
+    webhookName: RECEIVER_SETTINGS.notifyWebhook.env,
+    webhookFormat: values.notifyWebhookFormat,
+    timeoutMs: values.notifyTimeoutMs,
+  };
 }
 
 function instantOf(text: string): Date | null {
@@ -59,10 +132,7 @@ function instantOf(text: string): Date | null {
   }
 }
 
-const NAMES: readonly string[] = [
-  '--warehouse',
-  ...[SPOOL_SETTING, ...Object.values(NOTIFY_SETTINGS)].flatMap(({ flag }) => (flag === null ? [] : [flag])),
-];
+const NAMES: readonly string[] = ['--warehouse', ...ALL.flatMap(({ flag }) => flag ?? [])];
 
 /** The receiver's flags on a command line, and the words that are not flags. */
 export interface ReceiverFlags {

@@ -1,4 +1,4 @@
-import type { AnySetting } from './setting.ts';
+import type { Setting } from './setting.ts';
 import { ALL_SETTINGS } from './settings-table.ts';
 
 const HEADER = `# Settings of daywalk, for the working directory. Copy to .env and change what you need.
@@ -15,13 +15,11 @@ const NOT_HERE = `# Notification settings are not read from this file: the clien
  * written as a shell sets them.
  */
 export function dotenvExample(): string {
-  const isHere = ({ isInDotenv }: AnySetting) => isInDotenv !== false;
-  const environmentOnly = ALL_SETTINGS.filter((setting) => !isHere(setting));
   return [
     HEADER,
-    ...ALL_SETTINGS.filter(isHere).map((setting) => exampleOf(setting, '')),
+    ...ALL_SETTINGS.filter(({ isInDotenv }) => isInDotenv).map((setting) => exampleOf(setting, '')),
     NOT_HERE,
-    ...environmentOnly.map((setting) => exampleOf(setting, 'export ')),
+    ...ALL_SETTINGS.filter(({ isInDotenv }) => !isInDotenv).map((setting) => exampleOf(setting, 'export ')),
   ].join('\n');
 }
 
@@ -34,17 +32,15 @@ export function settingsMarkdown(): string {
   return ['| environment | flag | default | |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
 
-function exampleOf(setting: AnySetting, before: '' | 'export '): string {
-  const { env, doc, example, fallback } = setting;
-  const value = example ?? (fallback === null ? '' : String(fallback));
-  const shown = before === '' || !/[^\w.,:/-]/.test(value) ? value : `'${value}'`;
+function exampleOf(setting: Setting, before: '' | 'export '): string {
+  const { env, doc, example } = setting;
+  const shown = before === '' || !/[^\w.,:/-]/.test(example) ? example : `'${example}'`;
   const byDefault = defaultOf(setting);
   const comment = `# ${doc}${byDefault === '–' ? '' : ` (default: ${byDefault.replaceAll('`', '')})`}`;
   // Every line is a comment, so that a copy of the file changes nothing.
   return `${comment}\n# ${before}${env}=${shown}\n`;
 }
 
-function defaultOf({ fallback, fallbackDoc }: Pick<AnySetting, 'fallback' | 'fallbackDoc'>): string {
-  if (fallbackDoc !== undefined) return fallbackDoc;
-  return fallback === null ? '–' : `\`${String(fallback)}\``;
+function defaultOf({ fallbackText, fallbackDoc }: Pick<Setting, 'fallbackText' | 'fallbackDoc'>): string {
+  return fallbackDoc ?? (fallbackText === null ? '–' : `\`${fallbackText}\``);
 }

@@ -1,54 +1,114 @@
 import { adviceOf, messageOf, UsageError } from '../core/errors.ts';
 import type { Dotenv } from './dotenv.ts';
+import { REDACTED } from './secrets.ts';
 
-/** One setting. Flags, help, `daywalk config`, `.env.example` and the documentation are generated from it. */
-export interface Setting<Value = unknown, Fallback = unknown> {
-  /** Name of the environment variable; the same name works in a `.env` file. */
-  readonly env: `DAYWALK_${string}` | 'HTTPS_PROXY' | 'HTTP_PROXY' | 'NO_PROXY';
-  /** Name of the flag; null if the value is a secret or the setting makes no sense on the command line. */
-  readonly flag: `--${string}` | null;
-  /** Placeholder for the value in help, without brackets. */
-  readonly placeholder: string;
+/** What a setting is about. A command names the groups that it reads; its flags and its help follow. */
+export type SettingGroup =
+  | 'service'
+  | 'readiness'
+  | 'organizations'
+  | 'warehouse'
+  | 'pull'
+  | 'requests'
+  | 'emails'
+  | 'archive'
+  | 'spool'
+  | 'notify'
+  | 'alerts'
+  | 'log'
+  | 'clock'
+  | 'dashboard'
+  | 'serve';
+
+/** The declaration of a setting with values of a type. */
+export interface SettingSpec<Value> {
+  readonly group: SettingGroup;
+  /** Flag and placeholder: `--attempts <number>`. Absent if the value is a secret or makes no sense on the command line. */
+  readonly flag?: `--${string} <${string}>`;
   /** Describes the setting in one line. */
   readonly doc: string;
-  /** Default value; null leaves the setting unset. */
-  readonly fallback: Fallback;
-  /** The default in words, if the value does not explain itself. */
+  /** The default in words, if there is none or it does not explain itself. */
   readonly fallbackDoc?: string;
+  /** The setting, declared earlier in the table, whose value is the default. */
+  readonly inherits?: string;
   /** True if no output may ever show the value. */
-  readonly secret: boolean;
-  /** False if `.env` is ignored, because the command runs in folders that other people may control. */
-  readonly isInDotenv?: boolean;
+  readonly secret?: boolean;
+  /** The parts of its text that no output may show. @default the text of a secret, otherwise nothing */
+  readonly secretsIn?: (text: string) => readonly string[];
   /** True if the flag may be given several times; its values are joined by commas. */
   readonly isRepeatable?: boolean;
-  /** An example value for `.env.example`, if there is no default. */
+  /** A value for `.env.example`. @default the default */
   readonly example?: string;
   /**
-   * Parses the text of the setting.
+   * Parses the text of the setting; relative paths begin in the directory.
    * @throws {UsageError} with only the reason; the reader adds the source of the text.
    */
-  readonly parse: (text: string) => Value;
-  /** Formats the value for output. */
-  readonly show: (value: Value) => string;
+  readonly parse: (text: string, directory: string) => Value;
+  /** Formats the value for output. @default numbers and words as they are, lists with commas */
+  readonly show?: (value: Value) => string;
 }
 
-/** Any setting. `never` in the position of the value makes every `show` fit. */
-export type AnySetting = Omit<Setting, 'show'> & { readonly show: (value: never) => string };
+/** One setting. Its type, reading, flag, help, `daywalk config`, `.env.example` and documentation come from its declaration. */
+export interface Setting<Value = unknown>
+  extends Pick<SettingSpec<Value>, 'group' | 'doc' | 'fallbackDoc' | 'inherits' | 'isRepeatable'> {
+  /** Name of the environment variable; the same name works in a `.env` file. */
+  readonly env: string;
+  readonly flag: `--${string}` | null;
+  /** Placeholder for the value of the flag, without brackets. */
+  readonly placeholder: string;
+  readonly secret: boolean;
+  readonly secretsIn: (text: string) => readonly string[];
+  /** False if `.env` is ignored, because the command runs in folders that other people may control. */
+  readonly isInDotenv: boolean;
+  readonly example: string;
+  readonly fallback: Value;
+  /** The default as it is shown; null if there is none. */
+  readonly fallbackText: string | null;
+  /**
+   * Returns the value of a text, and how it is shown.
+   * @throws {UsageError} with only the reason.
+   */
+  readonly parse: (text: string, directory: string) => { readonly value: Value; readonly shown: string };
+}
 
-/** Completes a declaration: not secret, shown as text, unset by default. */
-export function setting<Value, const Fallback extends Value | null>(
-  spec: Pick<Setting, 'env' | 'flag' | 'placeholder' | 'doc'> & {
-    readonly parse: (text: string) => Value;
-    readonly fallback: Fallback;
-    readonly fallbackDoc?: string;
-    readonly secret?: boolean;
-    readonly isInDotenv?: boolean;
-    readonly isRepeatable?: boolean;
-    readonly example?: string;
-    readonly show?: (value: Value) => string;
-  },
-): Setting<Value, Fallback> {
-  return { secret: false, show: String, ...spec };
+/** Declares a setting; without a default, its value may be null. */
+export function setting<Value>(
+  env: string,
+  spec: SettingSpec<Value> & { readonly fallback: NoInfer<Value> },
+): Setting<Value>;
+export function setting<Value>(env: string, spec: SettingSpec<Value>): Setting<Value | null>;
+export function setting<Value>(
+  env: string,
+  { fallback, ...spec }: SettingSpec<Value> & { readonly fallback?: Value },
+): Setting<Value | null> {
+  const { secret = false, show = shownPlainly, fallbackDoc, secretsIn, flag: syntax = '' } = spec;
+  const [, flag, placeholder = ''] = /^(--\S+) <(.+)>$/.exec(syntax) ?? [];
+  const text = fallback === undefined ? null : show(fallback);
+  return {
+    ...spec,
+    env,
+    flag: flag === undefined ? null : `--${flag.slice(2)}`,
+    placeholder,
+    secret,
+    secretsIn: secretsIn ?? ((value) => (secret ? [value] : [])),
+    // The receiver runs in folders in which agents work. Other people may control them, so a `.env` there must not decide
+    // where texts of a session are sent.
+    isInDotenv: spec.group !== 'notify',
+    example: spec.example ?? text ?? '',
+    fallback: fallback ?? null,
+    fallbackText: fallbackDoc ?? text,
+    parse: (given, directory) => {
+      const value = spec.parse(given, directory);
+      return { value, shown: secret ? REDACTED : show(value) };
+    },
+  };
+}
+
+function shownPlainly(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  const text = Array.isArray(value) ? value.join(',') : String(value ?? '');
+  return text === '' ? 'none' : text;
 }
 
 /** Where settings may come from, strongest first: flags, environment, `.env`. */
@@ -56,7 +116,7 @@ export interface SettingSources {
   /** Values of flags by flag, for example `--base-url`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly dotenv: Dotenv;
+  readonly dotenv: Pick<Dotenv, 'values' | 'lineOf'>;
 }
 
 /** The text given for a setting. */
@@ -70,40 +130,45 @@ export interface Given {
 }
 
 /**
- * Returns the text given for a setting by its strongest source; null if none gives one. An empty variable gives none, as in
+ * The text given for a setting by its strongest source; null if none gives one. An empty variable gives none, as in
  * `DAYWALK_LOG=`, except for secrets: an empty secret is a broken deployment and must not pass for a missing one.
  */
-export function lookUp(setting: AnySetting, { flags, env, dotenv }: SettingSources): Given | null {
-  const flag = setting.flag === null ? undefined : flags[setting.flag];
-  if (flag !== undefined)
-    return { text: flag.trim(), kind: 'flag', source: 'flag', where: setting.flag ?? '' };
-
-  const fromEnv = textOf(setting, env[setting.env]);
-  if (fromEnv !== null) {
-    return {
-      text: fromEnv,
-      kind: 'environment',
-      source: 'environment',
-      where: `${setting.env} in the environment`,
-    };
-  }
-
-  const fromFile = setting.isInDotenv === false ? null : textOf(setting, dotenv.values[setting.env]);
-  if (fromFile === null) return null;
-  const line = dotenv.lineOf(setting.env);
+function lookUp(setting: Setting, { flags, env, dotenv }: SettingSources): Given | null {
+  const { env: name, flag } = setting;
+  const byFlag = flag === null ? undefined : flags[flag];
+  if (flag !== null && byFlag !== undefined)
+    return { text: byFlag.trim(), kind: 'flag', source: 'flag', where: flag };
+  const byEnv = textOf(setting, env[name]);
+  if (byEnv !== null)
+    return { text: byEnv, kind: 'environment', source: 'environment', where: `${name} in the environment` };
+  const byFile = setting.isInDotenv ? textOf(setting, dotenv.values[name]) : null;
+  if (byFile === null) return null;
+  const line = dotenv.lineOf(name);
   const source = line === undefined ? '.env' : `.env line ${line}`;
-  return { text: fromFile, kind: '.env', source, where: `${setting.env} in ${source}` };
+  return { text: byFile, kind: '.env', source, where: `${name} in ${source}` };
 }
 
-function textOf(setting: AnySetting, text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const trimmed = text.trim();
-  return trimmed === '' && !setting.secret ? null : trimmed;
+function textOf({ secret }: Setting, text: string | undefined): string | null {
+  const trimmed = text?.trim();
+  return trimmed === undefined || (trimmed === '' && !secret) ? null : trimmed;
+}
+
+/** The texts that are given for settings. */
+export type GivenTexts = Map<Setting, Given>;
+
+/** Finds the texts that the sources give for settings. */
+export function findGiven(settings: readonly Setting[], sources: SettingSources): GivenTexts {
+  return new Map(
+    settings.flatMap((setting) => {
+      const given = lookUp(setting, sources);
+      return given === null ? [] : [[setting, given] as const];
+    }),
+  );
 }
 
 /** One line of `daywalk config`. */
 export interface SettingEntry {
-  readonly setting: AnySetting;
+  readonly setting: Setting;
   /** The value in printable form; null if it is not set. */
   readonly value: string | null;
   /** `flag`, `environment`, `.env line 3`, `default` or `not set`. */
@@ -111,101 +176,65 @@ export interface SettingEntry {
   readonly problem: UsageError | null;
 }
 
-/** A default that depends on another setting. */
-export interface ComputedDefault<Value> {
-  readonly value: Value;
-  readonly source: string;
+/** Settings by their names in the code. */
+export type SettingTable = Readonly<Record<string, Setting>>;
+
+/** The values of a table, by the same names. */
+export type ValuesOf<Table extends SettingTable> = {
+  readonly [Name in keyof Table]: Table[Name]['fallback'];
+};
+
+/** What is known of the settings of a table. */
+export interface TableRequest<Table extends SettingTable> {
+  readonly given: GivenTexts;
+  /** The start of relative paths. */
+  readonly directory: string;
+  /** Defaults that depend on more than the table. */
+  readonly defaults?: Partial<ValuesOf<Table>>;
 }
 
-/** Reads settings one by one and keeps what `daywalk config` shows of each. */
-export interface SettingReader {
-  readonly entries: readonly SettingEntry[];
-  readonly problems: readonly UsageError[];
-  /** Returns the value of a setting, or its default if nothing is given or the setting is not used. */
-  read<Value, Fallback>(setting: Setting<Value, Fallback>): Value | Fallback;
-  /** Like `read`, with a default that depends on another setting. */
-  readOr<Value, Fallback, Default>(
-    setting: Setting<Value, Fallback>,
-    computed: ComputedDefault<Default>,
-  ): Value | Default;
-  /** Records the value of a setting that is found by other rules. */
-  note<Value, Fallback>(
-    setting: Setting<Value, Fallback>,
-    given: Given | null,
-    parse: () => Value,
-  ): Value | Fallback;
-  /** Returns the text given for a setting; null if there is none, or the setting is not used. */
-  lookUp(setting: AnySetting): Given | null;
-  /** True if the command reads the setting. */
-  isUsed(setting: AnySetting): boolean;
-  /** Records a problem between settings. */
-  refuse(problem: UsageError): void;
-}
-
-/** Creates a reader that looks only at the settings in `uses`, so that a command never reads a secret it does not need. */
-export function createSettingReader(sources: SettingSources, uses: readonly AnySetting[]): SettingReader {
-  const entries: SettingEntry[] = [];
-  const problems: UsageError[] = [];
-  const isUsed = (setting: AnySetting) => uses.some((used) => used.env === setting.env);
-  const find = (setting: AnySetting) => (isUsed(setting) ? lookUp(setting, sources) : null);
-
-  function attempt<Value, Default>(
-    setting: Setting<Value, unknown>,
-    given: Given | null,
-    parse: (text: string) => Value,
-    byDefault: ComputedDefault<Default>,
-    showDefault: string | null,
-  ): Value | Default {
-    if (given === null) {
-      if (isUsed(setting))
-        entries.push({ setting, value: showDefault, source: byDefault.source, problem: null });
-      return byDefault.value;
-    }
+/** Parses what is given for a table of settings. A refused value is replaced by its default, and its entry has the problem. */
+export function readTable<Table extends SettingTable>(
+  table: Table,
+  { given, directory, defaults = {} }: TableRequest<Table>,
+): { readonly values: ValuesOf<Table>; readonly entries: Map<Setting, SettingEntry> } {
+  const values: Record<string, unknown> = {};
+  const entries = new Map<Setting, SettingEntry>();
+  for (const [name, setting] of Object.entries(table)) {
+    const byDefault = defaultOf(setting, { own: defaults[name], earlier: values });
+    const found = given.get(setting);
+    values[name] = byDefault.fallback;
+    entries.set(setting, { setting, value: byDefault.text, source: byDefault.source, problem: null });
+    if (found === undefined) continue;
     try {
-      const value = parse(given.text);
-      entries.push({ setting, value: setting.show(value), source: given.source, problem: null });
-      return value;
+      const { value, shown } = setting.parse(found.text, directory);
+      values[name] = value;
+      entries.set(setting, { setting, value: shown, source: found.source, problem: null });
     } catch (error) {
-      const problem = problemOf(given, error);
-      problems.push(problem);
-      entries.push({ setting, value: null, source: given.source, problem });
-      return byDefault.value;
+      entries.set(setting, refusedEntry(setting, found, error));
     }
   }
-
-  return {
-    entries,
-    problems,
-    lookUp: find,
-    isUsed,
-    refuse: (problem) => void problems.push(problem),
-    read: (setting) =>
-      attempt(setting, find(setting), setting.parse, defaultOf(setting), shownDefault(setting)),
-    readOr: (setting, computed) => {
-      const shown = computed.value === null ? null : String(computed.value);
-      return attempt(setting, find(setting), setting.parse, computed, shown);
-    },
-    note: (setting, given, parse) =>
-      attempt(setting, given, parse, defaultOf(setting), shownDefault(setting)),
-  };
+  // The values have the names and the types of the table that they were read by.
+  return { values: values as ValuesOf<Table>, entries };
 }
 
-interface Defaults<Fallback> {
-  readonly fallback: Fallback;
-  readonly fallbackDoc?: string;
+function defaultOf(
+  { fallback, fallbackText, fallbackDoc, inherits }: Setting,
+  { own, earlier }: { own: unknown; earlier: Readonly<Record<string, unknown>> },
+): { readonly fallback: unknown; readonly text: string | null; readonly source: string } {
+  if (own !== undefined) return { fallback: own, text: String(own), source: 'default' };
+  const inherited = inherits === undefined ? undefined : earlier[inherits];
+  if (inherited === undefined)
+    return { fallback, text: fallbackText, source: fallbackText === null ? 'not set' : 'default' };
+  return inherited === null
+    ? { fallback: null, text: null, source: 'not set' }
+    : { fallback: inherited, text: String(inherited), source: `default: ${fallbackDoc}` };
 }
 
-function defaultOf<Fallback>(setting: Defaults<Fallback>): ComputedDefault<Fallback> {
-  const isSet = setting.fallback !== null || setting.fallbackDoc !== undefined;
-  return { value: setting.fallback, source: isSet ? 'default' : 'not set' };
-}
-
-function shownDefault(setting: Defaults<unknown>): string | null {
-  if (setting.fallbackDoc !== undefined) return setting.fallbackDoc;
-  return setting.fallback === null ? null : String(setting.fallback);
-}
-
-function problemOf(given: Given, error: unknown): UsageError {
+/** The entry of a setting whose value is refused. */
+export function refusedEntry(setting: Setting, { where, source }: Given, error: unknown): SettingEntry {
   const details = error instanceof UsageError ? error.details : [];
-  return new UsageError(`${given.where}: ${messageOf(error)}`, { cause: error, ...adviceOf(error), details });
+  const options = { cause: error, ...adviceOf(error), details };
+  const problem = new UsageError(`${where}: ${messageOf(error)}`, options);
+  return { setting, value: null, source, problem };
 }

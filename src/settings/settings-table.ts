@@ -1,274 +1,316 @@
-import { UsageError } from '../core/errors.ts';
-import { parseOrigin } from '../http/addresses.ts';
-import { isPostgres, schemeOf } from '../warehouse/location.ts';
-import { NOTIFY_SETTINGS, SPOOL_SETTING } from './hook-settings.ts';
-import { ALERT_SETTINGS, DASHBOARD_SETTINGS, PROXY_SETTINGS, SERVE_SETTINGS } from './network-settings.ts';
+import { formatListenAddress, parseListenAddress } from '../core/listen-address.ts';
+import { parseProxy } from '../http/addresses.ts';
 import {
   oneOf,
   onOrOff,
   parseApiKey,
+  parseDuration,
   parseFolder,
+  parseHost,
+  parseHostNames,
   parseInstant,
+  parsePath,
+  parsePingUrl,
   parseSalt,
+  parseShare,
   parseText,
+  parseToken,
+  parseWarehouse,
+  parseWebhook,
+  showDuration,
   wholeNumber,
   wholeNumberOrNone,
 } from './parsers.ts';
-import { maskUrlPassword, maskUserInfo, REDACTED } from './secrets.ts';
-import { type AnySetting, setting } from './setting.ts';
+import { RECEIVER_SETTINGS } from './receiver-settings.ts';
+import { maskUrlPassword, maskUserInfo, passwordsOf, secretsOfUrl } from './secrets.ts';
+import { type Setting, type SettingGroup, setting, type ValuesOf } from './setting.ts';
 
 /**
- * Parses a warehouse location: a SQLite path, or `postgres://…`.
- * @throws {UsageError} for any other URL, which would otherwise become the name of a file
+ * Every setting, in the order of the documentation. A new one is an entry here: the type {@link SettingValues}, the reading,
+ * the refusal of a wrong value, the flag, the help of each command that reads its group, `daywalk config`, `.env.example`
+ * and docs/settings.md come from it.
  */
-export function parseWarehouse(text: string): string {
-  if (text === '')
-    throw new UsageError('the location is empty', { hint: 'give a path, for example daywalk.db' });
-  if (isPostgres(text)) return parsePostgres(text);
-  const scheme = schemeOf(text);
-  if (scheme === undefined) return text;
-  throw new UsageError(`"${maskUserInfo(text)}" is not a warehouse: ${scheme}: is not known`, {
-    hint: 'give the path of a SQLite file, for example daywalk.db, or postgres://user@host/database',
-  });
-}
-
-function parsePostgres(text: string): string {
-  if (URL.canParse(text)) return text;
-  throw new UsageError(`"${maskUserInfo(text)}" is not a PostgreSQL URL`, {
-    hint: 'write it as postgres://user:password@host:5432/database, special characters of the password percent-encoded',
-  });
-}
-
-const hidden = () => REDACTED;
-const parseHost = (text: string) => parseOrigin(text, 'the value');
-
-/** Every setting, in the order of the documentation. */
 export const SETTINGS = {
-  apiKey: setting({
-    env: 'DAYWALK_API_KEY',
-    flag: null,
-    placeholder: 'key',
+  apiKey: setting('DAYWALK_API_KEY', {
+    group: 'service',
     doc: 'the API key; not accepted on the command line, where other users of the machine could read it',
-    fallback: null,
     secret: true,
     parse: parseApiKey,
-    show: hidden,
   }),
-  apiKeyFile: setting({
-    env: 'DAYWALK_API_KEY_FILE',
-    flag: null,
-    placeholder: 'path',
+  apiKeyFile: setting('DAYWALK_API_KEY_FILE', {
+    group: 'service',
     doc: 'a file that holds the API key, used instead of DAYWALK_API_KEY',
-    fallback: null,
     example: '/run/secrets/daywalk-api-key',
-    parse: String,
+    parse: parsePath,
   }),
-  baseUrl: setting({
-    env: 'DAYWALK_BASE_URL',
-    flag: '--base-url',
-    placeholder: 'url',
+  baseUrl: setting('DAYWALK_BASE_URL', {
+    group: 'service',
+    flag: '--base-url <url>',
     doc: 'the main API host; https, or http on loopback',
-    fallback: null,
     example: 'https://api.example.com',
     parse: parseHost,
   }),
-  appUrl: setting({
-    env: 'DAYWALK_APP_URL',
-    flag: '--app-url',
-    placeholder: 'url',
+  appUrl: setting('DAYWALK_APP_URL', {
+    group: 'readiness',
+    flag: '--app-url <url>',
     doc: 'the application host, which serves the readiness reports',
-    fallback: null,
     fallbackDoc: 'the base URL',
     example: 'https://app.example.com',
     parse: parseHost,
+    inherits: 'baseUrl',
   }),
-  appApiKey: setting({
-    env: 'DAYWALK_APP_API_KEY',
-    flag: null,
-    placeholder: 'key',
+  appApiKey: setting('DAYWALK_APP_API_KEY', {
+    group: 'readiness',
     doc: 'the credential of the application host, if it has its own; not accepted on the command line',
-    fallback: null,
     fallbackDoc: 'the API key',
     secret: true,
     parse: parseApiKey,
-    show: hidden,
   }),
-  appApiKeyFile: setting({
-    env: 'DAYWALK_APP_API_KEY_FILE',
-    flag: null,
-    placeholder: 'path',
+  appApiKeyFile: setting('DAYWALK_APP_API_KEY_FILE', {
+    group: 'readiness',
     doc: 'a file that holds this credential, used instead of DAYWALK_APP_API_KEY',
-    fallback: null,
-    parse: String,
+    parse: parsePath,
   }),
-  orgId: setting({
-    env: 'DAYWALK_ORG_ID',
-    flag: '--org-id',
-    placeholder: 'org',
+  orgId: setting('DAYWALK_ORG_ID', {
+    group: 'service',
+    flag: '--org-id <org>',
     doc: 'the ID of the organization; without it, a run finds the ID by one request to the analytics',
-    fallback: null,
     fallbackDoc: 'from the service',
     example: 'org_01abc',
     parse: parseText,
   }),
-  organizations: setting({
-    env: 'DAYWALK_ORGANIZATIONS',
-    flag: '--organizations',
-    placeholder: 'path',
+  organizations: setting('DAYWALK_ORGANIZATIONS', {
+    group: 'organizations',
+    flag: '--organizations <path>',
     doc: 'a JSON file that lists several organizations, each with its own key file; it takes the place of the API key',
-    fallback: null,
     example: '/etc/daywalk/organizations.json',
-    parse: String,
+    parse: parsePath,
   }),
-  warehouse: setting({
-    env: 'DAYWALK_WAREHOUSE',
-    flag: '--warehouse',
-    placeholder: 'path or url',
+  warehouse: setting('DAYWALK_WAREHOUSE', {
+    group: 'warehouse',
+    flag: '--warehouse <path or url>',
     doc: 'where the tables are: the path of a SQLite file, or postgres://user@host/database',
     fallback: 'daywalk.db',
     parse: parseWarehouse,
     show: maskUrlPassword,
+    secretsIn: passwordsOf,
   }),
-  concurrency: setting({
-    env: 'DAYWALK_CONCURRENCY',
-    flag: '--concurrency',
-    placeholder: 'units',
+  concurrency: setting('DAYWALK_CONCURRENCY', {
+    group: 'pull',
+    flag: '--concurrency <units>',
     doc: 'maximum number of units in flight',
     fallback: 8,
     parse: wholeNumber({ min: 1, max: 256 }),
   }),
-  rangeDays: setting({
-    env: 'DAYWALK_RANGE_DAYS',
-    flag: '--range-days',
-    placeholder: 'days',
+  rangeDays: setting('DAYWALK_RANGE_DAYS', {
+    group: 'pull',
+    flag: '--range-days <days>',
     doc: 'maximum number of days per request, if the service allows ranges; 1 requests each day alone',
     fallback: 31,
     parse: wholeNumber({ min: 1, max: 366 }),
   }),
-  maxRequestsPerMinute: setting({
-    env: 'DAYWALK_MAX_REQUESTS_PER_MINUTE',
-    flag: '--max-requests-per-minute',
-    placeholder: 'requests',
+  maxRequestsPerMinute: setting('DAYWALK_MAX_REQUESTS_PER_MINUTE', {
+    group: 'requests',
+    flag: '--max-requests-per-minute <requests>',
     doc: 'hard limit of requests in any 60 seconds, or none',
-    fallback: null,
     fallbackDoc: 'none',
     example: '60',
     parse: wholeNumberOrNone({ min: 1, max: 1_000_000 }),
-    show: (value) => (value === null ? 'none' : String(value)),
   }),
-  maxRequests: setting({
-    env: 'DAYWALK_MAX_REQUESTS',
-    flag: '--max-requests',
-    placeholder: 'requests',
+  maxRequests: setting('DAYWALK_MAX_REQUESTS', {
+    group: 'pull',
+    flag: '--max-requests <requests>',
     doc: 'maximum number of requests per run, retries included, or none; the run then exits with code 4 and the next run resumes',
-    fallback: null,
     fallbackDoc: 'none',
     example: '1000',
     parse: wholeNumberOrNone({ min: 1, max: 1_000_000_000 }),
-    show: (value) => (value === null ? 'none' : String(value)),
   }),
-  requestTimeoutMs: setting({
-    env: 'DAYWALK_REQUEST_TIMEOUT_MS',
-    flag: '--request-timeout-ms',
-    placeholder: 'ms',
+  requestTimeoutMs: setting('DAYWALK_REQUEST_TIMEOUT_MS', {
+    group: 'requests',
+    flag: '--request-timeout-ms <ms>',
     doc: 'time limit for one attempt of a request, up to the last byte of the response',
     fallback: 30_000,
     parse: wholeNumber({ min: 10, max: 3_600_000 }),
   }),
-  attempts: setting({
-    env: 'DAYWALK_ATTEMPTS',
-    flag: '--attempts',
-    placeholder: 'number',
+  attempts: setting('DAYWALK_ATTEMPTS', {
+    group: 'requests',
+    flag: '--attempts <number>',
     doc: 'maximum number of attempts per request',
     fallback: 6,
     parse: wholeNumber({ min: 1, max: 50 }),
   }),
-  ...PROXY_SETTINGS,
-  settleDays: setting({
-    env: 'DAYWALK_SETTLE_DAYS',
-    flag: '--settle-days',
-    placeholder: 'days',
+  httpsProxy: setting('HTTPS_PROXY', {
+    group: 'requests',
+    doc: 'the proxy for requests to other machines; loopback hosts are always reached directly',
+    fallbackDoc: 'HTTP_PROXY',
+    example: 'http://proxy.example.com:3128',
+    parse: parseProxy,
+    show: maskUserInfo,
+    secretsIn: passwordsOf,
+  }),
+  httpProxy: setting('HTTP_PROXY', {
+    group: 'requests',
+    doc: 'the same, used if HTTPS_PROXY is not set',
+    fallbackDoc: 'none',
+    example: 'http://proxy.example.com:3128',
+    parse: parseProxy,
+    show: maskUserInfo,
+    secretsIn: passwordsOf,
+  }),
+  noProxy: setting('NO_PROXY', {
+    group: 'requests',
+    doc: 'hosts that are reached without the proxy, with their subdomains; * for all',
+    fallbackDoc: 'none',
+    example: '.example.com,10.0.0.7',
+    parse: String,
+  }),
+  settleDays: setting('DAYWALK_SETTLE_DAYS', {
+    group: 'pull',
+    flag: '--settle-days <days>',
     doc: 'age in days; a day is re-pulled on every run until it has been pulled at this age',
     fallback: 3,
     parse: wholeNumber({ min: 0, max: 365 }),
   }),
-  watchDays: setting({
-    env: 'DAYWALK_WATCH_DAYS',
-    flag: '--watch-days',
-    placeholder: 'days',
+  watchDays: setting('DAYWALK_WATCH_DAYS', {
+    group: 'pull',
+    flag: '--watch-days <days>',
     doc: 'how many recent settled days every run compares with the service; older days are compared in turn; 0 turns this off',
     fallback: 31,
     parse: wholeNumber({ min: 0, max: 365 }),
   }),
-  emails: setting({
-    env: 'DAYWALK_EMAILS',
-    flag: '--emails',
-    placeholder: 'policy',
+  emailMode: setting('DAYWALK_EMAILS', {
+    group: 'emails',
+    flag: '--emails <policy>',
     doc: 'how email addresses are stored: keep, hash (HMAC with DAYWALK_EMAIL_SALT) or drop',
     fallback: 'keep',
     parse: oneOf(['keep', 'hash', 'drop']),
   }),
-  emailSalt: setting({
-    env: 'DAYWALK_EMAIL_SALT',
-    flag: null,
-    placeholder: 'salt',
+  emailSalt: setting('DAYWALK_EMAIL_SALT', {
+    group: 'emails',
     doc: 'the secret for hashing email addresses, required for --emails hash; the same salt gives the same hashes',
-    fallback: null,
     secret: true,
     parse: parseSalt,
-    show: hidden,
   }),
-  archive: setting({
-    env: 'DAYWALK_ARCHIVE',
-    flag: '--archive',
-    placeholder: 'folder',
+  archive: setting('DAYWALK_ARCHIVE', {
+    group: 'archive',
+    flag: '--archive <folder>',
     doc: 'the folder that keeps every answer as it came, after the email policy, for replays',
-    fallback: null,
     fallbackDoc: 'none: answers are not archived',
     example: '/var/lib/daywalk/archive',
     parse: parseFolder,
   }),
-  spool: SPOOL_SETTING,
-  ...NOTIFY_SETTINGS,
-  ...ALERT_SETTINGS,
-  log: setting({
-    env: 'DAYWALK_LOG',
-    flag: '--log',
-    placeholder: 'format',
+  ...RECEIVER_SETTINGS,
+  pingUrl: setting('DAYWALK_PING_URL', {
+    group: 'alerts',
+    doc: 'the URL that receives a ping at the start and the end of each run; https, or http on loopback; not accepted on the command line',
+    secret: true,
+    parse: parsePingUrl,
+    secretsIn: secretsOfUrl,
+  }),
+  alertWebhook: setting('DAYWALK_ALERT_WEBHOOK', {
+    group: 'alerts',
+    doc: 'the webhook that receives notifications about runs; https, or http on loopback; not accepted on the command line',
+    secret: true,
+    parse: parseWebhook,
+    secretsIn: secretsOfUrl,
+  }),
+  alertWebhookFormat: setting('DAYWALK_ALERT_WEBHOOK_FORMAT', {
+    group: 'alerts',
+    doc: 'what this webhook receives: json (the incidents with their fields) or chat (only {"text": …})',
+    fallback: 'json',
+    parse: oneOf(['json', 'chat']),
+  }),
+  alertRestatementShare: setting('DAYWALK_ALERT_RESTATEMENT_SHARE', {
+    group: 'alerts',
+    doc: 'how much a stored sum may change before a notification, as a share of what was stored',
+    fallback: 0.2,
+    parse: parseShare,
+  }),
+  log: setting('DAYWALK_LOG', {
+    group: 'log',
+    flag: '--log <format>',
     doc: 'log format on stderr: pretty, json (one line per event) or silent (only the error that ends the command)',
-    fallback: null,
+    fallback: 'pretty',
     fallbackDoc: 'pretty on a terminal, else json',
     example: 'json',
     parse: oneOf(['pretty', 'json', 'silent']),
   }),
-  now: setting({
-    env: 'DAYWALK_NOW',
-    flag: null,
-    placeholder: 'instant',
+  now: setting('DAYWALK_NOW', {
+    group: 'clock',
     doc: 'an ISO instant to use as the current time, for rehearsals and tests',
-    fallback: null,
     fallbackDoc: 'the clock',
     example: '2026-03-01T03:00:00Z',
     parse: parseInstant,
-    show: (value) => value.toISOString(),
   }),
-  debug: setting({
-    env: 'DAYWALK_DEBUG',
-    flag: null,
-    placeholder: 'switch',
+  debug: setting('DAYWALK_DEBUG', {
+    group: 'log',
     doc: '1 prints the stack trace of an error',
     fallback: false,
-    fallbackDoc: '0',
     example: '1',
     parse: onOrOff,
-    show: (value) => (value ? '1' : '0'),
   }),
-  ...DASHBOARD_SETTINGS,
-  ...SERVE_SETTINGS,
+  dashboardToken: setting('DAYWALK_DASHBOARD_TOKEN', {
+    group: 'dashboard',
+    doc: 'what people log in to the dashboard with, at least 16 characters; not accepted on the command line',
+    secret: true,
+    parse: parseToken,
+  }),
+  dashboardTokenFile: setting('DAYWALK_DASHBOARD_TOKEN_FILE', {
+    group: 'dashboard',
+    doc: 'a file that holds this token, used instead of DAYWALK_DASHBOARD_TOKEN',
+    example: '/run/secrets/daywalk-dashboard-token',
+    parse: parsePath,
+  }),
+  dashboardListen: setting('DAYWALK_DASHBOARD_LISTEN', {
+    group: 'dashboard',
+    flag: '--listen <host:port>',
+    doc: 'where daywalk dashboard listens; beyond loopback it needs a token',
+    fallback: { host: '127.0.0.1', port: 4000 },
+    parse: parseListenAddress,
+    show: formatListenAddress,
+  }),
+  allowedHosts: setting('DAYWALK_ALLOWED_HOST', {
+    group: 'dashboard',
+    flag: '--allowed-host <host>',
+    isRepeatable: true,
+    doc: 'further names that the dashboard answers to, for example behind a proxy: HOST or HOST:PORT, separated by commas; the flag may be repeated',
+    fallback: [],
+    fallbackDoc: 'none',
+    example: 'daywalk.example.com',
+    parse: parseHostNames,
+  }),
+  serveSchedule: setting('DAYWALK_SERVE_SCHEDULE', {
+    group: 'serve',
+    flag: '--schedule <cron>',
+    doc: 'when daywalk serve exports, in UTC: minute, hour, day, month and weekday as in cron, at most every 5 minutes',
+    fallback: '0 3 * * *',
+    parse: parseText,
+  }),
+  serveJitter: setting('DAYWALK_SERVE_JITTER', {
+    group: 'serve',
+    flag: '--jitter <duration>',
+    doc: 'how long after its time a run of daywalk serve may begin, so that many installations do not begin at once: 90s, 5m, 1h or 0',
+    fallback: 60_000,
+    parse: parseDuration,
+    show: showDuration,
+  }),
+  serveListen: setting('DAYWALK_SERVE_LISTEN', {
+    group: 'serve',
+    flag: '--listen <host:port>',
+    doc: 'where daywalk serve answers probes and scrapers',
+    fallback: { host: '127.0.0.1', port: 9464 },
+    parse: parseListenAddress,
+    show: formatListenAddress,
+  }),
 } as const;
 
-/** Name of a setting in the code. */
-export type SettingName = keyof typeof SETTINGS;
+/** The value of every setting, as it is given or by default. */
+export type SettingValues = ValuesOf<typeof SETTINGS>;
 
 /** Every setting, in order. */
-export const ALL_SETTINGS: readonly AnySetting[] = Object.values(SETTINGS);
+export const ALL_SETTINGS: readonly Setting[] = Object.values(SETTINGS);
+
+/** The settings of some groups, in order. */
+export function settingsIn(...groups: readonly SettingGroup[]): readonly Setting[] {
+  return ALL_SETTINGS.filter(({ group }) => groups.includes(group));
+}

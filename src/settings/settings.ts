@@ -1,86 +1,81 @@
-import type { ListenAddress } from '../core/listen-address.ts';
+import { basename } from 'node:path';
 import type { ProxyOptions } from '../http/connections.ts';
 import type { EmailPolicy } from '../privacy/email.ts';
-import type { OrganizationsFile } from './organizations.ts';
+import { mayBeKey } from './key-file.ts';
+import type { NamedOrganization, OrganizationsFile } from './organizations.ts';
+import { createRedactor, type Redactor } from './secrets.ts';
+import { readTable } from './setting.ts';
+import { ALL_SETTINGS, SETTINGS, type SettingValues } from './settings-table.ts';
+
+/** Every setting with its value, validated, and what several of them say together. */
+export interface Settings extends Omit<SettingValues, `${string}File`> {
+  /** The bearer credential, from its variable or its file; null if none is configured. Only commands that call the API need one. */
+  readonly apiKey: string | null;
+  /** The credential of the application host; null if it is the same. */
+  readonly appApiKey: string | null;
+  /** What people log in to the dashboard with; null for none. */
+  readonly dashboardToken: string | null;
+  /** The organizations to export one after the other, each with its own key; null to export the one of `apiKey`. */
+  readonly organizationsFile: OrganizationsFile | null;
+  /** The proxy for requests to other machines; null for none. */
+  readonly proxy: ProxyOptions | null;
+  readonly emails: EmailPolicy;
+}
 
 /** Where logs go: for people, for machines, or nowhere. */
-export type LogFormat = 'pretty' | 'json' | 'silent';
+export type LogFormat = Settings['log'];
 
-/** How to serve the dashboard. */
-export interface DashboardSettings {
-  readonly listen: ListenAddress;
-  /** Further names that it answers to. */
-  readonly allowedHosts: readonly string[];
-  /** What people log in with; null for none. */
-  readonly token: string | null;
+type Credentials = Pick<Settings, 'apiKey' | 'appApiKey' | 'dashboardToken' | 'organizationsFile'>;
+
+/** Completes values by what several of them say together, and by the credentials that were read from files. */
+export function settingsOf(values: SettingValues, credentials?: Credentials): Settings {
+  // A path may be a key that was written where the path of its file belongs.
+  const { apiKeyFile: _api, appApiKeyFile: _app, dashboardTokenFile: _token, ...others } = values;
+  const { httpsProxy, httpProxy, noProxy, emailMode: mode, emailSalt: salt } = others;
+  const url = httpsProxy ?? httpProxy;
+  return {
+    organizationsFile: null,
+    ...others,
+    ...credentials,
+    proxy: url === null ? null : { url, noProxy: noProxy ?? '' },
+    emails: mode !== 'hash' ? { mode } : salt === null ? { mode: 'drop' } : { mode, salt },
+  };
 }
 
-/** How to export on a schedule. */
-export interface ServeSettings {
-  /** As it is written; the service itself parses it. */
-  readonly schedule: string;
-  /** The longest time between a tick of the schedule and its run. */
-  readonly jitterMs: number;
-  readonly listen: ListenAddress;
+/** The settings of a program to which nothing was given. */
+export const DEFAULT_SETTINGS: Settings = settingsOf(
+  readTable(SETTINGS, { given: new Map(), directory: '' }).values,
+);
+
+/** Returns every value that no output may show: keys, token, salt, passwords of the warehouse and the proxy, URLs with a token. */
+export function secretsOf(settings: Settings): string[] {
+  const values: Readonly<Record<string, unknown>> = { ...settings };
+  const own = Object.entries(SETTINGS).flatMap(([name, { secretsIn }]) => {
+    const value = values[name];
+    return typeof value === 'string' ? secretsIn(value) : [];
+  });
+  const named = (settings.organizationsFile?.organizations ?? []).flatMap((organization) => [
+    organization.apiKey ?? [],
+    organization.appApiKey ?? [],
+    mistakenKeyOf(organization) ?? [],
+  ]);
+  return [...own, ...named.flat()];
 }
 
-/** Where to report runs. */
-export interface AlertSettings {
-  /** Receives a ping at the start and the end of each run; a secret. Null for no pings. */
-  readonly pingUrl: string | null;
-  /** Receives notifications; a secret. Null for none. */
-  readonly webhook: string | null;
-  readonly webhookFormat: 'json' | 'chat';
-  /** A stored sum that changes by more than this share of itself causes a notification. */
-  readonly restatementShare: number;
+/** The name of a key file that cannot be used, if it may be the key itself, written where its file belongs. */
+function mistakenKeyOf({ apiKeyFile, problem }: NamedOrganization): string | null {
+  return problem !== null && mayBeKey(apiKeyFile) ? basename(apiKeyFile) : null;
 }
 
-/** Every setting with its value, validated. */
-export interface Settings {
-  /** The bearer credential, trimmed; null if none is configured. Only commands that call the API need one. */
-  readonly apiKey: string | null;
-  /** Origin of the main API host, without a trailing slash; null when none is configured. */
-  readonly baseUrl: string | null;
-  /** Origin of the application host; the base URL unless configured. */
-  readonly appUrl: string | null;
-  /** The credential of the application host; absent if it is the same. */
-  readonly appApiKey?: string;
-  /** The organization to export; absent to ask the service which one the key belongs to. */
-  readonly orgId?: string;
-  /** The organizations to export one after the other, each with its own key; absent to export the one of `apiKey`. */
-  readonly organizationsFile?: OrganizationsFile;
-  /** A SQLite path, or `postgres://…`. */
-  readonly warehouse: string;
-  /** Maximum number of units in flight. */
-  readonly concurrency: number;
-  /** Maximum number of days per request. */
-  readonly rangeDays: number;
-  /** Maximum number of requests in any 60 seconds; null for no limit. */
-  readonly maxRequestsPerMinute: number | null;
-  /** Maximum number of requests per run; null or absent for no limit. */
-  readonly maxRequests?: number | null;
-  /** Milliseconds for one attempt, from its start to the last byte. */
-  readonly requestTimeoutMs: number;
-  /** Maximum number of attempts per request. */
-  readonly attempts: number;
-  /** The proxy for requests to other machines; null or absent for none. */
-  readonly proxy?: ProxyOptions | null;
-  /** A day is re-pulled on every run until it has been pulled at this age, in days. */
-  readonly settleDays: number;
-  /** Every run compares settled days up to this age with the service, and older ones in turn; 0 turns it off. @default 31 */
-  readonly watchDays?: number;
-  readonly emails: EmailPolicy;
-  /** The folder that keeps every answer as it came; null or absent for none. */
-  readonly archive?: string | null;
-  /** The folder in which hook events wait for the warehouse; null or absent for the one beside it. */
-  readonly spool?: string | null;
-  /** Where to report runs; absent for commands that perform none. */
-  readonly alerts?: AlertSettings;
-  /** How to serve the dashboard; absent for commands that do not. */
-  readonly dashboard?: DashboardSettings;
-  /** How to export on a schedule; absent for programs that do not. */
-  readonly serve?: ServeSettings;
-  readonly log: LogFormat;
-  /** The instant to use as now; null for the clock. */
-  readonly now: Date | null;
+/**
+ * Creates the redactor for secrets in the environment, for use before the settings are read: an early failure must not show
+ * a secret either.
+ */
+export function redactorOfEnvironment(env: Readonly<Record<string, string | undefined>>): Redactor {
+  return createRedactor(
+    // Variables of proxies may have lower-case names.
+    ALL_SETTINGS.flatMap(({ env: name, secretsIn }) =>
+      [env[name], env[name.toLowerCase()]].flatMap((text = '') => secretsIn(text.trim())),
+    ),
+  );
 }

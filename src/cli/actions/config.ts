@@ -23,7 +23,7 @@ export function configDocument(reading: SettingsReading): unknown {
         { flag: setting.flag, value, source },
       ]),
     ),
-    ...(organizationsFile !== undefined && {
+    ...(organizationsFile !== null && {
       organizations: organizationsFile.organizations.map((organization) => shownOf(organization, reading)),
     }),
     problems: problemsOf(reading).map(({ message, details, ...problem }) => ({

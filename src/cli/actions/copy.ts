@@ -1,7 +1,7 @@
 import { copyWarehouse } from '../../../jobs/copy.ts';
 import type { CopiedTable, CopyReport } from '../../copy/events.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { parseWarehouse } from '../../settings/settings-table.ts';
+import { parseWarehouse } from '../../settings/parsers.ts';
 import type { Action } from '../program/command.ts';
 import { counted, formatDuration, formatNumber } from '../screens/numbers.ts';
 import { namesOf, renderSteps, type Step } from '../screens/sections.ts';

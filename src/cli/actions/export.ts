@@ -75,7 +75,7 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
     ...notifyListeners(settings, job),
     ...metricsFile,
   ]);
-  if (settings.organizationsFile === undefined) return showRun(reportOf(round), context);
+  if (settings.organizationsFile === null) return showRun(reportOf(round), context);
   const failure = commonFailure(round);
   if (failure !== null) throw failure.error;
   const warehouse = warehouseNames(context);
@@ -88,7 +88,7 @@ async function showForecast(
   request: ExportRequest,
 ): Promise<ExitCode> {
   const organizations = await forecastRound(settings, request, job);
-  if (settings.organizationsFile !== undefined) {
+  if (settings.organizationsFile !== null) {
     out.show({ organizations }, (frame) => renderForecasts(organizations, frame));
     return EXIT.ok;
   }

@@ -30,7 +30,7 @@ import { escapeForTerminal, shellQuote } from '../screens/text.ts';
 const TIMEOUT_SECONDS = { min: 1, max: 86_400 };
 
 export const installAction: Action = async ({ flags, job, settings, directory, self, log, out }) => {
-  const spool = spoolOf({ spool: settings.spool ?? null, warehouse: settings.warehouse, directory });
+  const spool = spoolOf({ spool: settings.spool, warehouse: settings.warehouse, directory });
   const result = await installHooks({
     clock: job.clock,
     file: resolve(directory, flags.text('--file') ?? ''),

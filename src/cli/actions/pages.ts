@@ -147,13 +147,13 @@ const HEAP_GROWTH_PERCENT = 20;
 const PORT_BOUNDS = { min: 0, max: 65_535 } as const;
 
 /** Prints the address when the dashboard listens, then serves until a signal. */
-export const dashboardAction: Action = async ({ flags, job, out, log, settings, reading }) => {
+export const dashboardAction: Action = async ({ flags, job, out, log, settings }) => {
   // Every page leaves tens of megabytes of markup and drawings behind.
   limitHeapGrowth(HEAP_GROWTH_PERCENT);
   const port = portOf(flags);
   const report = (error: unknown, path: string) => {
     const { message, hint, stack } = failureOf(error);
-    const fields = { path, ...(reading.debug ? { stack } : {}) };
+    const fields = { path, ...(settings.debug ? { stack } : {}) };
     log.write({
       level: 'error',
       event: 'page-failed',

@@ -5,22 +5,14 @@ import { createMetrics, createServiceMetrics } from '../../serve/metrics/metrics
 import { notifyListeners } from '../../serve/notify/notify.ts';
 import { parseSchedule, type Schedule } from '../../serve/schedule.ts';
 import { type ServiceView, serve } from '../../serve/serve.ts';
-import { SERVE_SETTINGS } from '../../settings/network-settings.ts';
-import type { ServeSettings } from '../../settings/settings.ts';
 import { limitHeapGrowth } from '../process/stop-signals.ts';
 import type { Action } from '../program/command.ts';
-
-const DEFAULTS: ServeSettings = {
-  schedule: SERVE_SETTINGS.serveSchedule.fallback,
-  jitterMs: SERVE_SETTINGS.serveJitter.fallback,
-  listen: SERVE_SETTINGS.serveListen.fallback,
-};
 
 /** Prints the address when the service listens, then serves until a signal. */
 export const serveAction: Action = async ({ job, out, log, settings, rereadSettings }) => {
   limitHeapGrowth();
-  const { schedule: text, jitterMs, listen } = settings.serve ?? DEFAULTS;
-  const schedule = parseSchedule(text);
+  const { serveJitter: jitterMs, serveListen: listen } = settings;
+  const schedule = parseSchedule(settings.serveSchedule);
   refuseLongJitter(schedule, jitterMs);
   if (settings.now !== null) {
     log.write({

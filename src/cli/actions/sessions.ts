@@ -20,7 +20,7 @@ export const createAction: Action = async (context) => {
   const known = await documentOf(context, '--known-identifiers');
   const creation = {
     request: await requestOf(context),
-    orgId: settings.orgId,
+    orgId: settings.orgId ?? undefined,
     organization: flags.text('--organization'),
     knownIdentifiers: known === undefined ? undefined : parseKnownIdentifiers(known),
   };

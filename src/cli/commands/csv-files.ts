@@ -1,8 +1,13 @@
 import type { FileTypes, LoadedFile } from '../../metrics/files/loaded-file.ts';
-import type { AnySetting } from '../../settings/setting.ts';
-import { SETTINGS } from '../../settings/settings-table.ts';
-import { type Command, type CommandGroup, jsonFlag, organizationFlag } from '../program/command.ts';
-import { warehouseSettings } from '../program/setting-groups.ts';
+import type { SettingGroup } from '../../settings/setting.ts';
+import {
+  type Command,
+  type CommandGroup,
+  csvFileOperand,
+  jsonFlag,
+  organizationFlag,
+  usesOf,
+} from '../program/command.ts';
 
 /** The help of the commands of a kind of CSV file. Everything else is in the description of the kind, which is loaded late. */
 interface CsvCommands<Types extends FileTypes> {
@@ -17,8 +22,8 @@ interface CsvCommands<Types extends FileTypes> {
   readonly listed: string;
   /** What an example of a list prints. */
   readonly example: string;
-  /** The settings of a load, apart from those of the warehouse. */
-  readonly uses: readonly AnySetting[];
+  /** The groups of settings of a load, apart from that of the warehouse. */
+  readonly settings: readonly SettingGroup[];
   /** Loads the description of the kind. */
   kind(): Promise<LoadedFile<Types>>;
 }
@@ -27,7 +32,7 @@ interface CsvCommands<Types extends FileTypes> {
 export function csvCommands<Types extends FileTypes>(
   words: CsvCommands<Types>,
 ): { readonly load: Command; readonly list: Command } {
-  const { group, rows, content, columns, listed, example, uses, kind } = words;
+  const { group, rows, content, columns, listed, example, settings, kind } = words;
   const { name } = group;
   const load: Command = {
     name: `${name} load`,
@@ -37,8 +42,8 @@ export function csvCommands<Types extends FileTypes>(
       `Replaces all ${rows} of an organization by those of a CSV file, and prints what has changed. Columns: ${columns} If ` +
       'anything is wrong with the file, nothing is stored, and the exit code is 2. Loading the same file again changes ' +
       'nothing. May run beside daywalk run.',
-    uses: [...uses, ...warehouseSettings],
-    operands: { '<file>': 'path of the CSV file: UTF-8, separated by commas, with a header line' },
+    uses: usesOf('warehouse', ...settings),
+    operands: csvFileOperand,
     flags: {
       ...organizationFlag,
       '--dry-run': 'check the file and print what would change; store nothing',
@@ -59,7 +64,7 @@ export function csvCommands<Types extends FileTypes>(
     description:
       `Lists the ${rows} that were loaded${listed}. --csv prints a file that daywalk ${name} load accepts. Only reads the ` +
       'warehouse; sends nothing.',
-    uses: warehouseSettings,
+    uses: usesOf('warehouse'),
     flags: { ...organizationFlag, '--csv': 'print a CSV file that can be loaded again', ...jsonFlag },
     examples: {
       [`daywalk ${name} list`]: example,
@@ -74,7 +79,7 @@ export function csvCommands<Types extends FileTypes>(
 const peopleGroup = { name: 'people', summary: 'loads or lists who belongs to which team, and when' };
 
 /** `daywalk people load` and `list`: who belongs to which team, and when. */
-export const people = csvCommands({
+const people = csvCommands({
   group: peopleGroup,
   rows: 'people',
   content: 'who belongs to which team, and when',
@@ -83,12 +88,12 @@ export const people = csvCommands({
     'person who moves has one line per period, so a move in May does not change April.',
   listed: ', one line per period, with the number of users that each of them is',
   example: 'people, teams and periods',
-  uses: [SETTINGS.emails, SETTINGS.emailSalt],
+  settings: ['emails'],
   kind: async () => (await import('../../metrics/files/people-file.ts')).peopleFile,
 });
 
 /** `daywalk people missing`: active users without a team. */
-export const peopleMissing: Command = {
+const peopleMissing: Command = {
   name: 'people missing',
   group: peopleGroup,
   summary: 'lists active users without a team, as CSV to fill in',
@@ -96,7 +101,7 @@ export const peopleMissing: Command = {
     'Lists the users who had no team on the last day they were active: a table on a terminal, otherwise CSV. Fill in the ' +
     'teams, add the lines to your file of people, and load it. Users who are several people on one day, and people ' +
     'without activity, are reported below the table; with CSV, in the log. Only reads the warehouse; sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: { ...organizationFlag, '--csv': 'print CSV on a terminal, too', ...jsonFlag },
   examples: {
     'daywalk people missing': 'who has no team',
@@ -108,7 +113,7 @@ export const peopleMissing: Command = {
 };
 
 /** `daywalk prices load` and `list`: what a million billable tokens cost, and when. */
-export const prices = csvCommands({
+const prices = csvCommands({
   group: { name: 'prices', summary: 'loads or lists what a million billable tokens cost, and when' },
   rows: 'prices',
   content: 'what a million billable tokens cost, and when',
@@ -117,7 +122,7 @@ export const prices = csvCommands({
     'has no cost, not a cost of 0.',
   listed: ', one line per period',
   example: 'prices and periods',
-  uses: [],
+  settings: [],
   kind: async () => (await import('../../metrics/files/prices.ts')).pricesFile,
 });
 
@@ -127,7 +132,7 @@ const budgetGroup = {
 };
 
 /** `daywalk budget load` and `list`: the budget of each team and month. */
-export const budgets = csvCommands({
+const budgets = csvCommands({
   group: budgetGroup,
   rows: 'budgets',
   content: 'the budget of each team and month',
@@ -135,12 +140,12 @@ export const budgets = csvCommands({
     'month (YYYY-MM), team, amount, currency (ISO 4217). The team unassigned means users without a team.',
   listed: '',
   example: 'budgets by month and team',
-  uses: [],
+  settings: [],
   kind: async () => (await import('../../metrics/files/budgets.ts')).budgetsFile,
 });
 
 /** `daywalk budget check`: the cost of each team so far and its forecast against the budget. */
-export const budgetCheck: Command = {
+const budgetCheck: Command = {
   name: 'budget check',
   group: budgetGroup,
   summary: 'compares the cost of each team so far, and its forecast, with the budget',
@@ -149,7 +154,7 @@ export const budgetCheck: Command = {
     'divided by the number of their Mondays to Fridays, times the Mondays to Fridays of the month. Exit code 5 if a team is ' +
     'above its budget or its forecast exceeds it; 2 if a price is missing, prices and budget have different currencies, or the ' +
     'month has no budget; 2 outranks 5. Only reads the warehouse; sends nothing.',
-  uses: warehouseSettings,
+  uses: usesOf('warehouse'),
   flags: {
     '--month <month>': 'the month, YYYY-MM (default: that of the newest loaded day)',
     ...organizationFlag,
@@ -162,3 +167,15 @@ export const budgetCheck: Command = {
   resultIsOutput: true,
   load: async () => (await import('../actions/money.ts')).checkBudgetAction,
 };
+
+/** Commands about people. */
+export const peopleCommands: readonly Command[] = [people.load, peopleMissing, people.list];
+
+/** Commands about prices and budgets. */
+export const moneyCommands: readonly Command[] = [
+  prices.load,
+  prices.list,
+  budgets.load,
+  budgets.list,
+  budgetCheck,
+];

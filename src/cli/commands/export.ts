@@ -1,8 +1,20 @@
-import { type Command, type CommandFlags, jsonFlag } from '../program/command.ts';
-import { alertSettings, exportSettings, serveSettings } from '../program/setting-groups.ts';
+import { type Command, type CommandFlags, jsonFlag, usesOf } from '../program/command.ts';
+
+/** The groups of settings of commands that pull from the service. */
+export const EXPORT = [
+  'service',
+  'readiness',
+  'organizations',
+  'warehouse',
+  'pull',
+  'requests',
+  'emails',
+  'archive',
+  'spool',
+] as const;
 
 /** The flags that run and backfill share, besides the range of days. */
-export const exportFlags: CommandFlags = {
+const exportFlags: CommandFlags = {
   '--streams <list>':
     'only these streams, separated by commas: tokens, tools, activity, productivity, users, readiness',
   '--organization <name>': 'only this organization of the organizations file',
@@ -16,71 +28,71 @@ export const exportFlags: CommandFlags = {
   ...jsonFlag,
 };
 
-/** `daywalk run`: the nightly job. */
-export const run: Command = {
-  name: 'run',
-  summary: 'the nightly job: pulls unsettled days and readiness reports',
-  description:
-    'Pulls and commits every unit (a stream on a day) that is not settled yet, from 2026-01-14 to yesterday UTC, and ' +
-    'the readiness reports. Each day is stored whole or not at all. After an interruption, the next run resumes. A run ' +
-    'with nothing to do changes nothing.',
-  uses: [...exportSettings, ...alertSettings],
-  flags: {
-    '--from <day>': 'first day, YYYY-MM-DD (default: 2026-01-14)',
-    '--until <day>': 'last day, YYYY-MM-DD (default: yesterday, UTC)',
-    ...exportFlags,
+/** Commands that pull from the service. */
+export const exportCommands: readonly Command[] = [
+  {
+    name: 'run',
+    summary: 'the nightly job: pulls unsettled days and readiness reports',
+    description:
+      'Pulls and commits every unit (a stream on a day) that is not settled yet, from 2026-01-14 to yesterday UTC, and ' +
+      'the readiness reports. Each day is stored whole or not at all. After an interruption, the next run resumes. A run ' +
+      'with nothing to do changes nothing.',
+    uses: usesOf(...EXPORT, 'alerts'),
+    flags: {
+      '--from <day>': 'first day, YYYY-MM-DD (default: 2026-01-14)',
+      '--until <day>': 'last day, YYYY-MM-DD (default: yesterday, UTC)',
+      ...exportFlags,
+    },
+    examples: {
+      'daywalk run': 'the nightly call from cron; all settings come from the environment',
+      'daywalk run --streams tokens,users --from 2026-03-01': 'two streams, from one day on',
+      'daywalk run --dry-run': 'how many units, requests and minutes the next run will take',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/export.ts')).runAction,
   },
-  examples: {
-    'daywalk run': 'the nightly call from cron; all settings come from the environment',
-    'daywalk run --streams tokens,users --from 2026-03-01': 'two streams, from one day on',
-    'daywalk run --dry-run': 'how many units, requests and minutes the next run will take',
+  {
+    name: 'backfill',
+    summary: 'a run over a range of days; with --force, settled days too',
+    description:
+      'Does the same as daywalk run, over a range of days. With --force it also pulls settled days again: unchanged days ' +
+      'are not written, and every change is recorded in the table restatements.',
+    uses: usesOf(...EXPORT, 'alerts'),
+    flags: {
+      '--from <day>': 'first day, YYYY-MM-DD',
+      '--until <day>': 'last day, YYYY-MM-DD',
+      '--force': 'pull settled days again too',
+      '--newest-first': 'start with the last day',
+      '--new-email-salt':
+        'hash emails with a new DAYWALK_EMAIL_SALT from now on; with --force, over all days',
+      ...exportFlags,
+    },
+    required: ['--from', '--until'],
+    examples: {
+      'daywalk backfill --from 2026-01-14 --until 2026-01-31': 'the unsettled days of the first month',
+      'daywalk backfill --from 2026-02-01 --until 2026-02-28 --force --newest-first':
+        'all of February again, after the service announced a correction',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/export.ts')).backfillAction,
   },
-  resultIsOutput: false,
-  load: async () => (await import('../actions/export.ts')).runAction,
-};
-
-/** `daywalk backfill`: a run over a range of days. */
-export const backfill: Command = {
-  name: 'backfill',
-  summary: 'a run over a range of days; with --force, settled days too',
-  description:
-    'Does the same as daywalk run, over a range of days. With --force it also pulls settled days again: unchanged days ' +
-    'are not written, and every change is recorded in the table restatements.',
-  uses: [...exportSettings, ...alertSettings],
-  flags: {
-    '--from <day>': 'first day, YYYY-MM-DD',
-    '--until <day>': 'last day, YYYY-MM-DD',
-    '--force': 'pull settled days again too',
-    '--newest-first': 'start with the last day',
-    '--new-email-salt': 'hash emails with a new DAYWALK_EMAIL_SALT from now on; with --force, over all days',
-    ...exportFlags,
+  {
+    name: 'serve',
+    summary: 'exports on a schedule, and answers probes and scrapers',
+    description:
+      'Does what daywalk run does, at every time of a schedule, until it is stopped: an alternative to cron. The first start ' +
+      'runs at once. Runs that were missed in a sleep, a stop or a long run are made up for by one run at once. ' +
+      'Answers /livez, /readyz, /healthz and /metrics. When it is ready, it prints its address.',
+    uses: usesOf(...EXPORT, 'alerts', 'serve'),
+    flags: jsonFlag,
+    examples: {
+      'daywalk serve': 'every night at 03:00 UTC, on http://127.0.0.1:9464',
+      'daywalk serve --schedule "30 */6 * * *" --jitter 10m':
+        'four times a day, each up to ten minutes later',
+      'daywalk serve --listen 0.0.0.0:9464': 'in a container, for the probes of its cluster',
+    },
+    isService: true,
+    resultIsOutput: false,
+    load: async () => (await import('../actions/serve.ts')).serveAction,
   },
-  required: ['--from', '--until'],
-  examples: {
-    'daywalk backfill --from 2026-01-14 --until 2026-01-31': 'the unsettled days of the first month',
-    'daywalk backfill --from 2026-02-01 --until 2026-02-28 --force --newest-first':
-      'all of February again, after the service announced a correction',
-  },
-  resultIsOutput: false,
-  load: async () => (await import('../actions/export.ts')).backfillAction,
-};
-
-/** `daywalk serve`: the nightly job without cron. */
-export const serve: Command = {
-  name: 'serve',
-  summary: 'exports on a schedule, and answers probes and scrapers',
-  description:
-    'Does what daywalk run does, at every time of a schedule, until it is stopped: an alternative to cron. The first start ' +
-    'runs at once. Runs that were missed in a sleep, a stop or a long run are made up for by one run at once. ' +
-    'Answers /livez, /readyz, /healthz and /metrics. When it is ready, it prints its address.',
-  uses: serveSettings,
-  flags: jsonFlag,
-  examples: {
-    'daywalk serve': 'every night at 03:00 UTC, on http://127.0.0.1:9464',
-    'daywalk serve --schedule "30 */6 * * *" --jitter 10m': 'four times a day, each up to ten minutes later',
-    'daywalk serve --listen 0.0.0.0:9464': 'in a container, for the probes of its cluster',
-  },
-  isService: true,
-  resultIsOutput: false,
-  load: async () => (await import('../actions/serve.ts')).serveAction,
-};
+];

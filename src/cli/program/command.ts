@@ -3,8 +3,9 @@ import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import { type NumberBounds, wholeNumber } from '../../settings/parsers.ts';
 import type { SettingsReading } from '../../settings/read-settings.ts';
-import type { AnySetting } from '../../settings/setting.ts';
+import type { Setting, SettingGroup } from '../../settings/setting.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { settingsIn } from '../../settings/settings-table.ts';
 import type { Log, ReportedEvent } from '../output/log.ts';
 import type { Output } from '../output/output.ts';
 
@@ -19,6 +20,11 @@ export type CommandFlags = Readonly<Record<FlagName, string>>;
 
 /** The flag of every command that can print its result as JSON. */
 export const jsonFlag: CommandFlags = { '--json': 'print the result as one JSON document' };
+
+/** The settings of some groups, with those of every command. */
+export function usesOf(...groups: readonly SettingGroup[]): readonly Setting[] {
+  return settingsIn(...groups, 'clock', 'log');
+}
 
 /** Commands with the same first word, such as `sessions` in `sessions create`. */
 export interface CommandGroup {
@@ -68,7 +74,7 @@ export interface Command {
   /** The introduction of its own help. */
   readonly description: string;
   /** The settings that it reads. It accepts their flags, and its help lists them. */
-  readonly uses: readonly AnySetting[];
+  readonly uses: readonly Setting[];
   readonly flags: CommandFlags;
   readonly required?: readonly FlagName[];
   /** Flags whose value may be a URL with a password. No output shows the password. */
@@ -97,6 +103,11 @@ export const organizationFlag: CommandFlags = {
   '--organization <name>':
     'the organization, by its ID or its name in the organizations file (default: the only one in the warehouse)',
 };
+
+/** The operand of every command that loads a CSV file. */
+export const csvFileOperand = {
+  '<file>': 'path of the CSV file: UTF-8, separated by commas, with a header line',
+} as const;
 
 /** The flags of one command line. */
 export interface Flags {

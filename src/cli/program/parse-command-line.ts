@@ -2,7 +2,8 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { isStream } from '../../core/stream.ts';
-import type { AnySetting } from '../../settings/setting.ts';
+import type { Setting } from '../../settings/setting.ts';
+import { exitCodesHelp } from '../exit-codes.ts';
 import { type Command, type CommandGroup, createFlags, type Flags } from './command.ts';
 import { NoCommandError } from './failure.ts';
 
@@ -226,21 +227,12 @@ Start here:
   $ daywalk status    what the warehouse holds, and what it lacks
 
 Exit codes:
-   0  everything requested is in the warehouse
-   1  a defect in daywalk
-   2  wrong usage or configuration; nothing was sent or written
-   3  the service refused the credential
-   4  upstream failure: some units are missing; rerun to fetch them
-   5  records were quarantined, a difference was found, or a budget is exceeded
-   6  the warehouse could not be read or written
-  75  another run holds the warehouse
- 130  stopped by SIGINT; 143 by SIGTERM`,
+${exitCodesHelp()}`,
 };
 
 /** The description of a setting, with its default. */
-export function settingDoc({ doc, fallback, fallbackDoc }: AnySetting): string {
-  const byDefault = fallbackDoc ?? (fallback === null ? undefined : String(fallback));
-  return byDefault === undefined ? doc : `${doc} (default: ${byDefault})`;
+export function settingDoc({ doc, fallbackText }: Setting): string {
+  return fallbackText === null ? doc : `${doc} (default: ${fallbackText})`;
 }
 
 /** Formats a term and its description as aligned lines that fit the width. */
@@ -252,7 +244,7 @@ export function commandHelp({ uses, examples }: Command, formatItem: FormatItem)
   return `\n${environmentHelp(uses, formatItem)}\nExamples:\n${shown.join('\n')}`;
 }
 
-function environmentHelp(uses: readonly AnySetting[], formatItem: FormatItem): string {
+function environmentHelp(uses: readonly Setting[], formatItem: FormatItem): string {
   const width = Math.max(...uses.map((setting) => setting.env.length));
   const lines = uses.map((setting) =>
     formatItem(setting.env, width, setting.flag === null ? settingDoc(setting) : `same as ${setting.flag}`),

@@ -6,11 +6,9 @@ import {
   createLearningRedactor,
   type LearningRedactor,
   type Redactor,
-  redactorOfEnvironment,
   redactorOfLocations,
-  secretsOf,
 } from '../../settings/secrets.ts';
-import type { LogFormat, Settings } from '../../settings/settings.ts';
+import { type LogFormat, redactorOfEnvironment, type Settings, secretsOf } from '../../settings/settings.ts';
 import { SETTINGS } from '../../settings/settings-table.ts';
 import { createOutput, runQuietly } from '../output/output.ts';
 import { createReporting, type Reporting } from '../output/reporting.ts';
@@ -54,7 +52,12 @@ export async function performCommand(
     learning.learn(secretsOf(fresh));
     return fresh;
   };
-  const failing = { sink: streams.err, redact, debug: reading.debug, format: askedLogFormat(reading) };
+  const failing = {
+    sink: streams.err,
+    redact,
+    debug: reading.settings.debug,
+    format: askedLogFormat(reading),
+  };
   if (command.acceptsInvalidSettings !== true) {
     try {
       soundSettings(reading);

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { redactorOfEnvironment } from '../../settings/secrets.ts';
+import { redactorOfEnvironment } from '../../settings/settings.ts';
 import { COLUMNS_DEFAULT, createSink, terminalOf } from '../output/terminal.ts';
 import type { CliHost } from '../process/host.ts';
 import { reportFailure } from './failure.ts';

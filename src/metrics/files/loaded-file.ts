@@ -107,7 +107,7 @@ export interface Wording {
   /** A text from outside, without secrets. */
   text(text: string | null): string | null;
   /** The environment variable of a setting. */
-  variable(setting: 'emails'): string;
+  variable(setting: 'emailMode'): string;
 }
 
 /** A row that a load has added, removed or changed. */

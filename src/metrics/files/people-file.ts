@@ -131,7 +131,7 @@ function warningsOf(
   }
   if (people > 0 && users > 0 && users_with_person === 0) {
     warnings.push(
-      `No user is one of these people. Check that ${variable('emails')} is the same as for daywalk run.`,
+      `No user is one of these people. Check that ${variable('emailMode')} is the same as for daywalk run.`,
     );
   }
   return warnings;

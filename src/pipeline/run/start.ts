@@ -205,12 +205,13 @@ export async function identify(
 
 function explainDenial(error: unknown): never {
   if (!(error instanceof CredentialError)) throw error;
+  const { hint: refusal = 'check the key' } = error;
   throw new RunError(`look up the organization of the key: ${messageOf(error)}`, {
     cause: error,
     exitCode: error.exitCode,
-    hint: `${error.hint ?? 'check the key'}; for a key that may not read analytics, name the organization`,
+    hint: `${refusal}; for a key that may not read analytics, name the organization`,
     reason: 'organization-unreadable',
-    facts: { status: String(error.status) },
+    facts: { status: String(error.status), refusal },
   });
 }
 

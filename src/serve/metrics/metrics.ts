@@ -20,7 +20,7 @@ import { createBudgetReader, readFacts, UNKNOWN } from './organization-facts.ts'
 
 /** The part of the settings that names the organizations to report; without a file all of the warehouse are. */
 export interface NamedOrganizations {
-  readonly organizationsFile?: { readonly organizations: readonly { readonly name: string }[] };
+  readonly organizationsFile?: { readonly organizations: readonly { readonly name: string }[] } | null;
 }
 
 /** What the metrics are made from, besides the warehouse. */

@@ -156,7 +156,7 @@ const WAREHOUSE = '';
  * The runs of a round that failed. A run is recognized in later rounds by the name of its organization, so that two jobs on
  * one warehouse do not end each other's incidents. Each exit code is an incident of its own.
  */
-export function failureScope({ organizations }: RoundReport, orgId: string | undefined): Scope {
+export function failureScope({ organizations }: RoundReport, orgId: string | null): Scope {
   const jobOf = ({ name }: OrganizationOutcome) => name ?? orgId ?? '';
   const decided = organizations.filter(({ exitCode }) => !isUndecided(exitCode));
   const jobs = new Set<string | number>(decided.map(jobOf));

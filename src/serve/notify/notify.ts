@@ -3,7 +3,7 @@ import type { JobContext } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import { type Deadline, deadlineOf } from '../../http/api-request.ts';
 import type { RunEvent } from '../../pipeline/events.ts';
-import type { AlertSettings, Settings } from '../../settings/settings.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { withWarehouse } from '../../warehouse/open.ts';
 import type { RoundListener } from '../perform-round.ts';
 import { failureScope, identified, nameOfScope, organizationScopes } from './examine-organization.ts';
@@ -24,18 +24,16 @@ import { type NotifyContext, send } from './send.ts';
  * rounds. They delay a round by less than five seconds in total, and never change its result.
  */
 export function notifyListeners(settings: Settings, job: JobContext<RunEvent>): RoundListener[] {
-  const { alerts, proxy = null } = settings;
+  const { pingUrl, alertWebhook, proxy } = settings;
   const context: NotifyContext = {
     clock: job.clock,
     signal: job.signal,
     proxy,
     warn: (message, hint) => job.observe({ type: 'warning', message, hint }),
   };
-  if (alerts === undefined) return [];
-  const { pingUrl, webhook } = alerts;
   return [
     ...(pingUrl === null ? [] : [createPings(pingUrl, context)]),
-    ...(webhook === null ? [] : [createAlerts({ ...settings, ...alerts, webhook }, context)]),
+    ...(alertWebhook === null ? [] : [createAlerts({ ...settings, alertWebhook }, context)]),
   ];
 }
 
@@ -48,8 +46,10 @@ const SEND_LIMIT_MS = 2_000;
 const LIMIT_MS = 4_300;
 
 /** What to report to which webhook. */
-export type AlertOptions = Pick<AlertSettings, 'webhookFormat' | 'restatementShare'> &
-  Pick<Settings, 'warehouse' | 'orgId'> & { readonly webhook: string };
+export type AlertOptions = Pick<
+  Settings,
+  'warehouse' | 'orgId' | 'alertWebhookFormat' | 'alertRestatementShare'
+> & { readonly alertWebhook: string };
 
 /**
  * Sends one message to a webhook after each round in which incidents began or ended. What was delivered is remembered in
@@ -89,8 +89,13 @@ interface Reporting {
 
 /** Never throws: a notification that fails must not change the round. */
 async function report(round: RoundReport, { options, context, memory, late }: Reporting): Promise<void> {
-  const { webhook: url, webhookFormat: format, restatementShare, warehouse: location, orgId } = options;
-  const failures = failureScope(round, orgId);
+  const {
+    alertWebhook: url,
+    alertWebhookFormat: format,
+    alertRestatementShare,
+    warehouse: location,
+  } = options;
+  const failures = failureScope(round, options.orgId);
   const sendAbout = async (about: RoundReport, messages: Parameters<IncidentPorts['send']>[0]) => {
     if (late.isCancelled) return false;
     const named = (which: 'opened' | 'over') =>
@@ -113,7 +118,11 @@ async function report(round: RoundReport, { options, context, memory, late }: Re
     });
   try {
     await withWarehouse(location, { clock: context.clock, create: false }, async (warehouse) => {
-      const rule = { now: context.clock.now(), startedAt: round.startedAt, restatementShare };
+      const rule = {
+        now: context.clock.now(),
+        startedAt: round.startedAt,
+        restatementShare: alertRestatementShare,
+      };
       const onFailure = (error: unknown) =>
         context.warn(`an organization could not be examined: ${messageOf(error)}`, LATE_HINT);
       const known = await identified(round, warehouse);

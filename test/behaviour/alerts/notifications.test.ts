@@ -30,7 +30,7 @@ onEachDatabase((database) => {
     let now = FIRST;
     const night = async (rules: Rule[] = []) => {
       rig.emulator.setRules(rules);
-      const { report, warnings } = await round(rig, { now, alerts: { webhook: webhook.url } });
+      const { report, warnings } = await round(rig, { now, alerts: { alertWebhook: webhook.url } });
       now = shiftDay(now, 1);
       expect(warnings.filter((warning) => warning.includes('notif'))).toEqual([]);
       return report.exitCode;
@@ -83,7 +83,7 @@ describe('missing days', () => {
     const rig = await createRig({ users: 6, reports: 2, today: '2026-05-01' });
     const webhook = await receiver();
     const spent = await round(rig, {
-      alerts: { webhook: webhook.url },
+      alerts: { alertWebhook: webhook.url },
       settings: { maxRequests: 12, rangeDays: 1 },
     });
     expect(spent.report.exitCode).toBe(4);
@@ -91,7 +91,7 @@ describe('missing days', () => {
 
     const later = parseDay('2026-05-09');
     rig.emulator.setRules([fails({ stream: 'tools' })]);
-    await round(rig, { now: later, alerts: { webhook: webhook.url }, settings: { attempts: 1 } });
+    await round(rig, { now: later, alerts: { alertWebhook: webhook.url }, settings: { attempts: 1 } });
     const [message] = messagesOf(webhook).slice(1);
     expect(message?.opened_count).toBeGreaterThan(60);
     // The metric counts the same days.
@@ -110,7 +110,7 @@ describe('a webhook', () => {
   test('receives only a text in the format chat', async () => {
     const rig = await smallRig();
     const webhook = await receiver();
-    const alerts = { webhook: webhook.url, webhookFormat: 'chat' } as const;
+    const alerts = { alertWebhook: webhook.url, alertWebhookFormat: 'chat' } as const;
     await round(rig, { now: FIRST });
     await round(rig, { now: FIRST, alerts, settings: { apiKey: 'sk-wrong-key-1' } });
     const [message] = webhook.received;
@@ -134,7 +134,7 @@ describe('a webhook', () => {
       await round(rig, { now: FIRST });
       const before = await rig.digest();
       const webhook = await receiver(answer);
-      const alerts = { webhook: webhook.url, pingUrl: webhook.url };
+      const alerts = { alertWebhook: webhook.url, pingUrl: webhook.url };
       rig.emulator.setRules([fails({}, 401)]);
       const failed = await round(rig, { now: FIRST, alerts });
       expect([failed.report.exitCode, await rig.digest()]).toEqual([3, before]);
@@ -145,11 +145,11 @@ describe('a webhook', () => {
 
       rig.emulator.setRules([]);
       const works = await receiver();
-      await round(rig, { now: FIRST, alerts: { webhook: works.url } });
+      await round(rig, { now: FIRST, alerts: { alertWebhook: works.url } });
       // It began and ended before anybody was notified, so one message says both.
       expect(newsOf(works)).toEqual([['+ run-failed 3']]);
       expect(messagesOf(works)[0]?.opened[0]?.ended_at).not.toBeNull();
-      await round(rig, { now: FIRST, alerts: { webhook: works.url } });
+      await round(rig, { now: FIRST, alerts: { alertWebhook: works.url } });
       expect(works.received).toHaveLength(1);
     },
   );

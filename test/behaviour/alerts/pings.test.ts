@@ -140,7 +140,10 @@ describe('a run whose pings', () => {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : 0;
     const rig = await createRig(SMALL);
-    const alerts = { pingUrl: `https://127.0.0.1:${port}/canary-x`, webhook: `https://127.0.0.1:${port}/y` };
+    const alerts = {
+      pingUrl: `https://127.0.0.1:${port}/canary-x`,
+      alertWebhook: `https://127.0.0.1:${port}/y`,
+    };
     const { report, warnings } = await round(rig, {
       alerts,
       settings: { attempts: 1, apiKey: 'sk-wrong-1' },

@@ -16,7 +16,7 @@ onDatabase(postgres, () => {
       setTimeout(() => ANSWERS.accepts(response), SLOW_ANSWER_MS);
     });
     const settings = { apiKey: 'sk-revoked-000' };
-    const alerts = { webhook: webhook.url };
+    const alerts = { alertWebhook: webhook.url };
     const rounds = await Promise.all([round(rig, { settings, alerts }), round(rig, { settings, alerts })]);
     expect(rounds.map(({ report }) => report.exitCode)).toEqual([3, 3]);
     expect(newsOf(webhook)).toEqual([['+ run-failed 3']]);

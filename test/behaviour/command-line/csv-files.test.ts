@@ -140,7 +140,7 @@ test('a further kind of CSV file needs a description and its help, and is loaded
     columns: 'date, text, team, closed, will_come.',
     listed: '',
     example: 'events by day',
-    uses: [],
+    settings: [],
     kind: async () => eventsFile,
   });
   const cwd = tempDir();

@@ -5,7 +5,7 @@ import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
 import { notifyListeners } from '../../../src/serve/notify/notify.ts';
 import { performRound, type RoundListener } from '../../../src/serve/perform-round.ts';
-import type { AlertSettings, Settings } from '../../../src/settings/settings.ts';
+import type { Settings } from '../../../src/settings/settings.ts';
 import { contextOf, type Rig } from '../rig/rig.ts';
 
 /** A round, what it logged, and how long its listeners delayed it. */
@@ -16,17 +16,13 @@ export interface Rounded {
   readonly delayMs: number;
 }
 
-/** The settings of alerts, with the URLs that a test gives. */
-export function alertsTo(given: Partial<AlertSettings>): AlertSettings {
-  return { pingUrl: null, webhook: null, webhookFormat: 'json', restatementShare: 0.2, ...given };
-}
-
 /** Its limits add up to less than five seconds; without one of them a round would wait for ten or more. */
 export const DELAY_MS_MAX = 8_000;
 
 export interface RoundOptions {
   readonly now?: UtcDay;
-  readonly alerts?: Partial<AlertSettings>;
+  /** The settings of pings and notifications. */
+  readonly alerts?: Partial<Settings>;
   readonly settings?: Partial<Settings>;
   readonly request?: Partial<ExportRequest>;
   readonly signal?: AbortSignal;
@@ -36,7 +32,7 @@ export interface RoundOptions {
 
 /** Performs a round with pings and notifications over a rig, at 03:00 UTC. */
 export async function round(rig: Rig, options: RoundOptions = {}): Promise<Rounded> {
-  const settings = { ...rig.settings, ...options.settings, alerts: alertsTo(options.alerts ?? {}) };
+  const settings = { ...rig.settings, ...options.settings, ...options.alerts };
   const events: RunEvent[] = [];
   const job = contextOf(options.now ?? rig.today, (event) => void events.push(event), options.signal);
   const delay = { ms: 0 };

@@ -4,7 +4,7 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { sourceTables } from '../../../schema/tables.ts';
 import type { CopyEvent, CopyReport } from '../../../src/copy/events.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import type { Settings } from '../../../src/settings/settings.ts';
+import { DEFAULT_SETTINGS } from '../../../src/settings/settings.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import type { Value } from '../../../src/warehouse/port.ts';
 import { type Database, needsSessions, onEachDatabase } from '../warehouse/each-database.ts';
@@ -16,23 +16,6 @@ export function onEachCopyable(declare: (database: Database) => void): void {
     declare(database);
   });
 }
-
-/** Settings of which a copy reads the warehouse. */
-const SETTINGS: Settings = {
-  apiKey: null,
-  baseUrl: null,
-  appUrl: null,
-  warehouse: '',
-  concurrency: 8,
-  rangeDays: 31,
-  maxRequestsPerMinute: null,
-  requestTimeoutMs: 10_000,
-  attempts: 1,
-  settleDays: 3,
-  emails: { mode: 'keep' },
-  log: 'silent',
-  now: null,
-};
 
 /** What a copy did, and what it said meanwhile. */
 export interface Copied {
@@ -56,7 +39,7 @@ export async function copy(from: string, to: string, options: CopyOptions = {}):
     onEvent?.(event);
   };
   const report = await copyWarehouse(
-    { ...SETTINGS, warehouse: from },
+    { ...DEFAULT_SETTINGS, warehouse: from },
     { replace: false, wait: false, ...asked, to },
     { clock: systemClock(), signal, observe },
   );

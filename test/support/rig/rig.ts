@@ -7,7 +7,7 @@ import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../../src/pipeline/events.ts';
-import type { Settings } from '../../../src/settings/settings.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../../../src/settings/settings.ts';
 import type { Value } from '../../../src/warehouse/port.ts';
 import type { Database, Found, Place } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
@@ -69,19 +69,14 @@ export async function createRig(
 /** Builds a rig with an existing service and place, for example to fill a second warehouse from the same service. */
 export function rigOver(emulator: Emulator, place: Place, today = TODAY): Rig {
   const settings: Settings = {
+    ...DEFAULT_SETTINGS,
     apiKey: emulator.apiKey,
     baseUrl: emulator.url,
     appUrl: emulator.url,
     warehouse: place.location,
-    concurrency: 8,
-    rangeDays: 31,
-    maxRequestsPerMinute: null,
     requestTimeoutMs: 10_000,
     attempts: 3,
-    settleDays: 3,
-    emails: { mode: 'keep' },
     log: 'silent',
-    now: null,
   };
   const column = async <Cell extends Value>(query: string, ...values: Value[]) =>
     (await place.query<Record<string, Cell>>(query, ...values)).flatMap((row) =>

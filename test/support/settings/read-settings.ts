@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings, type SettingsReading } from '../../../src/settings/read-settings.ts';
-import type { AnySetting } from '../../../src/settings/setting.ts';
+import type { Setting } from '../../../src/settings/setting.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 
 export interface Given {
@@ -9,7 +9,7 @@ export interface Given {
   readonly env?: Record<string, string>;
   /** Text of the `.env` file. @default no file */
   readonly dotenv?: string;
-  readonly uses?: readonly AnySetting[];
+  readonly uses?: readonly Setting[];
   readonly directory?: string;
 }
 

@@ -6,19 +6,35 @@ import { readSources } from '../../support/structure/sources.ts';
 
 describe('the remedy of a failure', () => {
   test.each(REASONS)('of the reason %s is one sentence, and some error has this reason', (reason) => {
-    const facts = { proxy: 'p', baseUrl: 'b', cause: 'c', file: 'f', firstDay: 'd', status: '401' };
-    const hint = hintOf({ hint: undefined, reason, facts });
+    const facts = {
+      proxy: 'p',
+      baseUrl: 'b',
+      cause: 'c',
+      file: 'f',
+      firstDay: 'd',
+      status: '401',
+      refusal: 'r',
+    };
+    const hint = hintOf({ hint: 'the hint of the error', reason, facts });
     expect(hint).toMatch(/^\S.*[^.\s]$/);
-    const below = readSources().filter(({ path }) => !path.startsWith('src/cli/'));
-    const mentions = below.reduce((sum, { text }) => sum + text.split(`'${reason}'`).length - 1, 0);
+    const mentions = readSources()
+      .filter(({ path }) => !path.startsWith('src/cli/'))
+      .flatMap(({ text }) => text.match(new RegExp(`'${reason}'`, 'g')) ?? []);
     // One of them declares it.
-    expect(mentions).toBeGreaterThan(1);
+    expect(mentions.length).toBeGreaterThan(1);
   });
 
   test('contains the facts of the error', () => {
     expect(hintOf({ hint: 'x', reason: 'proxy-failed', facts: { proxy: 'http://proxy:3128' } })).toBe(
       'HTTPS_PROXY is http://proxy:3128: check that it lets this host through, or name the host in NO_PROXY',
     );
+  });
+
+  test.each([
+    ['key-rejected', 'check DAYWALK_API_KEY: h'],
+    ['app-key-lacks-role', 'h; set DAYWALK_APP_API_KEY to a credential that may'],
+  ] as const)('of the reason %s adds the variable to the hint of the error', (reason, remedy) => {
+    expect(hintOf({ hint: 'h', reason })).toBe(remedy);
   });
 
   test.each(REASONS)(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { soundSettings } from '../../../src/settings/read-settings.ts';
+import { DEFAULT_SETTINGS } from '../../../src/settings/settings.ts';
 import { ALL_SETTINGS, SETTINGS } from '../../../src/settings/settings-table.ts';
 import { read } from '../../support/settings/read-settings.ts';
 
@@ -52,28 +53,32 @@ describe('a setting', () => {
 
 describe('the defaults', () => {
   test('are the documented ones', () => {
-    expect(read({}).settings).toEqual({
-      alerts: { pingUrl: null, webhook: null, webhookFormat: 'json', restatementShare: 0.2 },
-      apiKey: null,
-      baseUrl: null,
-      appUrl: null,
+    const { settings } = read({});
+    expect(settings).toEqual(DEFAULT_SETTINGS);
+    const set = Object.entries(settings).filter(([, value]) => value !== null);
+    expect(Object.fromEntries(set)).toEqual({
       warehouse: 'daywalk.db',
       concurrency: 8,
       rangeDays: 31,
-      maxRequestsPerMinute: null,
-      maxRequests: null,
       requestTimeoutMs: 30_000,
       attempts: 6,
-      proxy: null,
-      serve: { schedule: '0 3 * * *', jitterMs: 60_000, listen: { host: '127.0.0.1', port: 9464 } },
       settleDays: 3,
       watchDays: 31,
+      emailMode: 'keep',
       emails: { mode: 'keep' },
-      dashboard: { listen: { host: '127.0.0.1', port: 4000 }, allowedHosts: [], token: null },
-      archive: null,
-      spool: null,
+      notify: [],
+      notifyEvents: ['Notification', 'Stop', 'SubagentStop', 'SessionEnd'],
+      notifyWebhookFormat: 'json',
+      notifyTimeoutMs: 2_000,
+      alertWebhookFormat: 'json',
+      alertRestatementShare: 0.2,
       log: 'pretty',
-      now: null,
+      debug: false,
+      dashboardListen: { host: '127.0.0.1', port: 4000 },
+      allowedHosts: [],
+      serveSchedule: '0 3 * * *',
+      serveJitter: 60_000,
+      serveListen: { host: '127.0.0.1', port: 9464 },
     });
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor, redactorOfEnvironment, secretsOf } from '../../../src/settings/secrets.ts';
+import { createRedactor } from '../../../src/settings/secrets.ts';
+import { redactorOfEnvironment, secretsOf } from '../../../src/settings/settings.ts';
 import { read } from '../../support/settings/read-settings.ts';
 
 describe('redaction', () => {

@@ -1,0 +1,158 @@
+import { STREAMS } from '../../core/stream.ts';
+import { type Command, type CommandGroup, jsonFlag, usesOf } from '../program/command.ts';
+
+/** `daywalk archive`. */
+const archiveGroup: CommandGroup = {
+  name: 'archive',
+  summary: 'checks, shows or thins out the archive of answers',
+};
+
+/** Commands that copy, rebuild or erase a whole warehouse, or care for the archive beside it. */
+export const warehouseCommands: readonly Command[] = [
+  {
+    name: 'copy',
+    summary: 'copies the warehouse with its ledger into another database',
+    description:
+      'Copies every table of the warehouse, including the ledger, between SQLite and PostgreSQL in either direction. Each ' +
+      'day is copied whole. After an interruption, the next copy resumes; a repeated copy writes only what has changed. At ' +
+      'the end, the digests of all tables are compared: exit code 5 if they differ. Runs may write to the source ' +
+      'meanwhile, but not to the destination. Data that only the destination has is never lost without --replace.',
+    uses: usesOf('warehouse'),
+    flags: {
+      '--to <location>': 'the destination: a SQLite path, or postgres://…; created if it does not exist',
+      '--replace': 'compare every row, and delete from the destination what the source does not have',
+      '--wait': 'wait for a run on the destination to end instead of exiting with code 75',
+      ...jsonFlag,
+    },
+    required: ['--to'],
+    mayHoldPassword: ['--to'],
+    examples: {
+      'daywalk copy --warehouse daywalk.db --to postgres://daywalk@db.example.com/analytics':
+        'from SQLite to PostgreSQL; the password comes from PGPASSWORD or ~/.pgpass',
+      'daywalk copy --warehouse postgres://daywalk@db.example.com/analytics --to daywalk.db': 'and back',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/copy.ts')).copyAction,
+  },
+  {
+    name: 'replay',
+    summary: 'rebuilds the warehouse from the archive, without a request',
+    description:
+      'Stores the newest committed answers of the archive again: rows, ledger and rollups. The digest of the result is that of ' +
+      'the runs that wrote the archive. Days that are stored already are compared, and written only if they differ; what the ' +
+      'warehouse has pulled later stays, with exit code 4. With --as-of, an empty warehouse gets what was committed by an ' +
+      'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed.',
+    uses: usesOf('warehouse', 'emails', 'archive'),
+    flags: {
+      '--from <day>': 'first day, YYYY-MM-DD; default: the first day of the service',
+      '--until <day>': 'last day, YYYY-MM-DD; default: yesterday (UTC)',
+      '--streams <list>': `streams, separated by commas: ${STREAMS.join(', ')}; default: all`,
+      '--as-of <instant>':
+        'what was committed by this instant, for example 2026-05-03T12:00:00Z; into an empty warehouse',
+      '--wait': 'wait for a run to end instead of exiting with code 75',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk replay --archive /var/lib/daywalk/archive --warehouse new.db': 'a lost warehouse, rebuilt',
+      'daywalk replay --archive /var/lib/daywalk/archive --as-of 2026-05-03T12:00:00Z --warehouse may.db':
+        'what the warehouse said on 3 May at noon (UTC)',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/archive.ts')).replayAction,
+  },
+  {
+    name: 'archive verify',
+    group: archiveGroup,
+    summary: 'reads every line of the index and every object, and compares them',
+    description:
+      'Reads the whole archive: every line of its index, and every object, whose SHA-256 the line names. Exit code 5 if ' +
+      'something is damaged or missing, with the units that cannot be replayed. A run may write meanwhile.',
+    uses: usesOf('archive'),
+    flags: { ...jsonFlag },
+    examples: {
+      'daywalk archive verify --archive /var/lib/daywalk/archive': 'after a copy to another disk',
+      'daywalk archive verify --archive /var/lib/daywalk/archive --json': 'the same, for a program',
+    },
+    resultIsOutput: true,
+    load: async () => (await import('../actions/archive.ts')).verifyAction,
+  },
+  {
+    name: 'archive show',
+    group: archiveGroup,
+    summary: 'what came about one day of a stream, and when',
+    description:
+      'Lists the archived answers about one day of a stream, oldest first: when each came, whether it was believed, and what ' +
+      'became of it. With --rows, prints the rows of the newest committed one, as they were received, one JSON text after the ' +
+      'other.',
+    uses: usesOf('archive'),
+    flags: {
+      '--stream <name>': `one of ${STREAMS.join(', ')}`,
+      '--date <day>': 'the UTC day; readiness has none',
+      '--rows': 'print the rows of the newest committed answer instead',
+      ...jsonFlag,
+    },
+    required: ['--stream'],
+    examples: {
+      'daywalk archive show --archive /var/lib/daywalk/archive --stream users --date 2026-03-02':
+        'how often the users of a day came, and what was stored',
+      'daywalk archive show --archive /var/lib/daywalk/archive --stream tokens --date 2026-03-02 --rows':
+        'the row of that day as the service sent it',
+    },
+    resultIsOutput: true,
+    load: async () => (await import('../actions/archive.ts')).showAction,
+  },
+  {
+    name: 'archive prune',
+    group: archiveGroup,
+    summary: 'removes old answers that were replaced since',
+    description:
+      'Removes answers that are older than the given age and were replaced by then. The newest committed answer of each unit ' +
+      'stays however old it is, and so do open doubts. A replay as of an instant before that age is refused afterwards. Exit ' +
+      'code 75 while a run writes the archive.',
+    uses: usesOf('archive'),
+    flags: {
+      '--older-than <age>': 'the age in days, for example 400d',
+      '--dry-run': 'remove nothing, and say what would be removed',
+      ...jsonFlag,
+    },
+    required: ['--older-than'],
+    examples: {
+      'daywalk archive prune --archive /var/lib/daywalk/archive --older-than 400d':
+        'keeps thirteen months of changes',
+      'daywalk archive prune --archive /var/lib/daywalk/archive --older-than 400d --dry-run':
+        'what that would remove',
+    },
+    resultIsOutput: true,
+    load: async () => (await import('../actions/archive.ts')).pruneAction,
+  },
+  {
+    name: 'erase',
+    summary: 'erases a person, or an organization, from the warehouse, the archive and the spool',
+    description:
+      'Replaces the user ID of a person and every email address that was ever seen with it by pseudonyms: in all tables, in the ' +
+      'archive and in the spool. Totals stay exact. The person does not come back with a later run, replay, copy, load of people ' +
+      'or hook event. With --organization alone, everything of that organization is removed, and runs for it are refused. An ' +
+      'erasure cannot be taken back. After an interruption, the same command resumes. Backups, and places that the warehouse ' +
+      'was copied or published to, are not changed; the certificate names those places that are known.',
+    uses: usesOf('warehouse', 'emails', 'archive', 'spool'),
+    flags: {
+      '--user <id>': 'the user ID of the person',
+      '--email <address>': 'an email address of the person, if the user ID is not known',
+      '--organization <name>':
+        'the organization of the person, by its ID or its name (default: the only one); without a person, the organization to remove',
+      '--dry-run': 'count what would change; change nothing',
+      '--drop-damaged':
+        'remove archived rows that cannot be read: they may hold the person; without it, they end the command',
+      '--certificate <file>': 'write the certificate to this new file; it contains no personal data',
+      '--wait': 'wait for a run to end instead of exiting with code 75',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk erase --user user_123 --dry-run': 'what would change',
+      'daywalk erase --email ada@example.com --certificate erased.json':
+        'erase this person, and keep the evidence',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/erase.ts')).eraseAction,
+  },
+];
