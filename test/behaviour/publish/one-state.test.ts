@@ -38,7 +38,8 @@ async function publishDisturbed(path: string, disturb: (scans: number) => void):
     ...opened,
     read: async (steps) => {
       const read = await opened.read(steps);
-      disturb(0);
+      const [first]: unknown[] = Array.isArray(read) ? read : [];
+      if (typeof first === 'object' && first !== null && 'contentSha256' in first) disturb(0);
       return read;
     },
     scan: (...call) => {
