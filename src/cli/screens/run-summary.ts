@@ -83,7 +83,7 @@ function fieldsOf(report: RunReport): Field[] {
 const ORGANIZATIONS_SHOWN_MAX = 3;
 
 function organizationOf({ orgId, organizationsBefore: before = [] }: RunReport): string {
-  if (orgId === null) return 'unknown: the run ended before the service named it';
+  if (orgId === null) return 'none: the run ended before it could store anything';
   if (before.length === 0) return orgId;
   const shown = before.slice(0, ORGANIZATIONS_SHOWN_MAX).join(', ');
   const more = before.length > ORGANIZATIONS_SHOWN_MAX ? ', …' : '';
@@ -110,8 +110,9 @@ function nextOf(
     [EXIT.ok]: [status],
     [EXIT.upstream]: orgId === null ? [config, again] : [again, status],
     [EXIT.quarantine]: [
+      ...(orgId === null ? [config] : []),
       ...(unitsFailed + unitsLeftOut > 0 ? [again] : []),
-      ...(records > 0 || unitsDoubted === 0 ? [quarantined] : []),
+      ...(orgId !== null && (records > 0 || unitsDoubted === 0) ? [quarantined] : []),
       status,
       ...(unitsDoubted > 0 ? [accept] : []),
     ],

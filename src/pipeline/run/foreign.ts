@@ -31,12 +31,13 @@ import {
 } from '../../warehouse/identity.ts';
 import type { NameInFile } from '../../warehouse/organizations.ts';
 import { isDayUnit, type LedgerUnit, type Warehouse } from '../../warehouse/port.ts';
+import { readState } from '../../warehouse/runs.ts';
 import type { RunObserver } from '../events.ts';
 import { type DayBatch, rangeOf } from '../plan.ts';
 import { pullFirstPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
 import { withoutErasedPeople } from './prepare-batch.ts';
-import { RANGES, rememberedRange } from './range-gauge.ts';
+import { allowedRange, RANGES, rememberedRange } from './range-gauge.ts';
 import type { FirstPage, RunScope } from './start.ts';
 
 /** What a person accepts about the organization of a key. */
@@ -167,9 +168,8 @@ async function lookAtUsers(
   signal: AbortSignal,
 ): Promise<Look> {
   const { warehouse, rangeDays } = options;
-  const remembered = rememberedRange(await warehouse.state(orgId, RANGES), today);
-  const allowed = remembered?.refusedOn == null ? rangeDays : Math.min(rangeDays, remembered.days);
-  const { range, alone } = daysToCompare(stored, allowed);
+  const remembered = rememberedRange(await readState(warehouse, orgId, RANGES), today);
+  const { range, alone } = daysToCompare(stored, allowedRange(rangeDays, remembered));
   const [first] = range;
   const last = range.at(-1);
   let refusedDays: number | null = null;
