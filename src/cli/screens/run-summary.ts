@@ -82,8 +82,9 @@ function fieldsOf(report: RunReport): Field[] {
 /** How many organizations are named; a warehouse may hold thousands. */
 const ORGANIZATIONS_SHOWN_MAX = 3;
 
-function organizationOf({ orgId, organizationsBefore: before = [] }: RunReport): string {
-  if (orgId === null) return 'none: the run ended before it could store anything';
+function organizationOf({ orgId, exitCode, organizationsBefore: before = [] }: RunReport): string {
+  if (orgId === null && exitCode === EXIT.quarantine) return 'not the expected one: nothing was stored';
+  if (orgId === null) return 'unknown: the run ended before the service named it';
   if (before.length === 0) return orgId;
   const shown = before.slice(0, ORGANIZATIONS_SHOWN_MAX).join(', ');
   const more = before.length > ORGANIZATIONS_SHOWN_MAX ? ', …' : '';
