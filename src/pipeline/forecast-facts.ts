@@ -1,7 +1,7 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
-import { readUnits } from '../warehouse/ledger.ts';
 import { readIdentities } from '../warehouse/identity.ts';
+import { readUnits } from '../warehouse/ledger.ts';
 import type { LedgerUnit, RunLock, Warehouse } from '../warehouse/port.ts';
 import { readReportIds } from '../warehouse/readiness.ts';
 import { readState } from '../warehouse/runs.ts';
