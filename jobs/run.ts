@@ -36,6 +36,10 @@ export interface ExportRequest {
    * @default false
    */
   readonly acceptLoss?: boolean;
+  /** Accept the users of an organization that an earlier run refused. @default false */
+  readonly acceptOrganization?: boolean;
+  /** The ID of an organization that a key may answer for from now on. @default none */
+  readonly newOrganization?: string | undefined;
   /** Wait for another run to end instead of failing with exit code 75. */
   readonly wait: boolean;
   /**
@@ -131,6 +135,7 @@ export async function exportInto(
       command: request.command,
       source: { transport, hosts: api },
       orgId: settings.orgId,
+      apiKey: api.apiKey,
       named,
       hasAppKey: api.appApiKey !== null,
       warehouse,
@@ -143,6 +148,8 @@ export async function exportInto(
       settleDays: settings.settleDays,
       watchDays: settings.watchDays,
       acceptLoss: request.acceptLoss ?? false,
+      acceptOrganization: request.acceptOrganization ?? false,
+      newOrganization: request.newOrganization,
       versions: { daywalk: packageVersion(), node: process.versions.node },
       observe,
       signal,

@@ -38,9 +38,9 @@ export function pages(users: number): number {
   return Math.ceil(users / ASKING.usersPerPage);
 }
 
-/** Upper bound of the requests of a normal night: the organization, the ranges of each stream, readiness. */
+/** Upper bound of the requests of a normal night: the organization, its stored users, the ranges of each stream, readiness. */
 export function requestsPerNight(users: number): number {
-  return 1 + ASKING.nightRanges * (1 + SMALL_STREAMS + pages(users)) + 1;
+  return 2 + ASKING.nightRanges * (1 + SMALL_STREAMS + pages(users)) + 1;
 }
 
 /** Days per range if a day of the stream has this number of rows. */

@@ -55,7 +55,7 @@ export const exportUnits = table({
 
 export const exportState = table({
   name: 'export_state',
-  doc: 'What runs remember about an organization: how far the watch has come, and the longest allowed range of days.',
+  doc: 'What runs remember about an organization: how far the watch has come, the longest allowed range of days, and the keys that answer for it, as salted hashes.',
   role: 'ledger',
   by: { org_id: key("ID of the organization; '' for the warehouse itself"), name: key('name of the value') },
   values: { value: record('the value, as JSON') },

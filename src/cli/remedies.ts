@@ -1,5 +1,6 @@
 import type { Advice, Facts, REASONS } from '../core/errors.ts';
 import type { RunReport } from '../pipeline/events.ts';
+import type { RefusalRule } from '../warehouse/identity.ts';
 
 type Remedy = string | ((facts: Facts, hint: string) => string);
 
@@ -7,7 +8,7 @@ type Remedy = string | ((facts: Facts, hint: string) => string);
  * The remedies for failures, by reason code, with the flags and variables of the command line. Those that only add a name to
  * the hint of the error contain that hint.
  */
-export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
+export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, Remedy>> = {
   'key-rejected': (facts, hint) => `check ${keyOf(facts)}: ${hint}`,
   'app-key-rejected': (facts) =>
     `check ${keyOf(facts)}; if the application host needs its own credential, set ${appKeyOf(facts)}`,
@@ -29,6 +30,12 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
       : unreadableOf(facts),
   'first-contact': (facts) =>
     `check ${baseUrlOf(facts)}, which is ${facts['baseUrl'] ?? ''}: ${facts['cause'] ?? ''}`,
+  'other-organization': (facts) =>
+    `give ${keyOf(facts)} the key of ${facts['expected'] ?? 'the other one'} again; if ${facts['orgId'] ?? 'this one'} is meant: ${consentOf(facts)}`,
+  'new-organization': (facts) =>
+    `check ${keyOf(facts)} and ${baseUrlOf(facts)}; to add it: ${consentOf(facts)}`,
+  'foreign-users': (facts) =>
+    `check ${keyOf(facts)} and ${baseUrlOf(facts)}; if the service has given its users other IDs: daywalk run --accept-organization accepts in the next run what this one refused`,
   'requests-spent':
     'run again: it resumes where this run ended. If it makes no progress, allow more with --max-requests',
   'no-warehouse': 'create it with daywalk run, or name another with --warehouse',
@@ -76,6 +83,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number], Remedy>> = {
 // The fact `organization` is a name of the organizations file, which then takes the place of these variables.
 const keyOf = ({ organization }: Facts) =>
   organization === undefined ? 'DAYWALK_API_KEY' : `the key file of ${organization}`;
+const consentOf = (facts: Facts) => `daywalk run --new-organization ${facts['orgId'] ?? 'ID'}`;
 const appKeyOf = ({ organization }: Facts) =>
   organization === undefined ? 'DAYWALK_APP_API_KEY' : `appApiKeyFile of ${organization}`;
 const baseUrlOf = ({ organization }: Facts) =>

@@ -22,7 +22,7 @@ export const EXIT = {
   terminated: 143,
   /** Stopped by SIGINT. */
   interrupted: 130,
-  /** Records were quarantined, or a verification found a difference. */
+  /** Records were quarantined, the organization is not the expected one, or a verification found a difference. */
   quarantine: 5,
   /** A team is above its budget, or will be. */
   overBudget: 5,
@@ -58,8 +58,10 @@ const MEANING: Readonly<Record<ExitCode, { readonly ofAny: string; readonly ofRu
     ofRun: 'upstream failure; rerun to fetch what is missing',
   },
   [EXIT.quarantine]: {
-    ofAny: 'records were quarantined, a difference was found, or a budget is exceeded',
-    ofRun: 'records were quarantined, or a loss of stored rows is doubted',
+    ofAny:
+      'records were quarantined, the organization is not the expected one, a difference was found, or a budget is exceeded',
+    ofRun:
+      'records were quarantined, a loss of stored rows is doubted, or the organization is not the expected one',
   },
   [EXIT.storage]: { ofAny: 'the warehouse could not be read or written' },
   [EXIT.busy]: { ofAny: 'another run holds the warehouse' },

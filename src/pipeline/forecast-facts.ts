@@ -1,5 +1,6 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { readIdentities } from '../warehouse/identity.ts';
 import { readUnits } from '../warehouse/ledger.ts';
 import type { LedgerUnit, RunLock, Warehouse } from '../warehouse/port.ts';
 import { readReportIds } from '../warehouse/readiness.ts';
@@ -11,7 +12,10 @@ import { RANGES, rememberedRange } from './run/range-gauge.ts';
 import { Watch } from './run/watch.ts';
 
 /** The facts that the warehouse provides. */
-type Learned = Pick<ForecastFacts, 'ledger' | 'remembered' | 'watch' | 'usersOn' | 'reports'>;
+type Learned = Pick<
+  ForecastFacts,
+  'ledger' | 'remembered' | 'comparedAfter' | 'watch' | 'usersOn' | 'reports'
+>;
 /** The facts that the caller provides. */
 export type AskedFacts = Omit<ForecastFacts, keyof Learned>;
 
@@ -19,6 +23,7 @@ export type AskedFacts = Omit<ForecastFacts, keyof Learned>;
 export const NOTHING_KNOWN: Learned = {
   ledger: [],
   remembered: null,
+  comparedAfter: '',
   watch: null,
   usersOn: () => 0,
   reports: 0,
@@ -42,6 +47,7 @@ export async function readFacts(
     ledger,
     watch,
     remembered: rememberedRange(await readState(warehouse, orgId, RANGES), today),
+    comparedAfter: (await readIdentities(warehouse)).get(orgId)?.acceptedAfter ?? '',
     usersOn: userCounter(await readUsers(warehouse, orgId, users)),
     reports: request.streams.includes('readiness') ? (await readReportIds(warehouse, orgId)).length : 0,
   };

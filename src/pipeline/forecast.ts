@@ -2,13 +2,15 @@ import { READINESS_LIMIT, USERS_LIMIT } from '../contract/limits.ts';
 import type { UtcDay } from '../core/day.ts';
 import { type DailyStream, isDailyStream } from '../core/stream.ts';
 import { CONFIRMING } from '../judge/agreement.ts';
+import { daysToCompare } from '../judge/foreign.ts';
 import { parseNotes } from '../judge/notes.ts';
 import { type DayUnit, type LedgerUnit, type UnitState, unitName } from '../warehouse/port.ts';
 import type { RunRecord } from '../warehouse/runs.ts';
 import { batchesOf, type DayBatch, type Plan, type PlanRequest, planUnits } from './plan.ts';
 import { CLAIMED_UNITS } from './run/claims.ts';
+import { daysWithUsers } from './run/foreign.ts';
 import { KnownLedger } from './run/known-ledger.ts';
-import { type LongestRange, RangeGauge, rowsPerDay } from './run/range-gauge.ts';
+import { allowedRange, type LongestRange, RangeGauge, rowsPerDay } from './run/range-gauge.ts';
 import { firstPass, parseWalkState } from './run/readiness-cursor.ts';
 import { Schedule } from './run/schedule.ts';
 import type { Watch } from './run/watch.ts';
@@ -28,6 +30,8 @@ export interface ForecastFacts {
   readonly remembered: LongestRange | null;
   readonly rangeDays: number;
   readonly concurrency: number;
+  /** Only users of later days are compared before anything is stored; '' for all. */
+  readonly comparedAfter: UtcDay | '';
   /** The units and days that the watch compares; null without a watch. */
   readonly watch: Pick<Watch, 'recent' | 'older' | 'comparesUsers' | 'modelDays' | 'settled'> | null;
   /** Estimates the number of distinct users on these days from the stored ones; 0 if none are stored. */
@@ -53,6 +57,7 @@ export function forecastRequests(facts: ForecastFacts): RequestForecast {
   const plan = planUnits(request, ledger);
   const simulation = new Simulation(facts, plan);
   const requests =
+    simulation.countComparedUsers() +
     simulation.countPlanned(watch?.recent ?? []) +
     simulation.countOlder(watch?.older ?? []) +
     simulation.countModelSums(watch?.modelDays ?? []) +
@@ -79,6 +84,20 @@ class Simulation {
     this.#schedule = new Schedule(plan.units, { newestFirst: request.newestFirst, isWatched });
     const [stream] = request.streams.filter(isDailyStream);
     this.#first = stream === undefined ? undefined : { stream, day: request.lastDay };
+  }
+
+  /** Counts the requests that compare users of stored days before the run stores anything. */
+  countComparedUsers(): number {
+    const { ledger, isNamed, rangeDays, remembered, comparedAfter } = this.#facts;
+    if (isNamed && this.#first === undefined) return 0;
+    const { range, alone } = daysToCompare(
+      daysWithUsers(ledger).filter((day) => day > comparedAfter),
+      allowedRange(rangeDays, remembered),
+    );
+    if (range.length > 0) return 1;
+    const again = (day: UtcDay) =>
+      this.#schedule.keepAlone({ stream: 'users', day }) && this.#facts.usersOn([day]) <= USERS_LIMIT.max;
+    return alone.filter((day) => !again(day)).length;
   }
 
   /** Counts the requests for the planned units and for the recent settled ones that are compared with them. */

@@ -45,6 +45,11 @@ export interface DayBatch {
   readonly speaksFor?: readonly UtcDay[];
 }
 
+/** A batch of all days from one to another. */
+export function rangeOf(stream: DailyStream, first: UtcDay, last: UtcDay): DayBatch {
+  return { stream, days: [first, ...daysFrom(first, last).slice(1)] };
+}
+
 /** Cuts the days of one stream into batches of at most `daysMax` consecutive days, in ascending order. */
 export function batchesOf(stream: DailyStream, days: readonly UtcDay[], daysMax: number): DayBatch[] {
   const batches: [UtcDay, ...UtcDay[]][] = [];

@@ -1,4 +1,5 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../core/day.ts';
+import { type Refusal, readRefusals } from '../warehouse/identity.ts';
 import {
   chooseOrganization,
   type ListedOrganization,
@@ -24,6 +25,8 @@ export interface WarehouseStatus {
   readonly quarantine: readonly QuarantineCount[];
   /** Erasures that are not complete: repeat `daywalk erase`, unless it runs now. */
   readonly pendingErasures: readonly PendingErasure[];
+  /** Organizations for which a key answered, and of which nothing is stored or nothing more. */
+  readonly refusals: readonly Refusal[];
   /** How many stored numbers the service changed later. */
   readonly restatements: number;
   /** Newest first. */
@@ -75,6 +78,9 @@ export async function readWarehouseStatus(
     ),
     restatements: await countRestatements(warehouse, single),
     runs: await readRuns(warehouse, RUNS_MAX, single),
+    refusals: (await readRefusals(warehouse)).filter(
+      ({ orgId, expected }) => single === undefined || [orgId, expected].includes(single),
+    ),
     lastCompleteRunAt: endedAt,
     lastCompleteRunAgeMs: endedAt === null ? null : Math.max(0, now.getTime() - Date.parse(endedAt)),
   };

@@ -31,6 +31,7 @@ const WAREHOUSE_DOORS = [
   'open',
   'kept-open',
   'hook-events',
+  'identity',
   'ledger',
   'location',
   'organizations',

@@ -65,6 +65,8 @@ export async function performExport(context: CommandContext, mode: ExportMode): 
     ...readDayRange(flags, { clock: job.clock, log }),
     streams: flags.parse('--streams', parseStreams) ?? STREAMS,
     acceptLoss: flags.isOn('--accept-loss'),
+    acceptOrganization: flags.isOn('--accept-organization'),
+    newOrganization: flags.text('--new-organization'),
     wait: flags.isOn('--wait'),
     organization: flags.text('--organization'),
   };

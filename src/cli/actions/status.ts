@@ -6,10 +6,12 @@ import { DAILY_STREAMS } from '../../core/stream.ts';
 import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
 import type { DoubtedUnit, OrganizationStatus } from '../../status/organization.ts';
 import type { WarehouseStatus } from '../../status/status.ts';
+import type { Refusal } from '../../warehouse/identity.ts';
 import type { QuarantineCount } from '../../warehouse/quarantine.ts';
 import type { RunRecord } from '../../warehouse/runs.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext } from '../program/command.ts';
+import { hintOf } from '../remedies.ts';
 import { counted, formatAge, formatDuration } from '../screens/numbers.ts';
 import { section } from '../screens/sections.ts';
 import {
@@ -37,11 +39,23 @@ export const statusAction: Action = async (context) => {
   }
   if (flags.isOn('--health')) return checkHealth(context, hours ?? HEALTH_HOURS);
   const status = await readStatus(settings, job, flags.text('--organization'));
-  out.show(status, (frame) => renderStatus(status, frame));
+  out.show(withEnds(status), (frame) => renderStatus(status, frame));
   const stale = hours === undefined ? null : describeStaleness(status, hours);
   if (stale === null) return EXIT.ok;
   throw new RunError(stale, { hint: 'see the last runs above; daywalk run brings the warehouse up to date' });
 };
+
+/** The status with what ends each refusal. */
+function withEnds(status: WarehouseStatus) {
+  return { ...status, refusals: status.refusals.map((refusal) => ({ ...refusal, ends: endOf(refusal) })) };
+}
+
+function endOf({ orgId, rule, expected }: Refusal): string {
+  const facts = { orgId, ...(expected !== null && { expected }) };
+  const answer =
+    rule === 'foreign-users' ? 'its stored users are in the responses again' : 'its key answers as before';
+  return `ends when ${answer}, or: ${hintOf({ hint: undefined, reason: rule, facts })}`;
+}
 
 async function checkHealth({ settings, job, flags, out }: CommandContext, hours: number): Promise<ExitCode> {
   const health = await readHealth(settings, job, hours);
@@ -89,6 +103,13 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
       ({ beganAt }): Field => [
         'erasure',
         `began at ${beganAt} and is not complete: repeat daywalk erase, unless it runs now`,
+        style.yellow,
+      ],
+    ),
+    ...status.refusals.map(
+      (refusal): Field => [
+        'refused',
+        `${refusal.orgId} since ${refusal.since.slice(0, 'YYYY-MM-DD'.length)}: ${RULES[refusal.rule]}; ${endOf(refusal)}`,
         style.yellow,
       ],
     ),

@@ -21,6 +21,9 @@ const exportFlags: CommandFlags = {
   '--dry-run': 'print what a run would do; send nothing, write nothing',
   '--accept-loss':
     'accept that doubted rows are gone, unless more are missing now than when they were doubted',
+  '--accept-organization':
+    'accept that the users of stored days are others than before, if an earlier run has refused that',
+  '--new-organization <id>': 'accept that a key answers for this organization from now on, or that it is new',
   '--wait': 'wait for another run to end instead of exiting with code 75',
   '--metrics-file <file>':
     'write metrics for Prometheus to this file at the end, for the textfile collector of node_exporter',

@@ -82,7 +82,8 @@ function fieldsOf(report: RunReport): Field[] {
 /** How many organizations are named; a warehouse may hold thousands. */
 const ORGANIZATIONS_SHOWN_MAX = 3;
 
-function organizationOf({ orgId, organizationsBefore: before = [] }: RunReport): string {
+function organizationOf({ orgId, exitCode, organizationsBefore: before = [] }: RunReport): string {
+  if (orgId === null && exitCode === EXIT.quarantine) return 'not the expected one: nothing was stored';
   if (orgId === null) return 'unknown: the run ended before the service named it';
   if (before.length === 0) return orgId;
   const shown = before.slice(0, ORGANIZATIONS_SHOWN_MAX).join(', ');
@@ -110,8 +111,9 @@ function nextOf(
     [EXIT.ok]: [status],
     [EXIT.upstream]: orgId === null ? [config, again] : [again, status],
     [EXIT.quarantine]: [
+      ...(orgId === null ? [config] : []),
       ...(unitsFailed + unitsLeftOut > 0 ? [again] : []),
-      ...(records > 0 || unitsDoubted === 0 ? [quarantined] : []),
+      ...(orgId !== null && (records > 0 || unitsDoubted === 0) ? [quarantined] : []),
       status,
       ...(unitsDoubted > 0 ? [accept] : []),
     ],

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { daysBetween } from '../../core/day.ts';
 import { ClaimLostError } from '../../core/errors.ts';
 import type { Privacy } from '../../privacy/email.ts';
-import { type RunLock, rowCount, type SettleRule, type Warehouse } from '../../warehouse/port.ts';
+import { type RunLock, rowCount, type SettleRule, unitName, type Warehouse } from '../../warehouse/port.ts';
 import type { RunObserver } from '../events.ts';
 import type { DayBatch } from '../plan.ts';
 import type { PullCall, Source } from '../pull.ts';
@@ -65,22 +65,23 @@ export class DayWork {
   readonly #claimed: ClaimedBatches;
   readonly #failures: FailedBatches;
   readonly #memory = new MemoryLimit();
-  #prefetched: FirstPage | undefined;
+  /** First pages that the run pulled before it planned, by the name of their unit. */
+  readonly #held = new Map<string, FirstPage>();
 
   constructor(
     options: DayWorkOptions,
     parts: DayWorkParts,
-    run: { stop: AbortController; scope: RunScope; rule: SettleRule },
+    run: { stop: AbortController; scope: RunScope; rule: SettleRule; pages: readonly FirstPage[] },
   ) {
     this.#options = options;
     this.#parts = parts;
     this.#stop = run.stop;
-    const { orgId, first } = run.scope;
+    const { orgId } = run.scope;
     this.#orgId = orgId;
     this.#rule = run.rule;
     this.#claimed = new ClaimedBatches(parts);
     this.#failures = new FailedBatches({ ...parts, orgId, signal: run.stop.signal });
-    if (first !== undefined && parts.schedule.keepAlone(first.unit)) this.#hold(first);
+    for (const page of run.pages) this.#hold(page);
   }
 
   /** The next task; undefined when none can begin now. */
@@ -246,24 +247,25 @@ export class DayWork {
     claims.markDone(commit);
   }
 
-  /** Keeps the page that the run pulled before it planned, as text, until its day has its turn. */
+  /** Keeps a page as text until its day has its turn. */
   #hold({ page, ...first }: FirstPage): void {
+    const { schedule, gauge } = this.#parts;
     // The day may change before the other pages are pulled.
-    if (page.meta.has_more === true) return;
-    this.#parts.gauge.expectRows(first.unit.stream, page.text.length);
-    this.#prefetched = { ...first, page: { ...page, body: null, data: [] } };
+    if (!schedule.keepAlone(first.unit) || page.meta.has_more === true) return;
+    gauge.expectRows(first.unit.stream, page.text.length);
+    this.#held.set(unitName(first.unit), { ...first, page: { ...page, body: null, data: [] } });
   }
 
   #isHeld({ stream, days }: DayBatch): boolean {
-    const unit = this.#prefetched?.unit;
-    return unit?.stream === stream && days.length === 1 && unit.day === days[0];
+    return days.length === 1 && this.#held.has(unitName({ stream, day: days[0] }));
   }
 
   /** The held page, if it is all of this batch. */
   #takePrefetched(batch: DayBatch, call: PullCall): AnalyticsPage | undefined {
-    const held = this.#prefetched;
+    const name = unitName({ stream: batch.stream, day: batch.days[0] });
+    const held = this.#held.get(name);
     if (held === undefined || !this.#isHeld(batch)) return undefined;
-    this.#prefetched = undefined;
+    this.#held.delete(name);
     call.meter.requests += held.requests;
     return readAgain(held.page);
   }

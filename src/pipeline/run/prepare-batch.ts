@@ -82,7 +82,7 @@ export async function prepareBatch(
   // Most days are answered as before. Their pages are kept as text until the digest shows whether that is so.
   const held: AnalyticsPage[] = [];
   for await (const received of pullBatch(source, batch, call, first)) {
-    const page = withoutErasedPeople(received, context);
+    const page = withoutErasedPeople(received, context.privacy);
     expectAnswerTo(page, context.orgId, batch);
     answers?.digest.add(page.text);
     if (answers?.known === undefined) add(page);
@@ -98,7 +98,7 @@ export async function prepareBatch(
 }
 
 /** The page without erased people; they are replaced before anything is read, so that nothing of them is stored. */
-function withoutErasedPeople(page: AnalyticsPage, { privacy }: DayContext): AnalyticsPage {
+export function withoutErasedPeople(page: AnalyticsPage, privacy: Privacy): AnalyticsPage {
   const text = privacy.erase(page.text);
   return text === page.text ? page : readAgain({ ...page, text });
 }

@@ -151,6 +151,13 @@ export function rememberedRange(text: string | null, today: UtcDay): LongestRang
   return { days: value['days'], refusedOn };
 }
 
+/** The longest range that is worth a request: a longer one was refused, or the settings allow no longer one. */
+export function allowedRange(rangeDays: number, remembered: LongestRange | null): number {
+  return remembered === null || remembered.refusedOn === null
+    ? rangeDays
+    : Math.min(rangeDays, remembered.days);
+}
+
 /** How many of the latest days predict the size of the next ones. */
 const RECENT_UNITS = 14;
 

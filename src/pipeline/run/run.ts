@@ -16,6 +16,7 @@ import { type PlanRequest, planUnits } from '../plan.ts';
 import { UnitClaims } from './claims.ts';
 import { ArchivedCommits, CommitQueue } from './commit-queue.ts';
 import { DayWork, type DayWorkOptions, type DayWorkParts } from './day-work.ts';
+import { expectSameOrganization, type OrganizationConsent } from './foreign.ts';
 import { KnownDays, KnownLedger } from './known-ledger.ts';
 import { Outcomes } from './outcomes.ts';
 import { openRangeGauge, rememberRange } from './range-gauge.ts';
@@ -125,7 +126,7 @@ async function walk(options: NamedRun, counts: RunCounts): Promise<void> {
 }
 
 /** What a run needs. The caller locks the warehouse and releases the lock. */
-export interface RunOptions extends PlanRequest, DayWorkOptions {
+export interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
   readonly command: string;
   /** Maximum number of batches in flight. */
   readonly concurrency: number;
@@ -137,6 +138,8 @@ export interface RunOptions extends PlanRequest, DayWorkOptions {
   readonly acceptLoss: boolean;
   /** The organization. @default what the service answers for the key */
   readonly orgId?: string | null;
+  /** The key, which is bound to the organization. @default it is not */
+  readonly apiKey?: string;
   /** The name of the organization, which must stand for the one that the service answers for. @default none */
   readonly named?: NameInFile | undefined;
   /** The application host has a separate credential, whose refusal says nothing about the main one. @default false */
@@ -193,9 +196,10 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   expectNotErased(erased, orgId);
   const privacy = withoutErased(given.privacy, erased, [orgId]);
   const options = { ...given, privacy, newAddresses: new NewAddresses({ warehouse, clock, privacy, orgId }) };
+  const planned = await readUnits(warehouse, orgId);
+  const foreign = await expectSameOrganization(options, scope, planned, stop.signal);
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
   const request = { ...options, lastDay };
-  const planned = await readUnits(warehouse, orgId);
   const plan = planUnits(request, planned);
   counts.orgId = orgId;
   counts.organizationsBefore = scope.organizationsBefore;
@@ -207,7 +211,9 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const toPull = new Set(plan.units.map(unitName));
   const parts = await createParts({ options, counts, stop, scope, request, ledger, toPull }, plan.units);
   const rule = { today: scope.today, settleDays: options.settleDays };
-  const work = new DayWork(options, parts, { stop, scope, rule });
+  if (foreign.refusedDays !== null) parts.gauge.recordRefusal(foreign.refusedDays);
+  const pages = [...(scope.first === undefined ? [] : [scope.first]), ...foreign.pages];
+  const work = new DayWork(options, parts, { stop, scope, rule, pages });
   const { outcomes } = parts;
   const readiness = { ...options, orgId, outcomes, counts, stop, ledger, planned };
   return {

@@ -1,6 +1,6 @@
 import type { UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import type { DayUnit } from '../../warehouse/port.ts';
+import { type DayUnit, unitName } from '../../warehouse/port.ts';
 import { batchesOf, type DayBatch } from '../plan.ts';
 
 /** The order of a run. */
@@ -23,8 +23,8 @@ export class Schedule {
   readonly #newestFirst: boolean;
   readonly #isWatched: (unit: DayUnit) => boolean;
   readonly #next: DayBatch[] = [];
-  /** A unit that no range includes. */
-  #alone: DayUnit | undefined;
+  /** Names of units that no range includes. */
+  readonly #alone = new Set<string>();
 
   constructor(units: readonly DayUnit[], { newestFirst, isWatched = () => false }: Order) {
     this.#newestFirst = newestFirst;
@@ -66,10 +66,10 @@ export class Schedule {
     this.#days.set(stream, this.#newestFirst ? ascending.reverse() : ascending);
   }
 
-  /** Makes one unit a separate batch, at its place in the order. False if it is not planned. */
+  /** Makes a unit a separate batch, at its place in the order. False if it is not planned. */
   keepAlone(unit: DayUnit): boolean {
     const isPlanned = this.#days.get(unit.stream)?.includes(unit.day) === true;
-    if (isPlanned) this.#alone = unit;
+    if (isPlanned) this.#alone.add(unitName(unit));
     return isPlanned;
   }
 
@@ -118,13 +118,13 @@ export class Schedule {
     const days = this.#days.get(stream) ?? [];
     let start = this.#nextIndex(stream, days);
     const next = days[start];
-    const alone = this.#alone?.stream === stream ? this.#alone.day : undefined;
-    if (next !== undefined && next === alone) {
+    const isAlone = (day: UtcDay) => this.#alone.has(unitName({ stream, day }));
+    if (next !== undefined && isAlone(next)) {
       days.splice(start, 1);
       return { stream, days: [next] };
     }
     const run = (from: number, to: number) => {
-      const ranged = days.slice(from, to).filter((day) => day !== alone);
+      const ranged = days.slice(from, to).filter((day) => !isAlone(day));
       return batchesOf(stream, ranged, daysMax).find((found) => found.days.some((day) => day === next));
     };
     const end = start + (run(start, start + daysMax)?.days.length ?? 0);

@@ -20,7 +20,7 @@ async function runForTwo(rig: Rig): Promise<void> {
   await rig.run();
   const other = await startEmulator({ users: 8, reports: 3, seed: 2, today: TODAY });
   try {
-    await rigOver(other, rig.place, TODAY).run();
+    await rigOver(other, rig.place, TODAY).run({ newOrganization: other.orgId });
   } finally {
     await other.close();
   }

@@ -39,6 +39,7 @@ onEachDatabase((database) => {
     await rig.run();
     const other = await createRig({ ...SMALL, orgId: 'org_stays', users: 5 }, { database });
     await rig.run({
+      newOrganization: 'org_stays',
       settings: { apiKey: other.emulator.apiKey, baseUrl: other.emulator.url, appUrl: other.emulator.url },
     });
     const kept = () => rig.sql("SELECT * FROM export_units WHERE org_id = 'org_stays' ORDER BY stream, date");

@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
-import { daysAsked, daysOf, requestsOf } from '../../support/rig/journal.ts';
-import { createRig } from '../../support/rig/rig.ts';
+import { daysOf, requestsOf } from '../../support/rig/journal.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Early in the history: few days are enough. */
 const today = parseDay('2026-01-26');
 /** Settled days are not compared with the service. */
 const unwatched = { watchDays: 0 };
+
+/** The days that a run requests after it has compared the users of stored days. */
+function daysPulled(rig: Rig): string[] {
+  const all = requestsOf(rig);
+  const compared = all.findIndex(({ path }) => path.endsWith('/users'));
+  return daysOf(all.toSpliced(compared, 1));
+}
 
 onEachDatabase((database) => {
   describe('a second run', () => {
@@ -25,9 +32,9 @@ onEachDatabase((database) => {
       expect(
         await rig.sql('SELECT stream, date, content_sha256, changed_at FROM export_units ORDER BY 1, 2'),
       ).toEqual(facts);
-      expect(daysAsked(rig)).toEqual(['2026-01-24', '2026-01-25']);
-      // Both days at once, except tokens, whose first day identifies the organization; and the readiness reports.
-      expect(requestsOf(rig)).toHaveLength(5 + 1 + 1);
+      expect(daysPulled(rig)).toEqual(['2026-01-24', '2026-01-25']);
+      // Both days at once, except tokens, whose first day identifies the organization; the readiness reports; the known users.
+      expect(requestsOf(rig)).toHaveLength(5 + 1 + 1 + 1);
     });
 
     test('also compares settled days with at most five more requests, and writes none of them', async () => {
@@ -56,7 +63,7 @@ onEachDatabase((database) => {
       rig.emulator.resetJournal();
       const { report } = await rig.run({ now: tomorrow, settings: unwatched });
       expect(report.exitCode).toBe(0);
-      expect(daysAsked(rig)).toEqual(['2026-01-24', '2026-01-25', '2026-01-26']);
+      expect(daysPulled(rig)).toEqual(['2026-01-24', '2026-01-25', '2026-01-26']);
       expect(
         await rig.column(
           "SELECT DISTINCT date FROM export_units WHERE settled_at IS NULL AND date <> '' ORDER BY 1",
@@ -70,11 +77,11 @@ onEachDatabase((database) => {
       rig.emulator.setToday(later);
       rig.emulator.resetJournal();
       await rig.run({ now: later, settings: unwatched });
-      expect(daysAsked(rig)[0]).toBe('2026-01-24');
-      expect(daysAsked(rig)).toHaveLength(9);
+      expect(daysPulled(rig)[0]).toBe('2026-01-24');
+      expect(daysPulled(rig)).toHaveLength(9);
     });
 
-    test('of a settled range needs only the request that identifies the organization', async () => {
+    test('of a settled range needs only the requests that show which organization it is', async () => {
       const rig = await createRig({ today }, { database });
       const range = {
         from: parseDay('2026-01-14'),
@@ -85,8 +92,8 @@ onEachDatabase((database) => {
       await rig.run(range);
       rig.emulator.resetJournal();
       const { report } = await rig.run(range);
-      expect(report).toMatchObject({ exitCode: 0, unitsPlanned: 0, rowsWritten: 0, requests: 1 });
-      expect(requestsOf(rig)).toHaveLength(1);
+      expect(report).toMatchObject({ exitCode: 0, unitsPlanned: 0, rowsWritten: 0, requests: 2 });
+      expect(requestsOf(rig)).toHaveLength(2);
     });
 
     test('with --force also requests settled days, and writes nothing if nothing changed', async () => {

@@ -16,7 +16,7 @@ onEachDatabase((database) => {
         first.sql('SELECT * FROM user_daily WHERE org_id = ? ORDER BY date, user_id', orgId);
       const own = await rowsOf(first.emulator.orgId);
       expect(own.length).toBeGreaterThan(0);
-      expect((await walk(second)).report.exitCode).toBe(0);
+      expect((await walk(second, { newOrganization: emulator.orgId })).report.exitCode).toBe(0);
       expect(await rowsOf(first.emulator.orgId)).toEqual(own);
       const others = await rowsOf(emulator.orgId);
       expect(others.length).toBeGreaterThan(0);

@@ -148,7 +148,8 @@ onEachDatabase((database) => {
         const digest = await stored(rig);
         rig.emulator.setQuirks({ lies: { partial: { status, streams: ['users', 'tools', 'readiness'] } } });
         const { report } = await walk(rig, { force: true });
-        expect(answered(rig, status)).toBe(7);
+        // One of them compares the users of a stored day before the run.
+        expect(answered(rig, status)).toBe(7 + 1);
         expect(report).toMatchObject({ exitCode: 4, unitsFailed: 7, retries: 0 });
         expect(await rig.digest()).toBe(digest);
         expect((await statesOf(rig, 'users'))[DAY]).toBe('failed');

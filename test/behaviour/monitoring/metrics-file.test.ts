@@ -147,11 +147,13 @@ test('jobs that write the same file at the same time leave the whole text of one
 });
 
 test('of three organizations, one with a refused key and one whose service is down, each has its own exit code', async () => {
-  const [north, south] = [await createRig(SMALL), await createRig({ ...SMALL, seed: 2 })];
+  const southKey = `${CANARY_KEY}-south`;
+  const [north, south] = [await createRig(SMALL), await createRig({ ...SMALL, seed: 2, apiKey: southKey })];
   const folder = tempDir();
   const organizations = ['north', 'south', 'west'].map((name) => ({ name, apiKeyFile: `${name}.key` }));
   for (const { apiKeyFile } of organizations) {
-    writeFileSync(join(folder, apiKeyFile), CANARY_KEY, { mode: 0o600 });
+    const key = apiKeyFile === 'south.key' ? southKey : CANARY_KEY;
+    writeFileSync(join(folder, apiKeyFile), key, { mode: 0o600 });
   }
   const urls = [north.settings.baseUrl, south.settings.baseUrl, 'http://127.0.0.1:1'];
   const entries = organizations.map((each, index) => ({ ...each, baseUrl: urls[index] }));

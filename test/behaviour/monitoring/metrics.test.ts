@@ -159,7 +159,10 @@ onEachDatabase((database) => {
     test('of several organizations are told apart by their ids', async () => {
       const rig = await exportedRig(SMALL, { database });
       const other = await createRig({ ...SMALL, seed: 2 });
-      await rigOver(other.emulator, rig.place, TODAY).run({ streams: ['tokens'] });
+      await rigOver(other.emulator, rig.place, TODAY).run({
+        streams: ['tokens'],
+        newOrganization: other.emulator.orgId,
+      });
       const [a, b] = [rig.emulator.orgId, other.emulator.orgId];
       const series = seriesIn(await metricsOf(rig));
       const success = (organization: string, stream: string) =>

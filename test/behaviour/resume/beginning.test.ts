@@ -93,7 +93,7 @@ onEachDatabase((database) => {
     const emulator = await startEmulator({ today: TODAY, users: 5, reports: 2, orgId: 'org_further' });
     try {
       const other = rigOver(emulator, rig.place);
-      expect((await other.run({ from })).report).toMatchObject({
+      expect((await other.run({ from, newOrganization: 'org_further' })).report).toMatchObject({
         exitCode: 0,
         orgId: 'org_further',
         organizationsBefore: [rig.emulator.orgId],

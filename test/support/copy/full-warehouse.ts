@@ -97,7 +97,7 @@ export async function fullWarehouse(): Promise<Rig> {
   await rig.run({ settings });
   const other = await startEmulator({ today: TODAY, users: 5, reports: 3, seed: 7, orgId: 'org_b' });
   onTestFinished(() => other.close());
-  await rigOver(other, rig.place).run({ until: parseDay('2026-01-25') });
+  await rigOver(other, rig.place).run({ until: parseDay('2026-01-25'), newOrganization: 'org_b' });
   const warehouse = await openWarehouse(rig.path, { clock: systemClock(), create: false });
   try {
     await recordSession(warehouse, sessionRow('org_a', 'session_1'));

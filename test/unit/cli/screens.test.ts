@@ -169,7 +169,10 @@ describe('the summary of a run', () => {
     [1, 'a defect in daywalk'],
     [3, 'the service refused the credential'],
     [4, 'upstream failure'],
-    [5, 'records were quarantined, or a loss of stored rows is doubted'],
+    [
+      5,
+      'records were quarantined, a loss of stored rows is doubted, or the organization is not the expected one',
+    ],
     [6, 'the warehouse could not be read or written'],
     [75, 'another run holds the warehouse'],
     [130, 'stopped by SIGINT'],
