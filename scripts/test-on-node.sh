@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 STEP_SECONDS_MAX=300
-TESTS=(test/unit/core test/behaviour/install test/unit/warehouse/sqlite/writer-thread.test.ts test/behaviour/exactness/second-run.test.ts
+TESTS=(test/unit/core test/behaviour/install test/behaviour/warehouse/writer-thread.test.ts test/behaviour/exactness/second-run.test.ts
   test/behaviour/command-line/quiet.test.ts test/behaviour/archive/codecs.test.ts)
 # Programs of the shell that npm and the scripts of packages need.
 TOOLS=(sh env uname dirname basename readlink sed timeout setpriv)

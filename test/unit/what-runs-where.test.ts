@@ -1,15 +1,39 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInThisContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { ON_SQLITE_ONLY } from '../support/warehouse/each-database.ts';
+import config from '../../vitest.config.ts';
+import { TAGS } from '../support/suite/tags.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   scripts: Readonly<Record<string, string>>;
 };
-const FILES = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.test.ts'))
-  .map((path) => `test/${path}`);
+
+interface TestFile {
+  readonly path: string;
+  /** The projects that include it. */
+  readonly projects: readonly string[];
+  /** The tags of every test in it. */
+  readonly tags: readonly string[];
+}
+
+const filesOf = (globs: readonly string[] = []) => globs.flatMap((glob) => globSync(glob, { cwd: ROOT }));
+const PROJECTS = (config.test?.projects ?? []).flatMap((project) => {
+  if (typeof project !== 'object' || !('test' in project) || project.test === undefined) return [];
+  const { name, include, exclude } = project.test;
+  const without = new Set(filesOf(exclude));
+  return [{ name: String(name), files: new Set(filesOf(include).filter((path) => !without.has(path))) }];
+});
+const FILES: readonly TestFile[] = globSync('test/**/*.test.ts', { cwd: ROOT }).map((path) => {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const tags = Array.from(text.matchAll(/^\/\/ @module-tag (\S+)$/gm), ([, tag = '']) => tag);
+  return {
+    path,
+    projects: PROJECTS.filter(({ files }) => files.has(path)).map(({ name }) => name),
+    tags,
+  };
+});
 
 /** The scripts that a shell text starts, and those that they start. */
 function started(text: string): string[] {
@@ -17,43 +41,67 @@ function started(text: string): string[] {
     ([, name = '']) => name,
   );
   return names.flatMap((name) =>
-    (scripts[name] ?? '').split(' && ').flatMap((part) => {
-      const inner = started(part);
+    (scripts[name] ?? '').split(' && npm').flatMap((part, index) => {
+      const inner = started(index === 0 ? part : `npm${part}`);
       return inner.length > 0 ? inner : [name];
     }),
   );
 }
 
-/** What a script starts tests from, without the rest of its command. */
-const named = (script: string) => scripts[script]?.match(/(?<= )test\/\S+/g) ?? [];
+/** True if a script runs the tests of a file that have these tags. */
+function runs(script: string, { projects, tags }: TestFile, more: readonly string[]): boolean {
+  const command = scripts[script] ?? '';
+  if (!/\bvitest run\b/.test(command)) return false;
+  const named = Array.from(command.matchAll(/--project (\S+)/g), ([, name = '']) => name);
+  const [, quoted, bare] = command.match(/--tags-filter (?:"([^"]+)"|(\S+))/) ?? [];
+  const isOf = named.length === 0 || projects.some((project) => named.includes(project));
+  return isOf && selects(quoted ?? bare ?? '', [...tags, ...more]);
+}
 
-/** The folders that `npm test` leaves out. */
-const excluded = [...(scripts['test'] ?? '').matchAll(/--exclude "([^"]+)\/\*\*"/g)].flatMap(
-  ([, pattern = '']) => {
-    const [, head = pattern, parts = '', tail = ''] = pattern.match(/^(.*)\{(.*)\}(.*)$/) ?? [];
-    return parts.split(',').map((part) => `${head}${part}${tail}/`);
-  },
-);
+/** The expressions of vitest: names of tags, with `*` for the rest of a name, joined by `!`, `&&`, `||` and brackets. */
+function selects(filter: string, tags: readonly string[]): boolean {
+  if (filter === '') return true;
+  const isOne = (pattern: string) =>
+    tags.some((tag) => (pattern.endsWith('*') ? tag.startsWith(pattern.slice(0, -1)) : tag === pattern));
+  return runInThisContext(filter.replace(/[\w/*-]+/g, (pattern) => String(isOne(pattern))));
+}
+
+/** The sets of tags that a test may have beside those of its file. */
+const SETS = [[], ['postgresql'], ['ci/variant'], ['ci/again', 'postgresql'], ['ci/upkeep']];
 
 describe('what runs where', () => {
   const inCi = started(readFileSync(join(ROOT, '.ci/run'), 'utf8'));
 
-  test('.ci/run runs every test file: in npm test, or in a script of its own', () => {
-    expect(inCi).toContain('test');
-    const paths = inCi.filter((name) => name !== 'test').flatMap(named);
-    const isRun = (file: string) =>
-      !excluded.some((folder) => file.startsWith(folder)) || paths.some((path) => file.startsWith(path));
+  test('every test file belongs to one project', () => {
     expect(FILES.length).toBeGreaterThan(200);
-    expect(FILES.filter((file) => !isRun(file))).toEqual([]);
+    expect(FILES.filter(({ projects }) => projects.length !== 1)).toEqual([]);
   });
 
-  test('npm test leaves out whole folders that exist', () => {
-    expect(excluded.length).toBeGreaterThan(3);
-    expect(excluded.filter((folder) => !FILES.some((file) => file.startsWith(folder)))).toEqual([]);
+  test('.ci/run runs every test: in npm test, or in a script of its own', () => {
+    expect(inCi).toContain('test');
+    const left = FILES.flatMap((file) =>
+      SETS.filter((tags) => !inCi.some((script) => runs(script, file, tags))).map(
+        (tags) => `${file.path} ${tags.join(' ')}`,
+      ),
+    );
+    expect(left).toEqual([]);
   });
 
-  test('what npm test shows on SQLite only, .ci/run shows on PostgreSQL', () => {
-    expect(inCi).toContain('test:postgres');
-    expect(named('test:postgres').toSorted()).toEqual(ON_SQLITE_ONLY.toSorted());
+  test('npm run test:rest runs what npm test leaves out of the behaviours, and nothing else', () => {
+    const twice = FILES.filter(({ projects: [project] }) => project === 'behaviour')
+      .flatMap((file) => SETS.map((tags) => ({ file, tags })))
+      .filter(({ file, tags }) => runs('test', file, tags) === runs('test:rest', file, tags));
+    expect(twice).toEqual([]);
+  });
+
+  test('scripts select tests by projects and tags that exist, not by paths', () => {
+    const commands = Object.entries(scripts).filter(([, command]) => command.includes('vitest'));
+    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.filter(([, command]) => /\btest\/|\.test\.ts|--exclude/.test(command))).toEqual([]);
+    const projects = commands.flatMap(([, command]) => command.match(/(?<=--project )\S+/g) ?? []);
+    expect(PROJECTS.map(({ name }) => name)).toEqual(expect.arrayContaining(projects));
+    const filters = commands.flatMap(([, command]) => command.match(/(?<=--tags-filter ).+/g) ?? []);
+    const tags = filters.flatMap((filter) => filter.match(/[\w/*-]+/g) ?? []);
+    expect(tags.filter((tag) => !TAGS.some(({ name }) => selects(tag, [name])))).toEqual([]);
   });
 });

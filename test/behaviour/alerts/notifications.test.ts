@@ -6,6 +6,7 @@ import { ANSWERS, receiver, redirectTo } from '../../support/alerts/receiver.ts'
 import { DELAY_MS_MAX, round } from '../../support/alerts/round.ts';
 import { metricsOf, seriesWith } from '../../support/monitoring/read-metrics.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const FIRST = parseDay('2026-01-18');
@@ -120,7 +121,7 @@ describe('a webhook', () => {
     expect(message?.contentType).toBe('application/json');
   });
 
-  test.each([
+  testVariants([
     ['hangs', ANSWERS.hangs],
     ['answers byte by byte', ANSWERS.drips],
     ['sends its head byte by byte', ANSWERS['drips its head']],

@@ -8,6 +8,7 @@ import { selfSigned } from '../../support/network/certificates.ts';
 import { connectProxy } from '../../support/network/connect-proxy.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const SMALL = { users: 6, reports: 3, today: '2026-01-20' } as const;
@@ -97,7 +98,7 @@ test('the address of a ping keeps path, query and encoding', () => {
 });
 
 describe('a run whose pings', () => {
-  test.each([
+  testVariants([
     ['are never answered', ANSWERS.hangs],
     ['are answered byte by byte', ANSWERS.drips],
     ['get a head byte by byte', ANSWERS['drips its head']],

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type AttackingService, attackingService } from '../../support/alerts/attacking-service.ts';
 import { receiver } from '../../support/alerts/receiver.ts';
 import { startDaywalk } from '../../support/process/daywalk-process.ts';
 import { CANARY_KEY } from '../../support/rig/canary-key.ts';
 import { createRig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const TOKEN = 'canary-ping-token';
 const PATHS = ['livez', 'readyz', 'healthz', 'metrics', 'nothing'];
@@ -64,7 +65,7 @@ function writingsOf(text: string): string[] {
     .map((writing) => writing.toLowerCase());
 }
 
-test.each([
+testVariants([
   ['as JSON', 'that look like words', { DAYWALK_LOG: 'json' }],
   ['for people', 'with digits', { DAYWALK_LOG: 'pretty' }],
   ['for people', 'that look like words', { DAYWALK_LOG: 'pretty' }],

@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { expect, it } from 'vitest';
 import { newsOf } from '../../support/alerts/messages.ts';
 import { ANSWERS, receiver } from '../../support/alerts/receiver.ts';

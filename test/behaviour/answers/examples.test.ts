@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { describe, expect, test } from 'vitest';
 import { metricGroups } from '../../../schema/metrics/dictionary.ts';
 import {

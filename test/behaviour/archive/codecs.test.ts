@@ -43,7 +43,9 @@ async function toBrotli(folder: string): Promise<void> {
     forgeIndex(path, (line) => withObjectsAt(line, (ref) => places.get(placeKey(ref)) ?? ref));
 }
 
-test('the best codec of this Node compresses, and it reads what others have written beside it', async () => {
+test('the best codec of this Node compresses, and it reads what others have written beside it', {
+  tags: 'ci/variant',
+}, async () => {
   const rig = await archivedRig({ today, users: 6, reports: 3 }, sqlite);
   await rig.run();
   const [{ name: best }] = CODECS;

@@ -24,6 +24,7 @@ import { envOf } from '../../support/process/daywalk-process.ts';
 import { contextOf } from '../../support/rig/rig.ts';
 import { leftOut } from '../../support/suite/left-out.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const today = parseDay('2026-01-30');
@@ -142,7 +143,7 @@ describe('a damaged archive', () => {
     await expect(rig.replayInto()).rejects.toMatchObject({ exitCode: 6 });
   });
 
-  test.each([
+  testVariants([
     ['../../etc/passwd'],
     ['/etc/passwd'],
     ['..'],
@@ -159,7 +160,7 @@ describe('a damaged archive', () => {
     await expect(rig.replayInto()).rejects.toMatchObject({ exitCode: 6 });
   });
 
-  test.each([
+  testVariants([
     ['offset', -1, 'lost-line'],
     ['length', 0, 'lost-line'],
     ['length', 2 ** 52, 'truncated-file'],
@@ -280,7 +281,9 @@ describe('a damaged archive', () => {
 });
 
 describe('archive prune', () => {
-  test('keeps what a later replay needs, and refuses an instant before it', async () => {
+  test('keeps what a later replay needs, and refuses an instant before it', {
+    tags: 'ci/variant',
+  }, async () => {
     const rig = await archivedRig(SMALL, sqlite);
     const digests = new Map<string, string>();
     for (const now of ['2026-01-27', '2026-01-28', '2026-01-29', '2026-01-30'].map(parseDay)) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { archivedRig, fatesOf } from '../../support/archive/archived-rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** A Friday: somebody was active on each of the days before it. */
@@ -102,7 +103,7 @@ onEachDatabase((database) => {
 
   describe('the archive of a warehouse without emails', () => {
     const policies = [{ mode: 'hash', salt: 'a long enough salt for the tests' }, { mode: 'drop' }] as const;
-    test.each(policies)('$mode: has none either, and replays to the same digest', async (emails) => {
+    testVariants(policies)('$mode: has none either, and replays to the same digest', async (emails) => {
       const rig = await archivedRig(SMALL, database, { emails });
       rig.emulator.setQuirks({ unknownFields: true });
       await rig.run();

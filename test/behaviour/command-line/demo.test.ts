@@ -35,7 +35,7 @@ describe('the demo', () => {
     expect((await demo(cwd)).code).toBe(0);
   });
 
-  test('prints commands that work when copied', async () => {
+  test('prints commands that work when copied', { tags: 'ci/upkeep' }, async () => {
     const cwd = tempDir();
     const { stdout } = await demo(cwd);
     const commands = stdout.split('\n').filter((line) => /^ {2}(npx daywalk|sqlite3) /.test(line));

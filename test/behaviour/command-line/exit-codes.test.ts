@@ -9,6 +9,7 @@ import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const LAST_DAYS = ['--from', '2026-02-06'];
 const CANARY = 'canary-4f1e9a';
@@ -85,7 +86,7 @@ describe('the exit code of a run is', () => {
     expect(requestsOf(rig)).toBe(0);
   });
 
-  test.each([
+  testVariants([
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)('after %s %i, within five seconds; the next run completes the copy', async (signal, code) => {

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { envOf, MAIN } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const RUN = 'run --from 2026-02-06 --streams tokens,users';
@@ -32,7 +33,7 @@ const NO_FULL_DEVICE = 'this machine has no /dev/full';
 describe('all data are stored when the output is lost:', () => {
   beforeEach(({ skip }) => skip(!hasFullDevice, NO_FULL_DEVICE));
 
-  test.each([
+  testVariants([
     [
       'the reader of the log leaves',
       `daywalk ${RUN} --log json 2>&1 >/dev/null | head -1; exit \${PIPESTATUS[0]}`,

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { daywalk, type Ended, envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const DAYS = ['--from', '2026-02-01', '--until', '2026-02-02'];
 const SMALL = { users: 3, reports: 1 };
 
-test.each(['run', 'backfill'])(
+testVariants(['run', 'backfill'])(
   '%s --quiet prints nothing on success, and stores everything',
   async (command) => {
     const rig = await createRig(SMALL);

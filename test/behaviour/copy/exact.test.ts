@@ -54,7 +54,9 @@ onEachCopyable((database) => {
   });
 
   describe('an earlier copy', () => {
-    test('receives later changes and deletions, and nothing else is written', async () => {
+    test('receives later changes and deletions, and nothing else is written', {
+      tags: 'ci/again',
+    }, async () => {
       const rig = await fullWarehouse();
       const { location } = database.place();
       await copy(rig.path, location);
@@ -76,7 +78,7 @@ onEachCopyable((database) => {
       expect(await contentOf(location, ROLLUPS)).toEqual(await contentOf(rig.path, ROLLUPS));
     });
 
-    test('lets a run continue: settled days are not requested again', async () => {
+    test('lets a run continue: settled days are not requested again', { tags: 'ci/variant' }, async () => {
       const rig = await fullWarehouse();
       rig.emulator.setRules([]);
       const place = database.place();

@@ -1,3 +1,5 @@
+// @module-tag campaign/moves
+
 import { expect, test } from 'vitest';
 import { ensureErasedKey } from '../../../src/warehouse/erased-list.ts';
 import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
@@ -14,7 +16,7 @@ const USERS = 50_000;
 const HEAP_MB = 130;
 
 onEachCopyable((database) => {
-  test('large hook events are copied a few at a time', async () => {
+  test('large hook events are copied a few at a time', { tags: 'ci/variant' }, async () => {
     const source = await open(sqlite);
     const ids = Array.from({ length: 70 }, (_, number) => `event_${number}`);
     const rows = ids.map((id) => ({

@@ -5,6 +5,7 @@ import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { filledPlace } from '../../support/dashboard/serve.ts';
 import { daywalk, type Running, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const TOKEN = 'never-print-this-token-anywhere';
@@ -19,7 +20,7 @@ const refused = (args: readonly string[], env: Record<string, string> = {}) =>
   daywalk(['dashboard', ...args], { cwd: tempDir(), env });
 
 describe('daywalk dashboard', () => {
-  it.each([
+  testVariants([
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)('prints its address, and ends at %s although a connection is open', async (signal, code) => {
@@ -40,7 +41,7 @@ describe('daywalk dashboard', () => {
     idle.destroy();
   });
 
-  it('prints its address as JSON', async () => {
+  it('prints its address as JSON', { tags: 'ci/variant' }, async () => {
     const { location } = await filledPlace(sqlite);
     const args = ['dashboard', '--json', '--port', '0', '--warehouse', location];
     const running = startDaywalk(args, { cwd: tempDir() });

@@ -4,6 +4,7 @@ import { WAITING_MAX, WAITING_MS_MAX } from '../../../src/look/server/page-sourc
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { filledPlace, type Served, serve } from '../../support/dashboard/serve.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { needsSessions, onDatabase, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -99,7 +100,7 @@ describe('a connection that asks for nothing', () => {
   };
   const START = 'GET / HTTP/1.1\r\nHost: ';
 
-  it.each([
+  testVariants([
     { what: 'headers that never end', sent: () => `${START}x\r\nX-Slow: `, answer: /^HTTP\/1.1 408 / },
     {
       what: 'a form that never comes',

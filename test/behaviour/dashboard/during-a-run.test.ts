@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { serve } from '../../support/dashboard/serve.ts';

@@ -13,7 +13,7 @@ const [, , file, sql] = process.argv;
 for (const row of new Sqlite(file, { readonly: true }).prepare(sql).raw().all()) console.log(row.join('|'));
 `;
 
-test('every command of docs/hooks.md works as written', () => {
+test('every command of docs/hooks.md works as written', { tags: 'ci/upkeep' }, () => {
   const folder = tempDir();
   const bin = join(folder, 'bin');
   mkdirSync(bin);

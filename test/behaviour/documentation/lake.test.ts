@@ -27,7 +27,7 @@ function blocks(page: string, language: string): string[] {
 describe('docs/lake.md', () => {
   const page = readFileSync(join(ROOT, 'docs/lake.md'), 'utf8');
 
-  test('has commands and queries that work as written and return rows', async () => {
+  test('has commands and queries that work as written and return rows', { tags: 'ci/upkeep' }, async () => {
     const rig = await createRig({ users: 15, reports: 5 });
     await rig.run();
     const folder = tempDir();

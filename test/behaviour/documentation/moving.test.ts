@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { PUBLISHED } from '../../../src/warehouse/remembered.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
 import { contentOf } from '../../support/copy/run-copy.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { databases, needsSessions, open } from '../../support/warehouse/each-database.ts';
 import { sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
 
@@ -40,9 +41,9 @@ async function run(script: string, cwd: string): Promise<{ code: number | null; 
   return { code, output };
 }
 
-test.each([
-  ['docs/moving.md', ''],
+testVariants([
   ['README.md', '## From SQLite to PostgreSQL'],
+  ['docs/moving.md', ''],
 ])('the commands of %s work as written', async (page, heading) => {
   const postgres = databases.find(({ name }) => name === 'PostgreSQL');
   if (postgres === undefined) throw new Error('the suite knows no PostgreSQL');

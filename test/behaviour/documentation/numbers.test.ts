@@ -28,7 +28,9 @@ describe('README.md', () => {
     expect(README).toContain(`plus ${Math.round(perDay / 1_000)} KB a day for the organization`);
   });
 
-  test('states what a night and the history of the demo really cost, and docs/questions.md has its answers', async () => {
+  test('states what a night and the history of the demo really cost, and docs/questions.md has its answers', {
+    tags: 'ci/upkeep',
+  }, async () => {
     const today = parseDay(DEMO_DAY);
     const rig = await createRig({ ...DEMO_ORGANIZATION, today });
     const history = await rig.run({ now: today, settings: { watchDays: 31 } });

@@ -60,7 +60,7 @@ async function run(script: string): Promise<{ code: number | null; output: strin
 }
 
 describe('the page about sessions', () => {
-  test('has commands that work in order', async ({ skip }) => {
+  test('has commands that work in order', { tags: 'ci/upkeep' }, async ({ skip }) => {
     skip(!has('sqlite3') || !has('curl'), 'this machine has no sqlite3, or no curl');
     const [serve = '', ...commands] = blocks('sh');
     const [library = ''] = blocks('js');

@@ -4,6 +4,7 @@ import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import type { Action } from '../../../src/emulator/index.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
 import { rawGet } from '../../support/emulator/raw-get.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const DAY = '2026-02-03';
 const PATH = pathOf('users', DAY);
@@ -28,7 +29,7 @@ describe('status', () => {
     expect(at.emulator.journal().byStatus).toEqual({ 502: 1 });
   });
 
-  test.each([
+  testVariants([
     [7, '7'],
     ['1000000000', '1000000000'],
     ['soon', 'soon'],

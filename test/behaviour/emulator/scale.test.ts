@@ -3,7 +3,9 @@ import { parseDay } from '../../../src/core/day.ts';
 import { openLru } from '../../../src/emulator/dataset/lru.ts';
 import { pathOf, probe, sumOf } from '../../support/emulator/probe.ts';
 
-test('50,000 users: any day of the year is served fast, consistent and in bounded memory', async () => {
+test('50,000 users: any day of the year is served fast, consistent and in bounded memory', {
+  tags: 'ci/variant',
+}, async () => {
   const at = await probe({ users: 50_000, today: parseDay('2027-01-14'), cacheBytesMax: 8 * 1024 * 1024 });
   const durations: number[] = [];
   const before = process.memoryUsage().rss;

@@ -70,7 +70,9 @@ onEachDatabase((database) => {
   describe('a copy', () => {
     beforeEach(() => needsSessions(database));
 
-    test('from an older warehouse goes through the list: nobody comes back, and all else is equal', async () => {
+    test('from an older warehouse goes through the list: nobody comes back, and all else is equal', {
+      tags: 'ci/variant',
+    }, async () => {
       const { rig, user, email, copy } = await exported(database);
       const [older, target] = [await database.migrated(), await database.migrated()];
       expect((await copy(rig.path, older.location)).exitCode).toBe(0);
@@ -137,7 +139,9 @@ onEachDatabase((database) => {
       expect(await erased()).toEqual(pseudonyms);
     });
 
-    test('leaves out an organization that was erased from the destination, and says so', async () => {
+    test('leaves out an organization that was erased from the destination, and says so', {
+      tags: 'ci/variant',
+    }, async () => {
       const { rig, copy, events } = await exported(database);
       const older = await database.migrated();
       expect((await copy(rig.path, older.location)).exitCode).toBe(0);
@@ -161,7 +165,9 @@ onEachDatabase((database) => {
       await expect(copy(target.location, rig.path, true)).rejects.toMatchObject({ exitCode: 75 });
     });
 
-    test('with --replace keeps the list, the keys and the archives of the destination', async () => {
+    test('with --replace keeps the list, the keys and the archives of the destination', {
+      tags: 'ci/variant',
+    }, async () => {
       const { rig, user, copy } = await exported(database);
       const source = await database.migrated();
       expect((await copy(rig.path, source.location)).exitCode).toBe(0);

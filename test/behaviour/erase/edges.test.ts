@@ -59,7 +59,9 @@ onEachDatabase((database) => {
       expect(await found()).toEqual([]);
     });
 
-    test('reaches a new address that stands alone in other rows of the run that finds it', async () => {
+    test('reaches a new address that stands alone in other rows of the run that finds it', {
+      tags: 'ci/variant',
+    }, async () => {
       const { rig, user, email, found } = await exported(database);
       await eraseFrom(rig, { user });
       const service = await rewritingService(rig.emulator.url);

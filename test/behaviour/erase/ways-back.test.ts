@@ -12,6 +12,7 @@ import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { contextOf } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-30');
@@ -78,7 +79,9 @@ onEachDatabase((database) => {
       expect(await rig.value("SELECT count(*) FROM erased WHERE kind = 'email'")).toBe(2);
     });
 
-    test('with unknown fields, names, free text and records in quarantine', async () => {
+    test('with unknown fields, names, free text and records in quarantine', {
+      tags: 'ci/variant',
+    }, async () => {
       const { rig, user, email, found, erase } = await erasable(database);
       const service = await rewritingService(rig.emulator.url);
       const settings = { baseUrl: service.url, appUrl: service.url };
@@ -175,7 +178,7 @@ onEachDatabase((database) => {
       { mode: 'hash', salt: 'a long enough salt for the tests' },
       { mode: 'drop' },
     ];
-    test.each([{ mode: 'keep' }, ...policies] as const)(
+    testVariants([{ mode: 'keep' }, ...policies] as const)(
       'from files that a drain has left, which name an address that was never stored: $mode',
       async (emails) => {
         const rig = await archivedRig(SMALL, database, { emails });
@@ -197,7 +200,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test.each(policies)('with emails that are not kept: $mode', async (emails) => {
+    testVariants(policies)('with emails that are not kept: $mode', async (emails) => {
       const rig = await archivedRig(SMALL, database, { emails });
       rig.emulator.setQuirks({ unknownFields: true });
       await rig.run();

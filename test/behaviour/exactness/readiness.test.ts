@@ -5,6 +5,7 @@ import { expectedReports } from '../../support/rig/expected-tables.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { firings, requestsOf } from '../../support/rig/journal.ts';
 import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { type Found, onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const readiness = { streams: ['readiness'] as const };
@@ -53,7 +54,7 @@ onEachDatabase((database) => {
       expect(await stateOf(rig)).toMatchObject({ state: 'loaded' });
     });
 
-    test.each([
+    testVariants([
       [50, ['100', '50', '50']],
       [49, ['100', '50', '20', '20', '20']],
       [7, ['100', '50', '20', '5', '5', '5', '5', '5', '5', '5', '5']],

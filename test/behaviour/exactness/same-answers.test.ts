@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { expect, test } from 'vitest';
 import { exampleQueries } from '../../../schema/reference/documentation.ts';
 import { allViews } from '../../../schema/views.ts';

@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../schema/define.ts';
 import { allTables, tables } from '../../../schema/tables.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
@@ -6,6 +8,7 @@ import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { daysAsked, requestsOf } from '../../support/rig/journal.ts';
 import { type Ran, TODAY } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -81,7 +84,7 @@ onEachDatabase((database) => {
     const warningsOf = (events: Ran['events']) =>
       events.flatMap((event) => (event.type === 'warning' ? [event] : []));
 
-    test.each([2, 3, 40])(
+    testVariants([2, 3, 40])(
       'F5: by %d days ends at the last complete day of the service, and warns',
       async (days) => {
         const rig = await smallRig(database, { today: TOMORROW });
@@ -160,7 +163,7 @@ onEachDatabase((database) => {
 
 describe('C2: the time zone', () => {
   // Fourteen hours ahead, eleven behind, and one with a clock change within the requested days.
-  test.each(['Pacific/Kiritimati', 'Pacific/Niue', 'America/Sao_Paulo'])(
+  testVariants(['Pacific/Kiritimati', 'Pacific/Niue', 'America/Sao_Paulo'])(
     'C2: %s requests the same days',
     async (zone) => {
       const rig = await smallRig(sqlite);

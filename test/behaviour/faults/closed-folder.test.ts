@@ -1,10 +1,13 @@
+// @module-tag campaign/faults
+
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { MAIN } from '../../support/process/daywalk-process.ts';
 import { leftOut } from '../../support/suite/left-out.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
@@ -41,7 +44,7 @@ describe(
     const expectedMessage = (folder: string) =>
       `uid ${NOBODY}, gid ${NOBODY} may not enter the folder ${folder} (owner 0:0, mode 0700)`;
 
-    test.each(['run', 'status', 'config'])(
+    testVariants(['run', 'status', 'config'])(
       'S8: as the working folder, daywalk %s reports it with exit code 2',
       (command) => {
         const folder = closedFolder();
@@ -52,7 +55,7 @@ describe(
       },
     );
 
-    test.each(['run', 'status'])(
+    testVariants(['run', 'status'])(
       'S8: as the folder of the warehouse, daywalk %s reports it with exit code 6',
       (command) => {
         const folder = closedFolder();

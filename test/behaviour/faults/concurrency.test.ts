@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { expect, test } from 'vitest';
 import {
   expectRecovery,

@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { DAY, smallRig, walk } from '../../support/faults/three-day-walk.ts';

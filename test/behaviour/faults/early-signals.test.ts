@@ -1,12 +1,15 @@
+// @module-tag campaign/faults
+
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { smallRig } from '../../support/faults/three-day-walk.ts';
 import { envOf, MAIN } from '../../support/process/daywalk-process.ts';
 import { leftOut } from '../../support/suite/left-out.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const ENTRY = join(import.meta.dirname, '../../../scripts/container-entry.sh');
@@ -30,7 +33,7 @@ function listensForTerm(pid: number): boolean {
   return /^NSpid:\s+\d+\s+1$/m.test(status) && (caught & SIGTERM_BIT) !== 0n;
 }
 
-test.each([0, 10, 30, 60, 100, 200])(
+testVariants([0, 10, 30, 60, 100, 200])(
   'X3: SIGTERM %i ms after the start of a container ends it with 143',
   leftOut(canMakeNamespaces ? null : 'this user may not make a PID namespace'),
   async (delayMs) => {
@@ -54,7 +57,7 @@ test.each([0, 10, 30, 60, 100, 200])(
   },
 );
 
-test.each([0, 3, 5])('X3: the container entry passes on the exit code %i', (code) => {
+testVariants([0, 3, 5])('X3: the container entry passes on the exit code %i', (code) => {
   const entry = join(tempDir(), 'entry.sh');
   writeFileSync(entry, readFileSync(ENTRY, 'utf8').replace('node /app/dist/src/cli/main.js', 'sh -c'));
   const ended = spawnSync('/bin/sh', [entry, `read -r line; echo "got $line"; exit ${code}`], {

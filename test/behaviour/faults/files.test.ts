@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import {
   copyFileSync,
   existsSync,
@@ -135,14 +137,16 @@ onDatabase(sqlite, () => {
       await expectUndisturbed(rig);
     });
 
-    test('F1: when its folder is removed, the run exits with 6', async () => {
+    test('F1: when its folder is removed, the run exits with 6', { tags: 'ci/variant' }, async () => {
       const rig = await rigInFolder();
       const { code, stderr } = await disturbed(rig, () => rmSync(dirname(rig.path), { recursive: true }));
       expect(code, stderr).toBe(6);
       expect(stderr).toContain('removed or moved');
     });
 
-    test('F1: when it is moved, the run exits with 6, and all committed units are in the file', async () => {
+    test('F1: when it is moved, the run exits with 6, and all committed units are in the file', {
+      tags: 'ci/variant',
+    }, async () => {
       const rig = await smallRig(sqlite);
       const moved = join(tempDir(), 'moved.db');
       const { code, stderr } = await disturbed(rig, () => renameSync(rig.path, moved));
@@ -157,7 +161,9 @@ onDatabase(sqlite, () => {
       await expectUndisturbed(rig);
     });
 
-    test('F1: when its folder is moved, the run exits with 6, and the next run continues there', async () => {
+    test('F1: when its folder is moved, the run exits with 6, and the next run continues there', {
+      tags: 'ci/variant',
+    }, async () => {
       const rig = await rigInFolder();
       const moved = join(tempDir(), 'moved');
       const { code, stderr } = await disturbed(rig, () => renameSync(dirname(rig.path), moved));

@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { describe, expect, test } from 'vitest';
 import { hintOf } from '../../../src/cli/remedies.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
@@ -17,6 +19,7 @@ import {
 import { http, rawServer } from '../../support/network/raw-server.ts';
 import { firings } from '../../support/rig/journal.ts';
 import type { Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 function status(code: number, more: Partial<Rule> = {}, action: Partial<ActionOf<'status'>> = {}): Rule {
@@ -45,7 +48,7 @@ onEachDatabase((database) => {
   });
 
   describe('H2: 429', () => {
-    test.each<readonly [string, ActionOf<'status'>['retryAfter'], number]>(
+    testVariants<readonly [string, ActionOf<'status'>['retryAfter'], number]>(
       casesFor(database, [
         ['with seconds', 3, 3_000],
         ['with a date', { dateInSeconds: 4 }, 3_000],
@@ -86,7 +89,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test.each([
+  testVariants([
     ['H3: 401', 401, /DAYWALK_API_KEY/],
     ['H4: 403', 403, /Manager or Owner/],
   ] as const)('%s ends the run at once with exit code 3, and nothing changes', async (_, code, hint) => {
@@ -141,7 +144,7 @@ onEachDatabase((database) => {
   });
 
   describe('a 2xx status other than 200 is never treated as a full answer', () => {
-    test.each(casesFor(database, [202, 203, 206, 226] as const))(
+    testVariants(casesFor(database, [202, 203, 206, 226] as const))(
       'L6: %i with some well-formed rows',
       async (status) => {
         const rig = await smallRig(database);
@@ -188,7 +191,7 @@ onEachDatabase((database) => {
     await expectUndisturbed(rig);
   });
 
-  test.each([
+  testVariants([
     ['oversized headers', { type: 'oversized-headers' }],
     ['a malformed status line', { type: 'malformed-status-line' }],
   ] as const)('H9: %s are retried, then fail the unit and change nothing', async (_, action) => {

@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { describe, expect, test } from 'vitest';
 import { RULES, type RuleName } from '../../../src/core/errors.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
@@ -15,6 +17,7 @@ import {
 import { json, rawServer } from '../../support/network/raw-server.ts';
 import { firings, requestsOf } from '../../support/rig/journal.ts';
 import type { Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const PAGES = { usersLimitCap: 3 } as const;
@@ -28,7 +31,7 @@ function pagesAsked(rig: Rig): number {
 
 onEachDatabase((database) => {
   describe('an endless walk over users fails its unit and changes nothing', () => {
-    test.each<readonly [string, ActionOf<'cursor'>['mode']]>(
+    testVariants<readonly [string, ActionOf<'cursor'>['mode']]>(
       casesFor(database, [
         ['G1: a cursor that repeats', 'repeat'],
         ['G1: cursors that cycle', 'cycle'],
@@ -56,7 +59,7 @@ onEachDatabase((database) => {
   });
 
   describe('a walk over users with contradictory pages fails its unit and changes nothing', () => {
-    test.each<readonly [string, Lies, RuleName, number]>(
+    testVariants<readonly [string, Lies, RuleName, number]>(
       casesFor(database, [
         ['L3: has_more is missing', { paging: { says: 'flag-missing' } }, 'paging-flags', 1],
         ['L3: has_more is null', { paging: { says: 'flag-null' } }, 'paging-flags', 1],
@@ -112,7 +115,7 @@ onEachDatabase((database) => {
   });
 
   describe('pages of any kind concatenate to the same list', () => {
-    test.each<readonly [string, Partial<Quirks>]>(
+    testVariants<readonly [string, Partial<Quirks>]>(
       casesFor(database, [
         ['G3: empty pages with has_more', { ...PAGES, emptyPageWithMore: true }],
         ['G4: pages that repeat a record', { ...PAGES, overlappingPages: 'identical' }],
@@ -144,7 +147,7 @@ onEachDatabase((database) => {
     );
   });
 
-  test.each(casesFor(database, ['add-users', 'vanish-users'] as const))(
+  testVariants(casesFor(database, ['add-users', 'vanish-users'] as const))(
     'G5: %s between two pages: the next pull makes the day equal to the service',
     async (kind) => {
       const rig = await smallRig(database, { quirks: PAGES });
@@ -169,7 +172,7 @@ onEachDatabase((database) => {
   );
 
   describe('G7: all readiness reports are stored', () => {
-    test.each<readonly [string, Partial<Quirks>]>(
+    testVariants<readonly [string, Partial<Quirks>]>(
       casesFor(database, [
         ['G7: over short pages', { readinessLimitCap: 2 }],
         ['G7: in no order', { readinessOrder: 'shuffled', readinessLimitCap: 2 }],
@@ -201,7 +204,7 @@ onEachDatabase((database) => {
   });
 });
 
-test('L3: an endless walk fails within bounded requests and memory', async () => {
+test('L3: an endless walk fails within bounded requests and memory', { tags: 'ci/variant' }, async () => {
   const cursor = 'x'.repeat(4_000);
   const meta = { org_id: 'org_1', start_date: DAY, end_date: DAY, has_more: true };
   const server = await rawServer((socket, { index }) => {

@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { describe, expect, test } from 'vitest';
 import { shiftDay } from '../../../src/core/day.ts';
 import type { PatchOperation } from '../../../src/emulator/faults/action.ts';
@@ -14,6 +16,7 @@ import {
 } from '../../support/faults/three-day-walk.ts';
 import { firings } from '../../support/rig/journal.ts';
 import type { Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 function patch(match: Match, ...operations: PatchOperation[]): Rule {
@@ -29,7 +32,7 @@ function quarantineOf(rig: Rig): Promise<{ stream: string; path: string; reason:
 
 onEachDatabase((database) => {
   describe('P1: an answer that is not JSON is retried once, fails its unit, and changes nothing', () => {
-    test.each(casesFor(database, ['invalid-json', 'invalid-utf8', 'truncated'] as const))(
+    testVariants(casesFor(database, ['invalid-json', 'invalid-utf8', 'truncated'] as const))(
       'P1: %s',
       async (how) => {
         const rig = await smallRig(database);
@@ -59,7 +62,7 @@ onEachDatabase((database) => {
   });
 
   describe('P2: a record without its identity is quarantined, and the rest of the unit loads', () => {
-    test.each<readonly [string, Match, string]>(
+    testVariants<readonly [string, Match, string]>(
       casesFor(database, [
         ['a date', { stream: 'users', day: DAY }, '/data/0/date'],
         ['a user_id', { stream: 'users', day: DAY }, '/data/0/user_id'],
@@ -106,7 +109,7 @@ onEachDatabase((database) => {
   });
 
   describe('P4: an invalid number is never stored as another number', () => {
-    test.each(
+    testVariants(
       casesFor(database, [
         ['1e400', '1e400'],
         ['a text', '"many"'],
@@ -247,7 +250,7 @@ onEachDatabase((database) => {
     expect(record?.after).toContain(String(after));
   });
 
-  test.each([
+  testVariants([
     ['a user', 'vanish-users'],
     ['a model', 'vanish-models'],
     ['a language', 'vanish-languages'],

@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +13,7 @@ import {
   UNTIL,
 } from '../../support/faults/three-day-walk.ts';
 import { envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
@@ -18,7 +21,7 @@ const RUN = ['run', '--until', UNTIL, '--range-days', '1', '--concurrency', '2']
 const LATENCY_MS = 150;
 
 onEachDatabase((database) => {
-  test.each(
+  testVariants(
     casesFor(database, [
       ['SIGTERM', 143],
       ['SIGINT', 130],

@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseRules } from '../../../src/emulator/index.ts';

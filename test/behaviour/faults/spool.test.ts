@@ -1,8 +1,11 @@
+// @module-tag campaign/faults
+// @module-tag campaign/chaos
+
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { smallRig, UNTIL } from '../../support/faults/three-day-walk.ts';
@@ -11,6 +14,7 @@ import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { IS_LONG } from '../../support/suite/campaign-length.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { describeVariants, testVariants } from '../../support/suite/variants.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -62,7 +66,7 @@ function shapeOf(path: string): unknown {
 }
 
 onDatabase(sqlite, () => {
-  describe.each(IRREGULAR)('F2: %s in the spool', (kind, put) => {
+  describeVariants(IRREGULAR)('F2: %s in the spool', (kind, put) => {
     // A file is judged before its name is: one kind under every name, and every kind under one.
     const names = ['events.jsonl', SEALED, 'other'];
     test.each(IS_LONG || kind === IRREGULAR[0]?.[0] ? names : names.slice(0, 1))(
@@ -119,7 +123,7 @@ onDatabase(sqlite, () => {
     expect(readFileSync(reader, 'utf8')).toBe('');
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)(
+  testVariants(['SIGTERM', 'SIGINT'] as const)(
     'F2: %s ends a run within five seconds while a Node thread waits for a file that never answers',
     async (signal) => {
       const rig = await smallRig(sqlite);

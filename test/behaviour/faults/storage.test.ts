@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +17,7 @@ import { type ProxyOptions, postgresProxy } from '../../support/postgres/proxy.t
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { type Rig, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { needsSessions, onDatabase, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -66,7 +69,7 @@ onDatabase(sqlite, () => {
       expect(rig.emulator.journal().requests).toBe(0);
     });
 
-    test.each([
+    testVariants([
       ['a file', 0o444, 0o755],
       ['a folder', 0o444, 0o555],
     ])('S8: %s without write permission', async (_, fileMode, folderMode) => {
@@ -137,7 +140,7 @@ onDatabase(postgres, () => {
     await expectUndisturbed(direct);
   });
 
-  test.each(['before', 'after'] as const)(
+  testVariants(['before', 'after'] as const)(
     'S10: when the response to COMMIT is lost (cut %s the server received it), nothing is lost or stored twice',
     async (when) => {
       needsSessions(postgres);

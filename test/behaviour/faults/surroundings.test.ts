@@ -1,3 +1,5 @@
+// @module-tag campaign/faults
+
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -5,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { MAIN, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { leftOut } from '../../support/suite/left-out.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const RUN = ['run', '--base-url', 'http://127.0.0.1:9'];
 const KEY = 'key-of-nobody-7d1f';
@@ -56,7 +59,7 @@ describe('S8: a read-only file system', () => {
     return { status, stderr };
   }
 
-  test.each([
+  testVariants([
     ['run', ':', RUN.join(' ')],
     ['run on a warehouse that is there', `'${process.execPath}' '${MAIN}' hooks drain 2>&1`, RUN.join(' ')],
     ['status', `'${process.execPath}' '${MAIN}' hooks drain 2>&1`, 'status'],
@@ -73,7 +76,7 @@ describe('S8: a read-only file system', () => {
   );
 });
 
-test.each([
+testVariants([
   [
     'an unclosed quote',
     `DAYWALK_API_KEY="${KEY}\n`,

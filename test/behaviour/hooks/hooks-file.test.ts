@@ -263,7 +263,10 @@ describe('daywalk hooks list', () => {
 });
 
 describe('a hooks file edited by several processes at once', () => {
-  test('has what each of six installs reported as installed, in every round', async () => {
+  test('has what each of six installs reported as installed, in every round', {
+    tags: 'ci/variant',
+    timeout: 60_000,
+  }, async () => {
     const large = `{"Other": [{"hooks": [{"type": "command", "command": "${'x'.repeat(1_500_000)}"}]}]}\n`;
     for (let round = 0; round < 2; round += 1) {
       // A large file takes long to write: without taking turns, several installs would write it at once.
@@ -297,7 +300,7 @@ describe('a hooks file edited by several processes at once', () => {
       expect(installed.length).toBeGreaterThan(0);
       expect(readdirSync(folder).filter((name) => /lock|tmp/.test(name))).toEqual([]);
     }
-  }, 60_000);
+  });
 
   test('is refused with exit code 2 to a process that cannot lock it, and not changed', async () => {
     const { file, read } = place('{}\n');

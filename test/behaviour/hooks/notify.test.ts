@@ -8,6 +8,7 @@ import { desktopCommand, messageFor, NOTIFY_EVENTS } from '../../../src/hooks/no
 import { receive, spooledLines } from '../../support/hooks/receive-and-drain.ts';
 import { MAIN } from '../../support/process/daywalk-process.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const NOTIFICATION = { hook_event_name: 'Notification', session_id: 's-1', cwd: '/work', message: 'may I?' };
 
@@ -137,7 +138,7 @@ describe('a webhook', () => {
     expect(other.calls).toEqual([]);
   });
 
-  test.each([
+  testVariants([
     ['http://example.com/canary', 'the webhook is http, and not on this machine'],
     ['ftp://example.com/canary', 'the webhook is not an http(s) URL'],
     ['canary', 'the webhook is not an http(s) URL'],

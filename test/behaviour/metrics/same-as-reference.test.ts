@@ -1,3 +1,5 @@
+// @module-tag campaign/metrics
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { allMetrics } from '../../../schema/metrics/dictionary.ts';

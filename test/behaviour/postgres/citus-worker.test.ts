@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';

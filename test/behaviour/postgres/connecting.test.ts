@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { describe, expect, it } from 'vitest';
 import { readOrganizations } from '../../../src/warehouse/ledger.ts';
 import { knownMigrations } from '../../../src/warehouse/postgres/migrate.ts';

@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { describe, expect, it } from 'vitest';
 import { copyWarehouse } from '../../../jobs/copy.ts';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -6,6 +8,7 @@ import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -88,7 +91,7 @@ onDatabase(postgres, () => {
       expect(await rig.digest()).toBe(await one.digest());
     });
 
-    it('F4: does not make a copy refuse its own lock', async () => {
+    it('F4: does not make a copy refuse its own lock', { tags: 'ci/variant' }, async () => {
       needsSessions(postgres);
       const rig = await createRig();
       await rig.run();
@@ -134,7 +137,7 @@ onDatabase(postgres, () => {
   });
 
   describe('a server that is unreachable for a while', () => {
-    it.each(['08006', 'XX000'])(
+    testVariants(['08006', 'XX000'])(
       'is also waited for when the start and end of a run are recorded (%s)',
       async (state) => {
         needsSessions(postgres);

@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -5,6 +7,7 @@ import { readUnits } from '../../../src/warehouse/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { type ProxyOptions, postgresProxy } from '../../support/postgres/proxy.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -104,7 +107,7 @@ onDatabase(postgres, () => {
   });
 
   describe('a lost response to COMMIT', () => {
-    it.each([
+    testVariants([
       ['that took place is known for one that did', 'after' as const],
       ['that did not take place is made up for', 'before' as const],
     ])('S10: %s: the day is stored once', async (_, when) => {

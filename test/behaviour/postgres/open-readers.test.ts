@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';

@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

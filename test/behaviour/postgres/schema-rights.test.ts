@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { describe, expect, it } from 'vitest';
 import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
 import { readOrganizations } from '../../../src/warehouse/ledger.ts';

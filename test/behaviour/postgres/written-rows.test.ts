@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { describe, expect, it } from 'vitest';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';

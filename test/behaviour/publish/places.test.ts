@@ -7,6 +7,7 @@ import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { filesIn, lakeOf, rowsIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
@@ -37,7 +38,7 @@ describe('the folder of a lake', () => {
     }
   });
 
-  test.each([
+  testVariants([
     ['a file', (folder: string) => writeFileSync(join(folder, 'notes.txt'), '')],
     ['a folder', (folder: string) => mkdirSync(join(folder, 'user_daily'))],
     [

@@ -71,7 +71,10 @@ test('a report is one document that loads nothing, with the totals of the metric
   expect(rig.read('managers.html')).toContain(`<data value="${answer.rows[0]?.value}"`);
 });
 
-test('small teams are not reported and merged, and file names are safe', { timeout: 240_000 }, async () => {
+test('small teams are not reported and merged, and file names are safe', {
+  tags: 'ci/variant',
+  timeout: 240_000,
+}, async () => {
   const rig = await createReportRig(sqlite);
   const refused = await rig.report('--out', 'tiny.html', '--team', 'tiny', '--audience', 'team', ...SMALL);
   expect(refused).toMatchObject({ code: 2 });

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ExportForecast, forecastExport } from '../../../jobs/dry-run.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { contextOf, createRig, type Rig, type RunRequest } from '../../support/rig/rig.ts';
+import { describeVariants } from '../../support/suite/variants.ts';
 
 /** Makes a forecast, then a run, and returns both numbers of requests. */
 async function forecastAndRun(
@@ -33,7 +34,7 @@ function expectClose(
   ).toBe(true);
 }
 
-describe.each([4, 250])('the forecast for %i users', (users) => {
+describeVariants([4, 250])('the forecast for %i users', (users) => {
   test('is within 15 % of the requests of the next run, once one run has finished', async () => {
     const rig = await createRig({ users, reports: 120, today: '2026-03-05' });
     const first = await forecastAndRun(rig, { now: parseDay('2026-02-25') });

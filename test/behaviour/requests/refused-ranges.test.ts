@@ -1,14 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { requestsOf } from '../../support/rig/journal.ts';
 import { createRig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 /** Long enough a history that a range of all of it is worth a trial. */
 const today = parseDay('2026-04-14');
 const DAYS = 90;
 const STREAMS = 5;
 
-test.each([[1], [7]])(
+testVariants([[1], [7]])(
   'a service that allows %i days per request refuses only a few requests',
   async (maxRangeDays) => {
     const rig = await createRig({ today, users: 2, quirks: { maxRangeDays } });

@@ -1,3 +1,5 @@
+// @module-tag campaign/pace
+
 import { describe, expect, test } from 'vitest';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import type { Rule } from '../../../src/emulator/index.ts';
@@ -11,6 +13,7 @@ import {
 } from '../../support/faults/three-day-walk.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -95,29 +98,32 @@ onEachDatabase((database) => {
       ['503', { type: 'status', status: 503 }],
       ['resets', { type: 'reset' }],
     ];
-    test.each(cases)('(8 + concurrency) × attempts, when it failed during the run: %s', async (_, action) => {
-      for (const [concurrency, rangeDays] of [
-        [1, 31],
-        [4, 1],
-      ] as const) {
-        const rig = await smallRig(database, { rules: [{ id: 'fault', when: { after: 5 }, action }] });
-        // Ten months, which would be more than 1500 requests.
-        const { report } = await rig.run({
-          clock: hurriedClock(`${rig.today}T03:00:00Z`),
-          settings: { attempts: 2, concurrency, rangeDays },
-        });
-        expect(report.exitCode).toBe(4);
-        expect(answered(rig, 200)).toBe(5);
-        const { requests } = rig.emulator.journal();
-        printCount(
-          `down in mid-run, ${concurrency} in flight, 2 attempts`,
-          requests - 5,
-          (FAILURES + concurrency) * 2,
-        );
-        expect(requests - 5).toBeLessThanOrEqual((FAILURES + concurrency) * 2);
-        await expectWholeUnits(rig);
-      }
-    });
+    testVariants(cases)(
+      '(8 + concurrency) × attempts, when it failed during the run: %s',
+      async (_, action) => {
+        for (const [concurrency, rangeDays] of [
+          [1, 31],
+          [4, 1],
+        ] as const) {
+          const rig = await smallRig(database, { rules: [{ id: 'fault', when: { after: 5 }, action }] });
+          // Ten months, which would be more than 1500 requests.
+          const { report } = await rig.run({
+            clock: hurriedClock(`${rig.today}T03:00:00Z`),
+            settings: { attempts: 2, concurrency, rangeDays },
+          });
+          expect(report.exitCode).toBe(4);
+          expect(answered(rig, 200)).toBe(5);
+          const { requests } = rig.emulator.journal();
+          printCount(
+            `down in mid-run, ${concurrency} in flight, 2 attempts`,
+            requests - 5,
+            (FAILURES + concurrency) * 2,
+          );
+          expect(requests - 5).toBeLessThanOrEqual((FAILURES + concurrency) * 2);
+          await expectWholeUnits(rig);
+        }
+      },
+    );
 
     test('one for each endpoint and attempt, when it was down from the start', async () => {
       const rig = await smallRig(database, { rules: [{ action: { type: 'status', status: 503 } }] });

@@ -1,3 +1,5 @@
+// @module-tag campaign/chaos
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../../schema/digest.ts';
@@ -89,7 +91,9 @@ onEachDatabase((database) => {
     // What differs between signals does not depend on the database.
     const signals = [['SIGTERM', 143] as const, ['SIGINT', 130] as const];
     for (const [name, code] of database === sqlite ? signals : signals.slice(0, 1)) {
-      test(`ends within 5 seconds of a ${name} at a unit boundary, with exit code ${code}`, async () => {
+      test(`ends within 5 seconds of a ${name} at a unit boundary, with exit code ${code}`, {
+        tags: 'ci/again',
+      }, async () => {
         const rig = await createRig({ today, latencyMs: 40 }, { database });
         const { child, ended, stderr } = startDaywalk(['run'], { env: envOf(rig) });
         while (!stderr().includes('unit-done')) await delay(20);
@@ -119,7 +123,7 @@ onEachDatabase((database) => {
       expect((await ran).report.exitCode).toBe(0);
     });
 
-    test('still ends within 5 seconds of a SIGTERM', async () => {
+    test('still ends within 5 seconds of a SIGTERM', { tags: 'ci/variant' }, async () => {
       const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-15') });
       const { child, ended, stderr } = startDaywalk(['run', '--concurrency', '64'], { env: envOf(rig) });
       while (!stderr().includes('"planned"')) await delay(5);

@@ -12,6 +12,7 @@ import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
 import { startService } from '../../support/serve/service-process.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -46,7 +47,7 @@ describe('daywalk serve', () => {
     idle.destroy();
   });
 
-  it('does not run again after a restart', async () => {
+  it('does not run again after a restart', { tags: 'ci/variant' }, async () => {
     const rig = await createRig({ today });
     for (const expected of [['tick', 'round-ended'], []]) {
       const service = await startService(envOf(rig));
@@ -77,7 +78,7 @@ describe('daywalk serve', () => {
     expect(await rig.value('SELECT MAX(exit_code) FROM export_runs WHERE exit_code <> 143')).toBe(0);
   });
 
-  it.each([
+  testVariants([
     ['the first', SLOW, 'unit-done', 1],
     ['the last', { today, users: 5 }, 'run-ended', 2],
   ])(
@@ -124,7 +125,7 @@ describe('daywalk serve', () => {
     expect([keyless.code, keyless.stderr]).toEqual([2, expect.stringContaining('DAYWALK_API_KEY')]);
   });
 
-  it('goes on without its warehouse, and its health says so', async () => {
+  it('goes on without its warehouse, and its health says so', { tags: 'ci/variant' }, async () => {
     const rig = await createRig({ today });
     const path = tempFile();
     const service = await startService(envOf(rig, { DAYWALK_WAREHOUSE: path }));

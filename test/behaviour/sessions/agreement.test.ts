@@ -1,3 +1,5 @@
+// @module-tag campaign/chaos
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sessionRequestViolations } from '../../../src/api/session-request.ts';

@@ -6,6 +6,7 @@ import { thrownBy } from '../../support/api/test-transport.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { json, rawServer } from '../../support/network/raw-server.ts';
 import { clientOf, emulated } from '../../support/sessions/emulated-service.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const REQUEST = { computerId: 'computer-1' };
 const SESSION = { sessionId: 's1', status: 'pending', messageCount: 0, createdAt: 1, updatedAt: 1 };
@@ -53,7 +54,7 @@ describe('a request that never reached the service', () => {
     expect(retries).toHaveLength(1);
   });
 
-  test.each([
+  testVariants([
     ['fails', (socket: { end(text: string): void }) => socket.end('this is not TLS')],
     ['is cut off', (socket: { destroy(): void }) => socket.destroy()],
     ['does not end in time', () => undefined],
@@ -78,7 +79,7 @@ describe('a request that never reached the service', () => {
 });
 
 describe('a request that was sent', () => {
-  test.each([
+  testVariants([
     ['is reset', (socket: { resetAndDestroy(): unknown }) => socket.resetAndDestroy()],
     ['ends without an answer', (socket: { destroy(): unknown }) => socket.destroy()],
     [

@@ -10,6 +10,7 @@ import { envOf } from '../../support/process/daywalk-process.ts';
 import { CANARY_KEY, expectNoCanary } from '../../support/rig/canary-key.ts';
 import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -53,7 +54,7 @@ onEachDatabase((database) => {
       expect(report).toMatchObject({ exitCode: 3, unitsFailed: 0, unitsLeftOut: 1 });
     });
 
-    test.each([
+    testVariants([
       ['error', /answered 400: \{"error":\{"code":"Bad Request","message":"Invalid limit/],
       ['text', /answered 400: Bad Request Invalid limit/],
     ] as const)('in another shape (%s) appears in the message', async (readinessErrors, message) => {
@@ -108,7 +109,7 @@ onEachDatabase((database) => {
       expect(rolesOf(rig)).toEqual({ readiness: ['member'], analytics: ['manager'] });
     });
 
-    test.each([401, 403])('does not end the analytics if it is refused with %d', async (status) => {
+    testVariants([401, 403])('does not end the analytics if it is refused with %d', async (status) => {
       const rig = await createRig({ reports: 3 }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness' }, action: { type: 'status', status } },

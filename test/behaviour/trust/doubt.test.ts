@@ -4,6 +4,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import type { Lies } from '../../../src/emulator/quirks.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -21,7 +22,7 @@ const LOSSES: readonly (readonly [what: string, lies: Lies, stream: string])[] =
 
 onEachDatabase((database) => {
   describe('L5: an answer without stored rows', () => {
-    test.each(LOSSES)(
+    testVariants(LOSSES)(
       '%s: is doubted, the stored rows stay, and every run exits with 5',
       async (_, lies, stream) => {
         const rig = await afterNights(database, ['2026-02-18', '2026-02-20'], { users: 40 });

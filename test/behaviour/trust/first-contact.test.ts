@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createStyle } from '../../../src/cli/output/terminal.ts';
 import { withHints } from '../../../src/cli/remedies.ts';
 import { renderRunSummary } from '../../../src/cli/screens/run-summary.ts';
@@ -9,6 +9,7 @@ import { http, rawServer } from '../../support/network/raw-server.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Rig, TODAY } from '../../support/rig/rig.ts';
+import { describeVariants, testVariants } from '../../support/suite/variants.ts';
 
 const clock = hurriedClock(`${TODAY}T03:00:00Z`);
 
@@ -43,7 +44,7 @@ const WRONG: readonly (readonly [
   ],
 ];
 
-describe.each(WRONG)('a service that %s', (_, urlOf, code, remedy) => {
+describeVariants(WRONG)('a service that %s', (_, urlOf, code, remedy) => {
   test(`ends the first run with ${code}, and the hint names the URL to check first`, async () => {
     const rig = await createRig({ users: 4, reports: 0 });
     const baseUrl = await urlOf(rig);
@@ -80,7 +81,7 @@ describe.each(WRONG)('a service that %s', (_, urlOf, code, remedy) => {
   });
 });
 
-test.each([
+testVariants([
   ['/api/v1/analytics', ''],
   ['/api/v0', ''],
   ['/api/organization/maturity-level-reports', ''],

@@ -28,7 +28,9 @@ onEachDatabase((database) => {
       await expectExactCopy(rig, parseDay('2026-02-15'));
     });
 
-    test('in one stream only: the day awaits that stream, and is shown as a hole', async () => {
+    test('in one stream only: the day awaits that stream, and is shown as a hole', {
+      tags: 'ci/variant',
+    }, async () => {
       const rig = await nightsOf(database);
       lie(rig, { lateDays: { users: LATE } });
       await nights(rig, '2026-02-10', '2026-02-14');
@@ -71,7 +73,7 @@ onEachDatabase((database) => {
 /** What the database has no part in. */
 describe('on SQLite', () => {
   describe('L2: a nightly batch that is late', () => {
-    test('out of order: no day that is empty before later ones is lost', async () => {
+    test('out of order: no day that is empty before later ones is lost', { tags: 'ci/variant' }, async () => {
       const rig = await nightsOf(sqlite);
       lie(rig, { lateDays: LATE });
       await nights(rig, '2026-02-10', '2026-02-13');
@@ -82,7 +84,9 @@ describe('on SQLite', () => {
       await expectExactCopy(rig, parseDay('2026-02-18'));
     });
 
-    test('in one stream forever: the day is never confirmed, and status keeps reporting it', async () => {
+    test('in one stream forever: the day is never confirmed, and status keeps reporting it', {
+      tags: 'ci/variant',
+    }, async () => {
       const rig = await nightsOf(sqlite);
       lie(rig, { lateDays: { productivity: LATE } });
       await nights(rig, '2026-02-13', '2026-02-16');
@@ -124,7 +128,7 @@ describe('on SQLite', () => {
       await expectExactCopy(rig, parseDay('2026-02-24'));
     });
 
-    test('longer ago is found within one round of the watch', async () => {
+    test('longer ago is found within one round of the watch', { tags: 'ci/variant' }, async () => {
       const rig = await afterNights(sqlite, ['2026-03-18', '2026-03-20']);
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-20') });
       // 66 days are two older stretches of 31 at most.

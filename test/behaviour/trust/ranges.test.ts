@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -45,7 +46,7 @@ onEachDatabase((database) => {
 /** What the database has no part in. */
 describe('on SQLite', () => {
   describe('L4: a range answer that leaves out requested data', () => {
-    test.each(['middle', 'users', 'user-days', 'all'] as const)(
+    testVariants(['middle', 'users', 'user-days', 'all'] as const)(
       'drops %s: what is missing is requested alone, and nothing is lost',
       async (drop) => {
         const rig = await nightsOf(sqlite, { users: 40 });
@@ -59,7 +60,7 @@ describe('on SQLite', () => {
       },
     );
 
-    test.each(['middle', 'users', 'all'] as const)(
+    testVariants(['middle', 'users', 'all'] as const)(
       'drops %s: with --force stored rows stay unchanged',
       async (drop) => {
         const rig = await nightsOf(sqlite, { users: 40 });
@@ -71,7 +72,7 @@ describe('on SQLite', () => {
       },
     );
 
-    test('drops days forever: no settled day is reopened', async () => {
+    test('drops days forever: no settled day is reopened', { tags: 'ci/variant' }, async () => {
       const rig = await nightsOf(sqlite);
       await rig.run({ now: NIGHT });
       const before = await rig.value('SELECT count(*) FROM restatements');

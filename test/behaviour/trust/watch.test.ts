@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay, weekdayOf } from '../../../src/core/day.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import type { Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { afterNights, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -34,7 +35,7 @@ describe('the watch over settled days', () => {
     expect(third).toMatchObject({ 'activity 2026-01-20..2026-02-19': 1 });
   });
 
-  test('of runs with a later first day covers the days since then', async () => {
+  test('of runs with a later first day covers the days since then', { tags: 'ci/variant' }, async () => {
     const rig = await afterNights(sqlite, ['2026-03-10', '2026-03-13']);
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-28') });
     const ran = await nights(rig, '2026-03-14', '2026-03-18', { from: parseDay('2026-01-25') });
@@ -42,7 +43,7 @@ describe('the watch over settled days', () => {
     await expectExactCopy(rig, parseDay('2026-03-18'));
   });
 
-  test('compares tokens and users of the recent days once a week', async () => {
+  test('compares tokens and users of the recent days once a week', { tags: 'ci/variant' }, async () => {
     const rig = await afterNights(sqlite, ['2026-03-10', '2026-03-16']);
     const sixth = await askedIn(rig, '2026-03-16');
     const seventh = await askedIn(rig, '2026-03-17');
@@ -120,7 +121,9 @@ describe('the watch over settled days', () => {
     expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-14..2026-01-17': 1 });
   });
 
-  test('finds a difference that was first seen with a clock one year ahead', async () => {
+  test('finds a difference that was first seen with a clock one year ahead', {
+    tags: 'ci/variant',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
     const until = parseDay('2026-02-20');
@@ -131,7 +134,7 @@ describe('the watch over settled days', () => {
     await expectExactCopy(rig, parseDay('2026-02-23'));
   });
 
-  test('reopens at most ten days in a run, the newest first', async () => {
+  test('reopens at most ten days in a run, the newest first', { tags: 'ci/variant' }, async () => {
     const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     const days = daysFrom(parseDay('2026-01-26'), parseDay('2026-02-13')).filter(
       (day) => weekdayOf(day) <= 5,
@@ -156,7 +159,9 @@ describe('the watch over settled days', () => {
     await expectExactCopy(rig, parseDay('2026-02-23'));
   });
 
-  test('over a service that answers one day at a time compares days without pulling them', async () => {
+  test('over a service that answers one day at a time compares days without pulling them', {
+    tags: 'ci/variant',
+  }, async () => {
     const rig = await nightsOf(sqlite);
     rig.emulator.setQuirks({ maxRangeDays: 1 });
     await nights(rig, '2026-02-17', '2026-02-20');
@@ -178,11 +183,14 @@ describe('the watch over settled days', () => {
     expect(rig.emulator.journal().byStatus).not.toHaveProperty('400');
   });
 
-  test.each([4, 60])('costs an organization of %i users at most five requests per night', async (users) => {
-    const rig = await afterNights(sqlite, ['2026-03-12', '2026-03-12'], { users });
-    const requestsOf = async (settings = {}) =>
-      (await rig.run({ now: parseDay('2026-03-13'), settings })).report.requests;
-    const without = await requestsOf({ watchDays: 0 });
-    expect((await requestsOf()) - without).toBeLessThanOrEqual(5);
-  });
+  testVariants([4, 60])(
+    'costs an organization of %i users at most five requests per night',
+    async (users) => {
+      const rig = await afterNights(sqlite, ['2026-03-12', '2026-03-12'], { users });
+      const requestsOf = async (settings = {}) =>
+        (await rig.run({ now: parseDay('2026-03-13'), settings })).report.requests;
+      const without = await requestsOf({ watchDays: 0 });
+      expect((await requestsOf()) - without).toBeLessThanOrEqual(5);
+    },
+  );
 });

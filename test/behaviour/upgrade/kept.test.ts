@@ -1,3 +1,5 @@
+// @module-tag campaign/verify
+
 import { expect, onTestFinished, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';

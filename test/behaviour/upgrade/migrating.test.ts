@@ -1,3 +1,6 @@
+// @module-tag database-specific
+// @module-tag campaign/verify
+
 import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';

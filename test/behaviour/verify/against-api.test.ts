@@ -1,3 +1,5 @@
+// @module-tag campaign/verify
+
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../jobs/verify.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';

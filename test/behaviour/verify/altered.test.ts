@@ -1,3 +1,5 @@
+// @module-tag campaign/verify
+
 import { expect, test } from 'vitest';
 import { daysFrom, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { createRig, TODAY } from '../../support/rig/rig.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/verify
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';

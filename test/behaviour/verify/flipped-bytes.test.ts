@@ -1,3 +1,5 @@
+// @module-tag campaign/verify
+
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';

@@ -1,8 +1,11 @@
+// @module-tag campaign/verify
+
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { RevisionKind } from '../../../src/emulator/index.ts';
 import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { describeFindings, verify } from '../../support/verify/run-verify.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -35,7 +38,7 @@ onEachDatabase((database) => {
   const all = Object.entries(quirks);
   const oddities = isLongCampaign || database === sqlite ? all : all.slice(0, 1);
 
-  test.each(oddities)('nothing is found in the data of a service %s', async (name, quirks) => {
+  testVariants(oddities)('nothing is found in the data of a service %s', async (name, quirks) => {
     const rig = await createRig({ today: TODAY, users: 7, reports: 3, quirks }, { database });
     expect((await rig.run({ now: TODAY })).report.exitCode).toBe(0);
     await expectNothing(rig, name);

@@ -1,3 +1,5 @@
+// @module-tag campaign/verify
+
 import { expect, test } from 'vitest';
 import { fill } from '../../support/copy/large-warehouse.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';

@@ -1,4 +1,7 @@
+// @module-tag campaign/build
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { placesFor, placesOf, scratchCopy } from '../../support/structure/scratch-copy.ts';

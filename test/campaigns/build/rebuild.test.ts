@@ -1,3 +1,5 @@
+// @module-tag campaign/build
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { appendFileSync, cpSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// @module-tag campaign/build
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

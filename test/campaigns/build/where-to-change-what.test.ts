@@ -1,3 +1,5 @@
+// @module-tag campaign/build
+
 import { expect, test } from 'vitest';
 import { createRig } from '../../support/rig/rig.ts';
 import {

@@ -1,3 +1,5 @@
+// @module-tag campaign/chaos
+
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {

@@ -1,3 +1,5 @@
+// @module-tag campaign/chaos
+
 import { describe, expect, test } from 'vitest';
 import { METHOD, pointsOf, runKilledAt } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, largeRun, restatingRun, type Scene } from '../../support/chaos/scenes.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/chaos
+
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { drain, receive, storedEvents } from '../../support/hooks/receive-and-drain.ts';

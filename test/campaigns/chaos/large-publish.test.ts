@@ -1,3 +1,5 @@
+// @module-tag campaign/moves
+
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

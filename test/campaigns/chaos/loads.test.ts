@@ -1,3 +1,5 @@
+// @module-tag campaign/chaos
+
 import { describe, expect, test } from 'vitest';
 import { type Files, loadScene } from '../../support/chaos/load-scenes.ts';
 import { METHOD, pointsOf, runKilledAt } from '../../support/chaos/run-and-kill.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/chaos
+
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { checkArchive } from '../../../jobs/archive.ts';

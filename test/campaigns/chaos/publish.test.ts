@@ -1,3 +1,5 @@
+// @module-tag campaign/moves
+
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,3 +1,5 @@
+// @module-tag campaign/chaos
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { runProcess } from '../../support/chaos/run-and-kill.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/answers
+
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';

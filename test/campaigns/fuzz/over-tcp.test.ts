@@ -1,3 +1,5 @@
+// @module-tag campaign/answers
+
 import { expect, test } from 'vitest';
 import { runExport } from '../../../jobs/run.ts';
 import { createRecordedSession } from '../../../jobs/sessions.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/lies
+
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/lies
+
 import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/lies
+
 import { expect, test } from 'vitest';
 import { type Kind, sampleOf } from '../../support/pace/services.ts';
 import { simulate } from '../../support/pace/simulate.ts';

@@ -1,3 +1,5 @@
+// @module-tag campaign/lies
+
 import { describe, expect, test } from 'vitest';
 import { History } from '../../support/model/history.ts';
 import { MUTATIONS } from '../../support/model/mutations.ts';

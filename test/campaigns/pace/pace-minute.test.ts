@@ -1,3 +1,5 @@
+// @module-tag campaign/pace
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';

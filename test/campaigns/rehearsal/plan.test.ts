@@ -1,3 +1,5 @@
+// @module-tag campaign/rehearsal
+
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';

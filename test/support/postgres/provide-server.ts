@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { areUnitsOnly } from '../suite/build-program.ts';
 import { findServer } from './find-server.ts';
 import { dropLeftovers, dropRun, runPrefix } from './schemas.ts';
 import { createTemplate, type Template } from './template.ts';
@@ -22,7 +23,8 @@ declare module 'vitest' {
 }
 
 /** Finds or starts a PostgreSQL before the suite, and cleans up after it. */
-export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (areUnitsOnly(project)) return undefined;
   const now = new Date();
   const { stop, isOwn, ...server } = await findServer({
     url: process.env['DAYWALK_TEST_POSTGRES'],
@@ -32,7 +34,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   const prefix = runPrefix(now);
   if (server.url !== null) await dropLeftovers(server.url, now);
   const template = server.url !== null && isOwn ? await createTemplate(server.url, prefix) : null;
-  provide('postgres', { ...server, prefix, template });
+  project.provide('postgres', { ...server, prefix, template });
   return async () => {
     if (server.url !== null) await dropRun(server.url, prefix);
     await stop();

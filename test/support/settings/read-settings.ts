@@ -13,6 +13,9 @@ export interface Given {
   readonly directory?: string;
 }
 
+/** Where nothing is read, so that settings without files are read in memory. */
+const NO_DIRECTORY = '/nowhere/daywalk';
+
 /** Creates a working directory, with a `.env` file of mode 600 if one is given. */
 export function workingDirectory(dotenv?: string): string {
   const directory = tempDir();
@@ -25,7 +28,7 @@ export function read({ flags = {}, env = {}, dotenv, directory, ...rest }: Given
   return readSettings({
     flags,
     env,
-    directory: directory ?? workingDirectory(dotenv),
+    directory: directory ?? (dotenv === undefined ? NO_DIRECTORY : workingDirectory(dotenv)),
     logDefault: 'pretty',
     ...rest,
   });

@@ -1,6 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import type { TestProject } from 'vitest/node';
+
+/** True if only unit tests run: they need neither the compiled program nor a database. */
+export const areUnitsOnly = ({ vitest }: TestProject): boolean =>
+  vitest.projects.every(({ name }) => name === 'unit');
 
 /** Compiles the program once before the suite: tests of the command line run what users run. */
-export default function setup(): void {
+export default function setup(project: TestProject): void {
+  if (areUnitsOnly(project)) return;
   execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
 }

@@ -67,68 +67,10 @@ export function onEachDatabase(declare: (database: Database) => void): void {
 
 /** Declares tests for one database. Without that database they are skipped with the reason. */
 export function onDatabase({ name, missing }: Database, declare: () => void): void {
-  describe(name, () => {
-    beforeEach(({ skip, task }) => {
-      skip(missing !== null, missing ?? '');
-      skip(isLeftOut(name, task.file.filepath), `on ${name} by npm run test:postgres`);
-    });
+  describe(name, { tags: name === postgres.name ? ['postgresql'] : [] }, () => {
+    beforeEach(({ skip }) => skip(missing !== null, missing ?? ''));
     declare();
   });
-}
-
-/**
- * The folders and files whose tests run on PostgreSQL in `npm run test:postgres` only, so that `npm test` stays short. The tests
- * of the port of the warehouse run on both databases always, and most of what these show lies above the port.
- */
-export const ON_SQLITE_ONLY = [
-  'test/behaviour/faults',
-  'test/behaviour/trust',
-  'test/behaviour/verify',
-  'test/behaviour/privacy',
-  'test/behaviour/people',
-  'test/behaviour/money',
-  'test/behaviour/metrics',
-  'test/behaviour/bi',
-  'test/behaviour/focus',
-  'test/behaviour/security',
-  'test/behaviour/requests',
-  'test/behaviour/resume',
-  'test/behaviour/publish',
-  'test/behaviour/archive',
-  'test/behaviour/erase',
-  'test/behaviour/look',
-  'test/behaviour/rollups',
-  'test/behaviour/command-line/health.test.ts',
-  'test/behaviour/copy',
-  'test/behaviour/postgres/workers.test.ts',
-  'test/behaviour/exactness/readiness.test.ts',
-  'test/behaviour/exactness/restatement.test.ts',
-  'test/behaviour/exactness/same-digest.test.ts',
-  'test/behaviour/exactness/second-run.test.ts',
-  'test/behaviour/organizations/commands.test.ts',
-  'test/behaviour/organizations/identity.test.ts',
-  'test/behaviour/organizations/isolated.test.ts',
-  'test/behaviour/monitoring',
-  'test/behaviour/serve/process.test.ts',
-  'test/behaviour/report',
-  'test/behaviour/alerts/notifications.test.ts',
-  'test/behaviour/alerts/organizations.test.ts',
-  'test/behaviour/dashboard/reading.test.ts',
-  'test/behaviour/dashboard/crowded.test.ts',
-  'test/behaviour/exactness/known-answers.test.ts',
-  'test/behaviour/exactness/statistics.test.ts',
-  'test/behaviour/upgrade/kept.test.ts',
-] as const;
-
-function isLeftOut(database: string, path: string): boolean {
-  const isWhole = ['DAYWALK_POSTGRES', 'DAYWALK_CHAOS', 'DAYWALK_FUZZ'].some(
-    (name) => process.env[name] === '1',
-  );
-  return (
-    database === postgres.name &&
-    !isWhole &&
-    ON_SQLITE_ONLY.some((part) => path.endsWith(`/${part}`) || path.includes(`/${part}/`))
-  );
 }
 
 /** Skips the calling test if the database has only one session. */

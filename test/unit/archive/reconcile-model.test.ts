@@ -1,3 +1,5 @@
+// @module-tag campaign/answers
+
 import { expect, test } from 'vitest';
 import type { DayLine } from '../../../src/archive/lines.ts';
 import { outcomeFrom } from '../../../src/archive/reconcile.ts';

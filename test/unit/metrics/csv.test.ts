@@ -1,8 +1,5 @@
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/core/errors.ts';
 import {
   amountCell,
@@ -12,7 +9,7 @@ import {
   required,
   textCell,
 } from '../../../src/metrics/files/csv-columns.ts';
-import { parseCsv, readCsv } from '../../../src/metrics/files/read-csv.ts';
+import { parseCsv } from '../../../src/metrics/files/read-csv.ts';
 import { writeCsv } from '../../../src/metrics/files/write-csv.ts';
 
 const FORMAT = {
@@ -38,14 +35,6 @@ function refusal(text: string): string[] {
     throw error;
   }
   throw new Error('the text was accepted');
-}
-
-async function fileOf(content: string | Uint8Array): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'daywalk-csv-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'people.csv');
-  await writeFile(path, content);
-  return path;
 }
 
 describe('a CSV file', () => {
@@ -136,18 +125,6 @@ describe('a CSV file', () => {
       expect.stringContaining('people.csv:2: team'),
       expect.stringContaining('people.csv:4: team is empty'),
     ]);
-  });
-
-  it('must exist, be UTF-8 and be small enough', async () => {
-    const refused = (path: string) => expect(readCsv({ path, name: 'p.csv' }, FORMAT)).rejects;
-    await refused('/nowhere/people.csv').toThrow(/^read p\.csv: ENOENT/);
-    await refused(await fileOf(Buffer.from('user_id,team\nu-1,M\u00fcller\n', 'latin1'))).toThrow(
-      'not UTF-8',
-    );
-    await refused(await fileOf(Buffer.from('\uFEFFuser_id,team\n', 'utf16le'))).toThrow('not UTF-8');
-    const large = await fileOf('');
-    await truncate(large, 64 * 1024 * 1024 + 1);
-    await refused(large).toThrow('it has 67108865 bytes, more than 67108864');
   });
 });
 

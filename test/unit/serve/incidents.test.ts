@@ -1,3 +1,5 @@
+// @module-tag campaign/rounds
+
 import { describe, expect, test } from 'vitest';
 import type { Condition } from '../../../src/serve/notify/incidents.ts';
 import {

@@ -1,3 +1,5 @@
+// @module-tag campaign/rounds
+
 import { describe, expect, it } from 'vitest';
 import { AHEAD_MS_MAX, parseSchedule } from '../../../src/serve/schedule.ts';
 import { pick, type Random, SEED, sequence } from '../../support/random/seed.ts';

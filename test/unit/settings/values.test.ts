@@ -45,17 +45,6 @@ describe('a number', () => {
   });
 });
 
-describe('an error says where the value came from', () => {
-  test.each([
-    [{ flags: { '--attempts': 'x' } }, '--attempts: "x"'],
-    [{ env: { DAYWALK_ATTEMPTS: 'x' } }, 'DAYWALK_ATTEMPTS in the environment: "x"'],
-    [{ dotenv: '# first\n\nexport DAYWALK_ATTEMPTS="x"\n' }, 'DAYWALK_ATTEMPTS in .env line 3: "x"'],
-    [{ dotenv: 'DAYWALK_ATTEMPTS=4\nDAYWALK_ATTEMPTS=x\n' }, 'DAYWALK_ATTEMPTS in .env line 2: "x"'],
-  ])('%j', (given, message) => {
-    expect(problemOf(given)).toContain(message);
-  });
-});
-
 describe('a URL of the service', () => {
   test.each([
     ['https://api.example.com', 'https://api.example.com'],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PatchOperation } from '../../../../src/emulator/faults/action.ts';
 import { patchJson } from '../../../../src/emulator/faults/faulty-response.ts';
-import { pathOf, probe } from '../../../support/emulator/probe.ts';
 
 const JSON_TEXT =
   '{"data":[{"id":"a","n":1,"list":[1,2]},{"id":"b","n":2,"list":[3]}],"meta":{"a/b":1,"c~d":2}}';
@@ -72,46 +71,4 @@ describe('operations', () => {
     expect(patchJson('not JSON', operations)).toEqual({ json: 'not JSON', changes: 0 });
     expect(patchJson(JSON_TEXT, [{ op: 'remove', path: '/data/*/list/*' }]).changes).toBe(3);
   });
-});
-
-test('a patch that finds nothing is counted as missed, so that a test notices a fault without effect', async () => {
-  const at = await probe({
-    rules: [
-      { id: 'patch', action: { type: 'patch', operations: [{ op: 'remove', path: '/data/*/user_id' }] } },
-    ],
-  });
-  expect((await at.get(pathOf('users', '2026-02-03'))).json.data[0]).not.toHaveProperty('user_id');
-  expect(at.emulator.journal().rules).toEqual([{ id: 'patch', matches: 1, firings: 1, missed: 0 }]);
-  await at.get(pathOf('tools', '2026-02-03'));
-  expect(at.emulator.journal().rules).toEqual([{ id: 'patch', matches: 2, firings: 2, missed: 1 }]);
-});
-
-test('hostile names reach the client unchanged', async () => {
-  const names = [
-    "Robert'); DROP TABLE users;--",
-    '\u001b[31mred\u001b[0m',
-    '=cmd()',
-    'a\nb',
-    '__proto__',
-    '{{apiKey}}',
-  ];
-  const at = await probe({
-    rules: [
-      {
-        action: {
-          type: 'patch',
-          operations: names.map((tool) => ({
-            op: 'set' as const,
-            path: '/data/0/by_tool/-',
-            value: { tool, invocations: 1 },
-          })),
-        },
-      },
-    ],
-  });
-  const [row] = await at.rows('tools', '2026-02-03');
-  expect(row.by_tool.slice(-names.length).map((element: { tool: string }) => element.tool)).toEqual([
-    ...names.slice(0, -1),
-    at.emulator.apiKey,
-  ]);
 });

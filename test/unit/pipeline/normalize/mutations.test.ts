@@ -1,3 +1,5 @@
+// @module-tag campaign/answers
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { byKey } from '../../../../schema/row.ts';

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import type { Warehouse } from '../../../src/warehouse/port.ts';
+import { currentRollups, refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
+import { type UserOfDay, usersOn } from '../../support/rollups/user-days.ts';
+import { commitDay } from '../../support/warehouse/commit-of.ts';
+import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+
+const FIRST = parseDay('2026-01-26');
+const LAST = parseDay('2026-12-31');
+const OPTIONS = { orgId: 'org_1', now: new Date('2026-03-20T03:00:00Z') };
+
+const user = fc.record({
+  id: fc.constantFrom('u1', 'u2', 'u3'),
+  email: fc.constantFrom(null, 'a@example.com', 'b@example.com'),
+  credits: fc.integer({ min: 0, max: 9 }),
+});
+const step = fc.oneof(
+  fc.record({
+    kind: fc.constant('commit' as const),
+    day: fc.integer({ min: 0, max: 12 }).map((days) => shiftDay(FIRST, days)),
+    users: fc.uniqueArray(user, { minLength: 1, selector: ({ id }) => id }),
+  }),
+  fc.record({ kind: fc.constant('people' as const), team: fc.constantFrom('Red', 'Blue') }),
+  // A refresh that is killed before its nth transaction.
+  fc.record({ kind: fc.constant('refresh' as const), killedAt: fc.integer({ min: 1, max: 6 }) }),
+);
+
+/** The warehouse of a process that is killed before its nth transaction. */
+function killed(warehouse: Warehouse, at: number): Warehouse {
+  let count = 0;
+  return {
+    ...warehouse,
+    transact: (doing, steps) => {
+      count += 1;
+      return count >= at ? Promise.reject(new Error('killed')) : warehouse.transact(doing, steps);
+    },
+  };
+}
+
+/** Rollups whose marks are current equal a plain computation. Returns them. */
+async function expectCurrentExact(warehouse: Held): Promise<ReadonlySet<string>> {
+  const current = await currentRollups(warehouse, OPTIONS.orgId, FIRST, LAST);
+  const [stored, expected] = [
+    await storedRollups(warehouse.place),
+    expectedRollups(await storedUserDays(warehouse.place)),
+  ];
+  if (current.has('weekly')) expect(stored.user_weekly).toEqual(expected.user_weekly);
+  if (current.has('monthly')) expect(stored.user_monthly).toEqual(expected.user_monthly);
+  if (current.has('monthly')) expect(stored.org_monthly).toEqual(expected.org_monthly);
+  if (current.has('users')) expect(stored.users).toEqual(expected.users);
+  return current;
+}
+
+onEachDatabase((database) => {
+  it('rollups with current marks are exact after any sequence of commits, loads of people and kills', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
+        const warehouse = await open(database);
+        for (const taken of steps) {
+          if (taken.kind === 'commit') {
+            const rows = taken.users.map(({ id, email, credits }): UserOfDay => [id, email, credits]);
+            await commitDay(warehouse, usersOn(taken.day, rows));
+          } else if (taken.kind === 'people') {
+            await warehouse.place.execute(
+              `DELETE FROM people; INSERT INTO people (org_id, person, valid_from, team) VALUES ('org_1', 'A@example.com', '2026-01-14', '${taken.team}')`,
+            );
+          } else {
+            await refreshRollups(killed(warehouse, taken.killedAt), OPTIONS).catch(() => undefined);
+          }
+          await expectCurrentExact(warehouse);
+        }
+        await refreshRollups(warehouse, OPTIONS);
+        expect([...(await expectCurrentExact(warehouse))]).toEqual(['weekly', 'monthly', 'users']);
+        const teams = await warehouse.place.query(
+          'SELECT COUNT(*) AS n FROM users LEFT JOIN people ON TRUE WHERE users.team IS NOT NULL AND users.team <> people.team',
+        );
+        expect(Number(teams[0]?.['n'])).toBe(0);
+      }),
+      { numRuns: database.name === 'SQLite' ? 12 : 5 },
+    );
+  });
+});

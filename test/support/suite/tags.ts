@@ -1,0 +1,34 @@
+/**
+ * What a test is for, beside the project that its folder gives it. A file is tagged by `// @module-tag`. `npm test` leaves
+ * out `ci/…`, and what runs on PostgreSQL unless the file is `database-specific`; `npm run test:rest` runs that.
+ */
+export const TAGS = [
+  { name: 'postgresql', description: 'runs on PostgreSQL' },
+  {
+    name: 'database-specific',
+    description: 'the promise depends on the database, so npm test shows it on PostgreSQL too',
+  },
+  { name: 'ci/again', description: 'npm test shows the same promise by another test' },
+  { name: 'ci/variant', description: 'npm test shows the same promise at another size, or in another case' },
+  {
+    name: 'ci/upkeep',
+    description: 'benchmarks and pages of the documentation are in order; it is no behaviour of the program',
+  },
+  { name: 'campaign/answers', description: 'mutated responses' },
+  { name: 'campaign/build', description: 'builds while the program is in use, and a new column by hand' },
+  { name: 'campaign/chaos', description: 'kills at writes and at random moments' },
+  { name: 'campaign/faults', description: 'the faults that a run survives' },
+  { name: 'campaign/lies', description: 'plausible lies, shrinking worlds and the model of trust' },
+  { name: 'campaign/metrics', description: 'metrics of random organizations' },
+  { name: 'campaign/moves', description: 'kills during copies and publishes' },
+  { name: 'campaign/pace', description: 'the pace of requests, in real time' },
+  { name: 'campaign/rehearsal', description: 'nights with a kill each' },
+  { name: 'campaign/rounds', description: 'the service, its rounds and its schedules' },
+  { name: 'campaign/verify', description: 'verification and upgrades of the warehouse' },
+] as const;
+
+declare module 'vitest' {
+  interface TestTags {
+    tags: (typeof TAGS)[number]['name'];
+  }
+}
