@@ -60,14 +60,14 @@ function boundName(table: AnyTable, bound: Invariant['bound']): string {
 /** Says how a row violates an invariant: `user_messages is 12, which is more than messages (10)`. */
 export function violationText(invariant: Invariant, row: Values, dayRow?: Values): string {
   const { table, column, relation, bound } = invariant;
-  const found = valueOf(table, column, row);
+  const found = cellOf(table, column, row);
   const than = relation === '≥' ? 'less than' : 'more than';
   if (typeof bound === 'number') return `${column} is ${found}, which is ${than} ${bound}`;
-  const limit = valueOf(bound.table, bound.column, bound.table === table ? row : dayRow);
+  const limit = cellOf(bound.table, bound.column, bound.table === table ? row : dayRow);
   return `${column} is ${found}, which is ${than} ${boundName(table, bound)} (${limit})`;
 }
 
-function valueOf(table: AnyTable, column: string, row: Values | undefined): Value {
+function cellOf(table: AnyTable, column: string, row: Values | undefined): Value {
   const [position = 0] = positionsOf(table, [column]);
   return row?.[position] ?? null;
 }

@@ -77,7 +77,8 @@ export function agree<Unit extends Standing>(
   const facts = { day, rule, isEmptyDay, hasActive };
   return units.map((unit) => {
     if (isEmpty(unit)) return { ...unit, ...settleEmpty(unit, facts) };
-    if (unit.state === 'quarantined') return { ...unit, ...settleAged(unit, facts, committed.has(unit.stream)) };
+    if (unit.state === 'quarantined')
+      return { ...unit, ...settleAged(unit, facts, committed.has(unit.stream)) };
     if (unit.state !== 'loaded') return unit;
     const isShort = isShortOf(unit, active);
     const noted = unit.stream === 'users' ? noteShort(unit, isShort, rule) : unit;

@@ -68,16 +68,17 @@ export async function withStoredReports(
 ): Promise<readonly TableRows[]> {
   if (held.length === 0) return tables;
   const ids = new Set(held.map(({ table, row }) => String(row[positionsOf(table, ['report_id'])[0] ?? 0])));
-  const list = sql.join([...ids].map((id) => sql`${id}`), sql`, `);
+  const list = sql.join(
+    [...ids].map((id) => sql`${id}`),
+    sql`, `,
+  );
   const storedOf = async (table: AnyTable) => {
     const rows = await warehouse.select(
       sql`SELECT * FROM ${sql.identifier(table.name)} WHERE org_id = ${orgId} AND report_id IN (${list})`,
     );
     return rows.map((row) => columnsOf(table).map((name) => storedValue(table, name, row[name] ?? null)));
   };
-  return Promise.all(
-    tables.map(async (part) => (await mergeStored(part, held, storedOf)).merged ?? part),
-  );
+  return Promise.all(tables.map(async (part) => (await mergeStored(part, held, storedOf)).merged ?? part));
 }
 
 /** PostgreSQL has another text for the same JSON. */

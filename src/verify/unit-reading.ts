@@ -57,7 +57,9 @@ function countViolation(violated: Map<Invariant, number>, invariant: Invariant |
 }
 
 /** The findings about impossible and unusual values in a unit: one for each violated invariant. */
-export function violationsOf({ violated }: UnitReading): readonly Omit<Finding, 'orgId' | 'stream' | 'day'>[] {
+export function violationsOf({
+  violated,
+}: UnitReading): readonly Omit<Finding, 'orgId' | 'stream' | 'day'>[] {
   return [...violated].map(([invariant, rows]) => ({
     severity: invariant.severity === 'impossible' ? 'impossible' : 'oddity',
     what: `rows that violate ${invariantName(invariant)}`,

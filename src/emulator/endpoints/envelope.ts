@@ -32,7 +32,10 @@ export function writeRows(world: World, scope: { stream: DailyStream; range: Req
         const json = JSON.stringify(distort(one, `${stream} ${date} ${name}`, quirks));
         chars += json.length + 1;
         if (chars > quirks.maxAnswerChars) {
-          throw new Refusal(400, 'The requested range is too large for this organization: request fewer days');
+          throw new Refusal(
+            400,
+            'The requested range is too large for this organization: request fewer days',
+          );
         }
         rows.push(json);
       }

@@ -149,7 +149,8 @@ export function repeatRow(
 /** Makes some fields of a record impossible. A record without these fields stays as it is. */
 const FALSIFIED: Readonly<Record<ImpossibleValue, (record: Record<string, unknown>) => object>> = {
   'negative-tokens': (row) => withField(row, 'billable_tokens', () => -1),
-  'p50-above-p90': (row) => withField(row, 'autonomy_ratio_p50', () => numberIn(row, 'autonomy_ratio_p90') + 1),
+  'p50-above-p90': (row) =>
+    withField(row, 'autonomy_ratio_p50', () => numberIn(row, 'autonomy_ratio_p90') + 1),
   'daily-above-weekly': (row) =>
     withField(row, 'weekly_active_users', () => numberIn(row, 'daily_active_users') - 1),
   'weekly-above-monthly': (row) =>

@@ -235,7 +235,13 @@ export function normalizeActivity() {
       days.add(dayRow);
       for (const [client, users] of Object.entries(row.daily_active_users_by_client ?? {})) {
         findings.expectOneOf(CLIENTS, client, place);
-        const own = clientRow({ org_id, date: row.date, client, daily_active_users: users ?? null, extra: null });
+        const own = clientRow({
+          org_id,
+          date: row.date,
+          client,
+          daily_active_users: users ?? null,
+          extra: null,
+        });
         clients.add(own);
         expectPossibleClient(own, { findings, record: { [client]: users }, place, exact, dayRow });
       }

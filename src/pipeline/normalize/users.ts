@@ -34,7 +34,12 @@ export function normalizeUsers() {
       if (!contradicts) return;
       context.findings.holdContradiction(
         { table: userDaily, row: user },
-        { record, place: PLACE, exact: context.exact, reason: 'the same user came twice with different values' },
+        {
+          record,
+          place: PLACE,
+          exact: context.exact,
+          reason: 'the same user came twice with different values',
+        },
       );
     },
     finish: (): EncodedRows[] => users.finish(),

@@ -222,7 +222,9 @@ export class DaySorter {
 /** A digest of content and of the records that were held beside it. */
 function heldSha256(contentSha256: string, records: readonly QuarantinedRecord[]): string {
   const names = records.map(({ recordSha256 }) => recordSha256).toSorted();
-  return createHash('sha256').update([contentSha256, ...names].join(' ')).digest('hex');
+  return createHash('sha256')
+    .update([contentSha256, ...names].join(' '))
+    .digest('hex');
 }
 
 function rowsOf({ tables }: NormalizedDay): number {

@@ -102,26 +102,26 @@ onEachDatabase((database) => {
       expect(await quarantineOf(rig, 'tools')).toHaveLength(1);
     });
 
-    test.each([
-      'numerator-above-denominator',
-      'denominator-zero',
-    ] as const)('%s: the stored criteria of a report stay', async (value) => {
-      const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 3, reports: 4 });
-      const criteria = () =>
-        rig.sql('SELECT * FROM readiness_report_criteria ORDER BY report_id, criterion_id');
-      const before = await criteria();
-      expect(before.length).toBeGreaterThan(0);
-      lie(rig, { impossible: { value } });
-      const force = { command: 'backfill', from: YOUNG, until: YOUNG, force: true, now: NIGHT } as const;
-      expect((await rig.run(force)).report).toMatchObject({ exitCode: 5, restatements: 0 });
-      expect(await criteria()).toEqual(before);
-      const named = await quarantineOf(rig, 'readiness');
-      expect(named).toHaveLength(before.length);
-      expect(named[0]).toMatchObject({ path: expect.stringMatching(/^reports\[\d+\]\.report\.\w+$/) });
-      const later = { ...force, now: shiftDay(NIGHT, 7) };
-      expect((await rig.run(later)).report).toMatchObject({ exitCode: 0 });
-      expect(await quarantineOf(rig, 'readiness')).toHaveLength(before.length);
-    });
+    test.each(['numerator-above-denominator', 'denominator-zero'] as const)(
+      '%s: the stored criteria of a report stay',
+      async (value) => {
+        const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 3, reports: 4 });
+        const criteria = () =>
+          rig.sql('SELECT * FROM readiness_report_criteria ORDER BY report_id, criterion_id');
+        const before = await criteria();
+        expect(before.length).toBeGreaterThan(0);
+        lie(rig, { impossible: { value } });
+        const force = { command: 'backfill', from: YOUNG, until: YOUNG, force: true, now: NIGHT } as const;
+        expect((await rig.run(force)).report).toMatchObject({ exitCode: 5, restatements: 0 });
+        expect(await criteria()).toEqual(before);
+        const named = await quarantineOf(rig, 'readiness');
+        expect(named).toHaveLength(before.length);
+        expect(named[0]).toMatchObject({ path: expect.stringMatching(/^reports\[\d+\]\.report\.\w+$/) });
+        const later = { ...force, now: shiftDay(NIGHT, 7) };
+        expect((await rig.run(later)).report).toMatchObject({ exitCode: 0 });
+        expect(await quarantineOf(rig, 'readiness')).toHaveLength(before.length);
+      },
+    );
   });
 
   describe('an answer that contradicts itself', () => {
