@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import { contentSha256 } from '../../../schema/digest.ts';
+import { columnsOf } from '../../../schema/row.ts';
+import { tables, tablesOf } from '../../../schema/tables.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import type { Lies } from '../../../src/emulator/quirks.ts';
+import type { Lies, Quirks } from '../../../src/emulator/quirks.ts';
+import { valuesOfUnit } from '../../../src/warehouse/ledger-rows.ts';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
-import type { Rig } from '../../support/rig/rig.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { afterNights, lie, nights, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST = '2026-02-18';
 const NIGHT = parseDay('2026-02-20');
@@ -143,3 +150,75 @@ onEachDatabase((database) => {
     });
   });
 });
+
+/** What a service may honestly do. */
+const HONEST: readonly Partial<Quirks>[] = [
+  { nullMetrics: 0.3, emptyDays: 'zeros', unknownFields: true },
+  { provisionalDays: 5, cacheFields: true, byUser: 'flat', overlappingPages: 'identical', pageSize: 3 },
+  { inactiveDays: [YOUNG], newClientType: true, newCriteria: true, nullNumerators: 0.5 },
+];
+
+describe('on SQLite', () => {
+  test.each(HONEST)('an honest service is never held: %j', async (quirks) => {
+    const rig = await createRig({ today: NIGHT, users: 25, reports: 5, quirks }, { database: sqlite });
+    for (const night of ['2026-02-17', '2026-02-18']) {
+      expect((await rig.run({ now: parseDay(night) })).report.exitCode).toBe(0);
+      rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-15') });
+    }
+    expect(await rig.value('SELECT COUNT(*) FROM quarantine')).toBe(0);
+    const { counts } = JSON.parse(
+      (await daywalkInProcess(['verify', '--json', '--warehouse', rig.path])).stdout,
+    );
+    expect(counts).toMatchObject({ impossible: 0, broken: 0 });
+  });
+
+  test('rows that an earlier version stored stay, verify names them, and the next answer decides', async () => {
+    const rig = await afterNights(sqlite, [FIRST, '2026-02-19'], { users: 8 });
+    lie(rig, { impossible: { value: 'negative-tokens', days: [YOUNG] } });
+    await storeAsBefore(rig);
+    const verify = await daywalkInProcess(['verify', '--json', '--warehouse', rig.path]);
+    const { findings } = JSON.parse(verify.stdout);
+    expect(verify.code).toBe(5);
+    const what = 'rows that violate tokens_daily.billable_tokens ≥ 0';
+    expect(findings).toEqual([
+      expect.objectContaining({
+        severity: 'impossible',
+        stream: 'tokens',
+        day: YOUNG,
+        what,
+        expected: 0,
+        found: 1,
+      }),
+    ]);
+    // The answer is as impossible as what is stored.
+    expect((await rig.run({ now: NIGHT })).report.exitCode).toBe(5);
+    expect(await figures(rig, 'SELECT billable_tokens FROM tokens_daily')).toEqual([-1]);
+    lie(rig);
+    expect((await rig.run({ now: NIGHT })).report.exitCode).toBe(0);
+    expect(await daywalkInProcess(['verify', '--warehouse', rig.path])).toMatchObject({ code: 0 });
+  });
+});
+
+/** Stores an impossible value with a true digest, as a version without invariants did. */
+async function storeAsBefore(rig: Rig): Promise<void> {
+  const warehouse = await openWarehouse(rig.path, { clock: systemClock(), create: false });
+  try {
+    const orgId = (await warehouse.organizations()).join('');
+    const scope = { orgId, firstDay: YOUNG, lastDay: YOUNG };
+    const parts = [];
+    for (const table of tablesOf('tokens')) parts.push({ table, rows: await warehouse.rowsOf(table, scope) });
+    const [days, ...others] = parts;
+    if (days === undefined) throw new Error('tokens have no table');
+    const at = columnsOf(days.table).indexOf('billable_tokens');
+    const rows = days.rows.map((row) => row.map((value, index) => (index === at ? -1 : value)));
+    const changed = [{ table: days.table, rows }, ...others];
+    const [unit] = (await warehouse.units(orgId, ['tokens'])).filter(
+      (one) => one.kind === 'day' && one.day === YOUNG,
+    );
+    if (unit === undefined) throw new Error('the day was never pulled');
+    const ledger = valuesOfUnit({ ...unit, contentSha256: contentSha256(changed) });
+    await warehouse.change({ put: [...changed, { table: tables.exportUnits, rows: [ledger] }], remove: [] });
+  } finally {
+    await warehouse.close();
+  }
+}
