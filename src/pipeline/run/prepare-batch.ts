@@ -1,5 +1,5 @@
-import { rejectOtherDays } from '../../api/answer-rules.ts';
 import { tablesOf } from '../../../schema/tables.ts';
+import { rejectOtherDays } from '../../api/answer-rules.ts';
 import { type AnalyticsPage, analyticsPage } from '../../api/pages.ts';
 import { exactText } from '../../contract/exact.ts';
 import { type Rejected, type RowCheck, rowCheck } from '../../contract/row-check.ts';
