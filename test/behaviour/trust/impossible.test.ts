@@ -5,8 +5,10 @@ import { tables, tablesOf } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Lies, Quirks } from '../../../src/emulator/quirks.ts';
+import { readOrganizations, readUnits } from '../../../src/warehouse/ledger.ts';
 import { valuesOfUnit } from '../../../src/warehouse/ledger-rows.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
+import { changeRows } from '../../../src/warehouse/rows.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { afterNights, lie, nights, unitOf } from '../../support/trust/run-nights.ts';
@@ -203,7 +205,7 @@ describe('on SQLite', () => {
 async function storeAsBefore(rig: Rig): Promise<void> {
   const warehouse = await openWarehouse(rig.path, { clock: systemClock(), create: false });
   try {
-    const orgId = (await warehouse.organizations()).join('');
+    const orgId = (await readOrganizations(warehouse)).join('');
     const scope = { orgId, firstDay: YOUNG, lastDay: YOUNG };
     const parts = [];
     for (const table of tablesOf('tokens')) parts.push({ table, rows: await warehouse.rowsOf(table, scope) });
@@ -212,12 +214,15 @@ async function storeAsBefore(rig: Rig): Promise<void> {
     const at = columnsOf(days.table).indexOf('billable_tokens');
     const rows = days.rows.map((row) => row.map((value, index) => (index === at ? -1 : value)));
     const changed = [{ table: days.table, rows }, ...others];
-    const [unit] = (await warehouse.units(orgId, ['tokens'])).filter(
+    const [unit] = (await readUnits(warehouse, orgId, ['tokens'])).filter(
       (one) => one.kind === 'day' && one.day === YOUNG,
     );
     if (unit === undefined) throw new Error('the day was never pulled');
     const ledger = valuesOfUnit({ ...unit, contentSha256: contentSha256(changed) });
-    await warehouse.change({ put: [...changed, { table: tables.exportUnits, rows: [ledger] }], remove: [] });
+    await changeRows(warehouse, {
+      put: [...changed, { table: tables.exportUnits, rows: [ledger] }],
+      remove: [],
+    });
   } finally {
     await warehouse.close();
   }
