@@ -3,7 +3,6 @@ import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { SerialQueue } from '../core/async-flow.ts';
 import type { Clock } from '../core/clock.ts';
-import { DefectError } from '../core/errors.ts';
 import type { ErasingPrivacy } from '../privacy/erased-people.ts';
 import {
   type DayCommit,
@@ -12,7 +11,6 @@ import {
   decodedChunks,
   type EncodedRows,
   type SettleRule,
-  unitName,
   type Warehouse,
 } from '../warehouse/port.ts';
 import { listLearned } from '../warehouse/remembered.ts';
@@ -24,8 +22,6 @@ export interface NormalizedDay {
   readonly unit: DayUnit;
   readonly tables: readonly EncodedRows[];
   readonly findings: Findings;
-  /** Users in the answer who are held and not stored; absent before `withStoredRows`. */
-  readonly absentUsers?: number;
 }
 
 export interface Pull {
@@ -42,14 +38,9 @@ export interface Pull {
   readonly basedOn?: string | null | undefined;
 }
 
-/**
- * The commit of a day.
- * @throws {DefectError} if held keys do not have their stored rows yet, see `withStoredRows`.
- */
+/** The commit of a day. */
 export function dayCommit(day: NormalizedDay, pull: Pull): DayCommit {
-  const { orgId, unit, tables, findings, absentUsers } = day;
-  if (findings.held.length > 0 && absentUsers === undefined)
-    throw new DefectError(`commit ${unitName(unit)}`, 'stored rows of held keys are missing');
+  const { orgId, unit, tables, findings } = day;
   const { quarantined, drift } = findings;
   const active = isActive(tables) ? 'loaded' : 'awaiting';
   return {
@@ -75,10 +66,10 @@ const publishedUsers = readerOf(schema.activityDaily, 'daily_active_users');
  * Active users of a day: for `users`, its rows and records in quarantine; for `activity`, the published figure; else
  * null.
  */
-export function activeUsersOf({ unit, tables, findings, absentUsers = 0 }: NormalizedDay): number | null {
+export function activeUsersOf({ unit, tables, findings }: NormalizedDay): number | null {
   const own = tables.find(({ table }) => table === schema.userDaily || table === schema.activityDaily);
   if (own === undefined) return null;
-  if (unit.stream === 'users') return own.active + findings.setAside + absentUsers;
+  if (unit.stream === 'users') return own.active + findings.setAside;
   const [[row] = []] = [...decodedChunks(own)];
   const published = row === undefined ? null : publishedUsers(row);
   return typeof published === 'number' ? Math.floor(published) : null;
