@@ -18,7 +18,8 @@ const ADVICE: Readonly<Record<ExitCode, { readonly meaning?: string; readonly re
     remedy: 'run again later, it resumes; `daywalk status` lists what is missing',
   },
   [EXIT.quarantine]: {
-    meaning: 'something is in quarantine, a loss is doubted, or `verify` or `copy` found a difference',
+    meaning:
+      'something is in quarantine, a loss is doubted, the organization is [not the expected one](trust.md#the-organization-must-be-the-expected-one), or `verify` or `copy` found a difference',
     remedy: 'see [When something is missing](#when-something-is-missing)',
   },
   [EXIT.storage]: {
