@@ -1,13 +1,14 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { sql } from '../../schema/query.ts';
 import { allTables, tables } from '../../schema/tables.ts';
+import { forgetExpected } from '../warehouse/identity.ts';
 import { ERASURE } from '../warehouse/remembered.ts';
 import type { Sweep } from './sweep.ts';
 
 /** Tables that belong to no organization, or that remember what was erased. */
 const STAYS: ReadonlySet<AnyTable> = new Set<AnyTable>([tables.dates, tables.erased]);
 
-/** Removes every row of an organization, one table after the other. The plan of the erasure stays. */
+/** Removes every row of an organization, one table after the other, and what others remember of it. The plan of the erasure stays. */
 export async function removeOrganization({
   warehouse,
   orgId,
@@ -29,4 +30,5 @@ export async function removeOrganization({
       yield sql`DELETE FROM ${name} WHERE org_id = ${orgId}${rest}`;
     });
   }
+  if (!isDryRun) await forgetExpected(warehouse, orgId);
 }

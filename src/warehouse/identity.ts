@@ -106,6 +106,14 @@ export async function recordRefusal(
   });
 }
 
+/** Ends the refusals that wait for an organization, because they name it. Call it when it is removed. */
+export async function forgetExpected(warehouse: IdentityStore, orgId: string): Promise<void> {
+  await changeIdentities(warehouse, (identities) => {
+    const waiting = [...identities].filter(([, { refused }]) => refused?.expected === orgId);
+    return new Map(waiting.map(([other, identity]) => [other, { ...identity, refused: null }]));
+  });
+}
+
 function afterAccepted(
   orgId: string,
   identity: Identity,

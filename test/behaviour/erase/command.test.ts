@@ -37,6 +37,10 @@ onEachDatabase((database) => {
   test('an organization is removed, its runs are refused, and another one stays', async () => {
     const rig = await archivedRig({ ...SMALL, orgId: 'org_leaves' }, database);
     await rig.run();
+    const third = await createRig({ ...SMALL, orgId: 'org_third', users: 5 }, { database });
+    const { emulator } = third;
+    const refused = await rig.run({ settings: { baseUrl: emulator.url, appUrl: emulator.url } });
+    expect(refused.report.exitCode).toBe(5);
     const other = await createRig({ ...SMALL, orgId: 'org_stays', users: 5 }, { database });
     await rig.run({
       newOrganization: 'org_stays',
@@ -48,6 +52,8 @@ onEachDatabase((database) => {
     expect(certificate).toMatchObject({ kind: 'organization', org_id: 'org_leaves' });
     for (const table of ['export_units', 'user_daily', 'users', 'readiness_reports', 'export_runs'])
       expect(await rig.value(`SELECT count(*) FROM ${table} WHERE org_id = 'org_leaves'`), table).toBe(0);
+    const named = "SELECT count(*) FROM export_state WHERE CAST(value AS TEXT) LIKE '%org_leaves%'";
+    expect(await rig.value(named)).toBe(0);
     expect(await kept()).toEqual(before);
     const { report } = await rig.run();
     expect(report.exitCode).toBe(2);
