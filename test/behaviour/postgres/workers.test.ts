@@ -1,3 +1,5 @@
+// @module-tag database-specific
+
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { digestWarehouse } from '../../../jobs/warehouse.ts';
@@ -107,7 +109,9 @@ onDatabase(postgres, () => {
       await expect.poll(() => heldLocks(place)).toBe(0);
     });
 
-    it('of which two are killed leave no locks, lose nothing and store nothing twice', async () => {
+    it('of which two are killed leave no locks, lose nothing and store nothing twice', {
+      tags: 'ci/variant',
+    }, async () => {
       needsSessions(postgres);
       // Slow until all have begun, so that none finds everything done.
       const emulator = await service(1_000);
@@ -129,7 +133,7 @@ onDatabase(postgres, () => {
       expect(await place.query('SELECT COUNT(*) AS n FROM restatements')).toEqual([{ n: 0 }]);
     });
 
-    it('pull the readiness reports one worker at a time', async () => {
+    it('pull the readiness reports one worker at a time', { tags: 'ci/variant' }, async () => {
       needsSessions(postgres);
       // A worker that begins only when another has ended reads them again, so one must take longer than the others' start.
       const emulator = await service(0);
@@ -141,7 +145,9 @@ onDatabase(postgres, () => {
       expect(reports.reduce((sum, { unitsElsewhere }) => sum + unitsElsewhere, 0)).toBe(2);
     });
 
-    it('are refused with exit code 75 while a command uses the whole warehouse, and block such a command themselves', async () => {
+    it('are refused with exit code 75 while a command uses the whole warehouse, and block such a command themselves', {
+      tags: 'ci/variant',
+    }, async () => {
       needsSessions(postgres);
       const emulator = await service(0);
       const place = postgres.place();
