@@ -262,6 +262,7 @@ export const RULES = {
   'loss-of-all': 'the answer would remove everything that is stored',
   'loss-of-most': 'the answer would remove more than half of what is stored',
   'loss-of-users': 'the answer would remove users, and has fewer than daily_active_users',
+  'loss-of-reports': 'the list lacks reports that are stored',
 } as const;
 
 /** The name of one of {@link RULES}. */
