@@ -101,12 +101,13 @@ export const countAction: Action = async ({ settings, job, out }) => {
       file: 'jobs/count.ts',
       add: `import type { JobContext } from '../src/core/clock.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { readUnits } from '../src/warehouse/ledger.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 import { onlyOrganization } from '../src/warehouse/organizations.ts';
 
 export function countUnits({ warehouse }: Settings, { clock }: Pick<JobContext, 'clock'>): Promise<number> {
   return withWarehouse(warehouse, { clock, create: false }, async (opened) => {
-    const units = await opened.units((await onlyOrganization(opened)) ?? '');
+    const units = await readUnits(opened, (await onlyOrganization(opened)) ?? '');
     return units.length;
   });
 }`,

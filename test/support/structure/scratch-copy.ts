@@ -32,7 +32,17 @@ export interface ScratchCopy {
   daywalk(args: readonly string[], env?: Readonly<Record<string, string>>): Ended;
 }
 
-const COPIED = ['src', 'schema', 'jobs', 'scripts', 'bench', 'docs', '.env.example', 'package.json'];
+const COPIED = [
+  'test/support/structure',
+  'src',
+  'schema',
+  'jobs',
+  'scripts',
+  'bench',
+  'docs',
+  '.env.example',
+  'package.json',
+];
 
 /** Copies what the program and its generated documentation are made from. */
 export function scratchCopy(): ScratchCopy {
@@ -44,7 +54,10 @@ export function scratchCopy(): ScratchCopy {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include }));
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');
   const run: ScratchCopy['run'] = (args, env = {}) => {
-    const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, ...env } } as const;
+    // The variables by which a campaign is asked for are no settings of the program.
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DAYWALK_'));
+    const own = { ...Object.fromEntries(inherited), ...env };
+    const options = { cwd: folder, encoding: 'utf8', env: own } as const;
     const { status: code, stdout, stderr } = spawnSync(process.execPath, args, options);
     return { code, stdout, stderr };
   };
