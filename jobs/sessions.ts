@@ -59,7 +59,8 @@ export interface NewSession {
  * Creates a session and records it. Opens the warehouse first, so that an unusable one costs no session. Do not repeat
  * it without care: each successful call creates another session.
  * @param onCreated called as soon as the session exists, before it is recorded.
- * If the answer names the session and breaks another promise, what it tells is shown and recorded before the error is thrown.
+ * If the answer names the session but lacks something else, the known part is shown and recorded, and the error is
+ * thrown after that.
  * @throws {UsageError} for a bad request; nothing was sent. @throws {StorageError} when the session was created and
  * could not be recorded; the message has its id. Otherwise as `createSession`.
  */
@@ -95,15 +96,17 @@ export function createRecordedSession(
         onWarning: ({ message, path }) =>
           observe({ type: 'warning', message: `${path}: ${message}`, hint: undefined }),
       });
-      const { created, failure } = await creation.then(
-        (whole) => ({ created: whole, failure: null }),
-        (error: unknown) => ({ created: knownPart(error, clock.now()), failure: error }),
-      );
-      if (created !== undefined) {
+      const keep = async (created: CreatedSession | KnownSession) => {
         onCreated({ orgId, session: created.session, warehouse: warehouse.location });
         await record(created, { warehouse, orgId, settings });
+      };
+      try {
+        await keep(await creation);
+      } catch (error) {
+        const known = knownPart(error, clock.now());
+        if (known !== undefined) await keep(known);
+        throw error;
       }
-      if (failure !== null) throw failure;
     } finally {
       await transport.close();
     }

@@ -1,4 +1,5 @@
-import { USERS_LIMIT } from '../contract/limits.ts';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { TIMER_MS_MAX, USERS_LIMIT } from '../contract/limits.ts';
 import { GROUP_BY } from '../contract/paths.ts';
 import { type Rejected, type RowCheck, rowCheck } from '../contract/row-check.ts';
 import { ReadinessReport, UserRow } from '../contract/shapes.ts';
@@ -93,6 +94,8 @@ export interface ReportsQuery {
 const checkUsers = rowCheck(UserRow);
 const checkReports = rowCheck(ReadinessReport);
 
+/** More attempts than any caller waits for. */
+const RETRIES_MAX = 1_000;
 /** Headers that the client sends itself, or that undici sets. */
 const OWN_HEADERS =
   /^(authorization|accept|accept-encoding|content-type|content-length|host|connection|transfer-encoding|user-agent)$/i;
@@ -105,21 +108,33 @@ export function callOptions(
   client: { readonly signal: AbortSignal },
   options: RequestOptions = {},
 ): CallOptions {
-  const { signal, timeoutMs, retries, headers } = options;
-  for (const [name, value, min] of [
-    ['timeoutMs', timeoutMs, 1],
-    ['retries', retries, 0],
+  const { signal = client.signal, timeoutMs, retries, headers } = options;
+  for (const [name, value, min, max] of [
+    ['timeoutMs', timeoutMs, 1, TIMER_MS_MAX],
+    ['retries', retries, 0, RETRIES_MAX],
   ] as const) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= min))
-      throw new UsageError(`${name} is ${value}, not a whole number from ${min}`, {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= min && value <= max))
+      throw new UsageError(`${name} is ${value}, not a whole number from ${min} to ${max}`, {
         hint: `leave ${name} out for that of the client`,
       });
   }
-  const own = Object.keys(headers ?? {}).find((name) => OWN_HEADERS.test(name));
-  if (own !== undefined)
-    throw new UsageError(`the header ${own} cannot be replaced`, { hint: 'the client sends it itself' });
-  const signals = signal === undefined ? client.signal : AbortSignal.any([client.signal, signal]);
-  return { signal: signals, timeoutMs, headers, ...(retries === undefined ? {} : { attempts: retries + 1 }) };
+  for (const [name, value] of Object.entries(headers ?? {})) checkHeader(name, value);
+  return { signal, timeoutMs, headers, ...(retries === undefined ? {} : { attempts: retries + 1 }) };
+}
+
+function checkHeader(name: string, value: unknown): void {
+  if (OWN_HEADERS.test(name))
+    throw new UsageError(`the header ${name} cannot be replaced`, { hint: 'the client sends it itself' });
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value as string);
+  } catch (cause) {
+    // The value may be a secret.
+    throw new UsageError(`headers: "${name}" has a name or a value that HTTP does not allow`, {
+      cause,
+      hint: 'give a text without line breaks and other control characters',
+    });
+  }
 }
 
 /** Reads the rows of an endpoint. */

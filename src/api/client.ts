@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { TIMER_MS_MAX } from '../contract/limits.ts';
 import { type RowCheck, rowCheck } from '../contract/row-check.ts';
 import {
   ActivityByClientRow,
@@ -188,7 +189,8 @@ export function clientOptions(options: ClientOptions): { transport: TransportOpt
         options.proxy === undefined
           ? null
           : { url: parseProxy(options.proxy.url), noProxy: options.proxy.noProxy ?? '' },
-      requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000),
+      requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000, TIMER_MS_MAX),
+      signal: options.signal,
       attempts: wholeNumber('attempts', options.attempts ?? 6),
       clock: systemClock(),
       random: systemRandom,

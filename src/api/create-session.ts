@@ -76,6 +76,7 @@ export const Session = Type.Object({
 export type Session = Static<typeof Session>;
 
 const check = Compile(Session);
+const instantCheck = Compile(Instant);
 
 /** The session in a response, or what is wrong with it. */
 export function readSession(body: unknown): { session: Session } | { violations: Violation[] } {
@@ -93,14 +94,17 @@ export interface KnownSession {
 
 /**
  * The part of a session that a response tells; undefined if it does not name the session. A status that is missing is '',
- * and a time that is missing is when the response came.
+ * and a time that is missing or impossible is when the
+ * response came.
  */
 export function knownSession(body: unknown, receivedAt: Date): KnownSession | undefined {
   const sessionId = sessionIdOf(body);
   if (sessionId === undefined || !isObject(body) || isDeeperThan(body, LEVELS_MAX)) return undefined;
   const { createdAt, updatedAt } = body;
-  const instant = (value: unknown, missing: number) =>
-    typeof value === 'number' ? Math.trunc(value) : missing;
+  const instant = (value: unknown, missing: number) => {
+    const whole = typeof value === 'number' ? Math.trunc(value) : value;
+    return instantCheck.Check(whole) ? whole : missing;
+  };
   const created = instant(createdAt, receivedAt.getTime());
   const promised = {
     title: null,

@@ -36,3 +36,6 @@ export const RETRY_AFTER_MAX_MS = 15 * 60 * 1000;
 
 /** The upper bound of the jittered wait before the n-th retry is `base * 2^n`, up to `max`. */
 export const BACKOFF = { baseMs: 500, maxMs: 30_000 } as const;
+
+/** The longest time that a timer of Node keeps, about 24 days; it fires at once for a longer one. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;

@@ -32,6 +32,8 @@ export interface TransportOptions extends RetryPolicy {
   readonly proxy?: ProxyOptions | null;
   /** Time limit of one attempt in milliseconds, from its start to the last byte. */
   readonly requestTimeoutMs: number;
+  /** Ends every call, beside the signal of each. @default none */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Counts a caller's requests and retries. */
@@ -94,7 +96,8 @@ export function createTransport(options: TransportOptions): Transport {
   const responses = new Map<number, number>();
   const onStatus = (status: number) => void responses.set(status, (responses.get(status) ?? 0) + 1);
   const closing = new AbortController();
-  const link = signalLinker(closing.signal);
+  const end = linkOf(closing.signal, ...(options.signal === undefined ? [] : [options.signal]));
+  const link = signalLinker(end.signal);
 
   const send: Transport['get'] = async (request, call) => {
     const linked = link(call.signal);
@@ -126,6 +129,7 @@ export function createTransport(options: TransportOptions): Transport {
       closing.abort(
         new UsageError('the client was closed', { hint: 'await the calls of a client before you close it' }),
       );
+      end.unlink();
       return requester.close();
     },
   };

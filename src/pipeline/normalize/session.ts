@@ -23,12 +23,14 @@ export function sessionRow(
   { session, text, malformed = {} }: CreatedSession | KnownSession,
   { orgId, privacy }: { readonly orgId: string; readonly privacy: Privacy },
 ): SessionRow {
-  const exact = exactText({ text, body: session });
+  // What the answer has, malformed fields included.
+  const answered = { ...session, ...malformed };
+  const exact = exactText({ text, body: answered });
   const settings = session.sessionSettings ?? null;
   const settingsJson =
     settings === null || isExact(settings)
       ? canonicalJson(settings)
-      : canonicalText(exact.fieldText(session, 'sessionSettings') ?? 'null');
+      : canonicalText(exact.fieldText(answered, 'sessionSettings') ?? 'null');
   const { title, completedAt } = session;
   return {
     org_id: orgId,
@@ -42,7 +44,7 @@ export function sessionRow(
     computer_id: session.computerId ?? null,
     session_settings: settings === null ? null : canonicalText(privacy.scrubJson(settingsJson)),
     extra: new Findings(privacy).extra(
-      { ...session, ...malformed },
+      answered,
       new Set([...FIELDS].filter((name) => !(name in malformed))),
       { place: 'session', exact },
     ),

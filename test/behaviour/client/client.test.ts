@@ -259,6 +259,9 @@ describe('an invalid argument', () => {
     ['no argument for users', (api) => collect(Reflect.apply(api.users, undefined, []))],
     ['a number of retries below 0', (api) => api.tokens(RANGE, { retries: -1 })],
     ['no time for an attempt', (api) => api.tokens(RANGE, { timeoutMs: 0 })],
+    ['more time than a timer keeps', (api) => api.tokens(RANGE, { timeoutMs: 2 ** 31 })],
+    ['a header with a line break', (api) => api.tokens(RANGE, { headers: { 'x-trace': 'a\nb' } })],
+    ['a header without a name', (api) => api.tokens(RANGE, { headers: { '': 'a' } })],
     ['a header that replaces the key', (api) => api.tokens(RANGE, { headers: { Authorization: 'x' } })],
     ['a limit of 0', (api) => collect(api.users({ ...RANGE, limit: 0 }))],
     ['a limit over 100', (api) => collect(api.users({ ...RANGE, limit: 101 }))],
@@ -287,6 +290,7 @@ describe('an invalid argument', () => {
     ['a concurrency of 0', { concurrency: 0 }],
     ['a fraction of an attempt', { attempts: 1.5 }],
     ['no time', { requestTimeoutMs: 0 }],
+    ['more time than a timer keeps', { requestTimeoutMs: 2 ** 31 }],
     ['a budget of nothing', { maxRequestsPerMinute: 0 }],
     ['an invalid number', { requestTimeoutMs: Number.NaN }],
   ])('is refused when the client is created: %s', (_, options) => {
@@ -473,6 +477,19 @@ describe('the limit of readiness reports', () => {
 });
 
 describe('an abort signal', () => {
+  it('of the client ends calls that have a signal of their own, and that of a call ends no other', async () => {
+    const [all, one] = [new AbortController(), new AbortController()];
+    const { api } = await client(() => undefined, { signal: all.signal });
+    const [first, second] = [one, new AbortController()].map(({ signal }) =>
+      thrownBy(api.tokens(RANGE, { signal })),
+    );
+    one.abort(new Error('one'));
+    expect(await first).toMatchObject({ message: 'one' });
+    all.abort(new Error('all'));
+    expect(await second).toMatchObject({ message: 'all' });
+    await api.close();
+  });
+
   it('ends every call of the client', async () => {
     const control = new AbortController();
     const { api, server } = await client(() => undefined, { signal: control.signal });

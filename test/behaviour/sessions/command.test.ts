@@ -319,6 +319,15 @@ describe('an answer that breaks a promise', () => {
       { message_count: 0, created_at: '2026-02-10T12:00:00.000Z', extra: '{"createdAt":1770724800000.5}' },
     ],
     [
+      'a time that no calendar has',
+      { op: 'set', path: '/createdAt', value: 1e20 },
+      {
+        message_count: 0,
+        created_at: expect.stringMatching(/^20\d\d-/),
+        extra: '{"createdAt":100000000000000000000}',
+      },
+    ],
+    [
       'no number of messages',
       { op: 'remove', path: '/messageCount' },
       { message_count: null, created_at: '2026-02-10T12:00:00.000Z', extra: null },
