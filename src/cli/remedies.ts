@@ -85,7 +85,9 @@ const keyOf = ({ organization }: Facts) =>
   organization === undefined ? 'DAYWALK_API_KEY or DAYWALK_API_KEY_FILE' : `the key file of ${organization}`;
 const consentOf = (facts: Facts) => `daywalk run --new-organization ${facts['orgId'] ?? 'ID'}`;
 const appKeyOf = ({ organization }: Facts) =>
-  organization === undefined ? 'DAYWALK_APP_API_KEY or DAYWALK_APP_API_KEY_FILE' : `appApiKeyFile of ${organization}`;
+  organization === undefined
+    ? 'DAYWALK_APP_API_KEY or DAYWALK_APP_API_KEY_FILE'
+    : `appApiKeyFile of ${organization}`;
 const baseUrlOf = ({ organization }: Facts) =>
   organization === undefined ? 'DAYWALK_BASE_URL' : `the baseUrl of ${organization}`;
 const appUrlOf = ({ organization }: Facts) =>
