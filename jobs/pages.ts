@@ -1,7 +1,8 @@
-import { basename, resolve } from 'node:path';
+import { access, constants } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import type { Advice } from '../src/core/errors.ts';
+import { type Advice, messageOf, UsageError } from '../src/core/errors.ts';
 import { packageVersion } from '../src/core/package.ts';
 import type { Viewer } from '../src/look/audience.ts';
 import {
@@ -120,6 +121,9 @@ export async function report(
   { target, from, until, audience, minGroup, organization }: ReportJob,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<ReportResult> {
+  const path = resolve(target.path);
+  // Before the work, which takes seconds.
+  if (target.kind === 'file') await expectFolder(dirname(path));
   return withWarehouse(location, { clock, create: false, readOnly: true, signal }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     const period = await reportPeriod(warehouse, orgId, { from, until }, yesterdayOf(clock.now()));
@@ -130,11 +134,22 @@ export async function report(
       audience,
       min_group: audience === 'managers' ? null : minGroup,
     };
-    const path = resolve(target.path);
     if (target.kind === 'folder')
       return { ...about, ...(await writeTeamReports(warehouse, request, path, signal)) };
     const team = target.team === undefined ? undefined : await findTeam(warehouse, orgId, target.team);
     const filters = { ...request.filters, team };
     return { ...about, reports: [await writeReport(warehouse, { ...request, filters }, path)] };
   });
+}
+
+async function expectFolder(folder: string): Promise<void> {
+  try {
+    // The slash refuses a file.
+    await access(`${folder}/`, constants.W_OK);
+  } catch (cause) {
+    throw new UsageError(`the report cannot be written into ${folder}: ${messageOf(cause)}`, {
+      cause,
+      hint: 'name a file in a folder that exists and that you may write',
+    });
+  }
 }

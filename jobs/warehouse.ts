@@ -1,6 +1,6 @@
 import { tables } from '../schema/tables.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { DaywalkError } from '../src/core/errors.ts';
+import { DaywalkError, UsageError } from '../src/core/errors.ts';
 import { isStream, type Stream } from '../src/core/stream.ts';
 import { type DrainReport, drainSpool } from '../src/hooks/drain.ts';
 import { namesOf } from '../src/settings/choose-organizations.ts';
@@ -138,7 +138,7 @@ export interface AcceptRequest extends Omit<QuarantineScope, 'orgId'> {
 /**
  * Accepts the quarantined records of a stream, a day, or all. They stay in quarantine but no longer affect the exit code
  * of runs; a record that changes does again. May be repeated. Returns how many were not accepted before.
- * @throws {UsageError} when there is no such warehouse or organization.
+ * @throws {UsageError} when there is no such warehouse or organization, or no record of the stream or day that was named.
  */
 export function acceptQuarantine(
   { warehouse: location }: Settings,
@@ -147,7 +147,17 @@ export function acceptQuarantine(
 ): Promise<number> {
   return withWarehouse(location, { clock, create: false }, async (warehouse) => {
     const orgId = organization === undefined ? undefined : await chooseOrganization(warehouse, organization);
-    return acceptRecords(warehouse, { ...scope, orgId }, clock.now());
+    const { accepted, found } = await acceptRecords(warehouse, { ...scope, orgId }, clock.now());
+    if (found === 0) expectAll(scope);
+    return accepted;
+  });
+}
+
+/** A stream or a day that is named and has no record was probably mistyped. */
+function expectAll({ stream, day }: Pick<QuarantineScope, 'stream' | 'day'>): void {
+  if (stream === undefined && day === undefined) return;
+  throw new UsageError(`no record of ${[stream, day].filter(Boolean).join(' ')} is in quarantine`, {
+    hint: 'daywalk quarantine list shows the records',
   });
 }
 

@@ -82,10 +82,12 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
 
 // The fact `organization` is a name of the organizations file, which then takes the place of these variables.
 const keyOf = ({ organization }: Facts) =>
-  organization === undefined ? 'DAYWALK_API_KEY' : `the key file of ${organization}`;
+  organization === undefined ? 'DAYWALK_API_KEY or DAYWALK_API_KEY_FILE' : `the key file of ${organization}`;
 const consentOf = (facts: Facts) => `daywalk run --new-organization ${facts['orgId'] ?? 'ID'}`;
 const appKeyOf = ({ organization }: Facts) =>
-  organization === undefined ? 'DAYWALK_APP_API_KEY' : `appApiKeyFile of ${organization}`;
+  organization === undefined
+    ? 'DAYWALK_APP_API_KEY or DAYWALK_APP_API_KEY_FILE'
+    : `appApiKeyFile of ${organization}`;
 const baseUrlOf = ({ organization }: Facts) =>
   organization === undefined ? 'DAYWALK_BASE_URL' : `the baseUrl of ${organization}`;
 const appUrlOf = ({ organization }: Facts) =>

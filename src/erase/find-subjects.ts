@@ -62,7 +62,7 @@ async function expectUser(warehouse: Pick<Warehouse, 'select'>, orgId: string, u
   );
   if (found.length > 0) return;
   throw new UsageError(`the organization ${orgId} has no user with this ID`, {
-    hint: 'check the user ID; nothing was changed',
+    hint: `${user.includes('@') ? 'this looks like an address: pass it with --email' : 'check the user ID'}; nothing was changed`,
   });
 }
 

@@ -106,6 +106,8 @@ export interface RunReport {
   readonly firstDay: UtcDay | null;
   readonly lastDay: UtcDay | null;
   readonly unitsPlanned: number;
+  /** Units of the request that were not pulled because they are settled. */
+  readonly unitsSettled: number;
   readonly unitsDone: number;
   /** Committed by other workers since this run made its plan. */
   readonly unitsElsewhere: number;

@@ -14,6 +14,8 @@ export interface PlanRequest {
 /** What a run will pull, in this order. */
 export interface Plan {
   readonly units: readonly DayUnit[];
+  /** How many units of the request are settled, and so not pulled. */
+  readonly settled: number;
   /** Readiness reports never settle: every run that includes the stream walks them. */
   readonly readiness: boolean;
 }
@@ -27,9 +29,11 @@ export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[]): 
   const days = daysFrom(request.firstDay, request.lastDay);
   if (request.newestFirst) days.reverse();
   const streams = request.streams.filter(isDailyStream);
-  const units = days.flatMap((day) => streams.map((stream) => ({ stream, day })));
+  const requested = days.flatMap((day) => streams.map((stream) => ({ stream, day })));
+  const units = request.force ? requested : requested.filter((unit) => !settled.has(unitName(unit)));
   return {
-    units: request.force ? units : units.filter((unit) => !settled.has(unitName(unit))),
+    units,
+    settled: requested.length - units.length,
     readiness: request.streams.includes('readiness'),
   };
 }

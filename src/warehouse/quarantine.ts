@@ -65,22 +65,31 @@ export interface QuarantineScope {
   readonly orgId?: string | undefined;
 }
 
-/** Accepts records in quarantine that were not accepted before. They stay in quarantine. Returns their number. */
+/** What {@link acceptQuarantine} found. */
+export interface AcceptedRecords {
+  /** Records that were not accepted before. */
+  readonly accepted: number;
+  /** All records of the scope, with those that were accepted before. */
+  readonly found: number;
+}
+
+/** Accepts the records of a scope that were not accepted before. They stay in quarantine. */
 export function acceptQuarantine(
   warehouse: Pick<Warehouse, 'transact'>,
   { stream, day, orgId }: QuarantineScope,
   at: Date,
-): Promise<number> {
+): Promise<AcceptedRecords> {
   const conditions = [
-    sql`accepted_at IS NULL`,
     ...(stream === undefined ? [] : [sql`stream = ${stream}`]),
     ...(day === undefined ? [] : [sql`date = ${day}`]),
     ...(orgId === undefined ? [] : [sql`org_id = ${orgId}`]),
   ];
-  const steps = function* (): Steps<number> {
+  const scope = sql.join([sql`record_sha256 IS NOT NULL`, ...conditions], sql` AND `);
+  const steps = function* (): Steps<AcceptedRecords> {
     const accepted = yield sql`UPDATE quarantine SET accepted_at = ${at.toISOString()}
-      WHERE ${sql.join(conditions, sql` AND `)} RETURNING record_sha256`;
-    return accepted.length;
+      WHERE accepted_at IS NULL AND ${scope} RETURNING record_sha256`;
+    const [counted] = yield sql`SELECT COUNT(*) AS found FROM quarantine WHERE ${scope}`;
+    return { accepted: accepted.length, found: Number(counted?.['found']) };
   };
   return warehouse.transact('accept records in the quarantine of', steps, 'latest');
 }

@@ -143,7 +143,7 @@ async function runAction(
       self,
     });
     await streams.out.flush();
-    refuseLostResult(command, streams.out);
+    if (command.resultIsOutput || flags.isOn('--json')) refuseLostResult(streams.out);
     return exitCode;
   } catch (error) {
     reporting.stop();
@@ -205,8 +205,8 @@ function afterProgress(reporting: Reporting, sink: Sink): Pick<Sink, 'write'> {
 }
 
 /** @throws {StorageError} when the result could not be written, unless the reader has closed the pipe. */
-function refuseLostResult({ resultIsOutput }: Command, { failure }: Sink): void {
-  if (failure === null || failure.code === 'EPIPE' || !resultIsOutput) return;
+function refuseLostResult({ failure }: Sink): void {
+  if (failure === null || failure.code === 'EPIPE') return;
   throw new StorageError(`write the result to standard output: ${failure.message}`, {
     cause: failure,
     hint: 'free space at the destination of the output, and run the command again',

@@ -62,6 +62,14 @@ function fieldsOf(report: RunReport): Field[] {
         `${formatNumber(unitsLeftOut)} left out`,
       ].join(', ')}`,
     ],
+    ...(report.command === 'backfill' && report.unitsSettled > 0
+      ? [
+          [
+            'not pulled',
+            `${counted(report.unitsSettled, 'settled unit')}; --force pulls settled units too`,
+          ] as const,
+        ]
+      : []),
     ...(states.length === 0 ? [] : [['states', states.join(', ')] as const]),
     ['rows written', report.rowsWritten],
     ['restatements', report.restatements],

@@ -258,10 +258,12 @@ function textOf(periods: readonly TeamPeriod[]): string {
 const FIELDS = ['user_id', 'valid_from', 'valid_to', 'person', 'team', 'department', 'cost_center'] as const;
 
 const ROWS_OF: Readonly<Record<Dialect, (orgId: string, json: string) => SQL>> = {
-  // SQLite joins by an index that it makes itself, but only over columns whose type is that of the other side.
-  sqlite: (orgId, json) => sql`  SELECT CAST(${orgId} AS TEXT) AS org_id,
-    ${sql.raw(FIELDS.map((name) => `CAST(json_extract(value, '$.${name}') AS TEXT) AS ${name}`).join(',\n    '))}
-  FROM json_each(${json})`,
+  // SQLite joins by an index that it makes itself, but only over columns whose type is that of the other side, and only over
+  // what it takes for large: it guesses that json_each has 25 rows, so one of them would be scanned for every row of the join.
+  sqlite: (orgId, json) => sql`  SELECT CAST(o.value AS TEXT) AS org_id,
+    ${sql.raw(FIELDS.map((name) => `CAST(json_extract(p.value, '$.${name}') AS TEXT) AS ${name}`).join(',\n    '))}
+  FROM json_each(${JSON.stringify([orgId])}) AS o
+  CROSS JOIN json_each(${json}) AS p`,
   postgres: (orgId, json) => sql`  SELECT CAST(${orgId} AS text) AS org_id, p.*
   FROM jsonb_to_recordset(CAST(${json} AS jsonb)) AS p (user_id text, valid_from date, valid_to date, person text,
     team text, department text, cost_center text)`,

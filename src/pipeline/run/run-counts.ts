@@ -31,6 +31,7 @@ export class RunCounts {
   organizationsBefore: readonly string[] = [];
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
   planned = 0;
+  settled = 0;
   #byOthers = 0;
   readonly #quarantinedElsewhere = new Set<string>();
   /** Fact rows inserted, updated or deleted. */
@@ -151,6 +152,7 @@ export class RunCounts {
       firstDay: this.range?.firstDay ?? null,
       lastDay: this.range?.lastDay ?? null,
       unitsPlanned: this.planned,
+      unitsSettled: this.settled,
       unitsDone: ended.length,
       unitsElsewhere: this.#byOthers,
       unitsFailed: this.#units.size - ended.length,

@@ -205,6 +205,7 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   counts.organizationsBefore = scope.organizationsBefore;
   counts.range = { firstDay, lastDay };
   counts.planned = plan.units.length + Number(plan.readiness);
+  counts.settled = plan.settled;
   observe({ type: 'planned', orgId, units: counts.planned, firstDay, lastDay, streams });
 
   const ledger = new KnownLedger(planned);

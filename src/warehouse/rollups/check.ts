@@ -252,13 +252,22 @@ function differingRows({ orgId, table, condition, computed }: Comparison): SQL {
     sql`${name('computed', column)} AS ${sql.identifier(column)}`,
     sql`${name('stored', column)} AS ${sql.identifier(`stored_${column}`)}`,
   ]);
+  const order = key.map(
+    (column) => sql`COALESCE(${sql.identifier(column)}, ${sql.identifier(`stored_${column}`)})`,
+  );
+  // SQLite plans a FULL JOIN as nested scans, and a LEFT JOIN of a materialized query with an automatic index.
   return sql`
-    SELECT ${listOf(shown)} FROM (${computed}) AS computed
-    FULL JOIN (
+    WITH computed AS MATERIALIZED (${computed}), stored AS MATERIALIZED (
       SELECT ${columnList(table)} FROM ${sql.identifier(table.name)} WHERE org_id = ${orgId} AND ${condition}
-    ) AS stored ON ${sql.join(isSameKey, sql` AND `)}
-    WHERE computed.org_id IS NULL OR stored.org_id IS NULL OR ${sql.join(differs, sql` OR `)}
-    ORDER BY ${listOf(key.map((column) => sql`COALESCE(${name('computed', column)}, ${name('stored', column)})`))}
+    )
+    SELECT * FROM (
+      SELECT ${listOf(shown)} FROM computed LEFT JOIN stored ON ${sql.join(isSameKey, sql` AND `)}
+      WHERE stored.org_id IS NULL OR ${sql.join(differs, sql` OR `)}
+      UNION ALL
+      SELECT ${listOf(shown)} FROM stored LEFT JOIN computed ON ${sql.join(isSameKey, sql` AND `)}
+      WHERE computed.org_id IS NULL
+    ) AS differing
+    ORDER BY ${listOf(order)}
     LIMIT ${sql.raw(String(ROWS_MAX))}`;
 }
 

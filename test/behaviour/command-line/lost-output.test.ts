@@ -75,6 +75,15 @@ describe('a printed result', () => {
     expect(output).toContain('write the result to standard output');
   });
 
+  test('with --json also reports it for a run, whose data are stored', async ({ skip }) => {
+    skip(!hasFullDevice, NO_FULL_DEVICE);
+    const rig = await createRig();
+    const { code, output } = await shell(`daywalk ${RUN} --json >/dev/full`, rig);
+    expect(code).toBe(6);
+    expect(output).toContain('write the result to standard output');
+    expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([0]);
+  });
+
   test('is complete when its reader is slow', async () => {
     expect(JSON.parse((await slowlyRead).output).tables.length).toBeGreaterThan(20);
   });

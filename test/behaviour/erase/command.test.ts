@@ -104,6 +104,7 @@ test('what is not clear is refused, and nothing is changed', async () => {
   };
   await refused(['--user', `${user}x`], 'has no user with this ID');
   await refused(['--user', 'data'], 'has no user with this ID');
+  await refused(['--user', email], 'this looks like an address: pass it with --email');
   await refused(['--email', 'nobody@example.com'], 'has nothing of this person');
   await refused([], '--user or --email');
   await refused(['--user', user, '--email', email], 'one of them');

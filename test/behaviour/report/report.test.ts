@@ -127,6 +127,8 @@ test('flags that contradict each other and paths that cannot be written are refu
     });
   }
   expect(existsSync(join(rig.folder, 'a.html'))).toBe(false);
+  const early = await rig.report('--out', 'missing/a.html', '--warehouse', 'missing.db');
+  expect(early.stderr, 'before the warehouse is read').toContain('the report cannot be written into');
 });
 
 test('a skill that is named like a person stops the report, and the old file stays', {

@@ -44,7 +44,9 @@ onEachDatabase((database) => {
       expect(await listed(rig)).toMatchObject([
         { stream: 'users', date: day, acceptedAt: expect.stringMatching(/^\d{4}-/) },
       ]);
-      expect((await command(rig, 'accept', '--all')).stdout).toBe('0 records accepted\n');
+      for (const scope of [['--all'], ['--stream', 'users', '--date', day]]) {
+        expect(await command(rig, 'accept', ...scope)).toMatchObject({ code: 0, stdout: '0 records accepted\n' });
+      }
     });
 
     test('counts again after a change, until that is accepted too', async () => {
@@ -98,6 +100,8 @@ describe('daywalk quarantine', () => {
     [['accept', '--all', '--stream', 'users'], '--all cannot be combined with --stream or --date'],
     [['accept', '--stream', 'people'], '"people" is not one of tokens'],
     [['accept', '--date', 'yesterday'], '--date'],
+    [['accept', '--stream', 'tokens'], 'no record of tokens is in quarantine'],
+    [['accept', '--stream', 'users', '--date', '2026-01-17'], 'no record of users 2026-01-17 is in quarantine'],
   ])('refuses %j with exit code 2, and accepts nothing', async (args, message) => {
     const rig = await withBrokenRecord();
     expect(await command(rig, ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });

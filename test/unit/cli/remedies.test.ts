@@ -31,8 +31,8 @@ describe('the remedy of a failure', () => {
   });
 
   test.each([
-    ['key-rejected', 'check DAYWALK_API_KEY: h'],
-    ['app-key-lacks-role', 'h; set DAYWALK_APP_API_KEY to a credential that may'],
+    ['key-rejected', 'check DAYWALK_API_KEY or DAYWALK_API_KEY_FILE: h'],
+    ['app-key-lacks-role', 'h; set DAYWALK_APP_API_KEY or DAYWALK_APP_API_KEY_FILE to a credential that may'],
   ] as const)('of the reason %s adds the variable to the hint of the error', (reason, remedy) => {
     expect(hintOf({ hint: 'h', reason })).toBe(remedy);
   });
@@ -63,7 +63,7 @@ describe('the remedy of a failure', () => {
     const problem = { message: 'm', hint: 'h', reason: 'key-rejected', facts: {}, units: 2 } as const;
     const report = { problems: [problem] } as unknown as RunReport;
     expect(withHints(report).problems).toEqual([
-      { message: 'm', hint: expect.stringMatching(/^check DAYWALK_API_KEY: /), units: 2 },
+      { message: 'm', hint: expect.stringMatching(/^check DAYWALK_API_KEY or DAYWALK_API_KEY_FILE: /), units: 2 },
     ]);
   });
 });

@@ -20,6 +20,7 @@ const report: RunReport = {
   firstDay: FIRST_DAY,
   lastDay: parseDay('2026-03-01'),
   unitsPlanned: 1_236,
+  unitsSettled: 0,
   unitsDone: 1_236,
   unitsFailed: 0,
   unitsElsewhere: 0,
@@ -157,6 +158,13 @@ describe('the summary of a run', () => {
     expect(draw({ unitsDone: 10, states: { loaded: 5, awaiting: 5 } })[0]).toBe(
       'run: complete, 10 units in the warehouse; 5 await the daily batch',
     );
+  });
+
+  test('of a backfill names the settled units that it did not pull', () => {
+    expect(draw({ command: 'backfill', unitsSettled: 35 }).join('\n')).toContain(
+      '35 settled units; --force pulls settled units too',
+    );
+    expect(draw({ unitsSettled: 35 }).join('\n')).not.toContain('--force');
   });
 
   test('of a run with nothing to do says so', () => {

@@ -124,6 +124,6 @@ describe('the plan', () => {
       force: true,
       newestFirst: false,
     };
-    expect(planUnits(asked, [])).toEqual({ units: [], readiness: false });
+    expect(planUnits(asked, [])).toEqual({ units: [], settled: 0, readiness: false });
   });
 });

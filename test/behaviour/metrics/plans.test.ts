@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
+import { sql } from '../../../schema/query.ts';
+import { tables } from '../../../schema/tables.ts';
+import { parseDay } from '../../../src/core/day.ts';
+import { UsageError } from '../../../src/core/errors.ts';
+import { metricSql } from '../../../src/metrics/answer-metric.ts';
+import { changeRows } from '../../../src/warehouse/port.ts';
+import { type RandomWorld, randomWorld } from '../../support/metrics/random-world.ts';
+import { type Held, open } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
+
+const PERIOD = { from: parseDay('2026-01-14'), until: parseDay('2026-03-31') };
+
+/** Warehouses without rollups, so that every question by team computes the teams. */
+async function withoutRollups(): Promise<{ warehouse: Held; world: RandomWorld }> {
+  const warehouse = await open(sqlite);
+  const world = randomWorld('org_1', { seed: 7, users: 4, days: 45 });
+  await changeRows(warehouse, { put: world.rows, remove: [] });
+  return { warehouse, world };
+}
+
+/** How the query reads the teams: each step with the steps that it is nested in. */
+async function stepsOverTeams(warehouse: Held, query: string): Promise<string[]> {
+  const rows = await warehouse.select(sql.raw(`EXPLAIN QUERY PLAN ${query.replace(/;\s*$/, '')}`));
+  const steps = rows.map(({ parent, detail }) => ({ parent: Number(parent), detail: String(detail) }));
+  return steps.flatMap(({ parent, detail }, index) => {
+    if (!/ t\b/.test(detail)) return [];
+    const outer = steps.slice(0, index).filter((step) => step.parent === parent && isLoop(step.detail));
+    return [[...outer.map((step) => step.detail), detail].join(' > ')];
+  });
+}
+
+function isLoop(detail: string): boolean {
+  return detail.startsWith('SCAN') || detail.startsWith('SEARCH');
+}
+
+describe('on SQLite, while the rollup of users is stale,', () => {
+  it('no question by team scans the teams for each row', async () => {
+    const { warehouse, world } = await withoutRollups();
+    let asked = 0;
+    for (const { name } of allMetrics) {
+      for (const by of [['team'], ['week', 'team'], ['date', 'team']] as const) {
+        const question = { metric: name, orgId: world.orgId, by: [...by], ...PERIOD };
+        const query = await metricSql(warehouse, question).catch(refused);
+        if (query === null) continue;
+        const steps = await stepsOverTeams(warehouse, query);
+        expect(
+          steps.filter((step) => step.includes(' > SCAN t')),
+          `${name} by ${by.join(', ')}`,
+        ).toEqual([]);
+        asked += Number(steps.length > 0);
+      }
+    }
+    expect(asked).toBeGreaterThan(20);
+    expect(await warehouse.rowsOf(tables.userTeams, { orgId: world.orgId })).toEqual([]);
+  });
+});
+
+/** Metrics without teams, or that have no sum over them. */
+function refused(error: unknown): null {
+  if (error instanceof UsageError) return null;
+  throw error;
+}
