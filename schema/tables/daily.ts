@@ -1,4 +1,4 @@
-import { factTable, flag, json, key, label, metric, ratio } from '../define.ts';
+import { distinct, factTable, flag, json, key, label, metric, ratio, share } from '../define.ts';
 
 const credits = {
   billable_tokens: metric('credits consumed; the service computes them from raw tokens with cache discounts'),
@@ -51,21 +51,22 @@ export const toolsDaily = factTable({
   stream: 'tools',
   values: {
     tool_calls: metric('tool calls'),
-    mcp_users_with_mcp: ratio('distinct users who used MCP servers'),
+    mcp_users_with_mcp: distinct('distinct users who used MCP servers'),
     skills_invocations: metric('skill invocations'),
     slash_commands_invocations: metric('slash command invocations'),
     hooks_invocations: metric('hook invocations'),
-    web_users: ratio('distinct users of the web app'),
+    web_users: distinct('distinct users of the web app'),
     autonomy_ratio_avg: ratio('average number of tool calls per user turn'),
     autonomy_ratio_p50: ratio('median number of tool calls per user turn'),
     autonomy_ratio_p90: ratio('90th percentile of the number of tool calls per user turn'),
     tool_calls_per_session_avg: ratio('average number of tool calls per session'),
     user_turns_per_session_avg: ratio('average number of user turns per session'),
-    autonomy_auto_high: ratio('share of tool calls at autonomy level auto-high'),
-    autonomy_auto_medium: ratio('share of tool calls at autonomy level auto-medium'),
-    autonomy_auto_low: ratio('share of tool calls at autonomy level auto-low'),
-    autonomy_manual: ratio('share of tool calls at autonomy level manual'),
+    autonomy_auto_high: share('share of tool calls at autonomy level auto-high'),
+    autonomy_auto_medium: share('share of tool calls at autonomy level auto-medium'),
+    autonomy_auto_low: share('share of tool calls at autonomy level auto-low'),
+    autonomy_manual: share('share of tool calls at autonomy level manual'),
   },
+  ascending: [{ smaller: 'autonomy_ratio_p50', larger: 'autonomy_ratio_p90' }],
 });
 
 export const toolsDailyByTool = factTable({
@@ -127,13 +128,18 @@ export const activityDaily = factTable({
   doc: 'Active users, sessions and messages of the organization: one row per day.',
   stream: 'activity',
   values: {
-    daily_active_users: ratio('distinct users active on the day'),
-    weekly_active_users: ratio('distinct users active in the 7 days that end on this day'),
-    monthly_active_users: ratio('distinct users active in the 30 days that end on this day'),
+    daily_active_users: distinct('distinct users active on the day'),
+    weekly_active_users: distinct('distinct users active in the 7 days that end on this day'),
+    monthly_active_users: distinct('distinct users active in the 30 days that end on this day'),
     sessions: metric('sessions started'),
     messages: metric('messages from users and the assistant'),
     user_messages: metric('messages from users'),
   },
+  ascending: [
+    { smaller: 'daily_active_users', larger: 'weekly_active_users' },
+    { smaller: 'weekly_active_users', larger: 'monthly_active_users' },
+    { smaller: 'user_messages', larger: 'messages' },
+  ],
 });
 
 export const activityDailyByClient = factTable({
@@ -141,7 +147,8 @@ export const activityDailyByClient = factTable({
   doc: 'Active users by client type. Someone who uses several clients counts once in each.',
   stream: 'activity',
   by: { client: key('client type: terminal-ui, web, non-interactive-cli or a newer one') },
-  values: { daily_active_users: ratio('distinct users active on the day with this client') },
+  values: { daily_active_users: distinct('distinct users active on the day with this client') },
+  ascending: [{ smaller: 'daily_active_users', larger: 'daily_active_users', of: activityDaily }],
 });
 
 export const productivityDaily = factTable({
@@ -200,6 +207,7 @@ export const userDaily = factTable({
     autonomy_ratio: ratio('tool calls per user turn, as the service computes it'),
     delegation_level: label('primary autonomy mode: auto-high, auto-medium, auto-low, spec or manual'),
   },
+  ascending: [{ smaller: 'user_messages', larger: 'messages' }],
 });
 
 export const userDailyLanguages = factTable({

@@ -56,10 +56,11 @@ export const readinessReportCriteria = table({
   by: { ...reportId, criterion_id: key('ID of the criterion') },
   values: {
     numerator: metric('number of sub-applications that pass; NULL if the criterion was skipped'),
-    denominator: metric('number of evaluated sub-applications'),
+    denominator: metric('number of evaluated sub-applications', { least: 1 }),
     rationale: label('explanation of the result'),
     ...extraColumn,
   },
+  ascending: [{ smaller: 'numerator', larger: 'denominator' }],
 });
 
 export const sessions = table({
