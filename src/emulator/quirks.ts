@@ -40,6 +40,21 @@ const daysByStream = either(
 /** Days in every stream, or separate days for each stream. */
 export type DaysByStream = Parsed<typeof daysByStream>;
 
+/** Each names fields that contradict each other, or a number that cannot be. */
+export const IMPOSSIBLE_VALUES = [
+  'negative-tokens',
+  'p50-above-p90',
+  'daily-above-weekly',
+  'weekly-above-monthly',
+  'client-above-daily',
+  'user-messages-above-messages',
+  'numerator-above-denominator',
+  'denominator-zero',
+] as const;
+
+/** One of {@link IMPOSSIBLE_VALUES}. */
+export type ImpossibleValue = (typeof IMPOSSIBLE_VALUES)[number];
+
 const PARTIAL_STATUSES = [202, 203, 206, 226] as const;
 
 /** A status of success that does not promise the whole response. */
@@ -61,6 +76,10 @@ export const parseLies = object(
     lateDays: daysByStream,
     /** The rows of these days are present, and every number in them is 0. */
     zeroDays: daysByStream,
+    /** Values that cannot be true, in every row or report that has the fields. Days do not apply to reports. */
+    impossible: object({ value: oneOf(...IMPOSSIBLE_VALUES) }, { days }),
+    /** Every row of these days comes twice, the second time with another number. */
+    twice: object({}, { days, streams: listOf(oneOf(...DAILY_STREAMS)) }),
     /** Only this share of the users, always the same ones, is active on these days. Sums and counts agree with it. */
     someUsers: object({ share: number(0, 1) }, { days, streams: listOf(oneOf(...DAILY_STREAMS)) }),
     /**

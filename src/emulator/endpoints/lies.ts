@@ -1,9 +1,17 @@
+import type { ReadinessReport } from '../../contract/shapes.ts';
 import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { DailyStream, Stream } from '../../core/stream.ts';
 import { addBit, type Bitset, createBitset, membersOf } from '../dataset/dataset.ts';
 import { hash, hashText, unitOf } from '../dataset/pseudo-random.ts';
 import { isRecord } from '../parse.ts';
-import { type DaysByStream, isDayList, type Lies, type PartialStatus, type Where } from '../quirks.ts';
+import {
+  type DaysByStream,
+  type ImpossibleValue,
+  isDayList,
+  type Lies,
+  type PartialStatus,
+  type Where,
+} from '../quirks.ts';
 import type { RequestedRange } from './params.ts';
 
 /** The stream and days of a request. A request for readiness reports has no days. */
@@ -105,9 +113,70 @@ export function selectRecords<T>(
   return records.slice(0, partial.rows === 'none' ? 0 : Math.floor(records.length / 2));
 }
 
-/** Replaces the numbers of a row by 0 on a day that a lie names. */
-export function falsifyRow(row: object, lies: Lies, of: { stream: DailyStream; date: UtcDay }): object {
-  return includesDay(lies.zeroDays, of.stream, of.date) ? setToZero(row) : row;
+/** A row as a response shows it: with zeros or impossible values on days that a lie names. */
+export function falsifyRow(
+  row: object,
+  { zeroDays, impossible }: Lies,
+  { stream, date }: { stream: DailyStream; date: UtcDay },
+): object {
+  if (includesDay(zeroDays, stream, date)) return setToZero(row);
+  const isMeant = impossible !== undefined && impossible.days?.includes(date) !== false;
+  if (!isMeant || !isRecord(row)) return row;
+  return FALSIFIED[impossible.value](row);
+}
+
+/** A readiness report as a response shows it. */
+export function falsifyReport(report: ReadinessReport, { impossible }: Lies): object {
+  if (impossible === undefined) return report;
+  const criteria = Object.entries(report.report).map(
+    ([id, criterion]) => [id, FALSIFIED[impossible.value](criterion)] as const,
+  );
+  return { ...report, report: Object.fromEntries(criteria) };
+}
+
+/** The rows of a record: itself, and on days that a lie names once more with another number. */
+export function repeatRow(
+  row: object,
+  { twice }: Lies,
+  { stream, date }: { stream: DailyStream; date: UtcDay },
+): readonly object[] {
+  const isMeant = twice !== undefined && (twice.streams?.includes(stream) ?? true);
+  if (!isMeant || twice.days?.includes(date) === false) return [row];
+  const [number] = Object.entries(row).find(([, value]) => typeof value === 'number') ?? [];
+  return number === undefined ? [row] : [row, { ...row, [number]: Reflect.get(row, number) + 1 }];
+}
+
+/** Makes some fields of a record impossible. A record without these fields stays as it is. */
+const FALSIFIED: Readonly<Record<ImpossibleValue, (record: Record<string, unknown>) => object>> = {
+  'negative-tokens': (row) => withField(row, 'billable_tokens', () => -1),
+  'p50-above-p90': (row) =>
+    withField(row, 'autonomy_ratio_p50', () => numberIn(row, 'autonomy_ratio_p90') + 1),
+  'daily-above-weekly': (row) =>
+    withField(row, 'weekly_active_users', () => numberIn(row, 'daily_active_users') - 1),
+  'weekly-above-monthly': (row) =>
+    withField(row, 'monthly_active_users', () => numberIn(row, 'weekly_active_users') - 1),
+  'client-above-daily': (row) =>
+    withField(row, 'daily_active_users_by_client', (clients) => ({
+      ...(isRecord(clients) ? clients : {}),
+      web: numberIn(row, 'daily_active_users') + 1,
+    })),
+  'user-messages-above-messages': (row) =>
+    withField(row, 'user_messages', () => numberIn(row, 'messages') + 1),
+  'numerator-above-denominator': (row) => withField(row, 'numerator', () => numberIn(row, 'denominator') + 1),
+  'denominator-zero': (row) => withField(row, 'denominator', () => 0),
+};
+
+function withField(
+  record: Record<string, unknown>,
+  name: string,
+  value: (before: unknown) => unknown,
+): object {
+  return name in record ? { ...record, [name]: value(record[name]) } : record;
+}
+
+function numberIn(record: Record<string, unknown>, name: string): number {
+  const value = record[name];
+  return typeof value === 'number' ? value : 0;
 }
 
 function setToZero(record: object): object {
