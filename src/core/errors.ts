@@ -252,6 +252,7 @@ export const RULES = {
   'long-cursor': 'a cursor is longer than any that makes sense',
   'endless-walk': 'the pages have no end within the bounds of a walk',
   'partial-status': 'the status says that the answer is not the whole one',
+  contradiction: 'the answer has a row twice with different values',
   'other-range': 'the answer names another range than the requested one',
   'range-without-rows': 'a range of days was answered without any row',
   'range-misfits': 'parts of the answer to a range of days do not fit',

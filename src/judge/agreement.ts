@@ -60,7 +60,7 @@ const OPEN = { settledAt: null, confirmed: null } as const;
  * is pulled at the age of `settleDays`. A unit without activity settles only if no other stream of the day has any.
  * While one does, the unit is pulled again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is
  * doubted or is quarantined disagrees; one that was never pulled does not count. A day with fewer users than
- * `daily_active_users` does not settle after one pull.
+ * `daily_active_users` does not settle after one pull, and a unit with records in quarantine only once these are old.
  *
  * Pure, and the result does not depend on the order of commits. Returns all units, changed or not.
  */
@@ -77,6 +77,8 @@ export function agree<Unit extends Standing>(
   const facts = { day, rule, isEmptyDay, hasActive };
   return units.map((unit) => {
     if (isEmpty(unit)) return { ...unit, ...settleEmpty(unit, facts) };
+    if (unit.state === 'quarantined')
+      return { ...unit, ...settleAged(unit, facts, committed.has(unit.stream)) };
     if (unit.state !== 'loaded') return unit;
     const isShort = isShortOf(unit, active);
     const noted = unit.stream === 'users' ? noteShort(unit, isShort, rule) : unit;
@@ -125,6 +127,12 @@ function settleShort(unit: Standing, { day, rule }: DayFacts, isCommitted: boole
   const isOver = (parseNotes(unit.watch).shortOn?.length ?? 0) >= SHORT_LOOKS;
   const mayEnd = isSettledByAge(unit) || (isCommitted && isOver && isRipe(unit, day, rule));
   return mayEnd ? { settledAt: unit.settledAt ?? unit.lastPulledAt, confirmed: 'age' } : OPEN;
+}
+
+/** A unit with records in quarantine settles only if the service keeps sending them. */
+function settleAged(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
+  const mayEnd = isCommitted && parseNotes(unit.watch).aged === true && isRipe(unit, day, rule);
+  return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'age' } : {};
 }
 
 function isSettledByAge({ settledAt, confirmed }: Standing): boolean {

@@ -24,6 +24,7 @@ import { commitReadinessPage, endReadinessWalk } from '../warehouse/readiness.ts
 import { refreshRollups } from '../warehouse/rollups/refresh.ts';
 import { endRun, startRun } from '../warehouse/runs.ts';
 import { dayCommit, NewAddresses } from './commit.ts';
+import { withAge, withStoredReports, withStoredRows } from './held-rows.ts';
 import { Findings } from './normalize/records.ts';
 import { type CollectedDay, collectDays } from './run/prepare-batch.ts';
 import { normalizePage } from './run/readiness-pages.ts';
@@ -134,7 +135,7 @@ export async function replayDay(
   }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; readings: ArchivedReadings },
 ): Promise<ReplayOutcome> {
   const { privacy, newAddresses } = readings.of(archived.emails);
-  const commit = await commitOf(archived, { runId, privacy });
+  const commit = await commitOf(archived, { warehouse, runId, privacy });
   await newAddresses.list();
   const isSame = known?.contentSha256 === commit.contentSha256;
   if (isSame && (await storedSha256(warehouse, commit)) === commit.contentSha256) return { kind: 'same' };
@@ -148,12 +149,19 @@ export async function replayDay(
 
 async function commitOf(
   archived: ReplayDay,
-  { runId, privacy }: { readonly runId: string; readonly privacy: Privacy },
+  {
+    warehouse,
+    runId,
+    privacy,
+  }: { readonly warehouse: Warehouse; readonly runId: string; readonly privacy: Privacy },
 ): Promise<DayCommit> {
-  const { today, settleDays, pulledAt, requests, isOwn } = archived;
+  const { orgId, today, settleDays, pulledAt, requests, isOwn } = archived;
   const collected = collectArchived(archived, await archived.pages(), privacy);
   const rule = { today, settleDays };
-  return { ...dayCommit(collected.day, { rule, runId, pulledAt, requests, isOwn }), rewrite: true };
+  const day = await withStoredRows(collected.day, warehouse);
+  const commit = dayCommit(day, { rule, runId, pulledAt, requests, isOwn });
+  const aged = await withAge(commit.quarantined, { warehouse, orgId, unit: commit, now: pulledAt });
+  return { ...commit, ...aged, rewrite: true };
 }
 
 /** Validates and normalizes the archived rows of a day, page by page. */
@@ -214,11 +222,14 @@ export async function replayReadiness(
     const findings = new Findings(privacy);
     const text = privacy.erase(`{"reports":[${texts.join(',')}]}`);
     const answer = { status: 200, text, body: JSON.parse(text), requestId: undefined };
-    const tables = normalizePage(readinessPage(answer, 'archived reports'), { orgId, privacy }, findings);
+    const answered = normalizePage(readinessPage(answer, 'archived reports'), { orgId, privacy }, findings);
+    const tables = await withStoredReports(answered, findings.held, { warehouse, orgId });
     for (const { table, rows } of tables)
       if (table === schema.readinessReports) for (const row of rows) seen.reports.add(String(reportId(row)));
     for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
-    const { quarantined, drift } = findings;
+    const { drift } = findings;
+    const unit = { stream: 'readiness' } as const;
+    const { quarantined } = await withAge(findings.quarantined, { warehouse, orgId, unit, now: pulledAt });
     await newAddresses.list();
     rowsWritten += (await commitReadinessPage(warehouse, { ...step, tables, quarantined, drift }))
       .rowsWritten;

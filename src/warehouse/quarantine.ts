@@ -105,7 +105,7 @@ export function* replaceQuarantine(commits: readonly DayCommit[]): Steps<void> {
   }
 }
 
-/** Adds records to the quarantine of a unit. Of a record that is there already only its place and reason change. */
+/** Adds records to the quarantine of a unit. Of a record that is there already only its place and reason change, and it may be accepted. */
 export function* addQuarantine(
   unit: UnitKey,
   quarantined: readonly QuarantinedRecord[],
@@ -163,7 +163,7 @@ function* putQuarantine(
   const earlier = new Map(known.map((record) => [record.sha256, record]));
   // An answer may hold the same record twice.
   const rows = new Map(
-    quarantined.map(({ recordSha256, reason, path, record }) => {
+    quarantined.map(({ recordSha256, reason, path, record, acceptedAt: agedAt = null }) => {
       const { since = pulledAt.toISOString(), acceptedAt = null } = earlier.get(recordSha256) ?? {};
       const row = encodeQuarantined({
         ...keyColumns(unit),
@@ -172,7 +172,7 @@ function* putQuarantine(
         path,
         record,
         first_seen_at: since,
-        accepted_at: acceptedAt,
+        accepted_at: acceptedAt ?? agedAt,
       });
       return [recordSha256, row];
     }),

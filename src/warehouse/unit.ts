@@ -19,7 +19,7 @@ export type UnitState = (typeof UNIT_STATES)[number];
 
 /**
  * Why a unit settled: it has rows with activity (`data`), no stream of its day has any (`agreed`), or it is so old
- * that it is no longer pulled although nothing confirmed it (`age`).
+ * that it is no longer pulled although nothing confirmed it, or although some of its keys are in quarantine (`age`).
  */
 export const CONFIRMATIONS = ['data', 'agreed', 'age'] as const;
 
@@ -164,6 +164,16 @@ export interface QuarantinedRecord {
   readonly path: string;
   readonly record: string;
   readonly recordSha256: string;
+  /**
+   * The record is well-formed and says something impossible or contradictory, so the stored row of its key stays.
+   * @default false
+   */
+  readonly isHeld?: boolean;
+  /**
+   * When the record stopped to count for the exit code, because the service kept sending it.
+   * @default it counts
+   */
+  readonly acceptedAt?: string;
 }
 
 /** A place where an answer does not fit the known schema. */
@@ -192,6 +202,11 @@ export interface DayCommit extends DayKey {
   /** The run that commits it. */
   readonly runId: string;
   readonly quarantined: readonly QuarantinedRecord[];
+  /**
+   * The service has sent every record in quarantine unchanged for so long that the unit settles with them.
+   * @default false
+   */
+  readonly isAged?: boolean;
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;

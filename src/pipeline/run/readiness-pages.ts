@@ -12,6 +12,7 @@ import { readReadinessUnit } from '../../warehouse/ledger.ts';
 import type { TableRows, Warehouse } from '../../warehouse/port.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports } from '../../warehouse/readiness.ts';
 import type { NewAddresses } from '../commit.ts';
+import { withAge, withStoredReports } from '../held-rows.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';
 import { Findings } from '../normalize/records.ts';
 import type { PullCall, Source } from '../pull.ts';
@@ -76,7 +77,8 @@ export async function storePage(
   const { state, seen } = step;
   const page = withoutErasedPeople(step.page, context);
   const findings = new Findings(privacy);
-  const tables = normalizePage(page, context, findings);
+  const answered = normalizePage(page, context, findings);
+  const tables = await withStoredReports(answered, findings.held, context);
   const reports = tables.find(({ table }) => table === schema.readinessReports);
   const ids = (reports?.rows ?? []).map(reportId).map(String);
   // A report in quarantine still exists, so its stored rows stay.
@@ -90,13 +92,15 @@ export async function storePage(
   }
   const cursor = canonicalJson(state);
   const pulledAt = context.clock.now();
+  const unit = { stream: 'readiness' } as const;
+  const { quarantined } = await withAge(findings.quarantined, { warehouse, orgId, unit, now: pulledAt });
   await context.newAddresses.list();
   const archived = await beginPage(context, page, { cursor, pulledAt, valid: new Set(ids) });
   const outcome = await commitReadinessPage(warehouse, {
     orgId,
     tables,
     cursor,
-    quarantined: findings.quarantined,
+    quarantined,
     drift: findings.drift,
     requests: takeRequests(call, total),
     pulledAt,
