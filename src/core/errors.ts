@@ -263,6 +263,7 @@ export const RULES = {
   'loss-of-all': 'the answer would remove everything that is stored',
   'loss-of-most': 'the answer would remove more than half of what is stored',
   'loss-of-users': 'the answer would remove users, and has fewer than daily_active_users',
+  'loss-of-reports': 'the list lacks reports that are stored',
   'other-organization': 'the key answered for another organization before',
   'new-organization': 'the warehouse does not hold this organization, and nothing names it',
   'foreign-users': 'the users of stored days are others than the stored ones',

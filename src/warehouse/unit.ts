@@ -298,8 +298,8 @@ export interface ReadinessWalkEnd {
   readonly seenReportIds: ReadonlySet<string> | null;
   /** Digests of the records that the walk quarantined; other records leave quarantine. Null if it did not see all reports. */
   readonly seenQuarantine: ReadonlySet<string> | null;
-  /** Set if too many stored reports are missing to believe it: none is deleted, and the unit is doubted. */
-  readonly doubt?: Pick<UnitDoubt, 'doubt' | 'since'> | undefined;
+  /** The stored reports that are missing and stay for now. If they are too many to believe it, the unit is doubted. */
+  readonly doubt?: (Pick<UnitDoubt, 'doubt' | 'since'> & { readonly isDoubted: boolean }) | undefined;
   readonly runId: string;
   readonly requests: number;
   readonly pulledAt: Date;
