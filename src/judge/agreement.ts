@@ -31,6 +31,12 @@ export interface SettleRule {
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
   readonly settleDays: number;
+  /**
+   * Since when pulls without activity count, as an ISO instant; null if no row with activity was ever stored, so that
+   * none counts.
+   * @default every pull counts
+   */
+  readonly activeSince?: string | null;
 }
 
 /** The units of a day, and the streams that were committed just now. */
@@ -59,8 +65,9 @@ const OPEN = { settledAt: null, confirmed: null } as const;
  * Settles the units of a day, or opens them again, after some of them changed. A unit with activity settles once it
  * is pulled at the age of `settleDays`. A unit without activity settles only if no other stream of the day has any.
  * While one does, the unit is pulled again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is
- * doubted or is quarantined disagrees; one that was never pulled does not count. A day with fewer users than
- * `daily_active_users` does not settle after one pull, and a unit with records in quarantine only once these are old.
+ * doubted or is quarantined disagrees; one that was never pulled does not count. No unit settles as empty before the
+ * organization was ever active, nor by a pull from before. A day with fewer users than `daily_active_users` does not
+ * settle after one pull, and a unit with records in quarantine only once these are old.
  *
  * Pure, and the result does not depend on the order of commits. Returns all units, changed or not.
  */
@@ -70,7 +77,8 @@ export function agree<Unit extends Standing>(
 ): Unit[] {
   const pulled = units.filter(({ state }) => state !== 'pending');
   const isEmptyDay = pulled.every(
-    (unit) => isEmpty(unit) && (unit.settledAt !== null || isRipe(unit, day, rule)),
+    (unit) =>
+      isEmpty(unit) && (unit.settledAt !== null || (isRipe(unit, day, rule) && countsAsEmpty(unit, rule))),
   );
   const hasActive = pulled.some(({ state }) => state === 'loaded' || state === 'quarantined');
   const active = pulled.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
@@ -114,7 +122,8 @@ function settleEmpty(unit: Standing, { day, rule, isEmptyDay, hasActive }: DayFa
   if (isEmptyDay) return { ...settled, confirmed: 'agreed' };
   const isOld = isRipe(unit, day, { ...rule, settleDays: CONFIRM_DAYS });
   const isOwn = parseNotes(unit.watch).own === unit.contentSha256;
-  if (isSettledByAge(unit) || (hasActive && isOld && isOwn)) return { ...settled, confirmed: 'age' };
+  const isConfirmed = isOwn && countsAsEmpty(unit, rule);
+  if (isSettledByAge(unit) || (hasActive && isOld && isConfirmed)) return { ...settled, confirmed: 'age' };
   return { state: 'awaiting', ...OPEN };
 }
 
@@ -162,6 +171,12 @@ function isRipe(
   // A run that crosses midnight keeps the day on which it began.
   const pulledOn = dayOf(new Date(lastPulledAt));
   return daysBetween(day, pulledOn < today ? pulledOn : today) >= settleDays;
+}
+
+/** False for a pull from before the organization was ever active: a service without any data looks like that. */
+function countsAsEmpty({ lastPulledAt }: Standing, { activeSince }: SettleRule): boolean {
+  if (activeSince === undefined) return true;
+  return activeSince !== null && lastPulledAt !== null && lastPulledAt >= activeSince;
 }
 
 export interface UnitView {

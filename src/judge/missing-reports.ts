@@ -8,6 +8,8 @@ export interface ReportLoss {
   readonly missing: readonly string[];
   /** How many reports were stored when the walk began. */
   readonly stored: number;
+  /** How many of the missing reports the same walk stored before it missed them. @default 0 */
+  readonly fresh?: number;
 }
 
 /** The decision about missing reports. */
@@ -27,7 +29,7 @@ export interface WeighedReports {
  */
 export function weighReports(
   standing: StandingDoubt | null,
-  { missing, stored }: ReportLoss,
+  { missing, stored, fresh = 0 }: ReportLoss,
   { now, acceptsLoss }: WeighRule,
 ): WeighedReports {
   const known = new Map(
@@ -35,10 +37,11 @@ export function weighReports(
   );
   const accepted = missing.filter((id) => acceptsLoss && known.has(id));
   const rest = missing.filter((id) => !acceptsLoss || !known.has(id));
-  // New reports must not hide a loss, so the number counts that was stored when it was first seen.
-  const before = standing !== null && missing.some((id) => known.has(id)) ? standing.of : stored;
+  // New reports must not hide a loss, so the number counts that was stored when it was first doubted.
+  const isDoubted = standing !== null && isMostMissing(standing) && missing.some((id) => known.has(id));
+  const before = (isDoubted ? standing.of : stored) + fresh;
   const of = before - accepted.length;
-  const isMost = rest.length > of / 2;
+  const isMost = rest.length - fresh > (of - fresh) / 2;
   const first = new Map(rest.map((id) => [id, firstMissedAt(known.get(id), now)]));
   const seenOn = daysUntil(standing, dayOf(now));
   const isGone = (id: string) => isEnough({ since: first.get(id) ?? '', seenOn, isMost }, now);

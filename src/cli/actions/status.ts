@@ -4,7 +4,7 @@ import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
 import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
-import type { DoubtedUnit, OrganizationStatus } from '../../status/organization.ts';
+import type { DoubtedUnit, MissingReport, OrganizationStatus } from '../../status/organization.ts';
 import type { WarehouseStatus } from '../../status/status.ts';
 import type { Refusal } from '../../warehouse/identity.ts';
 import type { QuarantineCount } from '../../warehouse/quarantine.ts';
@@ -121,13 +121,16 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
 
 function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
-  const { name, orgId, days, oldestUnsettledDay, staleRollupDays } = organization;
+  const { name, orgId, days, oldestUnsettledDay, staleRollupDays, neverActiveSince } = organization;
   const who = name === null ? orgId : `${name} (${orgId})`;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
   const settled =
     oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
     ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
+    ...(neverActiveSince === null
+      ? []
+      : renderFields([['activity', neverText(neverActiveSince), style.yellow]], { ...frame, indent: 0 })),
     ...(staleRollupDays === 0
       ? []
       : renderFields([['rollups', staleText(staleRollupDays), style.yellow]], { ...frame, indent: 0 })),
@@ -140,10 +143,19 @@ function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame
       renderDoubted(organization.doubted, frame),
       frame,
     ),
+    ...section(
+      'Missing reports: stored, and lacking in the newest list',
+      renderMissing(organization.missingReports, frame),
+      frame,
+    ),
     ...section('Never confirmed', renderUnconfirmed(organization.neverConfirmed, frame), frame),
     ...section('Schema drift', renderSchemaDrift(organization.schemaDrift, frame), frame),
     ...section('Why units failed', renderErrors(organization, frame), frame),
   ];
+}
+
+function neverText(since: UtcDay): string {
+  return `no activity has ever been seen since ${since}: empty days settle only after there was some`;
 }
 
 function staleText(days: number): string {
@@ -172,6 +184,19 @@ function renderDoubted(doubted: readonly DoubtedUnit[], frame: ScreenFrame): str
   ];
   const lines = renderListing({ columns, items: doubted, row, shownMax: HOLES_SHOWN_MAX }, frame);
   const hint = frame.style.dim('if they are gone for good: daywalk run --accept-loss');
+  return lines.length === 0 ? [] : [...lines, hint];
+}
+
+function renderMissing(missing: readonly MissingReport[], frame: ScreenFrame): string[] {
+  const columns = ['missing since', shrinking('report')];
+  const row = ({ reportId, since }: MissingReport) => [
+    since.slice(0, 'YYYY-MM-DD'.length),
+    frame.redact(reportId),
+  ];
+  const lines = renderListing({ columns, items: missing, row, shownMax: HOLES_SHOWN_MAX }, frame);
+  const hint = frame.style.dim(
+    'deleted if a full pass on another UTC day lacks them too, or on three if most are missing',
+  );
   return lines.length === 0 ? [] : [...lines, hint];
 }
 

@@ -170,12 +170,12 @@ export function normalizePage(
 
 /**
  * Ends a walk: deletes the reports that are gone. Others that are missing stay, and are doubted if they are many.
- * @param pass.storedBefore how many reports were stored when the walk began.
+ * @param pass.storedBefore the IDs of the reports that were stored when the walk began.
  */
 export async function endWalk(
   context: ReadinessContext,
   call: PullCall,
-  pass: Pass & { readonly today: UtcDay; readonly storedBefore: number },
+  pass: Pass & { readonly today: UtcDay; readonly storedBefore: ReadonlySet<string> },
   total: WalkTotal,
 ): Promise<void> {
   const { warehouse, orgId, clock, runId, archive } = context;
@@ -213,13 +213,14 @@ function without(gone: readonly string[], { seen, stored }: Pass): ReadonlySet<s
 /** Decides about the stored reports that a walk did not see. A walk that did not see all reports changes nothing. */
 async function weighMissing(
   { warehouse, orgId, clock, acceptLoss }: ReadinessContext,
-  { seen, stored, storedBefore }: Pass & { readonly storedBefore: number },
+  { seen, stored, storedBefore }: Pass & { readonly storedBefore: ReadonlySet<string> },
 ): Promise<WeighedReports> {
   const unit = await readReadinessUnit(warehouse, orgId);
   const standing = parseDoubt(unit?.doubt ?? null, unit?.doubtedAt ?? null);
   if (seen === null) return { gone: [], doubt: standing };
   const missing = stored.filter((id) => !seen.reports.has(id));
-  const loss = { missing, stored: storedBefore };
+  const fresh = missing.filter((id) => !storedBefore.has(id)).length;
+  const loss = { missing, stored: storedBefore.size, fresh };
   return weighReports(standing, loss, { now: clock.now(), acceptsLoss: acceptLoss });
 }
 

@@ -141,7 +141,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
   const unit = await readReadinessUnit(warehouse, orgId);
   const last = parseWalkState(unit?.cursor ?? null);
   const today = dayOf(clock.now());
-  const storedBefore = (await readReportIds(warehouse, orgId)).length;
+  const storedBefore = new Set(await readReportIds(warehouse, orgId));
   const total: WalkTotal = {
     rowsWritten: 0,
     restated: false,

@@ -1,6 +1,7 @@
 // @module-tag campaign/faults
 
 import { describe, expect, test } from 'vitest';
+import { shiftDay } from '../../../src/core/day.ts';
 import { RULES, type RuleName } from '../../../src/core/errors.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
 import type { Lies, Quirks } from '../../../src/emulator/quirks.ts';
@@ -200,6 +201,9 @@ onEachDatabase((database) => {
       expect(firings(rig, 'fault')).toBe(1);
       expect(report.exitCode).toBe(0);
       expect(rig.emulator.journal().byStream['readiness']).toBeLessThan(20);
+      // The walk stored the report before it was deleted; the next full pass on another day removes it.
+      expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(6);
+      expect((await walk(rig, { now: shiftDay(rig.today, 1) })).report.exitCode).toBe(0);
       expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(5);
     });
   });

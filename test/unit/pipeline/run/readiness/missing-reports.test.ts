@@ -68,6 +68,13 @@ describe('a report that a full pass misses', () => {
     expect(second).toMatchObject({ gone: [], doubt: { rule: 'loss-of-most', rows: 7, of: 12 } });
   });
 
+  it('raises no doubt if the same walk stored it, as in a first walk, when it is deleted under the cursor', () => {
+    const rule = { now: new Date('2026-03-01T03:00:00.000Z'), acceptsLoss: false };
+    const { doubt } = weighReports(null, { missing: ['a'], stored: 0, fresh: 1 }, rule);
+    expect(doubt).toMatchObject({ rule: 'loss-of-reports', rows: 1, of: 1 });
+    expect(pass(doubt, ['a'], '2026-03-02T03:00:00.000Z').gone).toEqual(['a']);
+  });
+
   it('is accepted on demand only if an earlier pass missed it', () => {
     const first = pass(null, ALL.slice(0, 8), '2026-03-01T03:00:00.000Z', true);
     expect(first.gone).toEqual([]);
