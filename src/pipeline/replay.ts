@@ -11,6 +11,7 @@ import type { DailyStream } from '../core/stream.ts';
 import { type EmailPolicy, type Privacy, privacyOf } from '../privacy/email.ts';
 import { type ErasedList, type ErasingPrivacy, NOBODY, withoutErased } from '../privacy/erased-people.ts';
 import { expectNotErased, readErased } from '../warehouse/erased-list.ts';
+import { settleAfterFirstActivity } from '../warehouse/first-activity.ts';
 import { readReadinessUnit, readUnits } from '../warehouse/ledger.ts';
 import {
   type DayCommit,
@@ -88,6 +89,13 @@ export async function replayOrganization(
   }
   if (readiness !== null)
     count('readiness', await replayReadiness(readiness, { warehouse, runId, readings }));
+  const [oldest] = days;
+  const newest = days.at(-1);
+  if (oldest !== undefined && newest !== undefined) {
+    const rule = { today: newest.today, settleDays: newest.settleDays };
+    const since = oldest.pulledAt.toISOString();
+    await settleAfterFirstActivity(warehouse, { orgId, rule, since, always: true });
+  }
   await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   const exitCode = total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
   await endRun(warehouse, {
@@ -157,7 +165,8 @@ async function commitOf(
 ): Promise<DayCommit> {
   const { orgId, today, settleDays, pulledAt, requests, isOwn } = archived;
   const collected = collectArchived(archived, await archived.pages(), privacy);
-  const rule = { today, settleDays };
+  // Empty days settle at the end, if the archive has any activity.
+  const rule = { today, settleDays, activeSince: null };
   const day = await withStoredRows(collected.day, warehouse);
   const commit = dayCommit(day, { rule, runId, pulledAt, requests, isOwn });
   const aged = await withAge(commit.quarantined, { warehouse, orgId, unit: commit, now: pulledAt });

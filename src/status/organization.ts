@@ -3,9 +3,12 @@ import { daysFrom, FIRST_DAY, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
+import { missingReports } from '../judge/missing-reports.ts';
+import { readActiveSince } from '../warehouse/first-activity.ts';
 import { readReadinessUnit, readUnits } from '../warehouse/ledger.ts';
 import {
   dateOf,
+  isDayUnit,
   type LedgerUnit,
   runReads,
   type UnitState,
@@ -46,6 +49,13 @@ export interface DoubtedUnit {
   readonly since: string;
 }
 
+/** A stored readiness report that the newest full pass did not find. */
+export interface MissingReport {
+  readonly reportId: string;
+  /** When a pass first missed it, as an ISO instant. */
+  readonly since: string;
+}
+
 /** The units of a stream, as the ledger has them. */
 export interface StreamStatus {
   readonly stream: Stream;
@@ -73,6 +83,10 @@ export interface OrganizationStatus {
    */
   readonly staleRollupDays: number;
   readonly doubted: readonly DoubtedUnit[];
+  /** The oldest day that was pulled, if no activity of the organization was ever stored: no day settles yet; else null. */
+  readonly neverActiveSince: UtcDay | null;
+  /** Stored readiness reports that are deleted if further passes on other days miss them too. */
+  readonly missingReports: readonly MissingReport[];
   /** Units that settled by their age, although another stream of the day contradicts them. */
   readonly neverConfirmed: readonly UnconfirmedDays[];
   readonly schemaDrift: SchemaDrift;
@@ -110,6 +124,8 @@ export async function readOrganization(
       null,
     staleRollupDays: new Set(Object.values(stale).flat()).size,
     doubted: units.flatMap(doubtOf),
+    neverActiveSince: (await readActiveSince(warehouse, orgId)) === null ? oldestPulled(daily) : null,
+    missingReports: missingIn(readiness),
     neverConfirmed: unconfirmedOf(daily),
     schemaDrift: await readSchemaDrift(warehouse, orgId),
     lastErrors: units.flatMap((unit) =>
@@ -123,6 +139,16 @@ function doubtOf(unit: LedgerUnit): DoubtedUnit[] {
   if (standing === null) return [];
   const { rule, rows, of, since } = standing;
   return [{ stream: unit.stream, day: dateOf(unit), rule, rows, of, since }];
+}
+
+function oldestPulled(units: readonly LedgerUnit[]): UtcDay | null {
+  const days = units.filter(isDayUnit).filter(({ state }) => state !== 'pending');
+  return days.map(({ day }) => day).toSorted()[0] ?? null;
+}
+
+function missingIn(readiness: LedgerUnit | null): readonly MissingReport[] {
+  const doubt = parseDoubt(readiness?.doubt ?? null, readiness?.doubtedAt ?? null);
+  return doubt === null ? [] : missingReports(doubt);
 }
 
 function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {

@@ -41,6 +41,7 @@ const WAREHOUSE_DOORS = [
   'runs',
   'remembered',
   'digest',
+  'first-activity',
   'erased-list',
   'erased-rows',
   'rollups/refresh',

@@ -8,6 +8,7 @@ import {
   type DayCommit,
   type DayUnit,
   dayKey,
+  type LedgerDay,
   pendingUnit,
   type QuarantinedRecord,
   type SettleRule,
@@ -122,6 +123,16 @@ export class DaySorter {
       else ready.push({ commit, warnings: day.findings.warnings, texts });
     }
     return sorted;
+  }
+
+  /**
+   * The unit, if a range without rows says nothing new about it: it had no rows before, and no activity of the organization
+   * was ever stored. Such a day does not settle, so the range need not be believed.
+   */
+  knownEmpty({ stream, day }: DayUnit): LedgerDay | undefined {
+    const { ledger, rule } = this.#options;
+    const unit = rule.activeSince === null ? ledger.of(stream, day) : undefined;
+    return unit?.state === 'awaiting' && unit.lastError === null && unit.rows === 0 ? unit : undefined;
   }
 
   /** The commit of a day whose answers were the same as before: its content is stored already. */

@@ -6,6 +6,7 @@ import { RULES, type RuleName } from '../../../src/core/errors.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
 import type { Lies, Quirks } from '../../../src/emulator/quirks.ts';
 import { createClient } from '../../../src/index.ts';
+import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import {
   casesFor,
   DAY,
@@ -203,7 +204,8 @@ onEachDatabase((database) => {
       expect(rig.emulator.journal().byStream['readiness']).toBeLessThan(20);
       // The walk stored the report before it was deleted; the next full pass on another day removes it.
       expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(6);
-      expect((await walk(rig, { now: shiftDay(rig.today, 1) })).report.exitCode).toBe(0);
+      const clock = hurriedClock(`${shiftDay(rig.today, 1)}T03:00:00Z`);
+      expect((await walk(rig, { clock })).report.exitCode).toBe(0);
       expect(await rig.value('SELECT COUNT(*) FROM readiness_reports')).toBe(5);
     });
   });
