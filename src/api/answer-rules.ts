@@ -1,5 +1,10 @@
-import { originalOf, type Rejected } from '../contract/row-check.ts';
+import type { AnyTable } from '../../schema/define.ts';
+import { invariantCheck, violationText } from '../../schema/invariants.ts';
+import { collectorOf, columnsOf, type Values } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { changedCopy, originalOf, type Rejected, type RowCheck } from '../contract/row-check.ts';
 import { UnitError } from '../core/errors.ts';
+import { canonicalJson, isObject } from '../core/json.ts';
 import type { AnalyticsPage, Meta } from './pages.ts';
 
 /*
@@ -35,6 +40,159 @@ export function rejectOtherDays(
     reason: `is about ${record.date}, and ${asked} asked for`,
     kind: 'foreign',
   }));
+}
+
+/** The table that declares what the numbers of a record may be. */
+interface Declared {
+  readonly table: AnyTable;
+  /** The lists and maps of the record, by their field. */
+  readonly parts?: Readonly<Record<string, Declared>>;
+  /** The column that the plain numbers of a map belong to. */
+  readonly numbers?: string;
+  /** The fields that name a row; an answer has it once. @default rows may have the same name, and are summed */
+  readonly name?: readonly string[];
+}
+
+const models = { by_model: { table: tables.tokensDailyByModel } };
+const userModels = { by_model: { table: tables.tokensDailyByUserModel } };
+const DAY = ['date'];
+
+/** What the answers of each endpoint are checked against, plain and grouped. */
+export const DECLARED = {
+  tokens: {
+    table: tables.tokensDaily,
+    name: DAY,
+    parts: { ...models, by_user: { table: tables.tokensDailyByUser, parts: userModels } },
+  },
+  tokensByModel: models.by_model,
+  tools: {
+    table: tables.toolsDaily,
+    name: DAY,
+    parts: {
+      by_tool: { table: tables.toolsDailyByTool },
+      mcp_by_server: { table: tables.toolsDailyByMcpServer },
+      skills_by_name: { table: tables.toolsDailyBySkill },
+      slash_commands_by_name: { table: tables.toolsDailyBySlashCommand },
+      hooks_by_event: { table: tables.toolsDailyByHook },
+    },
+  },
+  // Its number is in the field that the row of a day has, not in the one of `by_tool`.
+  toolsByTool: { table: tables.toolsDaily },
+  activity: {
+    table: tables.activityDaily,
+    name: DAY,
+    parts: {
+      daily_active_users_by_client: {
+        table: tables.activityDailyByClient,
+        numbers: 'daily_active_users',
+      },
+    },
+  },
+  activityByClient: { table: tables.activityDailyByClient },
+  productivity: {
+    table: tables.productivityDaily,
+    name: DAY,
+    parts: {
+      by_extension: { table: tables.productivityDailyByExtension },
+      by_language: { table: tables.productivityDailyByLanguage },
+    },
+  },
+  users: { table: tables.userDaily, name: ['date', 'user_id'] },
+  readinessReports: {
+    table: tables.readinessReports,
+    name: ['reportId'],
+    parts: { report: { table: tables.readinessReportCriteria } },
+  },
+} as const satisfies Record<string, Declared>;
+
+/**
+ * Adds to the check of a shape what its table declares. Rejected are elements and rows with impossible values, and all rows of
+ * a name that the answer has twice with different values.
+ */
+export function possibleRows<Row extends object>(check: RowCheck<Row>, declared: Declared): RowCheck<Row> {
+  const keepPossible = possiblePart(declared);
+  return (records, options) => {
+    const { rows, rejected: misshapen } = check(records, options);
+    const rejected = [...misshapen];
+    const contradictory = contradictionsIn(rows, declared.name);
+    const kept = rows.flatMap((row) => {
+      const pathOf = () => `${options.path}[${records.indexOf(originalOf(row))}]`;
+      if (!contradictory.has(row)) return keepPossible(row, { pathOf, rejected }) ?? [];
+      const reason = 'comes twice with different values';
+      rejected.push({ record: row, path: pathOf(), kind: 'contradiction', reason });
+      return [];
+    });
+    return { rows: kept, rejected };
+  };
+}
+
+function contradictionsIn<Row extends object>(
+  rows: readonly Row[],
+  name: readonly string[] | undefined,
+): ReadonlySet<Row> {
+  const found = new Set<Row>();
+  if (name === undefined) return found;
+  const first = new Map<string, Row>();
+  for (const row of rows) {
+    const text = JSON.stringify(name.map((field): unknown => Reflect.get(row, field)));
+    const other = first.get(text);
+    if (other === undefined) first.set(text, row);
+    else if (found.has(other) || canonicalJson(other) !== canonicalJson(row)) found.add(other).add(row);
+  }
+  return found;
+}
+
+interface PartPlace {
+  readonly pathOf: () => string;
+  /** Takes what is left out. */
+  readonly rejected: Rejected[];
+}
+
+/** Returns a record without its impossible elements; undefined if it is impossible itself. */
+type KeepPossible = <Part extends object>(record: Part, at: PartPlace, parent?: Values) => Part | undefined;
+
+function possiblePart({ table, parts = {} }: Declared): KeepPossible {
+  const rowOf = collectorOf<[object]>(columnsOf(table), () => 0);
+  const impossibleIn = invariantCheck(table);
+  const lists = Object.entries(parts).map(([field, part]) => ({ field, part, keep: possiblePart(part) }));
+  return (record, { pathOf, rejected }, parent) => {
+    const row = rowOf(record);
+    const impossible = impossibleIn(row, parent);
+    if (impossible !== null) {
+      const reason = violationText(impossible, row, parent);
+      rejected.push({ record, path: pathOf(), kind: 'impossible', reason });
+      return undefined;
+    }
+    return lists.reduce((rest, { field, part: { numbers }, keep }) => {
+      const list: unknown = Reflect.get(record, field);
+      const kept = keepElements(list, (element, key) => {
+        const one = numbers === undefined ? element : { [numbers]: element };
+        if (!isObject(one)) return element;
+        const place = () => `${pathOf()}.${field}${keyIn(Reflect.get(originalOf(record), field), element, key)}`;
+        const possible = keep(one, { pathOf: place, rejected }, row);
+        return numbers === undefined || possible === undefined ? possible : element;
+      });
+      return kept === list ? rest : changedCopy(rest, { [field]: kept });
+    }, record);
+  };
+}
+
+/** A list or map with what `keep` returns for each element, undefined for none; the same one if nothing changes. */
+function keepElements(list: unknown, keep: (element: unknown, key: string) => unknown): unknown {
+  if (!Array.isArray(list) && !isObject(list)) return list;
+  const entries: [string, unknown][] = Object.entries(list);
+  const kept = entries
+    .map(([key, element]) => [key, keep(element, key)] as const)
+    .filter(([, element]) => element !== undefined);
+  const isSame = kept.length === entries.length && kept.every(([, one], index) => one === entries[index]?.[1]);
+  if (isSame) return list;
+  return Array.isArray(list) ? kept.map(([, element]) => element) : Object.fromEntries(kept);
+}
+
+/** The step of a path that leads to an element of the original list or map; a shape may have left out others before it. */
+function keyIn(original: unknown, element: unknown, key: string): string {
+  if (!Array.isArray(original)) return `[${JSON.stringify(key)}]`;
+  return `[${original.indexOf(isObject(element) ? originalOf(element) : element)}]`;
 }
 
 /**

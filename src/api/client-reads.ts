@@ -7,7 +7,7 @@ import { isDay } from '../core/day.ts';
 import { UnitError, UsageError } from '../core/errors.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
-import { otherRange, PartialAnswerError, rejectOtherDays } from './answer-rules.ts';
+import { DECLARED, otherRange, PartialAnswerError, possibleRows, rejectOtherDays } from './answer-rules.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
@@ -91,8 +91,8 @@ export interface ReportsQuery {
   readonly startAfter?: string | undefined;
 }
 
-const checkUsers = rowCheck(UserRow);
-const checkReports = rowCheck(ReadinessReport);
+const checkUsers = possibleRows(rowCheck(UserRow), DECLARED.users);
+const checkReports = possibleRows(rowCheck(ReadinessReport), DECLARED.readinessReports);
 
 /** More attempts than any caller waits for. */
 const RETRIES_MAX = 1_000;

@@ -17,6 +17,7 @@ import { UsageError } from '../core/errors.ts';
 import { packageVersion } from '../core/package.ts';
 import { parseOrigin, parseProxy } from '../http/addresses.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
+import { DECLARED, possibleRows } from './answer-rules.ts';
 import {
   callOptions,
   type DayRange,
@@ -82,12 +83,18 @@ export interface Client {
 }
 
 const TOKENS = {
-  plain: rowCheck(TokensRow) as RowCheck<TokensRow>,
-  grouped: rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>,
+  plain: possibleRows(rowCheck(TokensRow) as RowCheck<TokensRow>, DECLARED.tokens),
+  grouped: possibleRows(rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>, DECLARED.tokensByModel),
 };
-const TOOLS = { plain: rowCheck(ToolsRow), grouped: rowCheck(ToolsByToolRow) };
-const ACTIVITY = { plain: rowCheck(ActivityRow), grouped: rowCheck(ActivityByClientRow) };
-const checkProductivity = rowCheck(ProductivityRow);
+const TOOLS = {
+  plain: possibleRows(rowCheck(ToolsRow), DECLARED.tools),
+  grouped: possibleRows(rowCheck(ToolsByToolRow), DECLARED.toolsByTool),
+};
+const ACTIVITY = {
+  plain: possibleRows(rowCheck(ActivityRow), DECLARED.activity),
+  grouped: possibleRows(rowCheck(ActivityByClientRow), DECLARED.activityByClient),
+};
+const checkProductivity = possibleRows(rowCheck(ProductivityRow), DECLARED.productivity);
 
 /**
  * Creates a client. It opens connections when it needs them and keeps them until `close()`.
