@@ -193,13 +193,18 @@ export function judgeReports(
   const aside: Aside[] = [];
   const reports = new Map<string, Expected>();
   const held = new Set<string>();
+  const texts = new Map<string, string>();
   const ids: string[] = [];
   for (const [index, report] of list.entries()) {
     if (isRecord(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '')
       ids.push(report['reportId']);
     const kept = usable(shape, report, `reports[${index}]`, aside);
-    if (isImpossible(kept)) held.add(String(kept?.['reportId']));
-    if (kept !== undefined) reports.set(String(kept['reportId']), expectedRows('readiness', [kept]));
+    if (kept === undefined) continue;
+    const id = String(kept['reportId']);
+    const text = normal({ ...kept, unknown: unknownFields(kept) });
+    if (isImpossible(kept) || (texts.get(id) ?? text) !== text) held.add(id);
+    texts.set(id, text);
+    reports.set(id, expectedRows('readiness', [kept]));
   }
   return { reports, held, aside, ids, isDeep: body.isDeep };
 }
