@@ -139,7 +139,7 @@ export const quarantine = table({
     record: record('the record as the service sent it'),
     first_seen_at: instant('when the record was first seen'),
     accepted_at: moment(
-      'when it stopped to count for the exit code: a person accepted it, or it says something impossible and came unchanged ' +
+      'when it stopped counting for the exit code: a person accepted it, or it says something impossible and came unchanged ' +
         'for 7 days; NULL while it counts',
     ),
   },

@@ -7,6 +7,8 @@ import { notesText, parseNotes } from './notes.ts';
  * settles unconfirmed.
  */
 export const CONFIRM_DAYS = 31;
+/** A record that says something impossible stops counting after this many UTC days, if the service keeps sending it. */
+export const HELD_DAYS = 7;
 /** After runs on this many UTC days found fewer users than `daily_active_users`, the day settles unconfirmed. */
 export const SHORT_LOOKS = 7;
 
@@ -140,7 +142,10 @@ function settleShort(unit: Standing, { day, rule }: DayFacts, isCommitted: boole
 
 /** A unit with records in quarantine settles only if the service keeps sending them. */
 function settleAged(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
-  const mayEnd = isCommitted && parseNotes(unit.watch).aged === true && isRipe(unit, day, rule);
+  const { heldUntil } = parseNotes(unit.watch);
+  const pulledOn = unit.lastPulledAt === null ? null : dayOf(new Date(unit.lastPulledAt));
+  const isAged = heldUntil !== undefined && pulledOn !== null && heldUntil <= pulledOn;
+  const mayEnd = isCommitted && isAged && isRipe(unit, day, rule);
   return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'age' } : {};
 }
 

@@ -29,8 +29,8 @@ export interface Notes {
   readonly shortOn?: readonly UtcDay[];
   /** Digest of the sums by model, if they cannot be compared with the rows. */
   readonly models?: string;
-  /** The service keeps sending the records in quarantine, so the unit settles with them. */
-  readonly aged?: true;
+  /** The day from which the unit may settle with its records in quarantine, if the service keeps sending them. */
+  readonly heldUntil?: UtcDay;
 }
 
 /** The notes in the ledger's column; none if someone edited it into something else. */
@@ -38,7 +38,7 @@ export function parseNotes(text: string | null): Notes {
   if (text === null) return {};
   const value = parseJson(text);
   if (!isObject(value)) return {};
-  const { noted, reopenedFor, reopenedAt, due, own, shortOn, models, aged } = value;
+  const { noted, reopenedFor, reopenedAt, due, own, shortOn, models, heldUntil } = value;
   return {
     ...(isNoted(noted) ? { noted } : {}),
     ...(typeof reopenedFor === 'string' ? { reopenedFor } : {}),
@@ -47,7 +47,7 @@ export function parseNotes(text: string | null): Notes {
     ...(typeof own === 'string' ? { own } : {}),
     ...(Array.isArray(shortOn) ? { shortOn: shortOn.filter(isDay) } : {}),
     ...(typeof models === 'string' ? { models } : {}),
-    ...(aged === true ? { aged } : {}),
+    ...(isDay(heldUntil) ? { heldUntil } : {}),
   };
 }
 
@@ -62,7 +62,7 @@ export function notesText(notes: { readonly [Name in keyof Notes]: Notes[Name] |
 /** The notes of a unit after a commit; what was noted about other content is dropped. */
 export function notesAfterCommit(
   text: string | null,
-  commit: { readonly contentSha256: string; readonly isOwn: boolean; readonly isAged?: boolean },
+  commit: { readonly contentSha256: string; readonly isOwn: boolean; readonly heldUntil?: UtcDay | undefined },
   isChanged: boolean,
 ): string | null {
   const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(text);
@@ -72,7 +72,7 @@ export function notesAfterCommit(
     models,
     ...(isChanged ? {} : { reopenedFor, reopenedAt }),
     own: isOwn ? commit.contentSha256 : undefined,
-    aged: commit.isAged === true ? true : undefined,
+    heldUntil: commit.heldUntil,
   });
 }
 

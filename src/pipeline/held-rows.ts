@@ -2,9 +2,11 @@ import type { AnyTable } from '../../schema/define.ts';
 import { sql } from '../../schema/query.ts';
 import { columnsOf, inKeyOrder, pickerOf, positionsOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
-import { dayOf, daysBetween, isDay } from '../core/day.ts';
+import { dayOf, isDay, shiftDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
+import { HELD_DAYS } from '../judge/agreement.ts';
 import {
+  type DayCommit,
   type DayUnit,
   decodeRows,
   type EncodedRows,
@@ -108,27 +110,30 @@ function keyText(table: AnyTable, row: Values): string {
   return JSON.stringify(positionsOf(table, table.key).map((position) => row[position]));
 }
 
-/** After this many days, a held record that the service keeps sending no longer counts for the exit code. */
-export const HELD_DAYS = 7;
-
 /**
  * Marks held records as accepted if they have come unchanged for {@link HELD_DAYS} UTC days.
- * @returns the records, and whether all of them are accepted, so that the unit may settle with them.
+ * @returns the records, and the day from which all of them are accepted if they keep coming, so that the unit may settle with
+ * them; undefined if some of them cannot be read.
  */
 export async function withAge(
   records: readonly QuarantinedRecord[],
   { warehouse, orgId, unit, now }: { warehouse: Reader; orgId: string; unit: UnitName; now: Date },
-): Promise<{ readonly quarantined: readonly QuarantinedRecord[]; readonly isAged: boolean }> {
-  if (!records.some(({ isHeld }) => isHeld === true)) return { quarantined: records, isAged: false };
+): Promise<Required<Pick<DayCommit, 'quarantined' | 'heldUntil'>>> {
+  if (!records.some(({ isHeld }) => isHeld === true)) return { quarantined: records, heldUntil: undefined };
   const since = await firstSeen(warehouse, orgId, unit);
   const today = dayOf(now);
-  const quarantined = records.map((record) => {
-    const day = since.get(record.recordSha256)?.slice(0, 'YYYY-MM-DD'.length);
-    const isOld = record.isHeld === true && isDay(day) && daysBetween(day, today) >= HELD_DAYS;
-    return isOld ? { ...record, acceptedAt: now.toISOString() } : record;
+  const ends = records.map(({ isHeld, recordSha256 }) => {
+    const day = since.get(recordSha256)?.slice(0, 'YYYY-MM-DD'.length);
+    return isHeld === true ? shiftDay(isDay(day) ? day : today, HELD_DAYS) : NEVER;
   });
-  return { quarantined, isAged: quarantined.every(({ acceptedAt }) => acceptedAt !== undefined) };
+  const quarantined = records.map((record, index) =>
+    (ends[index] ?? NEVER) <= today ? { ...record, acceptedAt: now.toISOString() } : record,
+  );
+  const last = ends.reduce((a, b) => (a > b ? a : b));
+  return { quarantined, heldUntil: last === NEVER ? undefined : last };
 }
+
+const NEVER = '9999-12-31';
 
 async function firstSeen(warehouse: Reader, orgId: string, unit: UnitName): Promise<Map<string, string>> {
   const columns = ['stream', 'record_sha256', 'first_seen_at'] as const;

@@ -1,7 +1,7 @@
 import { sql } from '../../schema/query.ts';
 import { compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import type { UtcDay } from '../core/day.ts';
+import { isDay, type UtcDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
 import { keyColumns, keyValues } from './ledger-rows.ts';
 import {
@@ -55,6 +55,31 @@ function countOf(row: QueryRow): QuarantineCount[] {
         },
       ]
     : [];
+}
+
+/** The records in quarantine of a unit that count for the exit code. */
+export interface OpenRecords {
+  readonly stream: Stream;
+  /** '' for readiness. */
+  readonly day: UtcDay | '';
+  readonly records: number;
+  /** When the oldest was first seen, as an ISO instant. */
+  readonly since: string;
+}
+
+/** Reads which units of an organization have records in quarantine that count for the exit code. */
+export async function readOpenRecords(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+): Promise<OpenRecords[]> {
+  const rows = await warehouse.select(sql`
+    SELECT stream, CAST(date AS TEXT) AS day, COUNT(*) AS records, MIN(first_seen_at) AS since
+    FROM quarantine WHERE org_id = ${orgId} AND accepted_at IS NULL GROUP BY stream, date ORDER BY stream, date`);
+  return rows.flatMap(({ stream, day, records, since }) =>
+    isStream(stream) && (day === '' || isDay(day))
+      ? [{ stream, day, records: Number(records), since: String(since) }]
+      : [],
+  );
 }
 
 /** Which records in quarantine to accept. Without a stream: all streams. Without a day: all days. */

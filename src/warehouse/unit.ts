@@ -170,7 +170,7 @@ export interface QuarantinedRecord {
    */
   readonly isHeld?: boolean;
   /**
-   * When the record stopped to count for the exit code, because the service kept sending it.
+   * When the record stopped counting for the exit code, because the service kept sending it.
    * @default it counts
    */
   readonly acceptedAt?: string;
@@ -203,10 +203,10 @@ export interface DayCommit extends DayKey {
   readonly runId: string;
   readonly quarantined: readonly QuarantinedRecord[];
   /**
-   * The service has sent every record in quarantine unchanged for so long that the unit settles with them.
-   * @default false
+   * The day from which the unit may settle with its records in quarantine, if the service keeps sending them.
+   * @default never: some of them cannot be read
    */
-  readonly isAged?: boolean;
+  readonly heldUntil?: UtcDay | undefined;
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;

@@ -1,5 +1,4 @@
 import { digestWarehouse, readHealth, readStatus } from '../../../jobs/warehouse.ts';
-import type { UtcDay } from '../../core/day.ts';
 import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
@@ -25,7 +24,14 @@ import {
   shrinking,
 } from '../screens/table.ts';
 import { escapeForTerminal, wrapText } from '../screens/text.ts';
-import { renderCalendar, renderSchemaDrift, renderStreams } from './status-tables.ts';
+import {
+  endOfOpen,
+  renderCalendar,
+  renderOpen,
+  renderSchemaDrift,
+  renderStreams,
+  spanText,
+} from './status-tables.ts';
 
 /** A day between two nightly runs, and two hours for the run itself. */
 const HEALTH_HOURS = 26;
@@ -45,9 +51,16 @@ export const statusAction: Action = async (context) => {
   throw new RunError(stale, { hint: 'see the last runs above; daywalk run brings the warehouse up to date' });
 };
 
-/** The status with what ends each refusal. */
+/** The status with what ends each refusal and everything that is open. */
 function withEnds(status: WarehouseStatus) {
-  return { ...status, refusals: status.refusals.map((refusal) => ({ ...refusal, ends: endOf(refusal) })) };
+  return {
+    ...status,
+    organizations: status.organizations.map((organization) => ({
+      ...organization,
+      open: organization.open.map((open) => ({ ...open, ends: endOfOpen(open) })),
+    })),
+    refusals: status.refusals.map((refusal) => ({ ...refusal, ends: endOf(refusal) })),
+  };
 }
 
 function endOf({ orgId, rule, expected }: Refusal): string {
@@ -121,22 +134,20 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
 
 function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
-  const { name, orgId, days, oldestUnsettledDay, staleRollupDays, neverActiveSince } = organization;
+  const { name, orgId, days, oldestUnsettledDay, staleRollupDays } = organization;
   const who = name === null ? orgId : `${name} (${orgId})`;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
   const settled =
     oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
     ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
-    ...(neverActiveSince === null
-      ? []
-      : renderFields([['activity', neverText(neverActiveSince), style.yellow]], { ...frame, indent: 0 })),
     ...(staleRollupDays === 0
       ? []
       : renderFields([['rollups', staleText(staleRollupDays), style.yellow]], { ...frame, indent: 0 })),
     ...(calendar === null ? [] : ['', ...calendar]),
     '',
     ...renderStreams(organization, frame),
+    ...section('Open', renderOpen(organization.open, frame), frame),
     ...section('Holes', renderHoles(organization.holes, frame), frame),
     ...section(
       'Doubted: stored rows that the service no longer returns',
@@ -154,10 +165,6 @@ function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame
   ];
 }
 
-function neverText(since: UtcDay): string {
-  return `no activity has ever been seen since ${since}: empty days settle only after there was some`;
-}
-
 function staleText(days: number): string {
   return `lack ${counted(days, 'stored day')}: a run adds them when it ends. Until then, metrics take longer, and views may lag`;
 }
@@ -166,7 +173,7 @@ function renderHoles(holes: readonly Hole[], frame: ScreenFrame): string[] {
   const columns = ['state', 'days', right('count'), shrinking('streams')];
   const row = ({ state, firstDay, lastDay, days, streams }: Hole) => [
     state,
-    rangeOf(firstDay, lastDay),
+    spanText(firstDay, lastDay),
     days,
     streams.length === DAILY_STREAMS.length ? 'all daily streams' : streams.join(', '),
   ];
@@ -182,9 +189,7 @@ function renderDoubted(doubted: readonly DoubtedUnit[], frame: ScreenFrame): str
     since.slice(0, 'YYYY-MM-DD'.length),
     RULES[rule],
   ];
-  const lines = renderListing({ columns, items: doubted, row, shownMax: HOLES_SHOWN_MAX }, frame);
-  const hint = frame.style.dim('if they are gone for good: daywalk run --accept-loss');
-  return lines.length === 0 ? [] : [...lines, hint];
+  return renderListing({ columns, items: doubted, row, shownMax: HOLES_SHOWN_MAX }, frame);
 }
 
 function renderMissing(missing: readonly MissingReport[], frame: ScreenFrame): string[] {
@@ -193,26 +198,18 @@ function renderMissing(missing: readonly MissingReport[], frame: ScreenFrame): s
     since.slice(0, 'YYYY-MM-DD'.length),
     frame.redact(reportId),
   ];
-  const lines = renderListing({ columns, items: missing, row, shownMax: HOLES_SHOWN_MAX }, frame);
-  const hint = frame.style.dim(
-    'deleted if a full pass on another UTC day lacks them too, or on three if most are missing',
-  );
-  return lines.length === 0 ? [] : [...lines, hint];
+  return renderListing({ columns, items: missing, row, shownMax: HOLES_SHOWN_MAX }, frame);
 }
 
 function renderUnconfirmed(unconfirmed: readonly UnconfirmedDays[], frame: ScreenFrame): string[] {
   const columns = ['stream', 'days', right('count'), shrinking('rule')];
   const row = ({ rule, firstDay, lastDay, days, streams }: UnconfirmedDays) => [
     streams.join(', '),
-    rangeOf(firstDay, lastDay),
+    spanText(firstDay, lastDay),
     days,
     RULES[rule],
   ];
   return renderListing({ columns, items: unconfirmed, row, shownMax: HOLES_SHOWN_MAX }, frame);
-}
-
-function rangeOf(firstDay: UtcDay, lastDay: UtcDay): string {
-  return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
 }
 
 function renderErrors({ lastErrors }: OrganizationStatus, frame: ScreenFrame): string[] {

@@ -174,11 +174,11 @@ export class DaySorter {
     return { ...commit, rewrite: force };
   }
 
-  /** The commit with the age of its held records, which decides whether the unit settles with them. */
+  /** The commit with the age of its held records, which decides when the unit settles with them. */
   async #aged(commit: DayCommit): Promise<DayCommit> {
     if (commit.quarantined.length === 0) return commit;
-    const { warehouse, orgId, clock } = this.#options;
-    const about = { warehouse, orgId, unit: commit, now: clock.now() };
+    const { warehouse, orgId } = this.#options;
+    const about = { warehouse, orgId, unit: commit, now: commit.pulledAt };
     return { ...commit, ...(await withAge(commit.quarantined, about)) };
   }
 

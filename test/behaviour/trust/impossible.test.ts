@@ -35,6 +35,14 @@ const IMPOSSIBLE: readonly (readonly [value: Impossible, stream: string, figure:
 /** Stored values, including those of the day. */
 const figures = (rig: Rig, figure: string) => rig.column(`${figure} WHERE date = '${YOUNG}' ORDER BY 1`);
 
+/** What `daywalk status --json` says is open. */
+async function openIn(rig: Rig, day: string) {
+  const env = { DAYWALK_NOW: `${day}T09:00:00Z` };
+  const { stdout } = await daywalkInProcess(['status', '--json', '--warehouse', rig.path], { env });
+  const { open, highest } = JSON.parse(stdout).organizations[0];
+  return { highest, open };
+}
+
 async function quarantineOf(rig: Rig, stream: string) {
   return rig.sql<Record<string, string | null>>(
     'SELECT reason, path, record, accepted_at FROM quarantine WHERE stream = ? ORDER BY path',
@@ -83,8 +91,20 @@ onEachDatabase((database) => {
     test('settles after seven UTC days of the same answer, and stays named', async () => {
       const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 8 });
       lie(rig, { impossible: { value: 'negative-tokens', days: [YOUNG] } });
-      const ran = await nights(rig, '2026-02-20', '2026-03-02');
+      const first = await nights(rig, '2026-02-20', '2026-02-22');
+      expect(await openIn(rig, '2026-02-22')).toEqual({
+        highest: 'impossible',
+        open: [
+          {
+            ...{ state: 'impossible', exitCode: 5, count: 1, firstDay: YOUNG, lastDay: YOUNG },
+            ...{ since: expect.stringMatching(/^2026-02-20T/), looks: { soFar: 2, needed: 7 } },
+            ...{ endsOn: '2026-02-27', ends: expect.stringContaining('or on 2026-02-27') },
+          },
+        ],
+      });
+      const ran = [...first, ...(await nights(rig, '2026-02-23', '2026-03-02'))];
       expect(ran.map(({ report }) => report.exitCode)).toEqual([5, 5, 5, 5, 5, 5, 5, 0, 0, 0, 0]);
+      expect(await openIn(rig, '2026-03-02')).toEqual({ highest: null, open: [] });
       expect(await unitOf(rig, 'tokens', YOUNG)).toMatchObject({
         state: 'quarantined',
         confirmed: 'age',

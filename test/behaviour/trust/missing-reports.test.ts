@@ -44,6 +44,7 @@ async function statusOf(rig: Rig, day: number) {
   const frame = { width: 160, style: createStyle(false), redact: (text: string) => text, isTerminal: false };
   return {
     missing: status.organizations[0]?.missingReports ?? [],
+    highest: status.organizations[0]?.highest,
     screen: renderStatus(status, frame).join('\n'),
   };
 }
@@ -61,10 +62,11 @@ onEachDatabase((database) => {
       // A second pass on the same day counts as the same one.
       expect((await night(rig, 11)).report).toMatchObject({ exitCode: 0, restatements: 0 });
       expect(await stored(rig)).toEqual(ids);
-      const { missing, screen } = await statusOf(rig, 11);
+      const { missing, highest, screen } = await statusOf(rig, 11);
+      expect(highest).toBe('reports-missing');
       expect(missing.map(({ reportId }) => reportId)).toEqual(gone);
       expect(screen).toMatch(
-        /Missing reports[\s\S]*2026-02-11 +\S+[\s\S]*deleted if a full pass on another UTC day/,
+        /6 reports, since 2026-02-11, 1 of 2 days, exit code 0\n +ends when .* or on 2026-02-12[\s\S]*Missing reports[\s\S]*2026-02-11 +\S+/,
       );
       for (const id of gone) expect(screen).toContain(id);
       // The next night needs no request for it: every run reads all reports while one is missing.
@@ -72,7 +74,7 @@ onEachDatabase((database) => {
       expect(second.report).toMatchObject({ exitCode: 0, restatements: 1 });
       expect(await stored(rig)).toEqual(ids.slice(6));
       expect(await rig.column("SELECT COUNT(*) FROM restatements WHERE stream = 'readiness'")).toEqual([1]);
-      expect((await statusOf(rig, 12)).missing).toEqual([]);
+      expect(await statusOf(rig, 12)).toMatchObject({ missing: [], highest: null });
     });
 
     test('stay if they come back', async () => {
@@ -152,7 +154,10 @@ onEachDatabase((database) => {
         if (day === 11) expect((await night(rig, 11)).report.exitCode).toBe(5);
         expect(await stored(rig)).toEqual(ids);
       }
-      expect((await statusOf(rig, 13)).missing).toHaveLength(count);
+      const { missing, highest, screen } = await statusOf(rig, 13);
+      expect(missing).toHaveLength(count);
+      expect(highest).toBe('most-reports-missing');
+      expect(screen).toMatch(/3 of 3 days, exit code 5\n +ends when .* or on 2026-02-1[34]/);
       expect((await night(rig, 14, { force: false })).report).toMatchObject({ exitCode: 0, restatements: 1 });
       expect(await stored(rig)).toEqual(ids.slice(count));
     });

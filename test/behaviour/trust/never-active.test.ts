@@ -25,7 +25,8 @@ const settledUnits = (rig: Rig) =>
 async function statusOf(rig: Rig, now: UtcDay) {
   const status = await readStatus(rig.settings, contextOf(now));
   const frame = { width: 160, style: createStyle(false), redact: (text: string) => text, isTerminal: false };
-  return { since: status.organizations[0]?.neverActiveSince, screen: renderStatus(status, frame).join('\n') };
+  const open = status.organizations[0]?.open.find(({ state }) => state === 'never-active');
+  return { since: open?.firstDay ?? null, open, screen: renderStatus(status, frame).join('\n') };
 }
 
 onEachDatabase((database) => {
