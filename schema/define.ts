@@ -31,6 +31,11 @@ export interface Table<C extends Columns = Columns> {
   /** The primary key, in order. It begins with `org_id` wherever rows belong to an organization. */
   readonly key: readonly string[];
   readonly columns: C;
+  /**
+   * The fields that lead from a row of the service's answer to the list or map whose elements the table holds.
+   * @default none: the table holds the row itself
+   */
+  readonly inside?: readonly string[];
   /** Pairs of columns of which the first is never greater than the second. */
   readonly ascending?: readonly Ascending[];
 }
@@ -114,6 +119,7 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
   stream: Stream;
   by?: By;
   values: Values;
+  inside?: readonly string[];
   ascending?: readonly AscendingOf<Values>[];
 }): Table<typeof scope & By & Values & typeof extra> {
   const by = spec.by ?? ({} as By);
@@ -124,6 +130,7 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
     stream: spec.stream,
     key: ['org_id', 'date', ...Object.keys(by)],
     columns: { ...scope, ...by, ...spec.values, ...extra },
+    ...(spec.inside && { inside: spec.inside }),
     ...(spec.ascending && { ascending: spec.ascending }),
   };
 }
@@ -136,6 +143,7 @@ export function table<By extends Columns, Values extends Columns>(spec: {
   stream?: Stream;
   by: By;
   values: Values;
+  inside?: readonly string[];
   ascending?: readonly AscendingOf<Values>[];
 }): Table<By & Values> {
   return {
@@ -145,6 +153,7 @@ export function table<By extends Columns, Values extends Columns>(spec: {
     stream: spec.stream ?? null,
     key: Object.keys(spec.by),
     columns: { ...spec.by, ...spec.values },
+    ...(spec.inside && { inside: spec.inside }),
     ...(spec.ascending && { ascending: spec.ascending }),
   };
 }

@@ -25,6 +25,7 @@ export const tokensDailyByModel = factTable({
   name: 'tokens_daily_by_model',
   doc: 'Credits by model.',
   stream: 'tokens',
+  inside: ['by_model'],
   by: { model_id: key('ID of the model') },
   values: { ...modelTier, ...credits },
 });
@@ -33,6 +34,7 @@ export const tokensDailyByUser = factTable({
   name: 'tokens_daily_by_user',
   doc: 'Credits by user.',
   stream: 'tokens',
+  inside: ['by_user'],
   by: { user_id: key('ID of the user') },
   values: { ...userEmail, ...credits },
 });
@@ -41,6 +43,7 @@ export const tokensDailyByUserModel = factTable({
   name: 'tokens_daily_by_user_model',
   doc: 'Credits by user and model.',
   stream: 'tokens',
+  inside: ['by_user', 'by_model'],
   by: { user_id: key('ID of the user'), model_id: key('ID of the model') },
   values: { ...modelTier, ...credits },
 });
@@ -73,6 +76,7 @@ export const toolsDailyByTool = factTable({
   name: 'tools_daily_by_tool',
   doc: 'Invocations by tool.',
   stream: 'tools',
+  inside: ['by_tool'],
   by: { tool: key('name of the tool, as the service sends it') },
   values: {
     invocations: metric('invocations'),
@@ -86,6 +90,7 @@ export const toolsDailyByMcpServer = factTable({
   name: 'tools_daily_by_mcp_server',
   doc: 'Invocations by MCP server. The service sends names in different letter case; Daywalk merges them.',
   stream: 'tools',
+  inside: ['mcp_by_server'],
   by: { server: key('name of the server in lower case') },
   values: {
     invocations: metric('invocations of all spellings'),
@@ -99,6 +104,7 @@ export const toolsDailyBySkill = factTable({
   name: 'tools_daily_by_skill',
   doc: 'Invocations by skill.',
   stream: 'tools',
+  inside: ['skills_by_name'],
   by: { name: key('name of the skill') },
   values: countedInvocations,
 });
@@ -107,6 +113,7 @@ export const toolsDailyBySlashCommand = factTable({
   name: 'tools_daily_by_slash_command',
   doc: 'Invocations by slash command.',
   stream: 'tools',
+  inside: ['slash_commands_by_name'],
   by: { name: key('name of the slash command') },
   values: countedInvocations,
 });
@@ -115,6 +122,7 @@ export const toolsDailyByHook = factTable({
   name: 'tools_daily_by_hook',
   doc: 'Invocations by hook.',
   stream: 'tools',
+  inside: ['hooks_by_event'],
   by: {
     event: key('name of the hook event'),
     matcher: key("matcher of the hook; '' if absent"),
@@ -146,6 +154,7 @@ export const activityDailyByClient = factTable({
   name: 'activity_daily_by_client',
   doc: 'Active users by client type. Someone who uses several clients counts once in each.',
   stream: 'activity',
+  inside: ['daily_active_users_by_client'],
   by: { client: key('client type: terminal-ui, web, non-interactive-cli or a newer one') },
   values: { daily_active_users: distinct('distinct users active on the day with this client') },
   ascending: [{ smaller: 'daily_active_users', larger: 'daily_active_users', of: activityDaily }],
@@ -169,6 +178,7 @@ export const productivityDailyByExtension = factTable({
   name: 'productivity_daily_by_extension',
   doc: 'Files by extension.',
   stream: 'productivity',
+  inside: ['by_extension'],
   by: { extension: key('file name extension, as the service sends it') },
   values: countedFiles,
 });
@@ -177,6 +187,7 @@ export const productivityDailyByLanguage = factTable({
   name: 'productivity_daily_by_language',
   doc: 'Files by language.',
   stream: 'productivity',
+  inside: ['by_language'],
   by: { language: key('programming language') },
   values: countedFiles,
 });
@@ -214,6 +225,7 @@ export const userDailyLanguages = factTable({
   name: 'user_daily_languages',
   doc: 'Languages in which each user worked: one row per user, day and language.',
   stream: 'users',
+  inside: ['languages'],
   by: { user_id: key('ID of the user'), language: key('programming language') },
   values: {},
 });

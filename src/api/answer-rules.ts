@@ -1,7 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { invariantCheck, violationText } from '../../schema/invariants.ts';
+import { invariantCheck, invariantsOf, violationText } from '../../schema/invariants.ts';
 import { collectorOf, columnsOf, type Values } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
 import { changedCopy, originalOf, type Rejected, type RowCheck } from '../contract/row-check.ts';
 import { UnitError } from '../core/errors.ts';
 import { canonicalJson, isObject } from '../core/json.ts';
@@ -42,79 +41,28 @@ export function rejectOtherDays(
   }));
 }
 
-/** The table that declares what the numbers of a record may be. */
-interface Declared {
-  readonly table: AnyTable;
-  /** The lists and maps of the record, by their field. */
-  readonly parts?: Readonly<Record<string, Declared>>;
-  /** The column that the plain numbers of a map belong to. */
-  readonly numbers?: string;
+/** What the rows of an answer are checked against. */
+export interface Declared {
+  /** The tables that hold the rows and the elements inside them; the first one those of the rows. */
+  readonly tables: readonly AnyTable[];
   /** The fields that name a row; an answer has it once. @default rows may have the same name, and are summed */
   readonly name?: readonly string[];
 }
 
-const models = { by_model: { table: tables.tokensDailyByModel } };
-const userModels = { by_model: { table: tables.tokensDailyByUserModel } };
-const DAY = ['date'];
-
-/** What the answers of each endpoint are checked against, plain and grouped. */
-export const DECLARED = {
-  tokens: {
-    table: tables.tokensDaily,
-    name: DAY,
-    parts: { ...models, by_user: { table: tables.tokensDailyByUser, parts: userModels } },
-  },
-  tokensByModel: models.by_model,
-  tools: {
-    table: tables.toolsDaily,
-    name: DAY,
-    parts: {
-      by_tool: { table: tables.toolsDailyByTool },
-      mcp_by_server: { table: tables.toolsDailyByMcpServer },
-      skills_by_name: { table: tables.toolsDailyBySkill },
-      slash_commands_by_name: { table: tables.toolsDailyBySlashCommand },
-      hooks_by_event: { table: tables.toolsDailyByHook },
-    },
-  },
-  // Its number is in the field that the row of a day has, not in the one of `by_tool`.
-  toolsByTool: { table: tables.toolsDaily },
-  activity: {
-    table: tables.activityDaily,
-    name: DAY,
-    parts: {
-      daily_active_users_by_client: {
-        table: tables.activityDailyByClient,
-        numbers: 'daily_active_users',
-      },
-    },
-  },
-  activityByClient: { table: tables.activityDailyByClient },
-  productivity: {
-    table: tables.productivityDaily,
-    name: DAY,
-    parts: {
-      by_extension: { table: tables.productivityDailyByExtension },
-      by_language: { table: tables.productivityDailyByLanguage },
-    },
-  },
-  users: { table: tables.userDaily, name: ['date', 'user_id'] },
-  readinessReports: {
-    table: tables.readinessReports,
-    name: ['reportId'],
-    parts: { report: { table: tables.readinessReportCriteria } },
-  },
-} as const satisfies Record<string, Declared>;
-
 /**
- * Adds to the check of a shape what its table declares. Rejected are elements and rows with impossible values, and all rows of
+ * Adds to the check of a shape what the tables declare. Rejected are elements and rows with impossible values, and all rows of
  * a name that the answer has twice with different values.
  */
-export function possibleRows<Row extends object>(check: RowCheck<Row>, declared: Declared): RowCheck<Row> {
-  const keepPossible = possiblePart(declared);
+export function possibleRows<Row extends object>(
+  check: RowCheck<Row>,
+  { tables: [table, ...inside], name }: Declared,
+): RowCheck<Row> {
+  if (table === undefined) return check;
+  const keepPossible = possiblePart(table, inside, 0);
   return (records, options) => {
     const { rows, rejected: misshapen } = check(records, options);
     const rejected = [...misshapen];
-    const contradictory = contradictionsIn(rows, declared.name);
+    const contradictory = contradictionsIn(rows, name);
     const kept = rows.flatMap((row) => {
       const pathOf = () => `${options.path}[${records.indexOf(originalOf(row))}]`;
       if (!contradictory.has(row)) return keepPossible(row, { pathOf, rejected }) ?? [];
@@ -151,10 +99,17 @@ interface PartPlace {
 /** Returns a record without its impossible elements; undefined if it is impossible itself. */
 type KeepPossible = <Part extends object>(record: Part, at: PartPlace, parent?: Values) => Part | undefined;
 
-function possiblePart({ table, parts = {} }: Declared): KeepPossible {
+/** @param depth how many fields lead to the records of the table */
+function possiblePart(table: AnyTable, inside: readonly AnyTable[], depth: number): KeepPossible {
   const rowOf = collectorOf<[object]>(columnsOf(table), () => 0);
   const impossibleIn = invariantCheck(table);
-  const lists = Object.entries(parts).map(([field, part]) => ({ field, part, keep: possiblePart(part) }));
+  const lists = inside.flatMap((own) => {
+    const { [depth]: field, length } = own.inside ?? [];
+    const below = inside.filter((other) => other !== own && other.inside?.[depth] === field);
+    const isChecked = invariantsOf(own).length > 0 || below.length > 0;
+    if (field === undefined || length !== depth + 1 || !isChecked) return [];
+    return [{ field, number: numberOf(own), keep: possiblePart(own, below, depth + 1) }];
+  });
   return (record, { pathOf, rejected }, parent) => {
     const row = rowOf(record);
     const impossible = impossibleIn(row, parent);
@@ -163,18 +118,24 @@ function possiblePart({ table, parts = {} }: Declared): KeepPossible {
       rejected.push({ record, path: pathOf(), kind: 'impossible', reason });
       return undefined;
     }
-    return lists.reduce((rest, { field, part: { numbers }, keep }) => {
+    return lists.reduce((rest, { field, number, keep }) => {
       const list: unknown = Reflect.get(record, field);
       const kept = keepElements(list, (element, key) => {
-        const one = numbers === undefined ? element : { [numbers]: element };
+        const one = typeof element === 'number' ? { [number]: element } : element;
         if (!isObject(one)) return element;
-        const place = () => `${pathOf()}.${field}${keyIn(Reflect.get(originalOf(record), field), element, key)}`;
-        const possible = keep(one, { pathOf: place, rejected }, row);
-        return numbers === undefined || possible === undefined ? possible : element;
+        const original: unknown = Reflect.get(originalOf(record), field);
+        const place = { pathOf: () => `${pathOf()}.${field}${keyIn(original, element, key)}`, rejected };
+        const possible = keep(one, place, row);
+        return one === element || possible === undefined ? possible : element;
       });
       return kept === list ? rest : changedCopy(rest, { [field]: kept });
     }, record);
   };
+}
+
+/** The column that the plain numbers of a map belong to: the only one. */
+function numberOf({ columns }: AnyTable): string {
+  return Object.keys(columns).find((name) => columns[name]?.kind === 'metric') ?? '';
 }
 
 /** A list or map with what `keep` returns for each element, undefined for none; the same one if nothing changes. */

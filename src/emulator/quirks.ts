@@ -1,3 +1,5 @@
+import { type Invariant, invariantsOf } from '../../schema/invariants.ts';
+import { allTables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
 import {
@@ -40,20 +42,13 @@ const daysByStream = either(
 /** Days in every stream, or separate days for each stream. */
 export type DaysByStream = Parsed<typeof daysByStream>;
 
-/** Each names fields that contradict each other, or a number that cannot be. */
-export const IMPOSSIBLE_VALUES = [
-  'negative-tokens',
-  'p50-above-p90',
-  'daily-above-weekly',
-  'weekly-above-monthly',
-  'client-above-daily',
-  'user-messages-above-messages',
-  'numerator-above-denominator',
-  'denominator-zero',
-] as const;
-
-/** One of {@link IMPOSSIBLE_VALUES}. */
-export type ImpossibleValue = (typeof IMPOSSIBLE_VALUES)[number];
+/** What an answer may violate, by the column that is changed. Of a column with two bounds, another column is the one. */
+export const IMPOSSIBLE: ReadonlyMap<string, Invariant> = new Map(
+  allTables
+    .flatMap(invariantsOf)
+    .filter(({ severity }) => severity === 'impossible')
+    .map((invariant) => [`${invariant.table.name}.${invariant.column}`, invariant]),
+);
 
 const PARTIAL_STATUSES = [202, 203, 206, 226] as const;
 
@@ -76,8 +71,8 @@ export const parseLies = object(
     lateDays: daysByStream,
     /** The rows of these days are present, and every number in them is 0. */
     zeroDays: daysByStream,
-    /** Values that cannot be true, in every row or report that has the fields. Days do not apply to reports. */
-    impossible: object({ value: oneOf(...IMPOSSIBLE_VALUES) }, { days }),
+    /** Values of a column that cannot be true, in all of its records that have the field. Days do not apply to reports. */
+    impossible: object({ column: oneOf(...IMPOSSIBLE.keys()) }, { days }),
     /** Every row of these days comes twice, the second time with another number. */
     twice: object({}, { days, streams: listOf(oneOf(...DAILY_STREAMS)) }),
     /** Only this share of the users, always the same ones, is active on these days. Sums and counts agree with it. */

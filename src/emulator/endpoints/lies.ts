@@ -1,3 +1,4 @@
+import type { Invariant } from '../../../schema/invariants.ts';
 import type { ReadinessReport } from '../../contract/shapes.ts';
 import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { DailyStream, Stream } from '../../core/stream.ts';
@@ -6,7 +7,7 @@ import { hash, hashText, unitOf } from '../dataset/pseudo-random.ts';
 import { isRecord } from '../parse.ts';
 import {
   type DaysByStream,
-  type ImpossibleValue,
+  IMPOSSIBLE,
   isDayList,
   type Lies,
   type PartialStatus,
@@ -120,18 +121,50 @@ export function falsifyRow(
   { stream, date }: { stream: DailyStream; date: UtcDay },
 ): object {
   if (includesDay(zeroDays, stream, date)) return setToZero(row);
-  const isMeant = impossible !== undefined && impossible.days?.includes(date) !== false;
-  if (!isMeant || !isRecord(row)) return row;
-  return FALSIFIED[impossible.value](row);
+  if (impossible === undefined || impossible.days?.includes(date) === false) return row;
+  return falsify(row, stream, impossible.column);
 }
 
 /** A readiness report as a response shows it. */
 export function falsifyReport(report: ReadinessReport, { impossible }: Lies): object {
-  if (impossible === undefined) return report;
-  const criteria = Object.entries(report.report).map(
-    ([id, criterion]) => [id, FALSIFIED[impossible.value](criterion)] as const,
-  );
-  return { ...report, report: Object.fromEntries(criteria) };
+  return impossible === undefined ? report : falsify(report, 'readiness', impossible.column);
+}
+
+/** Makes a column of all records of its table impossible. An answer without such records stays as it is. */
+function falsify(row: object, stream: Stream, column: string): object {
+  const invariant = IMPOSSIBLE.get(column);
+  if (invariant === undefined || invariant.table.stream !== stream || !isRecord(row)) return row;
+  return falsifyInside(row, invariant.table.inside ?? [], (record) => violate(record, invariant, row));
+}
+
+/** Changes the elements of the list or map that the fields lead to. */
+function falsifyInside(
+  record: Readonly<Record<string, unknown>>,
+  [field, ...fields]: readonly string[],
+  change: (element: unknown) => unknown,
+): Record<string, unknown> {
+  if (field === undefined) return change(record) as Record<string, unknown>;
+  const changed = (element: unknown) =>
+    fields.length > 0 && isRecord(element) ? falsifyInside(element, fields, change) : change(element);
+  const list = record[field];
+  if (Array.isArray(list)) return { ...record, [field]: list.map(changed) };
+  if (!isRecord(list)) return { ...record };
+  const entries = Object.entries(list).map(([key, element]) => [key, changed(element)]);
+  return { ...record, [field]: Object.fromEntries(entries) };
+}
+
+/** The record, or plain number, with a value beyond its bound. */
+function violate(
+  record: unknown,
+  { table, column, relation, bound }: Invariant,
+  row: Readonly<Record<string, unknown>>,
+): unknown {
+  const isSame = typeof bound !== 'number' && bound.table === table;
+  const source = isSame && isRecord(record) ? record : row;
+  const limit = Number(typeof bound === 'number' ? bound : (source[bound.column] ?? 0));
+  const value = relation === '≥' ? limit - 1 : limit + 1;
+  if (!isRecord(record)) return value;
+  return column in record ? { ...record, [column]: value } : record;
 }
 
 /** The rows of a record: itself, and on days that a lie names once more with another number. */
@@ -144,39 +177,6 @@ export function repeatRow(
   if (!isMeant || twice.days?.includes(date) === false) return [row];
   const [number] = Object.entries(row).find(([, value]) => typeof value === 'number') ?? [];
   return number === undefined ? [row] : [row, { ...row, [number]: Reflect.get(row, number) + 1 }];
-}
-
-/** Makes some fields of a record impossible. A record without these fields stays as it is. */
-const FALSIFIED: Readonly<Record<ImpossibleValue, (record: Record<string, unknown>) => object>> = {
-  'negative-tokens': (row) => withField(row, 'billable_tokens', () => -1),
-  'p50-above-p90': (row) =>
-    withField(row, 'autonomy_ratio_p50', () => numberIn(row, 'autonomy_ratio_p90') + 1),
-  'daily-above-weekly': (row) =>
-    withField(row, 'weekly_active_users', () => numberIn(row, 'daily_active_users') - 1),
-  'weekly-above-monthly': (row) =>
-    withField(row, 'monthly_active_users', () => numberIn(row, 'weekly_active_users') - 1),
-  'client-above-daily': (row) =>
-    withField(row, 'daily_active_users_by_client', (clients) => ({
-      ...(isRecord(clients) ? clients : {}),
-      web: numberIn(row, 'daily_active_users') + 1,
-    })),
-  'user-messages-above-messages': (row) =>
-    withField(row, 'user_messages', () => numberIn(row, 'messages') + 1),
-  'numerator-above-denominator': (row) => withField(row, 'numerator', () => numberIn(row, 'denominator') + 1),
-  'denominator-zero': (row) => withField(row, 'denominator', () => 0),
-};
-
-function withField(
-  record: Record<string, unknown>,
-  name: string,
-  value: (before: unknown) => unknown,
-): object {
-  return name in record ? { ...record, [name]: value(record[name]) } : record;
-}
-
-function numberIn(record: Record<string, unknown>, name: string): number {
-  const value = record[name];
-  return typeof value === 'number' ? value : 0;
 }
 
 function setToZero(record: object): object {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { DAILY_STREAMS, STREAMS, type Stream } from '../../../src/core/stream.ts';
 import { type Lies, parseQuirks } from '../../../src/emulator/index.ts';
+import { IMPOSSIBLE } from '../../../src/emulator/quirks.ts';
+import { createClient } from '../../../src/index.ts';
 import { type Json, type Probe, pathOf, probe, sumOf, TODAY } from '../../support/emulator/probe.ts';
 
 const DAY = parseDay('2026-02-03');
@@ -54,6 +56,31 @@ describe('otherRange', () => {
     at.emulator.setQuirks({ lies: { otherRange: { asked: 'day' } } });
     expect(await startOf(WEEK)).toBe('2026-02-02');
     expect(await startOf(DAY)).toBe(NEXT);
+  });
+});
+
+describe('impossible', () => {
+  test('every column with a bound can lie, and the client rejects it', async () => {
+    const at = await probe({ users: 40, reports: 3, quirks: { cacheFields: true } });
+    const { apiKey, url: baseUrl } = at.emulator;
+    await using api = createClient({ apiKey, baseUrl, allowPartial: true });
+    const week = { startDate: '2026-02-02', endDate: '2026-02-08' };
+    const rejectedOf = async (stream: Stream) => {
+      if (stream === 'users') return (await Array.fromAsync(api.users(week).pages())).flatMap((page) => page.rejected);
+      if (stream === 'readiness')
+        return (await Array.fromAsync(api.readinessReports().pages())).flatMap((page) => page.rejected);
+      return (await api[stream](week)).rejected;
+    };
+    for (const stream of STREAMS) expect(await rejectedOf(stream), stream).toEqual([]);
+    for (const [column, { table, column: name }] of IMPOSSIBLE) {
+      at.emulator.setQuirks({ lies: { impossible: { column } } });
+      const rejected = await rejectedOf(table.stream ?? 'users');
+      expect(rejected.length, column).toBeGreaterThan(0);
+      for (const { kind, reason } of rejected) {
+        expect(kind, column).toBe('impossible');
+        expect(reason, column).toMatch(new RegExp(`^${name} is `));
+      }
+    }
   });
 });
 
