@@ -145,7 +145,8 @@ function keepElements(list: unknown, keep: (element: unknown, key: string) => un
   const kept = entries
     .map(([key, element]) => [key, keep(element, key)] as const)
     .filter(([, element]) => element !== undefined);
-  const isSame = kept.length === entries.length && kept.every(([, one], index) => one === entries[index]?.[1]);
+  const isSame =
+    kept.length === entries.length && kept.every(([, one], index) => one === entries[index]?.[1]);
   if (isSame) return list;
   return Array.isArray(list) ? kept.map(([, element]) => element) : Object.fromEntries(kept);
 }

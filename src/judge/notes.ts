@@ -62,7 +62,11 @@ export function notesText(notes: { readonly [Name in keyof Notes]: Notes[Name] |
 /** The notes of a unit after a commit; what was noted about other content is dropped. */
 export function notesAfterCommit(
   text: string | null,
-  commit: { readonly contentSha256: string; readonly isOwn: boolean; readonly heldUntil?: UtcDay | undefined },
+  commit: {
+    readonly contentSha256: string;
+    readonly isOwn: boolean;
+    readonly heldUntil?: UtcDay | undefined;
+  },
   isChanged: boolean,
 ): string | null {
   const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(text);

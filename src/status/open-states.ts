@@ -133,7 +133,9 @@ function missingReports(readiness: LedgerUnit | undefined): OpenState[] {
 
 function neverActive(units: readonly LedgerDay[]): OpenState[] {
   const waiting = units.filter(({ state }) => state === 'awaiting');
-  const since = firstOf(waiting.map(({ firstLoadedAt, lastPulledAt }) => firstLoadedAt ?? lastPulledAt ?? ''));
+  const since = firstOf(
+    waiting.map(({ firstLoadedAt, lastPulledAt }) => firstLoadedAt ?? lastPulledAt ?? ''),
+  );
   if (since === null) return [];
   const span = spanOf(waiting.map(({ day }) => day));
   const count = waiting.length;
@@ -160,5 +162,10 @@ function firstOf<Text extends string>(texts: readonly Text[]): Text | null {
 }
 
 function lastOf<Text extends string>(texts: readonly (Text | undefined)[]): Text | null {
-  return texts.filter((text) => text !== undefined).toSorted().at(-1) ?? null;
+  return (
+    texts
+      .filter((text) => text !== undefined)
+      .toSorted()
+      .at(-1) ?? null
+  );
 }

@@ -66,7 +66,8 @@ describe('impossible', () => {
     await using api = createClient({ apiKey, baseUrl, allowPartial: true });
     const week = { startDate: '2026-02-02', endDate: '2026-02-08' };
     const rejectedOf = async (stream: Stream) => {
-      if (stream === 'users') return (await Array.fromAsync(api.users(week).pages())).flatMap((page) => page.rejected);
+      if (stream === 'users')
+        return (await Array.fromAsync(api.users(week).pages())).flatMap((page) => page.rejected);
       if (stream === 'readiness')
         return (await Array.fromAsync(api.readinessReports().pages())).flatMap((page) => page.rejected);
       return (await api[stream](week)).rejected;

@@ -107,7 +107,9 @@ onEachDatabase((database) => {
       expect(status.stdout).toContain('no activity has ever been seen since 2026-01-14');
       service.lie = {};
       expect((await night(3)).report.exitCode).toBe(0);
-      expect(await rig.value("SELECT COUNT(*) FROM export_units WHERE state IN ('empty', 'awaiting')")).toBe(0);
+      expect(await rig.value("SELECT COUNT(*) FROM export_units WHERE state IN ('empty', 'awaiting')")).toBe(
+        0,
+      );
     });
 
     test.each<readonly [string, DailyStream, string, (row: SentRow) => SentRow]>([

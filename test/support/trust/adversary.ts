@@ -62,7 +62,13 @@ const credits = (users: number) => ({ billable_tokens: 100 * users, input_tokens
 const TRUTH: Readonly<Record<DailyStream, (date: UtcDay) => readonly SentRow[]>> = {
   tokens: (date) => [{ date, ...credits(4), by_model: [{ model_id: 'm', ...credits(4) }], by_user: [] }],
   tools: (date) => [
-    { date, tool_calls: 20, by_tool: [{ tool: 'Read', invocations: 20 }], autonomy_ratio_p50: 1, autonomy_ratio_p90: 2 },
+    {
+      date,
+      tool_calls: 20,
+      by_tool: [{ tool: 'Read', invocations: 20 }],
+      autonomy_ratio_p50: 1,
+      autonomy_ratio_p90: 2,
+    },
   ],
   activity: (date) => [
     {

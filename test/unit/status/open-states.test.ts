@@ -14,7 +14,11 @@ function unit(stream: DailyStream, day: string, record: Partial<LedgerUnit>): Le
   return { ...pendingUnit(key), ...record } as LedgerUnit;
 }
 
-function doubt(rule: 'loss-of-all' | 'loss-of-reports', seenOn: readonly string[], missing: readonly string[]) {
+function doubt(
+  rule: 'loss-of-all' | 'loss-of-reports',
+  seenOn: readonly string[],
+  missing: readonly string[],
+) {
   return doubtText({ rule, rows: missing.length, of: 12, seenOn: seenOn.map(parseDay), missing });
 }
 
@@ -77,7 +81,10 @@ describe('missing readiness reports', () => {
     ({ ...pendingUnit(readinessKey('org')), state: 'loaded', ...record }) as LedgerUnit;
 
   test('end on the next day, and do not change the exit code', () => {
-    const own = { doubt: doubt('loss-of-reports', ['2026-03-10'], ['a', 'b']), doubtedAt: '2026-03-10T20:00:00.000Z' };
+    const own = {
+      doubt: doubt('loss-of-reports', ['2026-03-10'], ['a', 'b']),
+      doubtedAt: '2026-03-10T20:00:00.000Z',
+    };
     expect(openStatesOf({ ...NOTHING, units: [readiness(own)] })).toEqual([
       {
         ...{ state: 'reports-missing', exitCode: 0, count: 2, firstDay: null, lastDay: null },

@@ -78,7 +78,11 @@ describe('a value that cannot be true', () => {
   });
 
   test('of a client is compared with the day', () => {
-    const row = { date: '2026-02-01', daily_active_users: 2, daily_active_users_by_client: { web: 3, cli: 2 } };
+    const row = {
+      date: '2026-02-01',
+      daily_active_users: 2,
+      daily_active_users_by_client: { web: 3, cli: 2 },
+    };
     const { rows, rejected } = possibleRows(rowCheck(ActivityRow), { tables: tablesOf('activity') })([row], {
       path: 'data',
       text: '',
@@ -91,7 +95,10 @@ describe('a value that cannot be true', () => {
 });
 
 describe('a name that an answer has twice', () => {
-  const checkUsers = possibleRows(rowCheck(UserRow), { tables: tablesOf('users'), name: ['date', 'user_id'] });
+  const checkUsers = possibleRows(rowCheck(UserRow), {
+    tables: tablesOf('users'),
+    name: ['date', 'user_id'],
+  });
   const options = { path: 'data', text: '' };
   const user = (user_id: string, sessions: number, date = '2026-02-01') => ({ user_id, date, sessions });
 
