@@ -158,7 +158,8 @@ function keyIn(original: unknown, element: unknown, key: string): string {
 }
 
 /**
- * Parts of an answer cannot be used: rows of another shape, of days that were not asked for, or not grouped as asked.
+ * Parts of an answer cannot be used: rows of another shape, of days that were not asked for, or not grouped as asked; values
+ * that cannot be true, and rows that contradict each other.
  * `data` has the usable parts. Exit code 4.
  */
 export class PartialAnswerError<Item = unknown> extends UnitError {
