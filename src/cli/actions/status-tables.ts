@@ -189,8 +189,8 @@ export function endOfOpen(open: OpenState): string {
   return `ends ${OPEN_TEXTS[open.state].ends(open)}`;
 }
 
-/** At most this many lines say what ends a state. */
-const ENDS_LINES_MAX = 3;
+/** At most this many lines say what is open, how much, or what ends it. */
+const OPEN_LINES_MAX = 3;
 
 /** Draws what is open, the most urgent first: how much, since when, and what ends it. */
 export function renderOpen(open: readonly OpenState[], { style, width }: ScreenFrame): string[] {
@@ -205,9 +205,10 @@ export function renderOpen(open: readonly OpenState[], { style, width }: ScreenF
       `exit code ${exitCode}`,
     ];
     const paint = exitCode === 0 ? style.cyan : style.yellow;
-    const ends = wrapText(endOfOpen(one), { width, lead: '    ', linesMax: ENDS_LINES_MAX });
-    const facts = wrapText(parts.join(', '), { width, lead: '    ', linesMax: ENDS_LINES_MAX });
-    return [`  ${paint(title(one))}`, ...facts, ...ends.map(style.dim)];
+    const ends = wrapText(endOfOpen(one), { width, lead: '    ', linesMax: OPEN_LINES_MAX });
+    const facts = wrapText(parts.join(', '), { width, lead: '    ', linesMax: OPEN_LINES_MAX });
+    const titles = wrapText(title(one), { width, lead: '  ', linesMax: OPEN_LINES_MAX });
+    return [...titles.map(paint), ...facts, ...ends.map(style.dim)];
   });
 }
 
