@@ -113,7 +113,7 @@ export function exitCodeOf({ damages, counts, organizations = [] }: Verification
   return worstExit([
     ...organizations.map(({ exitCode }) => exitCode),
     damages.length > 0 ? EXIT.storage : EXIT.ok,
-    counts.broken + counts.hole + counts.difference > 0 ? EXIT.quarantine : EXIT.ok,
+    counts.broken + counts.impossible + counts.hole + counts.difference > 0 ? EXIT.quarantine : EXIT.ok,
     counts.unanswered > 0 ? EXIT.upstream : EXIT.ok,
   ]);
 }

@@ -6,6 +6,10 @@ export interface Column<Kind extends ColumnKind = ColumnKind> {
   readonly doc: string;
   /** Set on numbers only. False for averages, percentiles and distinct counts, whose sum means nothing. */
   readonly additive?: boolean;
+  /** The smallest possible value of a published number. */
+  readonly least?: number;
+  /** The range in which values are expected. The specification does not promise it. */
+  readonly usual?: readonly [least: number, most: number];
 }
 
 /** The columns of a table, in its order. */
@@ -27,6 +31,21 @@ export interface Table<C extends Columns = Columns> {
   /** The primary key, in order. It begins with `org_id` wherever rows belong to an organization. */
   readonly key: readonly string[];
   readonly columns: C;
+  /**
+   * The fields that lead from a row of the service's answer to the list or map whose elements the table holds.
+   * @default none: the table holds the row itself
+   */
+  readonly inside?: readonly string[];
+  /** Pairs of columns of which the first is never greater than the second. */
+  readonly ascending?: readonly Ascending[];
+}
+
+/** A column whose values are at most those of another column: of the same row, or of the row of another table for the same day. */
+export interface Ascending {
+  readonly smaller: string;
+  readonly larger: string;
+  /** @default the same table */
+  readonly of?: AnyTable;
 }
 
 /** A view for BI tools, its SELECT in the dialect of each database. */
@@ -57,15 +76,27 @@ export const moment = column('moment');
 export const json = column('json');
 export const record = column('record');
 
-/** A published number that may be summed over days and groups. */
-export function metric(doc: string): Column<'metric'> {
-  return { kind: 'metric', doc, additive: true };
+/** A published count that may be summed over days and groups. It is at least 0. */
+export function metric(doc: string, { least = 0 }: { readonly least?: number } = {}): Column<'metric'> {
+  return { kind: 'metric', doc, additive: true, least };
 }
 
-/** A published number that must not be summed: an average, a percentile, a distinct count. */
+/** A published number of distinct people, which must not be summed. It is at least 0. */
+export function distinct(doc: string): Column<'metric'> {
+  return { kind: 'metric', doc, additive: false, least: 0 };
+}
+
+/** A published share of a whole, which must not be summed. It is expected to be 0 to 1. */
+export function share(doc: string): Column<'metric'> {
+  return { kind: 'metric', doc, additive: false, usual: [0, 1] };
+}
+
+/** A published number that must not be summed: an average or a percentile. */
 export function ratio(doc: string): Column<'metric'> {
   return { kind: 'metric', doc, additive: false };
 }
+
+type AscendingOf<Values extends Columns> = Ascending & { readonly smaller: keyof Values };
 
 const scope = {
   org_id: key('ID of the organization, as the service sends it'),
@@ -88,6 +119,8 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
   stream: Stream;
   by?: By;
   values: Values;
+  inside?: readonly string[];
+  ascending?: readonly AscendingOf<Values>[];
 }): Table<typeof scope & By & Values & typeof extra> {
   const by = spec.by ?? ({} as By);
   return {
@@ -97,6 +130,8 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
     stream: spec.stream,
     key: ['org_id', 'date', ...Object.keys(by)],
     columns: { ...scope, ...by, ...spec.values, ...extra },
+    ...(spec.inside && { inside: spec.inside }),
+    ...(spec.ascending && { ascending: spec.ascending }),
   };
 }
 
@@ -108,6 +143,8 @@ export function table<By extends Columns, Values extends Columns>(spec: {
   stream?: Stream;
   by: By;
   values: Values;
+  inside?: readonly string[];
+  ascending?: readonly AscendingOf<Values>[];
 }): Table<By & Values> {
   return {
     name: spec.name,
@@ -116,6 +153,8 @@ export function table<By extends Columns, Values extends Columns>(spec: {
     stream: spec.stream ?? null,
     key: Object.keys(spec.by),
     columns: { ...spec.by, ...spec.values },
+    ...(spec.inside && { inside: spec.inside }),
+    ...(spec.ascending && { ascending: spec.ascending }),
   };
 }
 

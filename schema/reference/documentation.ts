@@ -1,4 +1,5 @@
 import { type AnyTable, type Column, type Columns, KINDS, type TableRole, type View } from '../define.ts';
+import { type Invariant, invariantName, invariantsOf } from '../invariants.ts';
 import { additivityOf, dimensionsOf, type Metric, metricGroups } from '../metrics/dictionary.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
@@ -27,6 +28,8 @@ This page is generated from \`schema/\` by \`npm run docs\`; \`daywalk schema\` 
 - **Do not sum** marks columns whose values must not be added up over days or groups: averages, percentiles, shares and
   counts of distinct people. The sum of daily active users would count a person once for every active day.
 - Columns in **bold** are the primary key.
+- **Always** is what values satisfy unless they are NULL. A response that does not is never stored, see
+  [trust.md](trust.md#impossible-values-and-contradictions).
 - Both databases have the same tables. In the ledger (\`export_units\`, \`restatements\`, \`quarantine\`) \`date\` is text in
   PostgreSQL too, because readiness reports have no day and store ''; cast other values with \`date::date\`. Keys are
   compared by their bytes (\`COLLATE "C"\`).
@@ -94,9 +97,21 @@ function renderGroup({ role, title, doc }: (typeof GROUPS)[number]): string {
   return [`## ${title}\n`, `${doc}\n`, ...tablesOf(role).map(renderTable)].join('\n');
 }
 
-function renderTable({ name, doc, stream, key, columns }: AnyTable): string {
+function renderTable(table: AnyTable): string {
+  const { name, doc, stream, key, columns } = table;
   const source = stream === null ? '' : ` Stream \`${stream}\`.`;
-  return `### \`${name}\`\n\n${doc}${source}\n\n${renderColumns(columns, key)}`;
+  return `### \`${name}\`\n\n${doc}${source}${renderInvariants(table)}\n\n${renderColumns(columns, key)}`;
+}
+
+/** What is never stored of a table; '' if anything may be. All counts of a table are one clause. */
+function renderInvariants(table: AnyTable): string {
+  const impossible = invariantsOf(table).filter(({ severity }) => severity === 'impossible');
+  const isCount = ({ bound }: Invariant) => bound === 0;
+  const others = impossible
+    .filter((invariant) => !isCount(invariant))
+    .map((invariant) => `\`${invariantName(invariant).slice(table.name.length + 1)}\``);
+  const clauses = [...(impossible.some(isCount) ? ['every count ≥ 0'] : []), ...others];
+  return clauses.length === 0 ? '' : ` **Always:** ${clauses.join(', ')}.`;
 }
 
 function renderViews(): string {

@@ -1,4 +1,4 @@
-import { factTable, flag, json, key, label, metric, ratio } from '../define.ts';
+import { distinct, factTable, flag, json, key, label, metric, ratio, share } from '../define.ts';
 
 const credits = {
   billable_tokens: metric('credits consumed; the service computes them from raw tokens with cache discounts'),
@@ -25,6 +25,7 @@ export const tokensDailyByModel = factTable({
   name: 'tokens_daily_by_model',
   doc: 'Credits by model.',
   stream: 'tokens',
+  inside: ['by_model'],
   by: { model_id: key('ID of the model') },
   values: { ...modelTier, ...credits },
 });
@@ -33,6 +34,7 @@ export const tokensDailyByUser = factTable({
   name: 'tokens_daily_by_user',
   doc: 'Credits by user.',
   stream: 'tokens',
+  inside: ['by_user'],
   by: { user_id: key('ID of the user') },
   values: { ...userEmail, ...credits },
 });
@@ -41,6 +43,7 @@ export const tokensDailyByUserModel = factTable({
   name: 'tokens_daily_by_user_model',
   doc: 'Credits by user and model.',
   stream: 'tokens',
+  inside: ['by_user', 'by_model'],
   by: { user_id: key('ID of the user'), model_id: key('ID of the model') },
   values: { ...modelTier, ...credits },
 });
@@ -51,27 +54,29 @@ export const toolsDaily = factTable({
   stream: 'tools',
   values: {
     tool_calls: metric('tool calls'),
-    mcp_users_with_mcp: ratio('distinct users who used MCP servers'),
+    mcp_users_with_mcp: distinct('distinct users who used MCP servers'),
     skills_invocations: metric('skill invocations'),
     slash_commands_invocations: metric('slash command invocations'),
     hooks_invocations: metric('hook invocations'),
-    web_users: ratio('distinct users of the web app'),
+    web_users: distinct('distinct users of the web app'),
     autonomy_ratio_avg: ratio('average number of tool calls per user turn'),
     autonomy_ratio_p50: ratio('median number of tool calls per user turn'),
     autonomy_ratio_p90: ratio('90th percentile of the number of tool calls per user turn'),
     tool_calls_per_session_avg: ratio('average number of tool calls per session'),
     user_turns_per_session_avg: ratio('average number of user turns per session'),
-    autonomy_auto_high: ratio('share of tool calls at autonomy level auto-high'),
-    autonomy_auto_medium: ratio('share of tool calls at autonomy level auto-medium'),
-    autonomy_auto_low: ratio('share of tool calls at autonomy level auto-low'),
-    autonomy_manual: ratio('share of tool calls at autonomy level manual'),
+    autonomy_auto_high: share('share of tool calls at autonomy level auto-high'),
+    autonomy_auto_medium: share('share of tool calls at autonomy level auto-medium'),
+    autonomy_auto_low: share('share of tool calls at autonomy level auto-low'),
+    autonomy_manual: share('share of tool calls at autonomy level manual'),
   },
+  ascending: [{ smaller: 'autonomy_ratio_p50', larger: 'autonomy_ratio_p90' }],
 });
 
 export const toolsDailyByTool = factTable({
   name: 'tools_daily_by_tool',
   doc: 'Invocations by tool.',
   stream: 'tools',
+  inside: ['by_tool'],
   by: { tool: key('name of the tool, as the service sends it') },
   values: {
     invocations: metric('invocations'),
@@ -85,6 +90,7 @@ export const toolsDailyByMcpServer = factTable({
   name: 'tools_daily_by_mcp_server',
   doc: 'Invocations by MCP server. The service sends names in different letter case; Daywalk merges them.',
   stream: 'tools',
+  inside: ['mcp_by_server'],
   by: { server: key('name of the server in lower case') },
   values: {
     invocations: metric('invocations of all spellings'),
@@ -98,6 +104,7 @@ export const toolsDailyBySkill = factTable({
   name: 'tools_daily_by_skill',
   doc: 'Invocations by skill.',
   stream: 'tools',
+  inside: ['skills_by_name'],
   by: { name: key('name of the skill') },
   values: countedInvocations,
 });
@@ -106,6 +113,7 @@ export const toolsDailyBySlashCommand = factTable({
   name: 'tools_daily_by_slash_command',
   doc: 'Invocations by slash command.',
   stream: 'tools',
+  inside: ['slash_commands_by_name'],
   by: { name: key('name of the slash command') },
   values: countedInvocations,
 });
@@ -114,6 +122,7 @@ export const toolsDailyByHook = factTable({
   name: 'tools_daily_by_hook',
   doc: 'Invocations by hook.',
   stream: 'tools',
+  inside: ['hooks_by_event'],
   by: {
     event: key('name of the hook event'),
     matcher: key("matcher of the hook; '' if absent"),
@@ -127,21 +136,28 @@ export const activityDaily = factTable({
   doc: 'Active users, sessions and messages of the organization: one row per day.',
   stream: 'activity',
   values: {
-    daily_active_users: ratio('distinct users active on the day'),
-    weekly_active_users: ratio('distinct users active in the 7 days that end on this day'),
-    monthly_active_users: ratio('distinct users active in the 30 days that end on this day'),
+    daily_active_users: distinct('distinct users active on the day'),
+    weekly_active_users: distinct('distinct users active in the 7 days that end on this day'),
+    monthly_active_users: distinct('distinct users active in the 30 days that end on this day'),
     sessions: metric('sessions started'),
     messages: metric('messages from users and the assistant'),
     user_messages: metric('messages from users'),
   },
+  ascending: [
+    { smaller: 'daily_active_users', larger: 'weekly_active_users' },
+    { smaller: 'weekly_active_users', larger: 'monthly_active_users' },
+    { smaller: 'user_messages', larger: 'messages' },
+  ],
 });
 
 export const activityDailyByClient = factTable({
   name: 'activity_daily_by_client',
   doc: 'Active users by client type. Someone who uses several clients counts once in each.',
   stream: 'activity',
+  inside: ['daily_active_users_by_client'],
   by: { client: key('client type: terminal-ui, web, non-interactive-cli or a newer one') },
-  values: { daily_active_users: ratio('distinct users active on the day with this client') },
+  values: { daily_active_users: distinct('distinct users active on the day with this client') },
+  ascending: [{ smaller: 'daily_active_users', larger: 'daily_active_users', of: activityDaily }],
 });
 
 export const productivityDaily = factTable({
@@ -162,6 +178,7 @@ export const productivityDailyByExtension = factTable({
   name: 'productivity_daily_by_extension',
   doc: 'Files by extension.',
   stream: 'productivity',
+  inside: ['by_extension'],
   by: { extension: key('file name extension, as the service sends it') },
   values: countedFiles,
 });
@@ -170,6 +187,7 @@ export const productivityDailyByLanguage = factTable({
   name: 'productivity_daily_by_language',
   doc: 'Files by language.',
   stream: 'productivity',
+  inside: ['by_language'],
   by: { language: key('programming language') },
   values: countedFiles,
 });
@@ -200,12 +218,14 @@ export const userDaily = factTable({
     autonomy_ratio: ratio('tool calls per user turn, as the service computes it'),
     delegation_level: label('primary autonomy mode: auto-high, auto-medium, auto-low, spec or manual'),
   },
+  ascending: [{ smaller: 'user_messages', larger: 'messages' }],
 });
 
 export const userDailyLanguages = factTable({
   name: 'user_daily_languages',
   doc: 'Languages in which each user worked: one row per user, day and language.',
   stream: 'users',
+  inside: ['languages'],
   by: { user_id: key('ID of the user'), language: key('programming language') },
   values: {},
 });

@@ -41,7 +41,7 @@ export const exportUnits = table({
     doubt: json('the current doubt: its rule, the days on which runs found it, and the missing rows'),
     confirmed: label(
       'why the unit settled: data (it has rows with activity), agreed (no stream of the day has any) or age ' +
-        '(never confirmed); NULL while it is not settled',
+        '(never confirmed, or with records in quarantine); NULL while it is not settled',
     ),
     run_id: label('the run that last changed the content'),
     active_users: integer(
@@ -128,7 +128,9 @@ export const restatements = table({
 
 export const quarantine = table({
   name: 'quarantine',
-  doc: 'Records that could not be stored. A record leaves when a later pull brings it in good form.',
+  doc:
+    'Records that could not be stored, or that say something impossible. A record leaves when a later pull brings it in good ' +
+    'form.',
   role: 'ledger',
   by: { ...unit, record_sha256: key('SHA-256 of the record') },
   values: {
@@ -137,7 +139,8 @@ export const quarantine = table({
     record: record('the record as the service sent it'),
     first_seen_at: instant('when the record was first seen'),
     accepted_at: moment(
-      'when a person accepted it, so that it no longer counts for the exit code; NULL while it counts',
+      'when it stopped counting for the exit code: a person accepted it, or it says something impossible and came unchanged ' +
+        'for 7 days; NULL while it counts',
     ),
   },
 });

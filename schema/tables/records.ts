@@ -44,6 +44,7 @@ export const readinessReportApps = table({
   doc: 'Applications that a report found in its repository: one row per application.',
   role: 'readiness',
   stream: 'readiness',
+  inside: ['apps'],
   by: { ...reportId, app_path: key('path of the application in the repository') },
   values: { description: label('description of the application'), ...extraColumn },
 });
@@ -53,13 +54,15 @@ export const readinessReportCriteria = table({
   doc: 'Criteria of a report: one row per criterion. New criteria can appear at any time.',
   role: 'readiness',
   stream: 'readiness',
+  inside: ['report'],
   by: { ...reportId, criterion_id: key('ID of the criterion') },
   values: {
     numerator: metric('number of sub-applications that pass; NULL if the criterion was skipped'),
-    denominator: metric('number of evaluated sub-applications'),
+    denominator: metric('number of evaluated sub-applications', { least: 1 }),
     rationale: label('explanation of the result'),
     ...extraColumn,
   },
+  ascending: [{ smaller: 'numerator', larger: 'denominator' }],
 });
 
 export const sessions = table({

@@ -1,5 +1,9 @@
-import { originalOf, type Rejected } from '../contract/row-check.ts';
+import type { AnyTable } from '../../schema/define.ts';
+import { invariantCheck, invariantsOf, violationText } from '../../schema/invariants.ts';
+import { collectorOf, columnsOf, type Values } from '../../schema/row.ts';
+import { changedCopy, originalOf, type Rejected, type RowCheck } from '../contract/row-check.ts';
 import { UnitError } from '../core/errors.ts';
+import { canonicalJson, isObject } from '../core/json.ts';
 import type { AnalyticsPage, Meta } from './pages.ts';
 
 /*
@@ -37,8 +41,125 @@ export function rejectOtherDays(
   }));
 }
 
+/** What the rows of an answer are checked against. */
+export interface Declared {
+  /** The tables that hold the rows and the elements inside them; the first one those of the rows. */
+  readonly tables: readonly AnyTable[];
+  /** The fields that name a row; an answer has it once. @default rows may have the same name, and are summed */
+  readonly name?: readonly string[];
+}
+
 /**
- * Parts of an answer cannot be used: rows of another shape, of days that were not asked for, or not grouped as asked.
+ * Adds to the check of a shape what the tables declare. Rejected are elements and rows with impossible values, and all rows of
+ * a name that the answer has twice with different values.
+ */
+export function possibleRows<Row extends object>(
+  check: RowCheck<Row>,
+  { tables: [table, ...inside], name }: Declared,
+): RowCheck<Row> {
+  if (table === undefined) return check;
+  const keepPossible = possiblePart(table, inside, 0);
+  return (records, options) => {
+    const { rows, rejected: misshapen } = check(records, options);
+    const rejected = [...misshapen];
+    const contradictory = contradictionsIn(rows, name);
+    const kept = rows.flatMap((row) => {
+      const pathOf = () => `${options.path}[${records.indexOf(originalOf(row))}]`;
+      if (!contradictory.has(row)) return keepPossible(row, { pathOf, rejected }) ?? [];
+      const reason = 'comes twice with different values';
+      rejected.push({ record: row, path: pathOf(), kind: 'contradiction', reason });
+      return [];
+    });
+    return { rows: kept, rejected };
+  };
+}
+
+function contradictionsIn<Row extends object>(
+  rows: readonly Row[],
+  name: readonly string[] | undefined,
+): ReadonlySet<Row> {
+  const found = new Set<Row>();
+  if (name === undefined) return found;
+  const first = new Map<string, Row>();
+  for (const row of rows) {
+    const text = JSON.stringify(name.map((field): unknown => Reflect.get(row, field)));
+    const other = first.get(text);
+    if (other === undefined) first.set(text, row);
+    else if (found.has(other) || canonicalJson(other) !== canonicalJson(row)) found.add(other).add(row);
+  }
+  return found;
+}
+
+interface PartPlace {
+  readonly pathOf: () => string;
+  /** Takes what is left out. */
+  readonly rejected: Rejected[];
+}
+
+/** Returns a record without its impossible elements; undefined if it is impossible itself. */
+type KeepPossible = <Part extends object>(record: Part, at: PartPlace, parent?: Values) => Part | undefined;
+
+/** @param depth how many fields lead to the records of the table */
+function possiblePart(table: AnyTable, inside: readonly AnyTable[], depth: number): KeepPossible {
+  const rowOf = collectorOf<[object]>(columnsOf(table), () => 0);
+  const impossibleIn = invariantCheck(table);
+  const lists = inside.flatMap((own) => {
+    const { [depth]: field, length } = own.inside ?? [];
+    const below = inside.filter((other) => other !== own && other.inside?.[depth] === field);
+    const isChecked = invariantsOf(own).length > 0 || below.length > 0;
+    if (field === undefined || length !== depth + 1 || !isChecked) return [];
+    return [{ field, number: numberOf(own), keep: possiblePart(own, below, depth + 1) }];
+  });
+  return (record, { pathOf, rejected }, parent) => {
+    const row = rowOf(record);
+    const impossible = impossibleIn(row, parent);
+    if (impossible !== null) {
+      const reason = violationText(impossible, row, parent);
+      rejected.push({ record, path: pathOf(), kind: 'impossible', reason });
+      return undefined;
+    }
+    return lists.reduce((rest, { field, number, keep }) => {
+      const list: unknown = Reflect.get(record, field);
+      const kept = keepElements(list, (element, key) => {
+        const one = typeof element === 'number' ? { [number]: element } : element;
+        if (!isObject(one)) return element;
+        const original: unknown = Reflect.get(originalOf(record), field);
+        const place = { pathOf: () => `${pathOf()}.${field}${keyIn(original, element, key)}`, rejected };
+        const possible = keep(one, place, row);
+        return one === element || possible === undefined ? possible : element;
+      });
+      return kept === list ? rest : changedCopy(rest, { [field]: kept });
+    }, record);
+  };
+}
+
+/** The column that the plain numbers of a map belong to: the only one. */
+function numberOf({ columns }: AnyTable): string {
+  return Object.keys(columns).find((name) => columns[name]?.kind === 'metric') ?? '';
+}
+
+/** A list or map with what `keep` returns for each element, undefined for none; the same one if nothing changes. */
+function keepElements(list: unknown, keep: (element: unknown, key: string) => unknown): unknown {
+  if (!Array.isArray(list) && !isObject(list)) return list;
+  const entries: [string, unknown][] = Object.entries(list);
+  const kept = entries
+    .map(([key, element]) => [key, keep(element, key)] as const)
+    .filter(([, element]) => element !== undefined);
+  const isSame =
+    kept.length === entries.length && kept.every(([, one], index) => one === entries[index]?.[1]);
+  if (isSame) return list;
+  return Array.isArray(list) ? kept.map(([, element]) => element) : Object.fromEntries(kept);
+}
+
+/** The step of a path that leads to an element of the original list or map; a shape may have left out others before it. */
+function keyIn(original: unknown, element: unknown, key: string): string {
+  if (!Array.isArray(original)) return `[${JSON.stringify(key)}]`;
+  return `[${original.indexOf(isObject(element) ? originalOf(element) : element)}]`;
+}
+
+/**
+ * Parts of an answer cannot be used: rows of another shape, of days that were not asked for, or not grouped as asked; values
+ * that cannot be true, and rows that contradict each other.
  * `data` has the usable parts. Exit code 4.
  */
 export class PartialAnswerError<Item = unknown> extends UnitError {

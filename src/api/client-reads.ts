@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { tablesOf } from '../../schema/tables.ts';
 import { TIMER_MS_MAX, USERS_LIMIT } from '../contract/limits.ts';
 import { GROUP_BY } from '../contract/paths.ts';
 import { type Rejected, type RowCheck, rowCheck } from '../contract/row-check.ts';
@@ -7,7 +8,7 @@ import { isDay } from '../core/day.ts';
 import { UnitError, UsageError } from '../core/errors.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
-import { otherRange, PartialAnswerError, rejectOtherDays } from './answer-rules.ts';
+import { otherRange, PartialAnswerError, possibleRows, rejectOtherDays } from './answer-rules.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
@@ -91,8 +92,11 @@ export interface ReportsQuery {
   readonly startAfter?: string | undefined;
 }
 
-const checkUsers = rowCheck(UserRow);
-const checkReports = rowCheck(ReadinessReport);
+const checkUsers = possibleRows(rowCheck(UserRow), { tables: tablesOf('users'), name: ['date', 'user_id'] });
+const checkReports = possibleRows(rowCheck(ReadinessReport), {
+  tables: tablesOf('readiness'),
+  name: ['reportId'],
+});
 
 /** More attempts than any caller waits for. */
 const RETRIES_MAX = 1_000;

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { tables, tablesOf } from '../../schema/tables.ts';
 import { TIMER_MS_MAX } from '../contract/limits.ts';
 import { type RowCheck, rowCheck } from '../contract/row-check.ts';
 import {
@@ -17,6 +18,7 @@ import { UsageError } from '../core/errors.ts';
 import { packageVersion } from '../core/package.ts';
 import { parseOrigin, parseProxy } from '../http/addresses.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
+import { possibleRows } from './answer-rules.ts';
 import {
   callOptions,
   type DayRange,
@@ -81,13 +83,26 @@ export interface Client {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+const DAY = ['date'];
 const TOKENS = {
-  plain: rowCheck(TokensRow) as RowCheck<TokensRow>,
-  grouped: rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>,
+  plain: possibleRows(rowCheck(TokensRow) as RowCheck<TokensRow>, { tables: tablesOf('tokens'), name: DAY }),
+  grouped: possibleRows(rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>, {
+    tables: [tables.tokensDailyByModel],
+  }),
 };
-const TOOLS = { plain: rowCheck(ToolsRow), grouped: rowCheck(ToolsByToolRow) };
-const ACTIVITY = { plain: rowCheck(ActivityRow), grouped: rowCheck(ActivityByClientRow) };
-const checkProductivity = rowCheck(ProductivityRow);
+const TOOLS = {
+  plain: possibleRows(rowCheck(ToolsRow), { tables: tablesOf('tools'), name: DAY }),
+  // Its number is in the field that the row of a day has.
+  grouped: possibleRows(rowCheck(ToolsByToolRow), { tables: [tables.toolsDaily] }),
+};
+const ACTIVITY = {
+  plain: possibleRows(rowCheck(ActivityRow), { tables: tablesOf('activity'), name: DAY }),
+  grouped: possibleRows(rowCheck(ActivityByClientRow), { tables: [tables.activityDailyByClient] }),
+};
+const checkProductivity = possibleRows(rowCheck(ProductivityRow), {
+  tables: tablesOf('productivity'),
+  name: DAY,
+});
 
 /**
  * Creates a client. It opens connections when it needs them and keeps them until `close()`.

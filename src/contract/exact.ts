@@ -1,4 +1,4 @@
-import { type Node, parseTree } from 'jsonc-parser';
+import { getNodePath, type Node, parseTree } from 'jsonc-parser';
 
 /**
  * Finds the original text of parts of a parsed response. Parsing rounds numbers beyond 2^53 and loses 1e400; fields that
@@ -11,6 +11,8 @@ export interface ExactText {
   fieldText(record: object, name: string): string | undefined;
   /** The text at a path such as `data[0].languages[1]` or `data[0].clients["web"]`. */
   textAt(path: string): string | undefined;
+  /** The path of `record`, as {@link textAt} takes it; undefined if it is not part of the response. */
+  pathOf(record: object): string | undefined;
 }
 
 /** The exact texts of a response. The first look-up costs as much as parsing it again. */
@@ -32,6 +34,10 @@ export function exactText(answer: { readonly text: string; readonly body: unknow
     textOf: (record) => slice(nodeOf(record)),
     fieldText: (record, name) => slice(memberOf(nodeOf(record), name)),
     textAt: (path) => slice(keysOf(path).reduce(memberOf, tree())),
+    pathOf: (record) => {
+      const node = nodeOf(record);
+      return node && pathText(getNodePath(node));
+    },
   };
 }
 
@@ -67,6 +73,15 @@ function memberIndex(): MembersOf {
     known.set(node, members);
     return members;
   };
+}
+
+/** The path of keys, see {@link keysOf}. */
+function pathText(keys: readonly (string | number)[]): string {
+  return keys.reduce<string>((path, key) => {
+    if (typeof key === 'number') return `${path}[${key}]`;
+    if (/^[A-Za-z_]\w*$/.test(key)) return path === '' ? key : `${path}.${key}`;
+    return `${path}[${JSON.stringify(key)}]`;
+  }, '');
 }
 
 /** The keys of a path: names, numbers in brackets, and names in brackets as JSON texts. */

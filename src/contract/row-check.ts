@@ -4,9 +4,10 @@ import { isObject, isStorable } from '../core/json.ts';
 
 /**
  * Why a part cannot be used: it does not fit its shape (`wrong-type`); it holds a text that some database cannot store
- * (`not-storable`); or it does not belong to the requested days (`foreign`).
+ * (`not-storable`); it does not belong to the requested days (`foreign`); it has a value that cannot be true (`impossible`); or
+ * the answer has its row twice with different values (`contradiction`).
  */
-export type RejectedKind = 'wrong-type' | 'not-storable' | 'foreign';
+export type RejectedKind = 'wrong-type' | 'not-storable' | 'foreign' | 'impossible' | 'contradiction';
 
 /** A part of an answer that cannot be used. */
 export interface Rejected {
@@ -66,6 +67,13 @@ export function originalOf(record: object): object {
   return originals.get(record) ?? record;
 }
 
+/** A copy of a row or element with other members, which {@link originalOf} traces back. */
+export function changedCopy<Part extends object>(record: Part, members: object): Part {
+  const copy = { ...record, ...members };
+  originals.set(copy, originalOf(record));
+  return copy;
+}
+
 interface Place {
   readonly path: string;
   readonly escapes: boolean;
@@ -91,8 +99,7 @@ function salvage(schema: TSchema, value: unknown, place: Place): unknown {
   const properties = propertiesOf(schema);
   if (properties === undefined || !isObject(value)) return rejectType(value, place, schema);
 
-  const copy: Record<string, unknown> = { ...value };
-  originals.set(copy, value);
+  const copy: Record<string, unknown> = changedCopy(value, {});
   for (const [name, property] of Object.entries(properties)) {
     const member = value[name];
     if (member === undefined && isOptional(schema, name)) continue;

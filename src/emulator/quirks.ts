@@ -1,3 +1,5 @@
+import { type Invariant, invariantsOf } from '../../schema/invariants.ts';
+import { allTables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
 import {
@@ -40,6 +42,14 @@ const daysByStream = either(
 /** Days in every stream, or separate days for each stream. */
 export type DaysByStream = Parsed<typeof daysByStream>;
 
+/** What an answer may violate, by the column that is changed. Of a column with two bounds, another column is the one. */
+export const IMPOSSIBLE: ReadonlyMap<string, Invariant> = new Map(
+  allTables
+    .flatMap(invariantsOf)
+    .filter(({ severity }) => severity === 'impossible')
+    .map((invariant) => [`${invariant.table.name}.${invariant.column}`, invariant]),
+);
+
 const PARTIAL_STATUSES = [202, 203, 206, 226] as const;
 
 /** A status of success that does not promise the whole response. */
@@ -61,6 +71,10 @@ export const parseLies = object(
     lateDays: daysByStream,
     /** The rows of these days are present, and every number in them is 0. */
     zeroDays: daysByStream,
+    /** Values of a column that cannot be true, in all of its records that have the field. Days do not apply to reports. */
+    impossible: object({ column: oneOf(...IMPOSSIBLE.keys()) }, { days }),
+    /** Every row of these days comes twice, the second time with another number. */
+    twice: object({}, { days, streams: listOf(oneOf(...DAILY_STREAMS)) }),
     /** Only this share of the users, always the same ones, is active on these days. Sums and counts agree with it. */
     someUsers: object({ share: number(0, 1) }, { days, streams: listOf(oneOf(...DAILY_STREAMS)) }),
     /**

@@ -7,6 +7,8 @@ import { notesText, parseNotes } from './notes.ts';
  * settles unconfirmed.
  */
 export const CONFIRM_DAYS = 31;
+/** A record that says something impossible stops counting after this many UTC days, if the service keeps sending it. */
+export const HELD_DAYS = 7;
 /** After runs on this many UTC days found fewer users than `daily_active_users`, the day settles unconfirmed. */
 export const SHORT_LOOKS = 7;
 
@@ -31,6 +33,12 @@ export interface SettleRule {
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
   readonly settleDays: number;
+  /**
+   * Since when pulls without activity count, as an ISO instant; null if no row with activity was ever stored, so that
+   * none counts.
+   * @default every pull counts
+   */
+  readonly activeSince?: string | null;
 }
 
 /** The units of a day, and the streams that were committed just now. */
@@ -59,8 +67,9 @@ const OPEN = { settledAt: null, confirmed: null } as const;
  * Settles the units of a day, or opens them again, after some of them changed. A unit with activity settles once it
  * is pulled at the age of `settleDays`. A unit without activity settles only if no other stream of the day has any.
  * While one does, the unit is pulled again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is
- * doubted or is quarantined disagrees; one that was never pulled does not count. A day with fewer users than
- * `daily_active_users` does not settle after one pull.
+ * doubted or is quarantined disagrees; one that was never pulled does not count. No unit settles as empty before the
+ * organization was ever active, nor by a pull from before. A day with fewer users than `daily_active_users` does not
+ * settle after one pull, and a unit with records in quarantine only once these are old.
  *
  * Pure, and the result does not depend on the order of commits. Returns all units, changed or not.
  */
@@ -70,13 +79,16 @@ export function agree<Unit extends Standing>(
 ): Unit[] {
   const pulled = units.filter(({ state }) => state !== 'pending');
   const isEmptyDay = pulled.every(
-    (unit) => isEmpty(unit) && (unit.settledAt !== null || isRipe(unit, day, rule)),
+    (unit) =>
+      isEmpty(unit) && (unit.settledAt !== null || (isRipe(unit, day, rule) && countsAsEmpty(unit, rule))),
   );
   const hasActive = pulled.some(({ state }) => state === 'loaded' || state === 'quarantined');
   const active = pulled.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
   const facts = { day, rule, isEmptyDay, hasActive };
   return units.map((unit) => {
     if (isEmpty(unit)) return { ...unit, ...settleEmpty(unit, facts) };
+    if (unit.state === 'quarantined')
+      return { ...unit, ...settleAged(unit, facts, committed.has(unit.stream)) };
     if (unit.state !== 'loaded') return unit;
     const isShort = isShortOf(unit, active);
     const noted = unit.stream === 'users' ? noteShort(unit, isShort, rule) : unit;
@@ -112,7 +124,8 @@ function settleEmpty(unit: Standing, { day, rule, isEmptyDay, hasActive }: DayFa
   if (isEmptyDay) return { ...settled, confirmed: 'agreed' };
   const isOld = isRipe(unit, day, { ...rule, settleDays: CONFIRM_DAYS });
   const isOwn = parseNotes(unit.watch).own === unit.contentSha256;
-  if (isSettledByAge(unit) || (hasActive && isOld && isOwn)) return { ...settled, confirmed: 'age' };
+  const isConfirmed = isOwn && countsAsEmpty(unit, rule);
+  if (isSettledByAge(unit) || (hasActive && isOld && isConfirmed)) return { ...settled, confirmed: 'age' };
   return { state: 'awaiting', ...OPEN };
 }
 
@@ -125,6 +138,15 @@ function settleShort(unit: Standing, { day, rule }: DayFacts, isCommitted: boole
   const isOver = (parseNotes(unit.watch).shortOn?.length ?? 0) >= SHORT_LOOKS;
   const mayEnd = isSettledByAge(unit) || (isCommitted && isOver && isRipe(unit, day, rule));
   return mayEnd ? { settledAt: unit.settledAt ?? unit.lastPulledAt, confirmed: 'age' } : OPEN;
+}
+
+/** A unit with records in quarantine settles only if the service keeps sending them. */
+function settleAged(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
+  const { heldUntil } = parseNotes(unit.watch);
+  const pulledOn = unit.lastPulledAt === null ? null : dayOf(new Date(unit.lastPulledAt));
+  const isAged = heldUntil !== undefined && pulledOn !== null && heldUntil <= pulledOn;
+  const mayEnd = isCommitted && isAged && isRipe(unit, day, rule);
+  return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'age' } : {};
 }
 
 function isSettledByAge({ settledAt, confirmed }: Standing): boolean {
@@ -154,6 +176,12 @@ function isRipe(
   // A run that crosses midnight keeps the day on which it began.
   const pulledOn = dayOf(new Date(lastPulledAt));
   return daysBetween(day, pulledOn < today ? pulledOn : today) >= settleDays;
+}
+
+/** False for a pull from before the organization was ever active: a service without any data looks like that. */
+function countsAsEmpty({ lastPulledAt }: Standing, { activeSince }: SettleRule): boolean {
+  if (activeSince === undefined) return true;
+  return activeSince !== null && lastPulledAt !== null && lastPulledAt >= activeSince;
 }
 
 export interface UnitView {

@@ -2,7 +2,7 @@ import { dayOf, isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
 
 /** The rules that make a loss doubtful, see `RULES`. */
-export const LOSS_RULES = ['loss-of-all', 'loss-of-most', 'loss-of-users'] as const;
+export const LOSS_RULES = ['loss-of-all', 'loss-of-most', 'loss-of-users', 'loss-of-reports'] as const;
 
 /** One of {@link LOSS_RULES}. */
 export type LossRule = (typeof LOSS_RULES)[number];
@@ -13,18 +13,15 @@ const MOST_OF = 20;
 /** The rows that storing an answer would remove. */
 export interface Loss {
   readonly rule: LossRule;
-  /** The stored rows that are missing: their positions in key order, or report IDs. */
-  readonly missing: readonly number[] | readonly string[];
+  /** The stored rows that are missing: their positions in key order. */
+  readonly missing: readonly number[];
   /** Stored rows with activity. */
   readonly of: number;
 }
 
-/**
- * An answer compared with what is stored. Only rows with activity count; for `users` they are users, for readiness
- * reports.
- */
+/** The answer for a day compared with what is stored. Only rows with activity count; for `users` they are users. */
 export interface Comparison {
-  readonly missing: readonly number[] | readonly string[];
+  readonly missing: readonly number[];
   readonly stored: number;
   /** Records in quarantine: the answer has them, though not as rows. */
   readonly setAside: number;
@@ -69,6 +66,8 @@ export interface Doubt {
    * valid while the stored rows stay the same.
    */
   readonly missing: readonly string[] | string;
+  /** For readiness: when those reports were first missed that were first missed after the others, as ISO instants. */
+  readonly later?: Readonly<Record<string, string>>;
 }
 
 /** A doubt in the ledger. `since` is an ISO instant. */
@@ -116,8 +115,7 @@ function seenAlso({ seenOn }: Doubt, today: UtcDay): readonly UtcDay[] {
   return seenOn.includes(today) ? seenOn : [...seenOn, today];
 }
 
-function missingOf({ missing }: Loss): Doubt['missing'] {
-  if (missing.every((name) => typeof name === 'string')) return missing;
+function missingOf({ missing }: Loss): string {
   const bits = Buffer.alloc(Math.ceil((Math.max(...missing) + 1) / 8));
   for (const position of missing) bits[position >> 3] = (bits[position >> 3] ?? 0) | (1 << (position & 7));
   return bits.toString('base64');
@@ -128,11 +126,7 @@ function missingOf({ missing }: Loss): Doubt['missing'] {
  * rows.
  */
 function isWithin(now: Pick<Doubt, 'missing' | 'of'>, then: Pick<Doubt, 'missing' | 'of'>): boolean {
-  if (typeof now.missing !== 'string') {
-    const known = new Set(typeof then.missing === 'string' ? [] : then.missing);
-    return now.missing.every((name) => known.has(name));
-  }
-  if (typeof then.missing !== 'string' || now.of !== then.of) return false;
+  if (typeof now.missing !== 'string' || typeof then.missing !== 'string' || now.of !== then.of) return false;
   const before = Buffer.from(then.missing, 'base64');
   return Buffer.from(now.missing, 'base64').every((byte, index) => (byte & ~(before[index] ?? 0)) === 0);
 }
@@ -142,16 +136,22 @@ export function parseDoubt(text: string | null, since: string | null): StandingD
   if (text === null || since === null) return null;
   const value = parseJson(text);
   if (!isObject(value)) return null;
-  const { rule, rows, of, seenOn, missing } = value;
+  const { rule, rows, of, seenOn, missing, later } = value;
   const known = LOSS_RULES.find((name) => name === rule);
   if (known === undefined || typeof rows !== 'number' || typeof of !== 'number') return null;
   if (!Array.isArray(seenOn)) return null;
   const named = Array.isArray(missing) ? missing.filter((name) => typeof name === 'string') : missing;
   if (typeof named !== 'string' && !Array.isArray(named)) return null;
-  return { rule: known, rows, of, seenOn: seenOn.filter(isDay), missing: named, since };
+  const doubt = { rule: known, rows, of, seenOn: seenOn.filter(isDay), missing: named, since };
+  return isObject(later) ? { ...doubt, later: instantsIn(later) } : doubt;
+}
+
+function instantsIn(later: object): Record<string, string> {
+  const isInstant = (at: unknown) => typeof at === 'string' && !Number.isNaN(Date.parse(at));
+  return Object.fromEntries(Object.entries(later).filter(([, at]) => isInstant(at)));
 }
 
 /** The text of a doubt, as the ledger stores it. */
-export function doubtText({ rule, rows, of, seenOn, missing }: Doubt): string {
-  return canonicalJson({ rule, rows, of, seenOn, missing });
+export function doubtText({ rule, rows, of, seenOn, missing, later }: Doubt): string {
+  return canonicalJson({ rule, rows, of, seenOn, missing, ...(later !== undefined && { later }) });
 }

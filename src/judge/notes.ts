@@ -29,6 +29,8 @@ export interface Notes {
   readonly shortOn?: readonly UtcDay[];
   /** Digest of the sums by model, if they cannot be compared with the rows. */
   readonly models?: string;
+  /** The day from which the unit may settle with its records in quarantine, if the service keeps sending them. */
+  readonly heldUntil?: UtcDay;
 }
 
 /** The notes in the ledger's column; none if someone edited it into something else. */
@@ -36,7 +38,7 @@ export function parseNotes(text: string | null): Notes {
   if (text === null) return {};
   const value = parseJson(text);
   if (!isObject(value)) return {};
-  const { noted, reopenedFor, reopenedAt, due, own, shortOn, models } = value;
+  const { noted, reopenedFor, reopenedAt, due, own, shortOn, models, heldUntil } = value;
   return {
     ...(isNoted(noted) ? { noted } : {}),
     ...(typeof reopenedFor === 'string' ? { reopenedFor } : {}),
@@ -45,6 +47,7 @@ export function parseNotes(text: string | null): Notes {
     ...(typeof own === 'string' ? { own } : {}),
     ...(Array.isArray(shortOn) ? { shortOn: shortOn.filter(isDay) } : {}),
     ...(typeof models === 'string' ? { models } : {}),
+    ...(isDay(heldUntil) ? { heldUntil } : {}),
   };
 }
 
@@ -59,7 +62,11 @@ export function notesText(notes: { readonly [Name in keyof Notes]: Notes[Name] |
 /** The notes of a unit after a commit; what was noted about other content is dropped. */
 export function notesAfterCommit(
   text: string | null,
-  commit: { readonly contentSha256: string; readonly isOwn: boolean },
+  commit: {
+    readonly contentSha256: string;
+    readonly isOwn: boolean;
+    readonly heldUntil?: UtcDay | undefined;
+  },
   isChanged: boolean,
 ): string | null {
   const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(text);
@@ -69,6 +76,7 @@ export function notesAfterCommit(
     models,
     ...(isChanged ? {} : { reopenedFor, reopenedAt }),
     own: isOwn ? commit.contentSha256 : undefined,
+    heldUntil: commit.heldUntil,
   });
 }
 

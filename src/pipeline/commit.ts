@@ -3,6 +3,7 @@ import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { SerialQueue } from '../core/async-flow.ts';
 import type { Clock } from '../core/clock.ts';
+import { DefectError } from '../core/errors.ts';
 import type { ErasingPrivacy } from '../privacy/erased-people.ts';
 import {
   type DayCommit,
@@ -11,6 +12,7 @@ import {
   decodedChunks,
   type EncodedRows,
   type SettleRule,
+  unitName,
   type Warehouse,
 } from '../warehouse/port.ts';
 import { listLearned } from '../warehouse/remembered.ts';
@@ -22,6 +24,8 @@ export interface NormalizedDay {
   readonly unit: DayUnit;
   readonly tables: readonly EncodedRows[];
   readonly findings: Findings;
+  /** Users in the answer who are held and not stored; absent before `withStoredRows`. */
+  readonly absentUsers?: number;
 }
 
 export interface Pull {
@@ -38,9 +42,14 @@ export interface Pull {
   readonly basedOn?: string | null | undefined;
 }
 
-/** The commit of a day. */
+/**
+ * The commit of a day.
+ * @throws {DefectError} if held keys do not have their stored rows yet, see `withStoredRows`.
+ */
 export function dayCommit(day: NormalizedDay, pull: Pull): DayCommit {
-  const { orgId, unit, tables, findings } = day;
+  const { orgId, unit, tables, findings, absentUsers } = day;
+  if (findings.held.length > 0 && absentUsers === undefined)
+    throw new DefectError(`commit ${unitName(unit)}`, 'stored rows of held keys are missing');
   const { quarantined, drift } = findings;
   const active = isActive(tables) ? 'loaded' : 'awaiting';
   return {
@@ -66,10 +75,10 @@ const publishedUsers = readerOf(schema.activityDaily, 'daily_active_users');
  * Active users of a day: for `users`, its rows and records in quarantine; for `activity`, the published figure; else
  * null.
  */
-export function activeUsersOf({ unit, tables, findings }: NormalizedDay): number | null {
+export function activeUsersOf({ unit, tables, findings, absentUsers = 0 }: NormalizedDay): number | null {
   const own = tables.find(({ table }) => table === schema.userDaily || table === schema.activityDaily);
   if (own === undefined) return null;
-  if (unit.stream === 'users') return own.active + findings.setAside;
+  if (unit.stream === 'users') return own.active + findings.setAside + absentUsers;
   const [[row] = []] = [...decodedChunks(own)];
   const published = row === undefined ? null : publishedUsers(row);
   return typeof published === 'number' ? Math.floor(published) : null;

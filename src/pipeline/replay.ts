@@ -11,6 +11,7 @@ import type { DailyStream } from '../core/stream.ts';
 import { type EmailPolicy, type Privacy, privacyOf } from '../privacy/email.ts';
 import { type ErasedList, type ErasingPrivacy, NOBODY, withoutErased } from '../privacy/erased-people.ts';
 import { expectNotErased, readErased } from '../warehouse/erased-list.ts';
+import { settleAfterFirstActivity } from '../warehouse/first-activity.ts';
 import { readReadinessUnit, readUnits } from '../warehouse/ledger.ts';
 import {
   type DayCommit,
@@ -24,6 +25,7 @@ import { commitReadinessPage, endReadinessWalk } from '../warehouse/readiness.ts
 import { refreshRollups } from '../warehouse/rollups/refresh.ts';
 import { endRun, startRun } from '../warehouse/runs.ts';
 import { dayCommit, NewAddresses } from './commit.ts';
+import { withAge, withStoredReports, withStoredRows } from './held-rows.ts';
 import { Findings } from './normalize/records.ts';
 import { type CollectedDay, collectDays } from './run/prepare-batch.ts';
 import { normalizePage } from './run/readiness-pages.ts';
@@ -87,6 +89,13 @@ export async function replayOrganization(
   }
   if (readiness !== null)
     count('readiness', await replayReadiness(readiness, { warehouse, runId, readings }));
+  const [oldest] = days;
+  const newest = days.at(-1);
+  if (oldest !== undefined && newest !== undefined) {
+    const rule = { today: newest.today, settleDays: newest.settleDays };
+    const since = oldest.pulledAt.toISOString();
+    await settleAfterFirstActivity(warehouse, { orgId, rule, since, always: true });
+  }
   await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   const exitCode = total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
   await endRun(warehouse, {
@@ -134,7 +143,7 @@ export async function replayDay(
   }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; readings: ArchivedReadings },
 ): Promise<ReplayOutcome> {
   const { privacy, newAddresses } = readings.of(archived.emails);
-  const commit = await commitOf(archived, { runId, privacy });
+  const commit = await commitOf(archived, { warehouse, runId, privacy });
   await newAddresses.list();
   const isSame = known?.contentSha256 === commit.contentSha256;
   if (isSame && (await storedSha256(warehouse, commit)) === commit.contentSha256) return { kind: 'same' };
@@ -148,12 +157,20 @@ export async function replayDay(
 
 async function commitOf(
   archived: ReplayDay,
-  { runId, privacy }: { readonly runId: string; readonly privacy: Privacy },
+  {
+    warehouse,
+    runId,
+    privacy,
+  }: { readonly warehouse: Warehouse; readonly runId: string; readonly privacy: Privacy },
 ): Promise<DayCommit> {
-  const { today, settleDays, pulledAt, requests, isOwn } = archived;
+  const { orgId, today, settleDays, pulledAt, requests, isOwn } = archived;
   const collected = collectArchived(archived, await archived.pages(), privacy);
-  const rule = { today, settleDays };
-  return { ...dayCommit(collected.day, { rule, runId, pulledAt, requests, isOwn }), rewrite: true };
+  // Empty days settle at the end, if the archive has any activity.
+  const rule = { today, settleDays, activeSince: null };
+  const day = await withStoredRows(collected.day, warehouse);
+  const commit = dayCommit(day, { rule, runId, pulledAt, requests, isOwn });
+  const aged = await withAge(commit.quarantined, { warehouse, orgId, unit: commit, now: pulledAt });
+  return { ...commit, ...aged, rewrite: true };
 }
 
 /** Validates and normalizes the archived rows of a day, page by page. */
@@ -214,11 +231,14 @@ export async function replayReadiness(
     const findings = new Findings(privacy);
     const text = privacy.erase(`{"reports":[${texts.join(',')}]}`);
     const answer = { status: 200, text, body: JSON.parse(text), requestId: undefined };
-    const tables = normalizePage(readinessPage(answer, 'archived reports'), { orgId, privacy }, findings);
+    const answered = normalizePage(readinessPage(answer, 'archived reports'), { orgId, privacy }, findings);
+    const tables = await withStoredReports(answered, findings.held, { warehouse, orgId });
     for (const { table, rows } of tables)
       if (table === schema.readinessReports) for (const row of rows) seen.reports.add(String(reportId(row)));
     for (const { recordSha256 } of findings.quarantined) seen.quarantine.add(recordSha256);
-    const { quarantined, drift } = findings;
+    const { drift } = findings;
+    const unit = { stream: 'readiness' } as const;
+    const { quarantined } = await withAge(findings.quarantined, { warehouse, orgId, unit, now: pulledAt });
     await newAddresses.list();
     rowsWritten += (await commitReadinessPage(warehouse, { ...step, tables, quarantined, drift }))
       .rowsWritten;

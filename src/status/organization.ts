@@ -1,8 +1,10 @@
 import { tables } from '../../schema/tables.ts';
-import { daysFrom, FIRST_DAY, type UtcDay } from '../core/day.ts';
+import { daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
+import { missingReports } from '../judge/missing-reports.ts';
+import { readActiveSince } from '../warehouse/first-activity.ts';
 import { readReadinessUnit, readUnits } from '../warehouse/ledger.ts';
 import {
   dateOf,
@@ -12,8 +14,10 @@ import {
   unitName,
   type Warehouse,
 } from '../warehouse/port.ts';
+import { readOpenRecords } from '../warehouse/quarantine.ts';
 import { readStanding } from '../warehouse/rollups/standing.ts';
 import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
+import { type OpenState, type OpenStateName, openStatesOf } from './open-states.ts';
 
 /**
  * The states of a day, worst first. A day has the state of its worst stream. `unsettled` and `settled` days are both
@@ -46,6 +50,13 @@ export interface DoubtedUnit {
   readonly since: string;
 }
 
+/** A stored readiness report that the newest full pass did not find. */
+export interface MissingReport {
+  readonly reportId: string;
+  /** When a pass first missed it, as an ISO instant. */
+  readonly since: string;
+}
+
 /** The units of a stream, as the ledger has them. */
 export interface StreamStatus {
   readonly stream: Stream;
@@ -72,7 +83,13 @@ export interface OrganizationStatus {
    * the next one does if it was killed. Until then, metrics read the rows of each day instead.
    */
   readonly staleRollupDays: number;
+  /** What is open, the most urgent first. */
+  readonly open: readonly OpenState[];
+  /** The most urgent of it; null if nothing is open. */
+  readonly highest: OpenStateName | null;
   readonly doubted: readonly DoubtedUnit[];
+  /** Stored readiness reports that are deleted if further passes on other days miss them too. */
+  readonly missingReports: readonly MissingReport[];
   /** Units that settled by their age, although another stream of the day contradicts them. */
   readonly neverConfirmed: readonly UnconfirmedDays[];
   readonly schemaDrift: SchemaDrift;
@@ -92,6 +109,9 @@ export async function readOrganization(
   const ledger = new Map(daily.map((unit) => [unitName(unit), unit]));
   const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(unitName({ stream, day }));
   const { stale } = await runReads(warehouse, readStanding(orgId));
+  const isNeverActive = (await readActiveSince(warehouse, orgId)) === null;
+  const records = await readOpenRecords(warehouse, orgId);
+  const open = openStatesOf({ units, records, isNeverActive, today: shiftDay(lastDay, 1) });
   return {
     name,
     orgId,
@@ -109,7 +129,10 @@ export async function readOrganization(
       days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ??
       null,
     staleRollupDays: new Set(Object.values(stale).flat()).size,
+    open,
+    highest: open[0]?.state ?? null,
     doubted: units.flatMap(doubtOf),
+    missingReports: missingIn(readiness),
     neverConfirmed: unconfirmedOf(daily),
     schemaDrift: await readSchemaDrift(warehouse, orgId),
     lastErrors: units.flatMap((unit) =>
@@ -123,6 +146,11 @@ function doubtOf(unit: LedgerUnit): DoubtedUnit[] {
   if (standing === null) return [];
   const { rule, rows, of, since } = standing;
   return [{ stream: unit.stream, day: dateOf(unit), rule, rows, of, since }];
+}
+
+function missingIn(readiness: LedgerUnit | null): readonly MissingReport[] {
+  const doubt = parseDoubt(readiness?.doubt ?? null, readiness?.doubtedAt ?? null);
+  return doubt === null ? [] : missingReports(doubt);
 }
 
 function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {

@@ -8,7 +8,7 @@ import { dateOf, isDayUnit, type LedgerUnit, type Value, type Warehouse } from '
 import { checkAllRollups } from './check-rollups.ts';
 import { crossCheck, DaySums, type Standing } from './cross-checks.ts';
 import type { FindingList } from './finding.ts';
-import { contradictionsOf, Groups, limitedTo, readUnit } from './unit-reading.ts';
+import { contradictionsOf, Groups, limitedTo, readUnit, violationsOf } from './unit-reading.ts';
 
 /** Counts of what a check has covered. */
 export interface Checked {
@@ -176,6 +176,7 @@ class OrganizationCheck {
     }
     const contradictions = contradictionsOf(unit, reading, this.#quarantined.get(name) ?? 0);
     for (const contradiction of contradictions) this.#findings.add({ ...at, ...contradiction });
+    for (const violation of violationsOf(reading)) this.#findings.add({ ...at, ...violation });
     if (reading.rows !== unit.rows || isOther) return 'broken';
     const isComplete = unit.state === 'loaded' || unit.state === 'empty';
     return isComplete && contradictions.length === 0 ? 'whole' : 'unclear';

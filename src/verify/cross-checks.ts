@@ -100,8 +100,6 @@ export const RULES: readonly Rule[] = [
   equal('tools_daily_by_hook.count', 'tools_daily.hooks_invocations'),
   atMost('tools_daily.mcp_users_with_mcp', 'activity_daily.daily_active_users'),
   atMost('tools_daily.web_users', 'activity_daily.daily_active_users'),
-  atMost('activity_daily.daily_active_users', 'activity_daily.weekly_active_users'),
-  atMost('activity_daily.weekly_active_users', 'activity_daily.monthly_active_users'),
 ];
 
 /** A sum; it is not whole, and says nothing, if a row has no value. */

@@ -4,12 +4,13 @@ import type { Stream } from '../core/stream.ts';
  * The kinds of findings:
  *
  * - `broken`: stored content differs from what the ledger says was stored.
+ * - `impossible`: stored values cannot be true, see `schema/invariants.ts`.
  * - `hole`: days that were never pulled, between days that were.
  * - `difference`: the service now sends other content than what is stored.
  * - `unanswered`: a unit could not be pulled again.
  * - `oddity`: figures of the service, or the loaded people, do not agree with each other as one would expect.
  */
-export const SEVERITIES = ['broken', 'hole', 'difference', 'unanswered', 'oddity'] as const;
+export const SEVERITIES = ['broken', 'impossible', 'hole', 'difference', 'unanswered', 'oddity'] as const;
 
 /** One of {@link SEVERITIES}. */
 export type Severity = (typeof SEVERITIES)[number];
@@ -35,6 +36,7 @@ export class FindingList {
   readonly listed: Finding[] = [];
   readonly counts: Record<Severity, number> = {
     broken: 0,
+    impossible: 0,
     hole: 0,
     difference: 0,
     unanswered: 0,

@@ -1,5 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
+import { type Invariant, invariantCheck, invariantName } from '../../schema/invariants.ts';
 import { activityTest, compareUtf8, pickerOf } from '../../schema/row.ts';
 import { ChunkReader } from '../core/async-flow.ts';
 import { startOfDayMs } from '../core/day.ts';
@@ -15,6 +16,8 @@ export interface UnitReading {
   readonly isActive: boolean;
   /** Number of values that Daywalk never stores, such as infinite numbers; in a digest they look like NULL. */
   readonly foreignValues: number;
+  /** Every invariant that rows violate, with the number of these rows. */
+  readonly violated: ReadonlyMap<Invariant, number>;
 }
 
 /** Reads the rows of a unit, table by table, and adds them to `sums` for the cross-checks. */
@@ -27,20 +30,42 @@ export async function readUnit(
   let rows = 0;
   let isActive = false;
   let foreignValues = 0;
-  for (const table of tables) {
+  const violated = new Map<Invariant, number>();
+  let dayRow: Values | undefined;
+  for (const [index, table] of tables.entries()) {
     const isActiveRow = activityTest(table);
+    const checks = (['impossible', 'unusual'] as const).map((severity) => invariantCheck(table, severity));
     hash.begin(table);
     for await (const chunk of rowsOf(table)) {
       hash.add(chunk);
       rows += chunk.length;
       sums?.add(table, chunk);
+      // The first table of a daily stream has the row of the day.
+      if (index === 0) dayRow = chunk[0];
       for (const row of chunk) {
+        for (const check of checks) countViolation(violated, check(row, dayRow));
         foreignValues += row.reduce<number>((count, value) => count + Number(isForeign(value)), 0);
         isActive ||= isActiveRow(row);
       }
     }
   }
-  return { contentSha256: hash.hex(), rows, isActive, foreignValues };
+  return { contentSha256: hash.hex(), rows, isActive, foreignValues, violated };
+}
+
+function countViolation(violated: Map<Invariant, number>, invariant: Invariant | null): void {
+  if (invariant !== null) violated.set(invariant, (violated.get(invariant) ?? 0) + 1);
+}
+
+/** The findings about impossible and unusual values in a unit: one for each violated invariant. */
+export function violationsOf({
+  violated,
+}: UnitReading): readonly Omit<Finding, 'orgId' | 'stream' | 'day'>[] {
+  return [...violated].map(([invariant, rows]) => ({
+    severity: invariant.severity === 'impossible' ? 'impossible' : 'oddity',
+    what: `rows that violate ${invariantName(invariant)}`,
+    expected: 0,
+    found: rows,
+  }));
 }
 
 /** A database can hold values that this program never stores: infinite numbers, bytes. */
@@ -80,7 +105,7 @@ function contentOf(unit: LedgerUnit, reading: UnitReading): Contradiction[] {
 
 function stateOf(unit: LedgerUnit, { isActive }: UnitReading): Contradiction[] {
   const found: Contradiction[] = [];
-  const { state, settledAt } = unit;
+  const { state, settledAt, confirmed } = unit;
   const isComplete = state === 'loaded' || state === 'empty' || state === 'quarantined';
   if (isComplete && unit.kind === 'day' && unit.contentSha256 === null)
     found.push({ what: `SHA-256 of a unit that is ${state}`, expected: 'a digest', found: null });
@@ -93,7 +118,8 @@ function stateOf(unit: LedgerUnit, { isActive }: UnitReading): Contradiction[] {
       found: state,
     });
   if (settledAt === null) return found;
-  if (state !== 'loaded' && state !== 'empty')
+  const isAged = state === 'quarantined' && confirmed === 'age';
+  if (state !== 'loaded' && state !== 'empty' && !isAged)
     found.push({ what: 'state of a settled unit', expected: 'loaded or empty', found: state });
   if (settledAt !== unit.lastPulledAt)
     found.push({

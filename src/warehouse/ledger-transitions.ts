@@ -225,7 +225,7 @@ export function applyWalkEnd(
     ...before,
     ...UNDECIDED,
     ...afterPull(before, end),
-    state: end.doubt === undefined ? (quarantined > 0 ? 'quarantined' : filled) : 'doubted',
+    state: end.doubt?.isDoubted === true ? 'doubted' : quarantined > 0 ? 'quarantined' : filled,
     rows,
     contentSha256,
     changedAt: isChanged ? end.pulledAt.toISOString() : before.changedAt,

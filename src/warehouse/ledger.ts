@@ -160,7 +160,7 @@ function sumsOfDay({ orgId, day, tables: parts }: DayCommit, contentSha256: stri
  * them. Returns all written rows. Workers that change the same day take turns, so that the last one sees what the
  * others committed. Take these steps last in a transaction that sees the latest.
  */
-function* writeSettled(changed: readonly ChangedDay[]): Steps<LedgerDay[]> {
+export function* writeSettled(changed: readonly ChangedDay[]): Steps<LedgerDay[]> {
   const [first] = changed;
   if (first === undefined) return [];
   const { orgId } = first.unit;
@@ -173,7 +173,7 @@ function* writeSettled(changed: readonly ChangedDay[]): Steps<LedgerDay[]> {
 }
 
 /** Locks days against other workers. */
-function lockOf(orgId: string, days: readonly UtcDay[]): Locked {
+export function lockOf(orgId: string, days: readonly UtcDay[]): Locked {
   return { lock: [...new Set(days)].map((day) => ['day', orgId, day]) };
 }
 

@@ -1,7 +1,7 @@
-import { type SQL, sql } from '../../schema/query.ts';
-import { columnsOf, compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
+import { sql } from '../../schema/query.ts';
+import { compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import type { UtcDay } from '../core/day.ts';
+import { isDay, type UtcDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
 import { keyColumns, keyValues } from './ledger-rows.ts';
 import {
@@ -55,6 +55,31 @@ function countOf(row: QueryRow): QuarantineCount[] {
         },
       ]
     : [];
+}
+
+/** The records in quarantine of a unit that count for the exit code. */
+export interface OpenRecords {
+  readonly stream: Stream;
+  /** '' for readiness. */
+  readonly day: UtcDay | '';
+  readonly records: number;
+  /** When the oldest was first seen, as an ISO instant. */
+  readonly since: string;
+}
+
+/** Reads which units of an organization have records in quarantine that count for the exit code. */
+export async function readOpenRecords(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+): Promise<OpenRecords[]> {
+  const rows = await warehouse.select(sql`
+    SELECT stream, CAST(date AS TEXT) AS day, COUNT(*) AS records, MIN(first_seen_at) AS since
+    FROM quarantine WHERE org_id = ${orgId} AND accepted_at IS NULL GROUP BY stream, date ORDER BY stream, date`);
+  return rows.flatMap(({ stream, day, records, since }) =>
+    isStream(stream) && (day === '' || isDay(day))
+      ? [{ stream, day, records: Number(records), since: String(since) }]
+      : [],
+  );
 }
 
 /** Which records in quarantine to accept. Without a stream: all streams. Without a day: all days. */
@@ -114,7 +139,7 @@ export function* replaceQuarantine(commits: readonly DayCommit[]): Steps<void> {
   }
 }
 
-/** Adds records to the quarantine of a unit. Of a record that is there already only its place and reason change. */
+/** Adds records to the quarantine of a unit. Of a record that is there already only its place and reason change, and it may be accepted. */
 export function* addQuarantine(
   unit: UnitKey,
   quarantined: readonly QuarantinedRecord[],
@@ -172,7 +197,7 @@ function* putQuarantine(
   const earlier = new Map(known.map((record) => [record.sha256, record]));
   // An answer may hold the same record twice.
   const rows = new Map(
-    quarantined.map(({ recordSha256, reason, path, record }) => {
+    quarantined.map(({ recordSha256, reason, path, record, acceptedAt: agedAt = null }) => {
       const { since = pulledAt.toISOString(), acceptedAt = null } = earlier.get(recordSha256) ?? {};
       const row = encodeQuarantined({
         ...keyColumns(unit),
@@ -181,7 +206,7 @@ function* putQuarantine(
         path,
         record,
         first_seen_at: since,
-        accepted_at: acceptedAt,
+        accepted_at: acceptedAt ?? agedAt,
       });
       return [recordSha256, row];
     }),
@@ -193,34 +218,74 @@ function removal(unit: UnitKey, records: readonly StoredRecord[]) {
   return { table: quarantine, remove: records.map(({ sha256 }) => [...keyValues(unit), sha256]) };
 }
 
-/** Places of drift that one statement records. */
-const DRIFT_MAX = 1000;
-const DRIFT_COLUMNS = sql.raw(columnsOf(schemaDrift).join(', '));
+/** Places of drift that are stored of one stream of an organization. Names of fields come from the service. */
+const PLACES_MAX = 500;
+/** Maximum length of a stored path, in characters. */
+const PATH_CHARS_MAX = 300;
+/** The path of the row that counts the places beyond {@link PLACES_MAX}. */
+const FURTHER = '…';
 
-/** Records each place of drift once, with the earliest day on which it was seen: days are not pulled in order. */
+/**
+ * Records each place of drift once, with the earliest day on which it was seen: days are not pulled in order. Places
+ * beyond {@link PLACES_MAX} are counted in one row.
+ */
 export function* noteDrift(
   { orgId, stream }: Pick<UnitKey, 'orgId' | 'stream'>,
   drift: readonly Drift[],
   seenOn: string,
 ): Steps<void> {
   if (drift.length === 0) return;
-  // All workers use one order, so that they cannot deadlock.
-  const sorted = drift.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  for (let start = 0; start < sorted.length; start += DRIFT_MAX) {
-    const places = sorted
-      .slice(start, start + DRIFT_MAX)
-      .map(({ path, kind, sample }) =>
-        listOf(encodeDrift({ org_id: orgId, stream, path, kind, sample, first_seen_on: seenOn })),
-      );
-    yield sql`INSERT INTO schema_drift AS stored (${DRIFT_COLUMNS}) VALUES ${sql.join(places, sql`, `)}
-      ON CONFLICT (org_id, stream, path) DO UPDATE SET first_seen_on = excluded.first_seen_on
-      WHERE excluded.first_seen_on < stored.first_seen_on`;
-  }
+  const select = sql`
+    SELECT path, kind, sample, first_seen_on FROM schema_drift WHERE org_id = ${orgId} AND stream = ${stream}`;
+  if (changedPlaces(yield select, drift, seenOn).length === 0) return;
+  // Two workers must not both store the last place. Most answers bring nothing new and need no lock.
+  yield { lock: [['drift', orgId]] };
+  const rows = changedPlaces(yield select, drift, seenOn).map(({ seenOn: first_seen_on, ...place }) =>
+    encodeDrift({ org_id: orgId, stream, first_seen_on, ...place }),
+  );
+  yield { table: schemaDrift, rows };
 }
 
-function listOf(values: Values): SQL {
-  return sql`(${sql.join(
-    values.map((value) => sql`${value}`),
-    sql`, `,
-  )})`;
+interface DriftPlace {
+  readonly path: string;
+  readonly kind: string;
+  readonly sample: string;
+  readonly seenOn: string;
+}
+
+/** The places to insert or to update, so that the stored ones include `drift`. */
+function changedPlaces(stored: readonly QueryRow[], drift: readonly Drift[], seenOn: string): DriftPlace[] {
+  const known = new Map(stored.map((row) => [String(row['path']), placeOf(row)]));
+  let left = PLACES_MAX - known.size + Number(known.has(FURTHER));
+  const changed = new Map<string, DriftPlace>();
+  const further = new Set<string>();
+  for (const { path: full, kind, sample } of drift) {
+    const path =
+      full.length <= PATH_CHARS_MAX ? full : `${full.slice(0, PATH_CHARS_MAX - 1).toWellFormed()}${FURTHER}`;
+    const place = known.get(path);
+    if (place !== undefined && seenOn < place.seenOn) changed.set(path, { ...place, seenOn });
+    if (place !== undefined || changed.has(path)) continue;
+    if (left <= 0) further.add(path);
+    else changed.set(path, { path, kind, sample, seenOn });
+    left -= 1;
+  }
+  return further.size === 0
+    ? [...changed.values()]
+    : [...changed.values(), ...countFurther(further.size, known.get(FURTHER), seenOn)];
+}
+
+/** The row that counts further places: the most that one answer had. Their paths are not stored, so nobody can add them up. */
+function countFurther(count: number, before: DriftPlace | undefined, seenOn: string): DriftPlace[] {
+  const known = Number(/\d+/.exec(before?.sample ?? '')?.[0] ?? 0);
+  const since = before === undefined || seenOn < before.seenOn ? seenOn : before.seenOn;
+  if (count <= known && since === before?.seenOn) return [];
+  const sample = `at least ${Math.max(count, known)} further places`;
+  return [{ path: FURTHER, kind: 'unknown field', sample, seenOn: since }];
+}
+
+function placeOf(row: QueryRow): DriftPlace {
+  const [path, kind, sample, seenOn] = ['path', 'kind', 'sample', 'first_seen_on'].map((name) =>
+    String(row[name] ?? ''),
+  );
+  return { path: path ?? '', kind: kind ?? '', sample: sample ?? '', seenOn: seenOn ?? '' };
 }

@@ -19,7 +19,7 @@ export type UnitState = (typeof UNIT_STATES)[number];
 
 /**
  * Why a unit settled: it has rows with activity (`data`), no stream of its day has any (`agreed`), or it is so old
- * that it is no longer pulled although nothing confirmed it (`age`).
+ * that it is no longer pulled although nothing confirmed it, or although some of its keys are in quarantine (`age`).
  */
 export const CONFIRMATIONS = ['data', 'agreed', 'age'] as const;
 
@@ -164,6 +164,16 @@ export interface QuarantinedRecord {
   readonly path: string;
   readonly record: string;
   readonly recordSha256: string;
+  /**
+   * The record is well-formed and says something impossible or contradictory, so the stored row of its key stays.
+   * @default false
+   */
+  readonly isHeld?: boolean;
+  /**
+   * When the record stopped counting for the exit code, because the service kept sending it.
+   * @default it counts
+   */
+  readonly acceptedAt?: string;
 }
 
 /** A place where an answer does not fit the known schema. */
@@ -192,6 +202,11 @@ export interface DayCommit extends DayKey {
   /** The run that commits it. */
   readonly runId: string;
   readonly quarantined: readonly QuarantinedRecord[];
+  /**
+   * The day from which the unit may settle with its records in quarantine, if the service keeps sending them.
+   * @default never: some of them cannot be read
+   */
+  readonly heldUntil?: UtcDay | undefined;
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;
@@ -283,8 +298,8 @@ export interface ReadinessWalkEnd {
   readonly seenReportIds: ReadonlySet<string> | null;
   /** Digests of the records that the walk quarantined; other records leave quarantine. Null if it did not see all reports. */
   readonly seenQuarantine: ReadonlySet<string> | null;
-  /** Set if too many stored reports are missing to believe it: none is deleted, and the unit is doubted. */
-  readonly doubt?: Pick<UnitDoubt, 'doubt' | 'since'> | undefined;
+  /** The stored reports that are missing and stay for now. If they are too many to believe it, the unit is doubted. */
+  readonly doubt?: (Pick<UnitDoubt, 'doubt' | 'since'> & { readonly isDoubted: boolean }) | undefined;
   readonly runId: string;
   readonly requests: number;
   readonly pulledAt: Date;

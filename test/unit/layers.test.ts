@@ -21,7 +21,7 @@ const LINES_MAX = 350;
 const PIPELINE_RANKS: readonly (readonly [part: RegExp, rank: number])[] = [
   [/^src\/pipeline\/(forecast|replay)\b/, 3],
   [/^src\/pipeline\/run\//, 2],
-  [/^src\/pipeline\/(pull|validate|normalize|judge|commit)\b/, 1],
+  [/^src\/pipeline\/(pull|validate|normalize|judge|held|commit)\b/, 1],
   [/^src\/pipeline\//, 0],
 ];
 
@@ -41,6 +41,7 @@ const WAREHOUSE_DOORS = [
   'runs',
   'remembered',
   'digest',
+  'first-activity',
   'erased-list',
   'erased-rows',
   'rollups/refresh',
@@ -73,7 +74,7 @@ function rankOf(path: string): number {
   return PIPELINE_RANKS.find(([part]) => part.test(path))?.[1] ?? 0;
 }
 
-/** The stage of a file of the pipeline: `pull`, `validate`, `normalize`, `judge` or `commit`. */
+/** The stage of a file of the pipeline: `pull`, `validate`, `normalize`, `judge`, `held` or `commit`. */
 function stageOf(path: string): string {
   return /^src\/pipeline\/([^/.]+)/.exec(path)?.[1] ?? '';
 }

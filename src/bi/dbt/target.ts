@@ -1,4 +1,5 @@
 import { type AnyTable, type Column, type ColumnKind, type Columns, KINDS } from '../../../schema/define.ts';
+import { type Invariant, invariantsOf } from '../../../schema/invariants.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
 import { STREAMS } from '../../core/stream.ts';
 import { UNIT_STATES } from '../../warehouse/port.ts';
@@ -118,6 +119,17 @@ left join (
   on {% for column in columns %}parent.{{ column }} = child.{{ column }}{{ ' and ' if not loop.last }}{% endfor %}
 where parent.is_found is null
 {% endtest %}
+
+{# The values of a column are on one side of a number, of another column, or of a column of the row with the same key. #}
+{% test daywalk_holds(model, column, operator, bound, to=none, columns=none) %}
+select own.{{ column }}
+from {{ model }} as own
+{% if to is not none %}
+join {{ to }} as parent
+  on {% for name in columns %}parent.{{ name }} = own.{{ name }}{{ ' and ' if not loop.last }}{% endfor %}
+{% endif %}
+where not (own.{{ column }} {{ operator }} {% if bound is number %}{{ bound }}{% else %}{{ 'own' if to is none else 'parent' }}.{{ bound }}{% endif %})
+{% endtest %}
 `;
 
 /** What models and tests of the package share. */
@@ -174,12 +186,35 @@ function sourceTable(table: AnyTable): Yaml {
     name: table.name,
     description: table.doc,
     config: { ...FRESHNESS[table.name], meta: { external_location: inLake(table.name) } },
-    data_tests: [{ daywalk_unique_key: { arguments: { columns: table.key } } }],
+    data_tests: [
+      { daywalk_unique_key: { arguments: { columns: table.key } } },
+      ...invariantsOf(table).map(invariantTest),
+    ],
     columns: Object.entries(table.columns).map(([name, column]) => ({
       name,
       description: columnNote(column, units.get(`${table.name}.${name}`)),
       ...testsOf(table, name, column),
     })),
+  };
+}
+
+/** A test for each invariant. A value outside the usual range is news, not a mistake. */
+function invariantTest({ table, column, relation, bound, severity }: Invariant): Yaml {
+  const isLower = relation === '≥';
+  const limit = typeof bound === 'number' ? bound : bound.column;
+  const parent = typeof bound !== 'number' && bound.table !== table ? bound.table : undefined;
+  return {
+    daywalk_holds: {
+      // A short name: PostgreSQL cuts long ones.
+      name: `${table.name}_${column}_${isLower ? 'at_least' : 'at_most'}_${limit}`,
+      arguments: {
+        column,
+        operator: isLower ? '>=' : '<=',
+        bound: limit,
+        ...(parent && { to: `source('${PACKAGE}', '${parent.name}')`, columns: parent.key }),
+      },
+      ...(severity === 'unusual' && { config: { severity: 'warn' } }),
+    },
   };
 }
 

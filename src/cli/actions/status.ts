@@ -1,10 +1,9 @@
 import { digestWarehouse, readHealth, readStatus } from '../../../jobs/warehouse.ts';
-import type { UtcDay } from '../../core/day.ts';
 import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
 import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
-import type { DoubtedUnit, OrganizationStatus } from '../../status/organization.ts';
+import type { DoubtedUnit, MissingReport, OrganizationStatus } from '../../status/organization.ts';
 import type { WarehouseStatus } from '../../status/status.ts';
 import type { Refusal } from '../../warehouse/identity.ts';
 import type { QuarantineCount } from '../../warehouse/quarantine.ts';
@@ -25,7 +24,14 @@ import {
   shrinking,
 } from '../screens/table.ts';
 import { escapeForTerminal, wrapText } from '../screens/text.ts';
-import { renderCalendar, renderSchemaDrift, renderStreams } from './status-tables.ts';
+import {
+  endOfOpen,
+  renderCalendar,
+  renderOpen,
+  renderSchemaDrift,
+  renderStreams,
+  spanText,
+} from './status-tables.ts';
 
 /** A day between two nightly runs, and two hours for the run itself. */
 const HEALTH_HOURS = 26;
@@ -45,9 +51,16 @@ export const statusAction: Action = async (context) => {
   throw new RunError(stale, { hint: 'see the last runs above; daywalk run brings the warehouse up to date' });
 };
 
-/** The status with what ends each refusal. */
+/** The status with what ends each refusal and everything that is open. */
 function withEnds(status: WarehouseStatus) {
-  return { ...status, refusals: status.refusals.map((refusal) => ({ ...refusal, ends: endOf(refusal) })) };
+  return {
+    ...status,
+    organizations: status.organizations.map((organization) => ({
+      ...organization,
+      open: organization.open.map((open) => ({ ...open, ends: endOfOpen(open) })),
+    })),
+    refusals: status.refusals.map((refusal) => ({ ...refusal, ends: endOf(refusal) })),
+  };
 }
 
 function endOf({ orgId, rule, expected }: Refusal): string {
@@ -134,10 +147,16 @@ function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame
     ...(calendar === null ? [] : ['', ...calendar]),
     '',
     ...renderStreams(organization, frame),
+    ...section('Open', renderOpen(organization.open, frame), frame),
     ...section('Holes', renderHoles(organization.holes, frame), frame),
     ...section(
       'Doubted: stored rows that the service no longer returns',
       renderDoubted(organization.doubted, frame),
+      frame,
+    ),
+    ...section(
+      'Missing reports: stored, and lacking in the newest list',
+      renderMissing(organization.missingReports, frame),
       frame,
     ),
     ...section('Never confirmed', renderUnconfirmed(organization.neverConfirmed, frame), frame),
@@ -154,7 +173,7 @@ function renderHoles(holes: readonly Hole[], frame: ScreenFrame): string[] {
   const columns = ['state', 'days', right('count'), shrinking('streams')];
   const row = ({ state, firstDay, lastDay, days, streams }: Hole) => [
     state,
-    rangeOf(firstDay, lastDay),
+    spanText(firstDay, lastDay),
     days,
     streams.length === DAILY_STREAMS.length ? 'all daily streams' : streams.join(', '),
   ];
@@ -170,24 +189,27 @@ function renderDoubted(doubted: readonly DoubtedUnit[], frame: ScreenFrame): str
     since.slice(0, 'YYYY-MM-DD'.length),
     RULES[rule],
   ];
-  const lines = renderListing({ columns, items: doubted, row, shownMax: HOLES_SHOWN_MAX }, frame);
-  const hint = frame.style.dim('if they are gone for good: daywalk run --accept-loss');
-  return lines.length === 0 ? [] : [...lines, hint];
+  return renderListing({ columns, items: doubted, row, shownMax: HOLES_SHOWN_MAX }, frame);
+}
+
+function renderMissing(missing: readonly MissingReport[], frame: ScreenFrame): string[] {
+  const columns = ['missing since', shrinking('report')];
+  const row = ({ reportId, since }: MissingReport) => [
+    since.slice(0, 'YYYY-MM-DD'.length),
+    frame.redact(reportId),
+  ];
+  return renderListing({ columns, items: missing, row, shownMax: HOLES_SHOWN_MAX }, frame);
 }
 
 function renderUnconfirmed(unconfirmed: readonly UnconfirmedDays[], frame: ScreenFrame): string[] {
   const columns = ['stream', 'days', right('count'), shrinking('rule')];
   const row = ({ rule, firstDay, lastDay, days, streams }: UnconfirmedDays) => [
     streams.join(', '),
-    rangeOf(firstDay, lastDay),
+    spanText(firstDay, lastDay),
     days,
     RULES[rule],
   ];
   return renderListing({ columns, items: unconfirmed, row, shownMax: HOLES_SHOWN_MAX }, frame);
-}
-
-function rangeOf(firstDay: UtcDay, lastDay: UtcDay): string {
-  return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
 }
 
 function renderErrors({ lastErrors }: OrganizationStatus, frame: ScreenFrame): string[] {

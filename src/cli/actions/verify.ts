@@ -30,6 +30,12 @@ const SHOWN_MAX = 20;
 const REMEDIES: Readonly<Record<Severity | 'damage', readonly Step[]>> = {
   damage: [['restore the file from a backup, or export into a new file']],
   broken: [['daywalk backfill --from D --until D --force', 'pulls these days again and repairs their rows']],
+  impossible: [
+    [
+      'daywalk backfill --from D --until D --force',
+      'pulls these days again; values that are possible by now replace the stored ones',
+    ],
+  ],
   hole: [['daywalk run', 'pulls the missing days']],
   difference: [
     [
@@ -62,6 +68,7 @@ export function renderVerification(result: Verification, frame: ScreenFrame): st
   const wrong = [
     ...(damages.length > 0 ? ['the file is damaged'] : []),
     ...(counts.broken > 0 ? [counted(counts.broken, 'broken promise')] : []),
+    ...(counts.impossible > 0 ? [`impossible values in ${counted(counts.impossible, 'place')}`] : []),
     ...(counts.hole > 0 ? [counted(counts.hole, 'hole')] : []),
     ...(counts.difference > 0 ? [`${counted(counts.difference, 'difference')} from the service`] : []),
     ...(counts.unanswered > 0

@@ -1,9 +1,18 @@
+import type { Invariant } from '../../../schema/invariants.ts';
+import type { ReadinessReport } from '../../contract/shapes.ts';
 import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { DailyStream, Stream } from '../../core/stream.ts';
 import { addBit, type Bitset, createBitset, membersOf } from '../dataset/dataset.ts';
 import { hash, hashText, unitOf } from '../dataset/pseudo-random.ts';
 import { isRecord } from '../parse.ts';
-import { type DaysByStream, isDayList, type Lies, type PartialStatus, type Where } from '../quirks.ts';
+import {
+  type DaysByStream,
+  IMPOSSIBLE,
+  isDayList,
+  type Lies,
+  type PartialStatus,
+  type Where,
+} from '../quirks.ts';
 import type { RequestedRange } from './params.ts';
 
 /** The stream and days of a request. A request for readiness reports has no days. */
@@ -105,9 +114,69 @@ export function selectRecords<T>(
   return records.slice(0, partial.rows === 'none' ? 0 : Math.floor(records.length / 2));
 }
 
-/** Replaces the numbers of a row by 0 on a day that a lie names. */
-export function falsifyRow(row: object, lies: Lies, of: { stream: DailyStream; date: UtcDay }): object {
-  return includesDay(lies.zeroDays, of.stream, of.date) ? setToZero(row) : row;
+/** A row as a response shows it: with zeros or impossible values on days that a lie names. */
+export function falsifyRow(
+  row: object,
+  { zeroDays, impossible }: Lies,
+  { stream, date }: { stream: DailyStream; date: UtcDay },
+): object {
+  if (includesDay(zeroDays, stream, date)) return setToZero(row);
+  if (impossible === undefined || impossible.days?.includes(date) === false) return row;
+  return falsify(row, stream, impossible.column);
+}
+
+/** A readiness report as a response shows it. */
+export function falsifyReport(report: ReadinessReport, { impossible }: Lies): object {
+  return impossible === undefined ? report : falsify(report, 'readiness', impossible.column);
+}
+
+/** Makes a column of all records of its table impossible. An answer without such records stays as it is. */
+function falsify(row: object, stream: Stream, column: string): object {
+  const invariant = IMPOSSIBLE.get(column);
+  if (invariant === undefined || invariant.table.stream !== stream || !isRecord(row)) return row;
+  return falsifyInside(row, invariant.table.inside ?? [], (record) => violate(record, invariant, row));
+}
+
+/** Changes the elements of the list or map that the fields lead to. */
+function falsifyInside(
+  record: Readonly<Record<string, unknown>>,
+  [field, ...fields]: readonly string[],
+  change: (element: unknown) => unknown,
+): Record<string, unknown> {
+  if (field === undefined) return change(record) as Record<string, unknown>;
+  const changed = (element: unknown) =>
+    fields.length > 0 && isRecord(element) ? falsifyInside(element, fields, change) : change(element);
+  const list = record[field];
+  if (Array.isArray(list)) return { ...record, [field]: list.map(changed) };
+  if (!isRecord(list)) return { ...record };
+  const entries = Object.entries(list).map(([key, element]) => [key, changed(element)]);
+  return { ...record, [field]: Object.fromEntries(entries) };
+}
+
+/** The record, or plain number, with a value beyond its bound. */
+function violate(
+  record: unknown,
+  { table, column, relation, bound }: Invariant,
+  row: Readonly<Record<string, unknown>>,
+): unknown {
+  const isSame = typeof bound !== 'number' && bound.table === table;
+  const source = isSame && isRecord(record) ? record : row;
+  const limit = Number(typeof bound === 'number' ? bound : (source[bound.column] ?? 0));
+  const value = relation === '≥' ? limit - 1 : limit + 1;
+  if (!isRecord(record)) return value;
+  return column in record ? { ...record, [column]: value } : record;
+}
+
+/** The rows of a record: itself, and on days that a lie names once more with another number. */
+export function repeatRow(
+  row: object,
+  { twice }: Lies,
+  { stream, date }: { stream: DailyStream; date: UtcDay },
+): readonly object[] {
+  const isMeant = twice !== undefined && (twice.streams?.includes(stream) ?? true);
+  if (!isMeant || twice.days?.includes(date) === false) return [row];
+  const [number] = Object.entries(row).find(([, value]) => typeof value === 'number') ?? [];
+  return number === undefined ? [row] : [row, { ...row, [number]: Reflect.get(row, number) + 1 }];
 }
 
 function setToZero(record: object): object {

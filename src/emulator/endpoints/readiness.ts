@@ -7,7 +7,7 @@ import type { Quirks } from '../quirks.ts';
 import { Refusal } from '../response.ts';
 import type { World } from '../world.ts';
 import { distort, writeUnknownTail } from './envelope.ts';
-import { selectRecords } from './lies.ts';
+import { falsifyReport, selectRecords } from './lies.ts';
 import { type Query, readInteger, single } from './params.ts';
 
 /**
@@ -30,7 +30,8 @@ export function answerReadiness(world: World, query: Query): string {
     if (reports.createdAtMs(report, changes) >= endOfReportsMs(quirks)) continue;
     const body = writeReport(reports, changes, report, quirks);
     // The metrics of a report are required, so it can only get unknown fields.
-    page.push(JSON.stringify(distort(body, body.reportId, { ...quirks, nullMetrics: 0 })));
+    const shown = falsifyReport(body, quirks.lies);
+    page.push(JSON.stringify(distort(shown, body.reportId, { ...quirks, nullMetrics: 0 })));
   }
   const kept = selectRecords(page, quirks.lies, { stream: 'readiness', range: null });
   return `{"reports":[${kept.join(',')}]${writeUnknownTail(quirks)}}`;

@@ -12,7 +12,7 @@ import {
 } from '../../contract/shapes.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { EncodedRows } from '../../warehouse/port.ts';
-import { mapping, type NormalizeContext } from './records.ts';
+import { mapping, type NormalizeContext, possibleRow } from './records.ts';
 import { distinctRows, greatestOf, summedRows, sumOf } from './rows.ts';
 
 const { tokensDaily, tokensDailyByModel, tokensDailyByUser, tokensDailyByUserModel } = tables;
@@ -111,6 +111,7 @@ const toolRow = mapping(tables.toolsDailyByTool, {
   given: ['date', 'is_artifact'],
 });
 const serverRow = encoderOf(tables.toolsDailyByMcpServer);
+const expectPossibleServer = possibleRow(tables.toolsDailyByMcpServer);
 const skillRow = mapping(tables.toolsDailyBySkill, { place: 'data[].skills_by_name[]', given: ['date'] });
 const commandRow = mapping(tables.toolsDailyBySlashCommand, {
   place: 'data[].slash_commands_by_name[]',
@@ -157,8 +158,13 @@ export function normalizeTools() {
     const { orgId: org_id, findings, exact } = context;
     const source = { place: 'data[].mcp_by_server[]', exact };
     for (const [server, elements] of groupByLowerCase(mcp_by_server ?? [])) {
+      const rowOf = (merged: readonly McpServerElement[], extra: string | null) =>
+        serverRow({ org_id, date, server, ...mergeSpellings(merged), extra });
       const extra = greatestOf(elements.map((element) => findings.extra(element, SERVER_FIELDS, source)));
-      servers.add(serverRow({ org_id, date, server, ...mergeSpellings(elements), extra }));
+      servers.add(rowOf(elements, extra));
+      // A sum does not show that one of its parts is impossible.
+      for (const record of elements)
+        expectPossibleServer(rowOf([record], null), { ...source, findings, record });
     }
   }
 
@@ -215,6 +221,7 @@ const activityRow = mapping(tables.activityDaily, {
   known: ['daily_active_users_by_client'],
 });
 const clientRow = encoderOf(tables.activityDailyByClient);
+const expectPossibleClient = possibleRow(tables.activityDailyByClient);
 
 /** Collects the rows of a day of /activity: the day and its client types. */
 export function normalizeActivity() {
@@ -222,13 +229,21 @@ export function normalizeActivity() {
   const clients = distinctRows(tables.activityDailyByClient);
   return {
     add(row: ActivityRow, context: NormalizeContext): void {
-      const { orgId: org_id, findings } = context;
-      days.add(activityRow(row, {}, context));
+      const { orgId: org_id, findings, exact } = context;
+      const place = 'data[].daily_active_users_by_client';
+      const dayRow = activityRow(row, {}, context);
+      days.add(dayRow);
       for (const [client, users] of Object.entries(row.daily_active_users_by_client ?? {})) {
-        findings.expectOneOf(CLIENTS, client, 'data[].daily_active_users_by_client');
-        clients.add(
-          clientRow({ org_id, date: row.date, client, daily_active_users: users ?? null, extra: null }),
-        );
+        findings.expectOneOf(CLIENTS, client, place);
+        const own = clientRow({
+          org_id,
+          date: row.date,
+          client,
+          daily_active_users: users ?? null,
+          extra: null,
+        });
+        clients.add(own);
+        expectPossibleClient(own, { findings, record: { [client]: users }, place, exact, dayRow });
       }
     },
     finish: (): EncodedRows[] => [days.finish(), clients.finish()],

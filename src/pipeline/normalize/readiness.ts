@@ -44,7 +44,7 @@ interface ReportRows {
 
 /**
  * Collects the rows of a page of readiness reports: the reports, their applications and their criteria. A repeated
- * report counts once; of two contradicting records the last one counts.
+ * report counts once. A report with two contradicting records is held.
  */
 export function normalizeReadiness() {
   const reports = new Map<string, ReportRows>();
@@ -53,9 +53,9 @@ export function normalizeReadiness() {
       const rows = rowsOf(record, context);
       const known = reports.get(record.reportId);
       if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rows)) {
-        context.findings.warn(
-          `readiness report ${JSON.stringify(record.reportId)} was returned twice with different values; the last one is kept`,
-        );
+        const reason = 'the same report came twice with different values';
+        const from = { record, place: 'reports[]', exact: context.exact, reason };
+        context.findings.holdContradiction({ table: readinessReports, row: rows.report }, from);
       }
       reports.set(record.reportId, rows);
     },

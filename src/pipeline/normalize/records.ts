@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../../schema/define.ts';
+import { type Invariant, invariantCheck, violationText } from '../../../schema/invariants.ts';
 import {
   type ColumnOf,
   collectorOf,
   columnsOf,
+  positionsOf,
   type RowOf,
   type Value,
   type Values,
@@ -82,9 +84,34 @@ export function mapping<T extends AnyTable, Given extends ColumnOf<T> = never>(
   const copied = columns.filter((name) => sourceOf(name) === 0);
   const expected: ReadonlySet<string> = new Set([...copied, ...known]);
   const collect = collectorOf<[object, object, Record<FromContext, Value>]>(columns, sourceOf);
+  const expectPossible = possibleRow(table);
   return (record, own, { orgId, findings, exact }, nested) => {
     const extra = findings.extra(record, expected, { place, exact }, nested);
-    return collect(record, own, { org_id: orgId, extra });
+    const row = collect(record, own, { org_id: orgId, extra });
+    expectPossible(row, { findings, record, place, exact });
+    return row;
+  };
+}
+
+/** A row with the record that it was made from. */
+interface MadeFrom extends Source {
+  readonly findings: Findings;
+  /** The object of the answer, or an object with one entry of a map. */
+  readonly record: object;
+  /** The row of the day, if a breakdown is compared with it. */
+  readonly dayRow?: Values;
+}
+
+/** Compiles what every row of a table passes: a key with impossible values is held, one with unusual ones is noted. */
+export function possibleRow(table: AnyTable): (row: Values, from: MadeFrom) => void {
+  const impossibleIn = invariantCheck(table);
+  const unusualIn = invariantCheck(table, 'unusual');
+  return (row, from) => {
+    const impossible = impossibleIn(row, from.dayRow);
+    if (impossible !== null)
+      from.findings.hold({ table, row }, { ...from, reason: violationText(impossible, row, from.dayRow) });
+    const unusual = unusualIn(row, from.dayRow);
+    if (unusual !== null) from.findings.noteUnusual(unusual, row, from.place);
   };
 }
 
@@ -103,11 +130,19 @@ export interface Nested {
   readonly text: string | null;
 }
 
+/** A row whose key keeps its stored rows, and those of every table whose keys begin with it. */
+export interface HeldRow {
+  readonly table: AnyTable;
+  readonly row: Values;
+}
+
 /** Collects problems in the answers of a unit: records that cannot be stored, unknown fields and contradictions. */
 export class Findings {
   readonly #quarantined = new Map<string, QuarantinedRecord>();
   /** Digests of records that are about something else. */
   readonly #foreign = new Set<string>();
+  readonly #held: HeldRow[] = [];
+  #isContradictory = false;
   readonly #drift = new Map<string, Drift>();
   readonly #warnings = new Set<string>();
   readonly #privacy: Privacy;
@@ -119,12 +154,41 @@ export class Findings {
   /** Quarantines a part of an answer, as the text that the service sent. */
   reject(part: Rejected, exact: ExactText): void {
     const { path, kind, reason } = part;
-    const sent = sentText(part, exact);
-    const text = this.#privacy.scrubJson(sent);
-    const recordSha256 = createHash('sha256').update(text).digest('hex');
-    this.#quarantined.set(recordSha256, { reason, path, record: text, recordSha256 });
+    const { text, recordSha256 } = this.#quarantine(sentText(part, exact), { reason, path });
     if (kind === 'foreign') this.#foreign.add(recordSha256);
     if (kind === 'wrong-type') this.#note(placeOf(path), 'wrong type', `${reason}: ${text}`);
+  }
+
+  /**
+   * Quarantines a record that says something impossible, and holds the key of its row: the stored rows of the key stay, and
+   * none of this answer are stored.
+   */
+  hold(held: HeldRow, { record, place, exact, reason }: Source & { record: object; reason: string }): void {
+    const { table, row } = held;
+    const original = originalOf(record);
+    const path = exact.pathOf(original) ?? place;
+    const sent = exact.textOf(original) ?? canonicalJson(record);
+    const names = positionsOf(table, table.key)
+      .map((position) => ({ name: columnsOf(table)[position] ?? '', value: row[position] ?? null }))
+      .filter(({ name, value }) => name !== 'org_id' && value !== '');
+    // A record that does not hold its whole key cannot be told from others like it.
+    const isNamed = names.every(({ name, value }) => name === 'date' || isIn(record, value));
+    const key = names.map(({ name, value }) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    this.#quarantine(isNamed ? sent : `{${[...key, `"record":${sent}`].join(',')}}`, {
+      ...{ reason: this.#privacy.scrub(reason), path, isHeld: true },
+    });
+    this.#held.push(held);
+  }
+
+  /** As {@link hold}, for a key that an answer names twice with different values. */
+  holdContradiction(held: HeldRow, from: Source & { record: object; reason: string }): void {
+    this.#isContradictory = true;
+    this.hold(held, from);
+  }
+
+  /** Records a value that is possible, but outside the range in which it is expected. */
+  noteUnusual(invariant: Invariant, row: Values, place: string): void {
+    this.#note(`${place}.${invariant.column}`, 'new value', violationText(invariant, row));
   }
 
   /**
@@ -169,7 +233,17 @@ export class Findings {
 
   /** Number of quarantined records that belong to what was requested: the answer has them, but not as rows. */
   get setAside(): number {
-    return this.#quarantined.size - this.#foreign.size;
+    return this.quarantined.filter(({ isHeld }) => isHeld !== true).length - this.#foreign.size;
+  }
+
+  /** The keys whose stored rows stay. */
+  get held(): readonly HeldRow[] {
+    return this.#held;
+  }
+
+  /** True if the answer names a key twice with different values. */
+  get isContradictory(): boolean {
+    return this.#isContradictory;
   }
 
   get quarantined(): QuarantinedRecord[] {
@@ -190,6 +264,13 @@ export class Findings {
     return scrubbed === text ? text : canonicalText(scrubbed);
   }
 
+  #quarantine(sent: string, about: Omit<QuarantinedRecord, 'record' | 'recordSha256'>) {
+    const text = this.#privacy.scrubJson(sent);
+    const recordSha256 = createHash('sha256').update(text).digest('hex');
+    this.#quarantined.set(recordSha256, { ...about, record: text, recordSha256 });
+    return { text, recordSha256 };
+  }
+
   #note(path: string, kind: Drift['kind'], sample: string): void {
     if (!this.#drift.has(path))
       this.#drift.set(path, { path, kind, sample: sample.slice(0, SAMPLE_CHARS_MAX).toWellFormed() });
@@ -204,6 +285,10 @@ function sentText({ record, path }: Rejected, exact: ExactText): string {
   // An entry of a map is not an object of the answer, so its name and value are put together.
   const [name = ''] = Object.keys(record);
   return `{${JSON.stringify(name)}:${exact.textAt(path) ?? canonicalJson(record[name])}}`;
+}
+
+function isIn(record: object, value: Value): boolean {
+  return Object.keys(record).includes(String(value)) || Object.values(record).includes(value);
 }
 
 /** A path without its indices: the place in the schema. */

@@ -4,16 +4,17 @@ import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../contract/sha
 import { decodeRows, type EncodedRows, encodeRows, RowEncoder, type Values } from '../../warehouse/port.ts';
 import { mapping, type NormalizeContext } from './records.ts';
 
+const PLACE = 'data[]';
 const userRow = mapping(tables.userDaily, {
-  place: 'data[]',
+  place: PLACE,
   given: ['user_email'],
   known: ['user_email', 'languages'],
 });
 const languageRow = encoderOf(tables.userDailyLanguages);
 
 /**
- * Collects the rows of a day of /users: the users and their languages. Pages may overlap, so a repeated user counts once;
- * of two contradicting records the last one counts.
+ * Collects the rows of a day of /users: the users and their languages. Pages may overlap, so a repeated user counts once.
+ * A user with two contradicting records is held.
  *
  * A day may have many users, and several days are collected at a time. So users are encoded and released as long as they
  * come in the order of their IDs. From the first user out of order, all are kept as rows.
@@ -23,15 +24,22 @@ export function normalizeUsers() {
   return {
     add(record: UserRow, context: NormalizeContext): void {
       const userId = record.user_id;
+      const user = valuesOf(record, context);
       if (users instanceof OrderedUsers && !users.isNext(userId)) users = MergedUsers.of(users);
       const contradicts = users.add({
         userId,
-        user: valuesOf(record, context),
+        user,
         languages: languagesOf(record, context),
       });
       if (!contradicts) return;
-      context.findings.warn(
-        `/users returned user ${JSON.stringify(userId)} twice with different values; the last one is kept`,
+      context.findings.holdContradiction(
+        { table: userDaily, row: user },
+        {
+          record,
+          place: PLACE,
+          exact: context.exact,
+          reason: 'the same user came twice with different values',
+        },
       );
     },
     finish: (): EncodedRows[] => users.finish(),

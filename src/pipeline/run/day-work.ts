@@ -203,11 +203,18 @@ export class DayWork {
     const { sorter, archived } = this.#parts;
     try {
       const context = { source, orgId: this.#orgId, privacy, keepsTexts: archive !== undefined };
-      const answers = this.#answersOf(batch);
+      let answers = this.#answersOf(batch);
       const first = this.#takePrefetched(batch, call);
       const needsTexts = answers?.known !== undefined && archived.needs(answers.known.unit);
       const options = { first, answers, memory, needsTexts };
-      const { days, same } = await prepareBatch(context, batch, call, options);
+      let { days, same } = await prepareBatch(context, batch, call, options);
+      // The rows may have changed during the walk, so it is repeated once. A range is requested by day instead.
+      if (batch.days.length === 1 && days.some(({ day }) => day.findings.isContradictory)) {
+        const { stream, days: asked } = batch;
+        this.#options.observe({ type: 'looks-again', stream, days: asked, rule: 'contradiction' });
+        answers = this.#answersOf(batch);
+        ({ days, same } = await prepareBatch(context, batch, call, { answers, memory }));
+      }
       const { requests } = call.meter;
       if (same !== undefined) {
         const commit = sorter.commitUnchanged(same, requests);

@@ -1,10 +1,11 @@
+import { tablesOf } from '../../../schema/tables.ts';
 import { rejectOtherDays } from '../../api/answer-rules.ts';
 import { type AnalyticsPage, analyticsPage } from '../../api/pages.ts';
 import { exactText } from '../../contract/exact.ts';
 import { type Rejected, type RowCheck, rowCheck } from '../../contract/row-check.ts';
 import { ActivityRow, ProductivityRow, TokensRow, ToolsRow, UserRow } from '../../contract/shapes.ts';
 import type { RowsText } from '../../core/archive-port.ts';
-import { isObject } from '../../core/json.ts';
+import { canonicalJson, isObject } from '../../core/json.ts';
 import { elementTexts, listText } from '../../core/json-text.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import type { Privacy } from '../../privacy/email.ts';
@@ -163,7 +164,7 @@ function createCollector<Row extends { date: string }>(
           const own = rows.get(day.unit.day) ?? [];
           day.rows += own.length;
           const context = { orgId, findings: day.findings, privacy, exact };
-          const kept = batch.stream === 'users' ? own : lastOf(own, day.unit, day.findings);
+          const kept = batch.stream === 'users' ? own : oneOf(own, day.unit, context);
           for (const row of kept) day.normalizer.add(row, context);
         }
         // In a batch of one day, a rejected part belongs to that day. A longer batch with rejected parts is refused.
@@ -208,13 +209,18 @@ function dateOf(row: unknown): unknown {
   return isObject(row) ? row['date'] : undefined;
 }
 
-/** All streams but users have one row per day. If an answer has more, the last one counts; they are not summed. */
-function lastOf<Row>(rows: readonly Row[], { stream, day }: DayUnit, findings: Findings): readonly Row[] {
+/** All streams but users have one row per day; they are not summed. With several different ones, all rows of the unit are held. */
+function oneOf<Row extends object>(
+  rows: readonly Row[],
+  { stream, day }: DayUnit,
+  { orgId, findings, exact }: NormalizeContext,
+): readonly Row[] {
   if (rows.length < 2) return rows;
-  if (new Set(rows.map((row) => JSON.stringify(row))).size > 1) {
-    findings.warn(
-      `${stream} ${day} was answered with ${rows.length} different rows instead of one; the last one is kept`,
-    );
+  const [table] = tablesOf(stream);
+  if (table !== undefined && new Set(rows.map(canonicalJson)).size > 1) {
+    const reason = `the day came with ${rows.length} rows instead of one, and they differ`;
+    const held = { table, row: [orgId, day] };
+    for (const record of rows) findings.holdContradiction(held, { record, place: 'data[]', exact, reason });
   }
   return rows.slice(-1);
 }

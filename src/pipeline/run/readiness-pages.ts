@@ -7,11 +7,18 @@ import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { canonicalJson, isObject } from '../../core/json.ts';
 import { elementTexts } from '../../core/json-text.ts';
-import { doubtText, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../../judge/doubt.ts';
+import { doubtText, parseDoubt, type StandingDoubt } from '../../judge/doubt.ts';
+import {
+  isMostMissing,
+  missingReports,
+  type WeighedReports,
+  weighReports,
+} from '../../judge/missing-reports.ts';
 import { readReadinessUnit } from '../../warehouse/ledger.ts';
 import type { TableRows, Warehouse } from '../../warehouse/port.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports } from '../../warehouse/readiness.ts';
 import type { NewAddresses } from '../commit.ts';
+import { withAge, withStoredReports } from '../held-rows.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';
 import { Findings } from '../normalize/records.ts';
 import type { PullCall, Source } from '../pull.ts';
@@ -42,7 +49,7 @@ export interface ReadinessOutcome {
   readonly quarantined: number;
   readonly requests: number;
   readonly warnings: readonly string[];
-  /** The doubt, if stored reports are missing and that is not believed yet. */
+  /** The doubt, if so many stored reports are missing that the list is not believed. */
   readonly doubt: StandingDoubt | null;
 }
 
@@ -53,6 +60,8 @@ export interface Pass {
   readonly state: WalkState;
   /** Everything that the service has; null if the pass did not see all of it. */
   readonly seen: Seen | null;
+  /** The IDs of the reports that were stored when a pass over all of them ended; empty after any other pass. */
+  readonly stored: readonly string[];
 }
 
 /** The totals of all passes of a walk. */
@@ -76,7 +85,8 @@ export async function storePage(
   const { state, seen } = step;
   const page = withoutErasedPeople(step.page, context);
   const findings = new Findings(privacy);
-  const tables = normalizePage(page, context, findings);
+  const answered = normalizePage(page, context, findings);
+  const tables = await withStoredReports(answered, findings.held, context);
   const reports = tables.find(({ table }) => table === schema.readinessReports);
   const ids = (reports?.rows ?? []).map(reportId).map(String);
   // A report in quarantine still exists, so its stored rows stay.
@@ -90,13 +100,15 @@ export async function storePage(
   }
   const cursor = canonicalJson(state);
   const pulledAt = context.clock.now();
+  const unit = { stream: 'readiness' } as const;
+  const { quarantined } = await withAge(findings.quarantined, { warehouse, orgId, unit, now: pulledAt });
   await context.newAddresses.list();
   const archived = await beginPage(context, page, { cursor, pulledAt, valid: new Set(ids) });
   const outcome = await commitReadinessPage(warehouse, {
     orgId,
     tables,
     cursor,
-    quarantined: findings.quarantined,
+    quarantined,
     drift: findings.drift,
     requests: takeRequests(call, total),
     pulledAt,
@@ -157,30 +169,31 @@ export function normalizePage(
 }
 
 /**
- * Ends a walk: deletes the reports that are gone, unless their loss is doubted.
- * @param pass.stored the IDs of the reports that were stored when the walk began.
+ * Ends a walk: deletes the reports that are gone. Others that are missing stay, and are doubted if they are many.
+ * @param pass.storedBefore the IDs of the reports that were stored when the walk began.
  */
 export async function endWalk(
   context: ReadinessContext,
   call: PullCall,
-  pass: Pass & { readonly today: UtcDay; readonly stored: readonly string[] },
+  pass: Pass & { readonly today: UtcDay; readonly storedBefore: ReadonlySet<string> },
   total: WalkTotal,
 ): Promise<void> {
   const { warehouse, orgId, clock, runId, archive } = context;
   const done = walkDone(pass.state, pass.seen === null ? null : pass.today);
-  const doubt = await doubtAfter(context, pass);
-  total.doubt = doubt;
+  const { gone, doubt } = await weighMissing(context, pass);
+  const isDoubted = doubt !== null && isMostMissing(doubt);
+  if (isDoubted) total.doubt = doubt;
+  else if (doubt !== null) total.warnings.push(describeMissing(doubt));
   const cursor = canonicalJson(done);
   const pulledAt = clock.now();
-  // While a loss is doubted, new reports are stored and none is deleted.
-  const seen = doubt === null ? pass.seen : null;
+  const seen = pass.seen === null ? null : { ...pass.seen, reports: without(gone, pass) };
   const archived = (await archive?.beginWalkEnd({ orgId, runId, pulledAt, cursor, seen })) ?? [];
   const outcome = await endReadinessWalk(warehouse, {
     orgId,
     cursor,
     seenReportIds: seen?.reports ?? null,
-    seenQuarantine: pass.seen?.quarantine ?? null,
-    doubt: doubt === null ? undefined : { doubt: doubtText(doubt), since: doubt.since },
+    seenQuarantine: seen?.quarantine ?? null,
+    doubt: doubt === null ? undefined : { doubt: doubtText(doubt), since: doubt.since, isDoubted },
     requests: takeRequests(call, total),
     pulledAt,
     runId,
@@ -190,25 +203,38 @@ export async function endWalk(
   total.restated ||= outcome.restated;
 }
 
-/**
- * The doubt after a walk: it did not see too many of the stored reports. A walk that did not see all reports leaves
- * the doubt as it was.
- */
-async function doubtAfter(
+/** The reports that stay: those that the pass saw, and the stored ones that are not gone. */
+function without(gone: readonly string[], { seen, stored }: Pass): ReadonlySet<string> {
+  const kept = new Set([...(seen?.reports ?? []), ...stored]);
+  for (const id of gone) kept.delete(id);
+  return kept;
+}
+
+/** Decides about the stored reports that a walk did not see. A walk that did not see all reports changes nothing. */
+async function weighMissing(
   { warehouse, orgId, clock, acceptLoss }: ReadinessContext,
-  { seen, stored }: { readonly seen: Seen | null; readonly stored: readonly string[] },
-): Promise<StandingDoubt | null> {
+  { seen, stored, storedBefore }: Pass & { readonly storedBefore: ReadonlySet<string> },
+): Promise<WeighedReports> {
   const unit = await readReadinessUnit(warehouse, orgId);
   const standing = parseDoubt(unit?.doubt ?? null, unit?.doubtedAt ?? null);
-  if (seen === null) return standing;
+  if (seen === null) return { gone: [], doubt: standing };
   const missing = stored.filter((id) => !seen.reports.has(id));
-  // New reports must not hide a loss: while it is doubted, every night may store new ones. So the number at the start
-  // counts.
-  const loss = lossOf({ missing, stored: standing?.of ?? stored.length, setAside: 0 });
-  if (loss === null) return null;
-  const acceptsLoss = acceptLoss && standing !== null;
-  const weighed = weighLoss(standing, loss, { now: clock.now(), acceptsLoss });
-  return weighed.verdict === 'doubt' ? weighed.doubt : null;
+  const fresh = missing.filter((id) => !storedBefore.has(id)).length;
+  const loss = { missing, stored: storedBefore.size, fresh };
+  return weighReports(standing, loss, { now: clock.now(), acceptsLoss: acceptLoss });
+}
+
+/** How many reports a warning names; `daywalk status` lists more. */
+const NAMED_MAX = 5;
+
+function describeMissing(doubt: StandingDoubt): string {
+  const missing = missingReports(doubt);
+  const named = missing.slice(0, NAMED_MAX).map(({ reportId }) => JSON.stringify(reportId));
+  const more = missing.length > NAMED_MAX ? ` and ${missing.length - NAMED_MAX} more` : '';
+  return (
+    `readiness: the list lacks ${doubt.rows} of ${doubt.of} stored reports since ${doubt.since}: ${named.join(', ')}${more}; ` +
+    'they stay until a full pass on another UTC day lacks them too'
+  );
 }
 
 /** The requests since the last commit; each is recorded once. */

@@ -141,7 +141,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
   const unit = await readReadinessUnit(warehouse, orgId);
   const last = parseWalkState(unit?.cursor ?? null);
   const today = dayOf(clock.now());
-  const stored = await readReportIds(warehouse, orgId);
+  const storedBefore = new Set(await readReportIds(warehouse, orgId));
   const total: WalkTotal = {
     rowsWritten: 0,
     restated: false,
@@ -157,7 +157,7 @@ export async function walkReadiness(context: ReadinessContext, call: PullCall): 
     const resumed = state.startAfter !== null;
     const pass = await readPass(context, call, state, total);
     if (!resumed) {
-      await endWalk(context, call, { ...pass, today, stored }, total);
+      await endWalk(context, call, { ...pass, today, storedBefore }, total);
       return total;
     }
     // Reports that were added during the interruption may come before the page at which the walk resumed.
@@ -201,16 +201,16 @@ async function readPages(
     beforeLast = state.startAfter;
     state = withLimit(afterPage(state, instantsOf(page), page.lastId), limit.current);
     const { known } = await storePage(context, call, { page, state, seen }, total);
-    if (state.pass === 'head' && known) return { state, seen: null };
+    if (state.pass === 'head' && known) return { state, seen: null, stored: [] };
   }
   state = withLimit(state, limit.current);
   // A pass that began in the middle does not know what is gone.
-  if (from.startAfter !== null) return { state, seen: null };
+  if (from.startAfter !== null) return { state, seen: null, stored: [] };
   const stored = await readReportIds(context.warehouse, context.orgId);
   if (stored.some((id) => !seen.reports.has(id))) {
     await confirmEnd(get, beforeLast, state.startAfter);
   }
-  return { state, seen };
+  return { state, seen, stored };
 }
 
 /**

@@ -200,6 +200,7 @@ export interface FailedBatchesOptions {
   readonly claims: UnitClaims;
   readonly outcomes: Outcomes;
   readonly watch: Watch;
+  readonly sorter: { knownEmpty(unit: DayUnit): LedgerDay | undefined };
   /** Aborted when the run must end. */
   readonly signal: AbortSignal;
 }
@@ -237,7 +238,10 @@ export class FailedBatches {
       // An unclear range is still an answer of the service.
       if (error instanceof UnclearRangeError) outcomes.recordAnswer(stream);
       else if (pulled.length === days.length) outcomes.recordNoAnswer(stream, error);
-      return this.again(stream, pulled, 1);
+      const unknown = isWithoutRows(error) ? this.#unknown(stream, pulled) : pulled;
+      // Where no day ever had rows, a range without rows is all that a service can answer.
+      if (unknown.length < pulled.length) gauge.recordAnswer(stream, { days: days.length, rows: 0, ms: 0 });
+      return this.again(stream, unknown, 1);
     }
     if (pulled.length === 0) return;
     await outcomes.recordFailure({ stream, day: days[0] }, requests, error);
@@ -249,14 +253,26 @@ export class FailedBatches {
     const { watch, outcomes, schedule } = this.#options;
     const watched = days.flatMap((day) => watch.settled({ stream, day }) ?? []);
     if (watched.length === 0) return;
-    const isWithoutRows = error instanceof UnclearRangeError && error.reason === 'range-without-rows';
-    if (isWithoutRows) {
+    if (isWithoutRows(error)) {
       // Days without activity may have no rows.
       schedule.putBatchesFirst(chooseStandIn({ stream, days }, watched));
       return;
     }
     watch.recordFailure();
     outcomes.recordFailedLook(stream, error);
+  }
+
+  /** Leaves out the days about which a range without rows says nothing new: they stay as they are. */
+  #unknown(stream: DailyStream, days: readonly UtcDay[]): UtcDay[] {
+    const { sorter, outcomes, claims } = this.#options;
+    return days.filter((day) => {
+      const unit = sorter.knownEmpty({ stream, day });
+      if (unit === undefined) return true;
+      const nothing = { rowsWritten: 0, requests: 0, restated: false, quarantined: 0, warnings: [] };
+      outcomes.recordDone({ stream, day }, { state: unit.state, rows: unit.rows, ...nothing });
+      claims.markDone({ stream, day });
+      return false;
+    });
   }
 
   #watched({ stream, days }: DayBatch): UtcDay[] {
@@ -278,6 +294,10 @@ export class FailedBatches {
   freeAll(stream: DailyStream, days: readonly UtcDay[]): Promise<void> {
     return this.#options.claims.free(days.map((day) => dayKey(this.#options.orgId, { stream, day })));
   }
+}
+
+function isWithoutRows(error: DaywalkError): boolean {
+  return error instanceof UnclearRangeError && error.reason === 'range-without-rows';
 }
 
 /**

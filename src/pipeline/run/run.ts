@@ -5,9 +5,10 @@ import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { withoutErased } from '../../privacy/erased-people.ts';
 import { expectNotErased, readErased } from '../../warehouse/erased-list.ts';
+import { settleAfterFirstActivity } from '../../warehouse/first-activity.ts';
 import { readUnits } from '../../warehouse/ledger.ts';
 import { type NameInFile, recordName } from '../../warehouse/organizations.ts';
-import { type DayUnit, MUCH_WRITTEN_ROWS, unitName } from '../../warehouse/port.ts';
+import { type DayUnit, MUCH_WRITTEN_ROWS, type SettleRule, unitName } from '../../warehouse/port.ts';
 import { refreshRollups } from '../../warehouse/rollups/refresh.ts';
 import { endRun, startRun } from '../../warehouse/runs.ts';
 import { NewAddresses } from '../commit.ts';
@@ -160,6 +161,7 @@ interface PlannedRun {
   readonly counts: RunCounts;
   readonly stop: AbortController;
   readonly scope: RunScope;
+  readonly rule: SettleRule;
   readonly request: PlanRequest;
   readonly ledger: KnownLedger;
   readonly parts: DayWorkParts;
@@ -182,6 +184,7 @@ export async function walkPlan(options: NamedRun, counts: RunCounts, stop: Abort
   if (!stop.signal.aborted) await compareOlderDays(run);
   if (!stop.signal.aborted) await pullReopenedDays(run);
   await readiness;
+  if (!stop.signal.aborted) await settleFirstDays(run);
   await finishCounts(run);
   await run.options.newAddresses.list();
   run.parts.outcomes.reportLeftOut();
@@ -196,10 +199,14 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   expectNotErased(erased, orgId);
   const privacy = withoutErased(given.privacy, erased, [orgId]);
   const options = { ...given, privacy, newAddresses: new NewAddresses({ warehouse, clock, privacy, orgId }) };
-  const planned = await readUnits(warehouse, orgId);
-  const foreign = await expectSameOrganization(options, scope, planned, stop.signal);
+  const stored = await readUnits(warehouse, orgId);
+  const foreign = await expectSameOrganization(options, scope, stored, stop.signal);
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
   const request = { ...options, lastDay };
+  const base = { today: scope.today, settleDays: options.settleDays };
+  const { activeSince, settled } = await settleAfterFirstActivity(warehouse, { orgId, rule: base });
+  const rule = { ...base, activeSince };
+  const planned = settled.length > 0 ? await readUnits(warehouse, orgId) : stored;
   const plan = planUnits(request, planned);
   counts.orgId = orgId;
   counts.organizationsBefore = scope.organizationsBefore;
@@ -210,15 +217,16 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
 
   const ledger = new KnownLedger(planned);
   const toPull = new Set(plan.units.map(unitName));
-  const parts = await createParts({ options, counts, stop, scope, request, ledger, toPull }, plan.units);
-  const rule = { today: scope.today, settleDays: options.settleDays };
+  const run = { options, counts, stop, scope, rule, request, ledger, toPull };
+  const parts = await createParts(run, plan.units);
   if (foreign.refusedDays !== null) parts.gauge.recordRefusal(foreign.refusedDays);
   const pages = [...(scope.first === undefined ? [] : [scope.first]), ...foreign.pages];
   const work = new DayWork(options, parts, { stop, scope, rule, pages });
   const { outcomes } = parts;
   const readiness = { ...options, orgId, outcomes, counts, stop, ledger, planned };
   return {
-    ...{ options, counts, stop, scope, request, ledger, toPull, parts, work },
+    ...run,
+    ...{ parts, work },
     pullReadiness: async () => (plan.readiness ? pullReadiness(readiness) : undefined),
   };
 }
@@ -228,11 +236,10 @@ async function createParts(
   run: Omit<PlannedRun, 'parts' | 'work' | 'pullReadiness'>,
   units: readonly DayUnit[],
 ): Promise<DayWorkParts> {
-  const { options, counts, stop, scope, request, ledger, toPull } = run;
+  const { options, counts, stop, scope, rule, request, ledger, toPull } = run;
   const { warehouse, observe, clock, lock, newestFirst, hasAppKey = false } = options;
   const { orgId, today } = scope;
   const planned = ledger.all();
-  const rule = { today, settleDays: options.settleDays };
   const looks = new SecondLooks(ledger);
   const watch = await Watch.begin({ ...options, orgId, ledger, request, today });
   const outcomes = new Outcomes({ orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey });
@@ -289,6 +296,15 @@ async function pullReopenedDays(run: PlannedRun): Promise<void> {
   parts.schedule.add(units);
   await pullUntilDone(run);
   await rememberRange(options, parts.gauge, scope.orgId, scope.today);
+}
+
+/** Settles the empty days of a run that found the first activity of the organization. */
+async function settleFirstDays({ options, scope, rule, counts, ledger }: PlannedRun): Promise<void> {
+  if (rule.activeSince !== null) return;
+  const beginning = { orgId: scope.orgId, rule, always: true };
+  const { settled } = await settleAfterFirstActivity(options.warehouse, beginning);
+  ledger.put(settled);
+  for (const unit of settled) counts.setState(unitName(unit), unit.state);
 }
 
 /** Warns of days that lack users, and counts what decides on the exit code. */

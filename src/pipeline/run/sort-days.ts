@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RowsText } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
@@ -7,12 +8,15 @@ import {
   type DayCommit,
   type DayUnit,
   dayKey,
+  type LedgerDay,
   pendingUnit,
+  type QuarantinedRecord,
   type SettleRule,
   unitName,
   type Warehouse,
 } from '../../warehouse/port.ts';
 import { dayCommit, type NormalizedDay } from '../commit.ts';
+import { withAge, withStoredRows } from '../held-rows.ts';
 import { judgeDay } from '../judge-day.ts';
 import type { DayBatch } from '../plan.ts';
 import type { KnownDay, KnownLedger } from './known-ledger.ts';
@@ -96,13 +100,20 @@ export class DaySorter {
       return sorted;
     }
     let { requests } = pulled;
-    for (const { day, rows, texts } of days) {
+    const isOwn = batch.days.length === 1;
+    for (const { day: answered, rows, texts } of days) {
+      const day = await withStoredRows(answered, this.#options.warehouse);
       if (watch.settled(day.unit) !== undefined) {
         await this.#compare(day);
         if (rows === 0) await this.#compareOthers(day, batch.speaksFor ?? []);
         continue;
       }
-      const commit = this.#commitOf(day, { ...pulled, requests, isOwn: batch.days.length === 1 });
+      // A range never decides that a key is held.
+      if (!isOwn && day.findings.held.length > 0) {
+        alone.push(day.unit.day);
+        continue;
+      }
+      const commit = await this.#aged(this.#commitOf(day, { ...pulled, requests, isOwn }));
       requests = 0;
       const verdict = await this.#judge(commit, day.findings.setAside);
       if (verdict.kind === 'request-alone') alone.push(commit.day);
@@ -112,6 +123,16 @@ export class DaySorter {
       else ready.push({ commit, warnings: day.findings.warnings, texts });
     }
     return sorted;
+  }
+
+  /**
+   * The unit, if a range without rows says nothing new about it: it had no rows before, and no activity of the organization
+   * was ever stored. Such a day does not settle, so the range need not be believed.
+   */
+  knownEmpty({ stream, day }: DayUnit): LedgerDay | undefined {
+    const { ledger, rule } = this.#options;
+    const unit = rule.activeSince === null ? ledger.of(stream, day) : undefined;
+    return unit?.state === 'awaiting' && unit.lastError === null && unit.rows === 0 ? unit : undefined;
   }
 
   /** The commit of a day whose answers were the same as before: its content is stored already. */
@@ -153,6 +174,14 @@ export class DaySorter {
     return { ...commit, rewrite: force };
   }
 
+  /** The commit with the age of its held records, which decides when the unit settles with them. */
+  async #aged(commit: DayCommit): Promise<DayCommit> {
+    if (commit.quarantined.length === 0) return commit;
+    const { warehouse, orgId } = this.#options;
+    const about = { warehouse, orgId, unit: commit, now: commit.pulledAt };
+    return { ...commit, ...(await withAge(commit.quarantined, about)) };
+  }
+
   #judge(commit: DayCommit, setAside: number) {
     const { warehouse, ledger, clock, acceptLoss, isPlanned, looks } = this.#options;
     const { orgId, stream, day } = commit;
@@ -178,8 +207,17 @@ export class DaySorter {
     const { watch, warehouse } = this.#options;
     const unit = watch.settled(day.unit);
     if (unit === undefined) return;
-    const { contentSha256 } = this.#commitOf(day, { requests: 0, answersSha256: null, isOwn: false });
-    const seen = await compareSettledDay(warehouse, unit, { day, contentSha256 });
+    const { contentSha256, quarantined } = this.#commitOf(day, {
+      requests: 0,
+      answersSha256: null,
+      isOwn: false,
+    });
+    const isHeld = day.findings.held.length > 0;
+    // The stored rows of held keys hide what has changed: keys are held that were not, or are no longer.
+    const seen =
+      isHeld === (unit.state === 'quarantined')
+        ? await compareSettledDay(warehouse, unit, { day, contentSha256 })
+        : ({ sha256: heldSha256(contentSha256, quarantined), by: 'rows' } as const);
     watch.recordLook({ unit, by: 'rows', seen });
   }
 
@@ -190,6 +228,14 @@ export class DaySorter {
       if (other !== day.unit.day) await this.#compare({ ...day, unit: { stream, day: other } });
     }
   }
+}
+
+/** A digest of content and of the records that were held beside it. */
+function heldSha256(contentSha256: string, records: readonly QuarantinedRecord[]): string {
+  const names = records.map(({ recordSha256 }) => recordSha256).toSorted();
+  return createHash('sha256')
+    .update([contentSha256, ...names].join(' '))
+    .digest('hex');
 }
 
 function rowsOf({ tables }: NormalizedDay): number {

@@ -2,6 +2,7 @@ import { dayOf, startOfDayMs } from '../../core/day.ts';
 import { STREAMS, type Stream } from '../../core/stream.ts';
 import { BUDGET_STATES } from '../../metrics/budget-check.ts';
 import { MISSING_AFTER_DAYS } from '../../status/gaps.ts';
+import { OPEN_STATES } from '../../status/open-states.ts';
 import type { EndedRun, OrganizationFacts } from './organization-facts.ts';
 
 /** A metric: what Prometheus needs to know of it, and what a person should. */
@@ -67,6 +68,18 @@ export const METRICS = {
     type: 'gauge',
     help: 'Records in quarantine that nobody has accepted.',
     labels: ['organization', 'stream'],
+  },
+  open: {
+    name: 'daywalk_open',
+    type: 'gauge',
+    help: 'Units, records or reports in each state that "daywalk status" lists as open, the most urgent state first.',
+    labels: ['organization', 'state'],
+  },
+  highestOpen: {
+    name: 'daywalk_highest_open_state',
+    type: 'gauge',
+    help: 'Always 1; the label is the most urgent state that is open, or none.',
+    labels: ['organization', 'state'],
   },
   restatements: {
     name: 'daywalk_restatements_total',
@@ -157,6 +170,11 @@ export function samplesOf(facts: OrganizationFacts, now: Date): Sample[] {
     ...STREAMS.flatMap((stream) => samplesOfStream(stream, facts)),
     sample('oldestUnsettledDay', own, startOfDayMs(status.oldestUnsettledDay ?? dayOf(now)) / 1000),
     sample('holes', own, facts.missingDays.length),
+    ...OPEN_STATES.map((state) => {
+      const count = status.open.find((open) => open.state === state)?.count ?? 0;
+      return sample('open', { organization, state }, count);
+    }),
+    sample('highestOpen', { organization, state: status.highest ?? 'none' }, 1),
     ...(last === null ? [] : samplesOfLastRun(organization, last)),
     sample('rowsWritten', own, runs.rowsWritten),
     sample('requests', own, runs.requests),

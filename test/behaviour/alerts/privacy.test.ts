@@ -83,7 +83,6 @@ testVariants([
     expect(found).toEqual([]);
     expect(output).not.toMatch(/canary|@|%40/);
 
-    expect(log).toMatch(/returned user … twice with different values/);
     // The texts stay useful, and the service did attack.
     expect(Object.keys(service.attacks).length).toBe(13);
     expect(log).toMatch(/tokens 2026-01-15.*answered 422/);

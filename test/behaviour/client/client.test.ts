@@ -159,6 +159,30 @@ describe('the client', () => {
     await api.close();
   });
 
+  it('throws for values that cannot be true and for rows that contradict each other, as a run does', async () => {
+    const wrong = { date: '2026-02-01', messages: 3, user_messages: 4 };
+    const { api } = await client(rowsReply(wrong, { date: '2026-02-02', messages: 4, user_messages: 4 }));
+    const error = await thrownBy(api.activity(RANGE));
+    expect(error).toMatchObject({
+      name: 'PartialAnswerError',
+      data: [{ date: '2026-02-02' }],
+      rejected: [{ record: wrong, path: 'data[0]', kind: 'impossible' }],
+    });
+    expect(String(error)).toContain('data[0] user_messages is 4, which is more than messages (3)');
+    await api.close();
+    const twice = await client(
+      rowsReply({ date: '2026-02-01', files_created: 1 }, { date: '2026-02-01', files_created: 2 }),
+    );
+    expect(await twice.api.productivity(RANGE, { allowPartial: true })).toMatchObject({
+      data: [],
+      rejected: [
+        { path: 'data[0]', kind: 'contradiction' },
+        { path: 'data[1]', kind: 'contradiction' },
+      ],
+    });
+    await twice.api.close();
+  });
+
   it('throws if the service ignores the grouping, which would look like a day without rows', async () => {
     const { api } = await client(rowsReply({ date: '2026-02-01', tool_calls: 3 }, { date: '2026-02-02' }));
     expect(await thrownBy(api.tools({ ...RANGE, groupBy: 'tool_name' }))).toMatchObject({

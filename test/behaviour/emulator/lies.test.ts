@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { DAILY_STREAMS, STREAMS, type Stream } from '../../../src/core/stream.ts';
 import { type Lies, parseQuirks } from '../../../src/emulator/index.ts';
+import { IMPOSSIBLE } from '../../../src/emulator/quirks.ts';
+import { createClient } from '../../../src/index.ts';
 import { type Json, type Probe, pathOf, probe, sumOf, TODAY } from '../../support/emulator/probe.ts';
 
 const DAY = parseDay('2026-02-03');
@@ -54,6 +56,37 @@ describe('otherRange', () => {
     at.emulator.setQuirks({ lies: { otherRange: { asked: 'day' } } });
     expect(await startOf(WEEK)).toBe('2026-02-02');
     expect(await startOf(DAY)).toBe(NEXT);
+  });
+});
+
+describe('impossible', () => {
+  test('every column with a bound can lie, and the client rejects it', async () => {
+    const at = await probe({ users: 40, reports: 3, quirks: { cacheFields: true } });
+    const { apiKey, url: baseUrl } = at.emulator;
+    await using api = createClient({ apiKey, baseUrl, allowPartial: true });
+    const week = { startDate: '2026-02-02', endDate: '2026-02-08' };
+    const rejectedOf = async (stream: Stream) => {
+      if (stream !== 'users' && stream !== 'readiness') return (await api[stream](week)).rejected;
+      const rejected = [];
+      const pages = stream === 'users' ? api.users(week).pages() : api.readinessReports().pages();
+      for await (const page of pages) rejected.push(...page.rejected);
+      return rejected;
+    };
+    for (const stream of STREAMS) expect(await rejectedOf(stream), stream).toEqual([]);
+    const silent: string[] = [];
+    for (const [column, { table, column: name }] of IMPOSSIBLE) {
+      at.emulator.setQuirks({ lies: { impossible: { column } } });
+      const rejected = await rejectedOf(table.stream ?? 'users');
+      if (rejected.length === 0) silent.push(column);
+      for (const { kind, reason } of rejected) {
+        expect(kind, column).toBe('impossible');
+        expect(reason, column).toMatch(new RegExp(`^${name} is `));
+      }
+    }
+    // The emulator sends only the credits of a user, and all numbers of each model.
+    const parts = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'];
+    const absent = parts.map((name) => `tokens_daily_by_user.${name}`);
+    expect(silent).toEqual(absent);
   });
 });
 

@@ -200,10 +200,11 @@ onEachDatabase((database) => {
       expect(await rig.column("SELECT date FROM restatements WHERE stream = 'readiness'")).toEqual(['']);
     });
 
-    test('deletes a missing report when it reads all reports, and records the deletion', async () => {
+    test('deletes a report that passes on two days miss, and records the deletion', async () => {
       const rig = await exportedRig({ reports: 10 }, { database }, readiness);
       rig.emulator.revise({ kind: 'delete-report' });
-      const { report } = await rig.run({ ...readiness, force: true });
+      expect((await rig.run({ ...readiness, force: true })).report.restatements).toBe(0);
+      const { report } = await rig.run({ ...readiness, now: shiftDay(TODAY, 1) });
       expect(report.restatements).toBe(1);
       await expectExactReports(rig);
     });
@@ -225,14 +226,14 @@ onEachDatabase((database) => {
   });
 
   describe('what a walk over new reports misses', () => {
-    test('is found within a week, when every report is read again', async () => {
+    test('is found within a week, when every report is read again, and deleted in the next night', async () => {
       const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 20 } }, { database });
       await rig.run(readiness);
       const all = [...(await expectedReports(rig.emulator)).keys()];
       // One of the first page is gone, another far behind has changed.
       rig.emulator.revise({ kind: 'delete-report', reportId: all[5] ?? '' });
       rig.emulator.revise({ kind: 'change-report', reportId: all[45] ?? '' });
-      for (let night = 1; night <= 7; night += 1) {
+      for (let night = 1; night <= 8; night += 1) {
         const now = shiftDay(TODAY, night);
         rig.emulator.setToday(now);
         expect((await rig.run({ ...readiness, now })).report.exitCode).toBe(0);
@@ -299,6 +300,8 @@ onEachDatabase((database) => {
       const { report } = await rig.run({ ...readiness, force: true });
       expect(firings(rig, 'gone')).toBeGreaterThan(0);
       expect(report.exitCode).toBe(0);
+      expect(await rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([20]);
+      await rig.run({ ...readiness, now: shiftDay(TODAY, 1) });
       expect(await rig.column('SELECT COUNT(*) FROM readiness_reports')).toEqual([19]);
       await expectExactReports(rig);
     });

@@ -53,9 +53,11 @@ onEachDatabase((database) => {
       rig.emulator.revise({ kind, ...day });
       const { report: first } = await rig.run({ now: TODAY, force: true });
       const isDoubted = first.unitsDoubted > 0;
-      const second = isDoubted
-        ? (await rig.run({ now: TODAY, force: true, acceptLoss: true })).report
-        : first;
+      // A report that is missing needs a second pass on another day, or somebody who accepts that.
+      const second =
+        isDoubted || kind === 'delete-report'
+          ? (await rig.run({ now: TODAY, force: true, acceptLoss: true })).report
+          : first;
       // A day that goes empty is doubted before it is believed.
       expect(first.exitCode, kind).toBe(isDoubted ? 5 : 0);
       expect(isDoubted, kind).toBe(kind === 'empty');

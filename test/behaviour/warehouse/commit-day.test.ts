@@ -1,9 +1,11 @@
 // @module-tag database-specific
 
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { failUnit, readUnits } from '../../../src/warehouse/ledger.ts';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { dayKey, type QuarantinedRecord, unitName, type Values } from '../../../src/warehouse/port.ts';
 import { countQuarantine } from '../../../src/warehouse/quarantine.ts';
 import { countRestatements } from '../../../src/warehouse/restatements.ts';
@@ -11,7 +13,13 @@ import { decodeRows, encodeRows } from '../../../src/warehouse/rows.ts';
 import { readRuns, startRun } from '../../../src/warehouse/runs.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { type CommitSpec, commitDay, commitOf, type RowsByTable } from '../../support/warehouse/commit-of.ts';
-import { type Found, onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
+import {
+  type Found,
+  type Held,
+  onEachDatabase,
+  open,
+  type Place,
+} from '../../support/warehouse/each-database.ts';
 
 const day = (billable: number | null): Values => [billable, 2, 3, null, 5, null];
 const model = (id: string, billable: number | null): Values => [
@@ -315,6 +323,69 @@ onEachDatabase((database) => {
       expect(
         await warehouse.place.query('SELECT path, kind, sample, first_seen_on FROM schema_drift'),
       ).toEqual([{ path: 'data[].new', kind: 'unknown field', sample: '5', first_seen_on: '2026-02-03' }]);
+    });
+
+    const placesFrom = (first: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        path: `data[].f${first + index}`,
+        kind: 'unknown field' as const,
+        sample: '1',
+      }));
+    const counted = async (warehouse: Held) => [
+      Number(
+        (await warehouse.place.query("SELECT COUNT(*) AS n FROM schema_drift WHERE path <> '…'"))[0]?.['n'],
+      ),
+      ...(await warehouse.place.query("SELECT sample, first_seen_on FROM schema_drift WHERE path = '…'")),
+    ];
+
+    it('has at most 500 places a stream and a row that counts the others, which a repetition does not change', async () => {
+      const warehouse = await open(database);
+      const commit = (unitDay: string, drift: ReturnType<typeof placesFrom>) =>
+        commitDay(warehouse, commitOf({ day: unitDay, drift }));
+      await commit('2026-02-05', placesFrom(0, 499));
+      expect(await counted(warehouse)).toEqual([499]);
+      const rest = { sample: 'at least 100 further places', first_seen_on: '2026-02-05' };
+      for (let repetition = 0; repetition < 2; repetition += 1) {
+        await commit('2026-02-05', placesFrom(0, 600));
+        expect(await counted(warehouse)).toEqual([500, rest]);
+      }
+      await commit('2026-02-03', placesFrom(900, 3));
+      expect(await counted(warehouse)).toEqual([500, { ...rest, first_seen_on: '2026-02-03' }]);
+      await commit('2026-02-06', placesFrom(900, 150));
+      expect(await counted(warehouse)).toEqual([
+        500,
+        { sample: 'at least 150 further places', first_seen_on: '2026-02-03' },
+      ]);
+      await commitDay(warehouse, commitOf({ stream: 'users', drift: placesFrom(0, 2) }));
+      expect(await counted(warehouse)).toMatchObject([502, {}]);
+    });
+
+    it('has at most 500 places if workers commit at once', async () => {
+      const warehouse = await open(database);
+      const other = await openWarehouse(warehouse.place.location, { clock: systemClock(), create: false });
+      onTestFinished(() => other.close());
+      const days = Array.from({ length: 8 }, (_, index) => `2026-02-1${index}`);
+      await Promise.all(
+        days.map((day, index) =>
+          commitDay(
+            index % 2 === 0 ? warehouse : other,
+            commitOf({ day, drift: placesFrom(index * 100, 100) }),
+          ),
+        ),
+      );
+      const [places, rest] = await counted(warehouse);
+      expect(places).toBe(500);
+      expect(rest).toMatchObject({ sample: 'at least 100 further places' });
+    });
+
+    it('has bounded paths, whatever the service calls its fields', async () => {
+      const warehouse = await open(database);
+      const path = `data[].${'x'.repeat(200_000)}`;
+      for (let repetition = 0; repetition < 2; repetition += 1)
+        await commitDay(warehouse, commitOf({ drift: [{ path, kind: 'unknown field', sample: '1' }] }));
+      const [row, ...others] = await warehouse.place.query<{ path: string }>('SELECT path FROM schema_drift');
+      expect(others).toEqual([]);
+      expect(row?.path).toHaveLength(300);
     });
   });
 

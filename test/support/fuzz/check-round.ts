@@ -55,7 +55,7 @@ export function faultsOf(round: Round): string[] {
       else if (is.state !== 'doubted') faults.push(`${name}: doubted, and ${is.state}`);
       else if (verdict.kind !== 'stored')
         faults.push(describeFault(`${name}: doubted, and was to be ${verdict.kind}`, walk));
-      else if (lossIn(verdict) === 'none')
+      else if (!verdict.isHeld && lossIn(verdict) === 'none')
         faults.push(describeFault(`${name}: doubted, and loses nothing`, walk));
       continue;
     }
@@ -76,9 +76,10 @@ export function faultsOf(round: Round): string[] {
       faults.push(describeFault(`${name}: done, and was to be ${verdict.kind}`, walk));
       continue;
     }
-    const fault = differenceOf(verdict, is);
+    const fault = verdict.isHeld ? heldFault(verdict, was, is) : differenceOf(verdict, is);
     if (fault !== undefined) faults.push(describeFault(`${name}: ${fault}`, walk));
-    else if (lossIn(verdict) === 'certain') faults.push(describeFault(`${name}: a loss was believed`, walk));
+    else if (!verdict.isHeld && lossIn(verdict) === 'certain')
+      faults.push(describeFault(`${name}: a loss was believed`, walk));
   }
   for (const name of failed) {
     const [stream = '', day = ''] = name.split(' ');
@@ -117,6 +118,18 @@ function isSame(a: Held, b: Held): boolean {
   return (
     JSON.stringify([a.rows.toSorted(), a.quarantined]) === JSON.stringify([b.rows.toSorted(), b.quarantined])
   );
+}
+
+/** A unit with held keys holds only rows that were sent or stored before, and is in quarantine. */
+function heldFault(
+  { rows }: Extract<ReturnType<typeof judgeDay>, { kind: 'stored' }>,
+  was: Held,
+  is: Held,
+): string | undefined {
+  const alien = without(is.rows, [...expectedTexts(rows), ...was.rows]);
+  if (alien.length > 0) return `found ${alien.slice(0, 3).join('; ')}`;
+  const isNamed = is.state === 'quarantined' && is.quarantined.length > 0;
+  return isNamed ? undefined : `is ${is.state}, with an impossible value`;
 }
 
 function differenceOf(
@@ -182,20 +195,23 @@ function readinessFaults(round: Round, done: ReadonlySet<string>): string[] {
   const names = new Set([...before.names(), ...after.names()].filter((name) => name.startsWith('report ')));
   const last = new Map<string, string[]>();
   for (const page of judged) for (const [id, rows] of page?.reports ?? []) last.set(id, expectedTexts(rows));
+  const heldReports = new Set(judged.flatMap((page) => [...(page?.held ?? [])]));
   for (const name of names) {
     const id = name.slice('report '.length);
     const found = after.unit(name).rows.toSorted();
     const versions = judged.map((page) => page?.reports.get(id));
     const isSent = versions.some((rows) => rows !== undefined && same(expectedTexts(rows), found));
     const isKept = same(before.unit(name).rows.toSorted(), found);
+    if (heldReports.has(id)) continue;
     if (found.length > 0 && !isSent && !isKept)
       faults.push(describeFault(`${name} is not as it was sent`, pages));
   }
   if (!done.has('readiness') || !isPlainWalk(pages, judged)) return faults;
   for (const [id, rows] of last) {
-    if (!same(after.unit(`report ${id}`).rows.toSorted(), rows))
+    if (!heldReports.has(id) && !same(after.unit(`report ${id}`).rows.toSorted(), rows))
       faults.push(describeFault(`report ${id} is not as it was sent last`, pages));
   }
+  if (heldReports.size > 0) return faults;
   const aside = judged.flatMap((page) => page?.aside ?? []);
   const fault = quarantineFault(aside, after.unit('readiness').quarantined);
   return fault === undefined ? faults : [...faults, describeFault(`readiness: ${fault}`, pages)];

@@ -1,5 +1,15 @@
 import { CannotBeSummed, type Expected, expectedRows } from './expected-rows.ts';
-import { type Aside, canBeStored, isRecord, type Json, SHAPES, usable } from './rules.ts';
+import {
+  type Aside,
+  canBeStored,
+  isImpossible,
+  isRecord,
+  type Json,
+  SHAPES,
+  unknownFields,
+  usable,
+} from './rules.ts';
+import { normal } from './stored.ts';
 
 /** An answer as it was sent. */
 export interface Served {
@@ -18,6 +28,8 @@ export type Verdict =
       readonly kind: 'stored';
       readonly rows: Expected;
       readonly aside: readonly Aside[];
+      /** Some key is impossible or contradicts another one: its rows are those that were stored before. */
+      readonly isHeld: boolean;
       /** So deep that a stack may not suffice: the unit may fail as well. */
       readonly isDeep: boolean;
     };
@@ -125,7 +137,9 @@ function stored(
   { aside, isDeep }: { aside: readonly Aside[]; isDeep: boolean },
 ): Verdict {
   try {
-    return { kind: 'stored', rows: expectedRows(stream, lastOf(stream, rows)), aside, isDeep };
+    const last = lastOf(stream, rows);
+    const isHeld = rows.some(isImpossible) || isContradictory(stream, rows);
+    return { kind: 'stored', rows: expectedRows(stream, last), aside, isHeld, isDeep };
   } catch (error) {
     if (error instanceof CannotBeSummed) return REFUSED;
     throw error;
@@ -136,6 +150,18 @@ function stored(
 function lastOf(stream: string, rows: readonly Json[]): Json[] {
   if (stream !== 'users') return rows.slice(-1);
   return [...new Map(rows.map((row) => [row['user_id'], row])).values()];
+}
+
+/** True if a day, or a user, has rows that differ. */
+function isContradictory(stream: string, rows: readonly Json[]): boolean {
+  const texts = new Map<unknown, string>();
+  return rows.some((row) => {
+    const key = stream === 'users' ? row['user_id'] : '';
+    const text = normal({ ...row, unknown: unknownFields(row) });
+    const before = texts.get(key) ?? text;
+    texts.set(key, text);
+    return before !== text;
+  });
 }
 
 function isEnvelope(value: unknown): value is { data: unknown[]; meta: Json } {
@@ -156,7 +182,9 @@ function isEnvelope(value: unknown): value is { data: unknown[]; meta: Json } {
 /** Reads the reports of a page: rows by id, and what must be quarantined; undefined if the page is invalid. */
 export function judgeReports(
   served: Served,
-): { reports: Map<string, Expected>; aside: Aside[]; ids: string[]; isDeep: boolean } | undefined {
+):
+  | { reports: Map<string, Expected>; held: Set<string>; aside: Aside[]; ids: string[]; isDeep: boolean }
+  | undefined {
   const body = parsedBody(served);
   const shape = SHAPES['readiness'];
   if (shape === undefined || body === undefined || !isRecord(body.value)) return undefined;
@@ -164,12 +192,19 @@ export function judgeReports(
   if (!Array.isArray(list)) return undefined;
   const aside: Aside[] = [];
   const reports = new Map<string, Expected>();
+  const held = new Set<string>();
+  const texts = new Map<string, string>();
   const ids: string[] = [];
   for (const [index, report] of list.entries()) {
     if (isRecord(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '')
       ids.push(report['reportId']);
     const kept = usable(shape, report, `reports[${index}]`, aside);
-    if (kept !== undefined) reports.set(String(kept['reportId']), expectedRows('readiness', [kept]));
+    if (kept === undefined) continue;
+    const id = String(kept['reportId']);
+    const text = normal({ ...kept, unknown: unknownFields(kept) });
+    if (isImpossible(kept) || (texts.get(id) ?? text) !== text) held.add(id);
+    texts.set(id, text);
+    reports.set(id, expectedRows('readiness', [kept]));
   }
-  return { reports, aside, ids, isDeep: body.isDeep };
+  return { reports, held, aside, ids, isDeep: body.isDeep };
 }

@@ -263,3 +263,32 @@ function isOfKind(kind: Exclude<Kind, object>, value: unknown): boolean {
       );
   }
 }
+
+const below = (row: Json, name: string, least: number) => typeof row[name] === 'number' && row[name] < least;
+const above = (row: Json, name: string, most: unknown) =>
+  typeof row[name] === 'number' && typeof most === 'number' && row[name] > most;
+/** Averages and percentiles, which may be below 0, as may shares. */
+const UNBOUNDED = /^autonomy_ratio|_avg$|^auto_|^manual$|^createdAt$/;
+
+/** True if a record, or something in it, cannot be true. Lists and maps of entries were made into pairs, see {@link usable}. */
+export function isImpossible(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(isImpossible);
+  if (!isRecord(value)) return false;
+  const clients = value['daily_active_users_by_client'];
+  const most = value['daily_active_users'];
+  const isTooMany = (entry: unknown) =>
+    Array.isArray(entry) &&
+    typeof entry[1] === 'number' &&
+    (entry[1] < 0 || above({ entry: entry[1] }, 'entry', most));
+  return (
+    Object.keys(value).some((name) => !UNBOUNDED.test(name) && below(value, name, 0)) ||
+    below(value, 'denominator', 1) ||
+    above(value, 'numerator', value['denominator']) ||
+    above(value, 'user_messages', value['messages']) ||
+    above(value, 'autonomy_ratio_p50', value['autonomy_ratio_p90']) ||
+    above(value, 'daily_active_users', value['weekly_active_users']) ||
+    above(value, 'weekly_active_users', value['monthly_active_users']) ||
+    (Array.isArray(clients) && clients.some(isTooMany)) ||
+    Object.values(value).some(isImpossible)
+  );
+}

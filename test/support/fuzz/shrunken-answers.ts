@@ -43,7 +43,7 @@ export class ShrunkenAnswers {
       if (!isObject(row) || this.#lost.days.has(date)) continue;
       if (isKept === undefined) rows.push(row);
       else if (path.includes('/activity') && 'daily_active_users' in row && !('group_key' in row))
-        rows.push({ ...row, daily_active_users: await this.#usersLeft(date, isKept) });
+        rows.push(withUsers(row, await this.#usersLeft(date, isKept)));
       else if (!path.includes('/users') || isKept(String(row['user_id']))) rows.push(row);
     }
     return rows;
@@ -70,4 +70,14 @@ export class ShrunkenAnswers {
     const { reports: following }: { reports: unknown[] } = JSON.parse(next.body.toString());
     return following;
   }
+}
+
+/** A row of activity with fewer users. No client has more of them. */
+function withUsers(row: Record<string, unknown>, left: number): object {
+  const clients = row['daily_active_users_by_client'];
+  const fewer = Object.entries(isObject(clients) ? clients : {}).map(([client, users]) => [
+    client,
+    typeof users === 'number' ? Math.min(users, left) : users,
+  ]);
+  return { ...row, daily_active_users: left, daily_active_users_by_client: Object.fromEntries(fewer) };
 }

@@ -274,7 +274,13 @@ describe.each(UNIT_STATES)('the readiness reports when they are %s', (before) =>
     ['rows', { rows: 7, quarantined: 0 }, undefined, 'loaded'],
     ['no rows', { rows: 0, quarantined: 0 }, undefined, 'empty'],
     ['records in quarantine', { rows: 7, quarantined: 1 }, undefined, 'quarantined'],
-    ['a doubt', { rows: 7, quarantined: 1 }, { doubt: '{}', since: AT }, 'doubted'],
+    ['a doubt', { rows: 7, quarantined: 1 }, { doubt: '{}', since: AT, isDoubted: true }, 'doubted'],
+    [
+      'a few missing reports',
+      { rows: 7, quarantined: 0 },
+      { doubt: '{}', since: AT, isDoubted: false },
+      'loaded',
+    ],
   ] as const)('and the walk ends with %s', (_what, found, doubt, state) => {
     const content = { ...found, contentSha256: 'after', rowsWritten: 0 };
     expect(applyWalkEnd(unit, { ...end, doubt }, content)).toEqual({

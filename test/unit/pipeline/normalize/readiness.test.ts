@@ -88,16 +88,22 @@ describe('a readiness report', () => {
     ]);
   });
 
-  it('that is sent twice counts once; if the two differ, this is reported and the last one counts', () => {
-    expect(normalize('readiness', [REPORT, REPORT]).rows('readiness_reports')).toHaveLength(1);
-    expect(normalize('readiness', [REPORT, REPORT]).findings.warnings).toEqual([]);
-    const { rows, findings } = normalize('readiness', [
+  it('that is sent twice counts once; if the two differ, it is held', () => {
+    const same = normalize('readiness', [REPORT, REPORT]);
+    expect(same.rows('readiness_reports')).toHaveLength(1);
+    expect(same.findings.held).toEqual([]);
+    const { findings } = normalize('readiness', [
       { ...REPORT, branch: 'a', report: { readme: {} } },
       { ...REPORT, branch: 'b' },
     ]);
-    expect(rows('readiness_reports')).toMatchObject([{ branch: 'b' }]);
-    expect(rows('readiness_report_criteria')).toEqual([]);
-    expect(findings.warnings).toEqual([expect.stringContaining('r-1')]);
+    expect(findings.held).toMatchObject([{ table: { name: 'readiness_reports' } }]);
+    expect(findings.quarantined).toMatchObject([
+      {
+        path: expect.stringMatching(/\[1\]$/),
+        isHeld: true,
+        reason: 'the same report came twice with different values',
+      },
+    ]);
   });
 
   it.each([-62_135_596_800_000, 0, 253_402_300_799_999])('may have any timestamp: %i', (createdAt) => {

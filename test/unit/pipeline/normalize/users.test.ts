@@ -67,19 +67,20 @@ describe('users', () => {
         const again = rows.length === 0 ? [] : [rows[at % rows.length]];
         const { digest, findings } = normalize('users', [...rows, ...again]);
         expect(digest).toBe(normalize('users', rows).digest);
-        expect(findings.warnings).toEqual([]);
+        expect(findings.isContradictory).toBe(false);
       }),
     );
   });
 
-  it('that are sent twice with different numbers are reported, and the last one counts', () => {
-    const { rows, findings } = normalize('users', [
+  it('that are sent twice with different numbers are held, and the record is named', () => {
+    const { findings } = normalize('users', [
       { ...USER, sessions: 1, languages: ['Go'] },
       { ...USER, sessions: 2, languages: ['C'] },
     ]);
-    expect(rows('user_daily')).toMatchObject([{ user_id: 'u-1', sessions: 2 }]);
-    expect(rows('user_daily_languages')).toMatchObject([{ language: 'C' }]);
-    expect(findings.warnings).toEqual([expect.stringContaining('u-1')]);
+    expect(findings.isContradictory).toBe(true);
+    expect(findings.held).toMatchObject([{ table: { name: 'user_daily' } }]);
+    expect(findings.quarantined).toMatchObject([{ path: 'data[1]', isHeld: true }]);
+    expect(findings.setAside).toBe(0);
   });
 
   it('that are sent twice with their languages in another order are no contradiction', () => {
@@ -87,7 +88,7 @@ describe('users', () => {
       { ...USER, languages: ['Go', 'C'] },
       { ...USER, languages: ['C', 'Go', 'Go'] },
     ];
-    expect(normalize('users', twice).findings.warnings).toEqual([]);
+    expect(normalize('users', twice).findings.quarantined).toEqual([]);
   });
 
   it('with an unknown tier or level are kept, and reported as drift', () => {

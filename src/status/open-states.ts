@@ -1,0 +1,171 @@
+import { dayOf, daysBetween, shiftDay, type UtcDay } from '../core/day.ts';
+import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import { HELD_DAYS } from '../judge/agreement.ts';
+import { ACCEPT_AFTER_MS, ACCEPT_LOOKS, parseDoubt, type StandingDoubt } from '../judge/doubt.ts';
+import { isMostMissing } from '../judge/missing-reports.ts';
+import { parseNotes } from '../judge/notes.ts';
+import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../warehouse/port.ts';
+import type { OpenRecords } from '../warehouse/quarantine.ts';
+
+/**
+ * What is open in a warehouse, the most urgent first:
+ *
+ * - `quarantined`: records that cannot be read.
+ * - `impossible`: records that say what cannot be true; the stored rows of their keys stay.
+ * - `doubted`: days whose newest response lacks stored rows.
+ * - `most-reports-missing`: the list lacks more than half of the stored readiness reports.
+ * - `reports-missing`: the list lacks some of them.
+ * - `never-active`: empty days of an organization in which no activity was ever seen.
+ */
+export const OPEN_STATES = [
+  'quarantined',
+  'impossible',
+  'doubted',
+  'most-reports-missing',
+  'reports-missing',
+  'never-active',
+] as const;
+
+/** One of {@link OPEN_STATES}. */
+export type OpenStateName = (typeof OPEN_STATES)[number];
+
+/** Something that lasts until a response, time or a person ends it. */
+export interface OpenState {
+  readonly state: OpenStateName;
+  /** A run exits with this code while it lasts, unless something worse happens. */
+  readonly exitCode: ExitCode;
+  /** How many units; of the quarantine how many records, of the readiness list how many reports. */
+  readonly count: number;
+  /** The days that it is about; null if it is about readiness reports only. */
+  readonly firstDay: UtcDay | null;
+  readonly lastDay: UtcDay | null;
+  /** When the oldest of it began, as an ISO instant. */
+  readonly since: string;
+  /** On how many UTC days the newest of it was seen, and how many end it; null if no number does. */
+  readonly looks: { readonly soFar: number; readonly needed: number } | null;
+  /** The first day on which a run can end all of it if the responses stay as they are; null if none can. */
+  readonly endsOn: UtcDay | null;
+}
+
+/** What {@link openStatesOf} judges. */
+export interface OpenFacts {
+  /** All units of the organization. */
+  readonly units: readonly LedgerUnit[];
+  /** Its records in quarantine that count for the exit code. */
+  readonly records: readonly OpenRecords[];
+  /** True if no activity of it was ever stored. */
+  readonly isNeverActive: boolean;
+  readonly today: UtcDay;
+}
+
+/** The states that are open, the most urgent first. Pure. */
+export function openStatesOf(facts: OpenFacts): OpenState[] {
+  const days = facts.units.filter(isDayUnit);
+  const readiness = facts.units.find(({ stream }) => stream === 'readiness');
+  const found = [
+    ...quarantined(facts),
+    ...doubted(days),
+    ...missingReports(readiness),
+    ...(facts.isNeverActive ? neverActive(days) : []),
+  ];
+  const rank = ({ state }: OpenState) => OPEN_STATES.indexOf(state);
+  return found.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Of a unit whose records only say what cannot be true, the ledger notes when it settles with them. */
+function quarantined({ units, records, today }: OpenFacts): OpenState[] {
+  const held = new Map<string, UtcDay>();
+  for (const unit of units) {
+    const { heldUntil } = parseNotes(unit.watch);
+    if (heldUntil !== undefined) held.set(`${unit.stream} ${dateOf(unit)}`, heldUntil);
+  }
+  const endOf = ({ stream, day }: OpenRecords) => held.get(`${stream} ${day}`);
+  const impossible = records.filter((each) => endOf(each) !== undefined);
+  const others = records.filter((each) => endOf(each) === undefined);
+  const endsOn = lastOf(impossible.map(endOf));
+  const left = endsOn === null ? 0 : daysBetween(today, endsOn);
+  const soFar = Math.min(HELD_DAYS, Math.max(0, HELD_DAYS - left));
+  return [
+    ...recordsIn('quarantined', others, { looks: null, endsOn: null }),
+    ...recordsIn('impossible', impossible, { looks: { soFar, needed: HELD_DAYS }, endsOn }),
+  ];
+}
+
+function recordsIn(
+  state: OpenStateName,
+  records: readonly OpenRecords[],
+  end: Pick<OpenState, 'looks' | 'endsOn'>,
+): OpenState[] {
+  const since = firstOf(records.map((each) => each.since));
+  if (since === null) return [];
+  const count = records.reduce((sum, each) => sum + each.records, 0);
+  const days = records.flatMap(({ day }) => (day === '' ? [] : [day]));
+  return [{ state, exitCode: EXIT.quarantine, count, ...spanOf(days), since, ...end }];
+}
+
+function doubted(units: readonly LedgerDay[]): OpenState[] {
+  const found = units.flatMap((unit) => {
+    const doubt = unit.state === 'doubted' ? parseDoubt(unit.doubt, unit.doubtedAt) : null;
+    return doubt === null ? [] : [{ day: unit.day, doubt }];
+  });
+  const newest = found.map(({ doubt }) => doubt).toSorted((a, b) => (a.since < b.since ? 1 : -1))[0];
+  const since = firstOf(found.map(({ doubt }) => doubt.since));
+  if (newest === undefined || since === null) return [];
+  const end = { looks: looksOf(newest, ACCEPT_LOOKS), endsOn: acceptedOn(newest) };
+  const span = spanOf(found.map(({ day }) => day));
+  return [{ state: 'doubted', exitCode: EXIT.quarantine, count: found.length, ...span, since, ...end }];
+}
+
+function missingReports(readiness: LedgerUnit | undefined): OpenState[] {
+  const doubt = readiness === undefined ? null : parseDoubt(readiness.doubt, readiness.doubtedAt);
+  if (doubt === null) return [];
+  const { rows: count, since, later = {} } = doubt;
+  // A report that was missed later waits longer.
+  const newest = { ...doubt, since: lastOf([since, ...Object.values(later)]) ?? since };
+  const days = { firstDay: null, lastDay: null };
+  if (isMostMissing(doubt)) {
+    const end = { looks: looksOf(newest, ACCEPT_LOOKS), endsOn: acceptedOn(newest) };
+    return [{ state: 'most-reports-missing', exitCode: EXIT.quarantine, count, ...days, since, ...end }];
+  }
+  const end = { looks: looksOf(newest, 2), endsOn: shiftDay(dayOf(new Date(newest.since)), 1) };
+  return [{ state: 'reports-missing', exitCode: EXIT.ok, count, ...days, since, ...end }];
+}
+
+function neverActive(units: readonly LedgerDay[]): OpenState[] {
+  const waiting = units.filter(({ state }) => state === 'awaiting');
+  const since = firstOf(
+    waiting.map(({ firstLoadedAt, lastPulledAt }) => firstLoadedAt ?? lastPulledAt ?? ''),
+  );
+  if (since === null) return [];
+  const span = spanOf(waiting.map(({ day }) => day));
+  const count = waiting.length;
+  return [{ state: 'never-active', exitCode: EXIT.ok, count, ...span, since, looks: null, endsOn: null }];
+}
+
+function looksOf({ seenOn, since }: StandingDoubt, needed: number): { soFar: number; needed: number } {
+  return { soFar: seenOn.filter((day) => day >= since.slice(0, day.length)).length, needed };
+}
+
+/** The first day on which a run can accept a loss, if it finds it again on each day until then. */
+function acceptedOn({ since }: StandingDoubt): UtcDay {
+  const seenOften = shiftDay(dayOf(new Date(since)), ACCEPT_LOOKS - 1);
+  const isOld = dayOf(new Date(Date.parse(since) + ACCEPT_AFTER_MS));
+  return seenOften > isOld ? seenOften : isOld;
+}
+
+function spanOf(days: readonly UtcDay[]): Pick<OpenState, 'firstDay' | 'lastDay'> {
+  return { firstDay: firstOf(days), lastDay: lastOf(days) };
+}
+
+function firstOf<Text extends string>(texts: readonly Text[]): Text | null {
+  return texts.toSorted()[0] ?? null;
+}
+
+function lastOf<Text extends string>(texts: readonly (Text | undefined)[]): Text | null {
+  return (
+    texts
+      .filter((text) => text !== undefined)
+      .toSorted()
+      .at(-1) ?? null
+  );
+}
