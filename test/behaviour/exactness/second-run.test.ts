@@ -92,7 +92,13 @@ onEachDatabase((database) => {
       await rig.run(range);
       rig.emulator.resetJournal();
       const { report } = await rig.run(range);
-      expect(report).toMatchObject({ exitCode: 0, unitsPlanned: 0, unitsSettled: 14, rowsWritten: 0, requests: 2 });
+      expect(report).toMatchObject({
+        exitCode: 0,
+        unitsPlanned: 0,
+        unitsSettled: 14,
+        rowsWritten: 0,
+        requests: 2,
+      });
       expect(requestsOf(rig)).toHaveLength(2);
     });
 

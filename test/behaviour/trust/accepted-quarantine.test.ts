@@ -45,7 +45,10 @@ onEachDatabase((database) => {
         { stream: 'users', date: day, acceptedAt: expect.stringMatching(/^\d{4}-/) },
       ]);
       for (const scope of [['--all'], ['--stream', 'users', '--date', day]]) {
-        expect(await command(rig, 'accept', ...scope)).toMatchObject({ code: 0, stdout: '0 records accepted\n' });
+        expect(await command(rig, 'accept', ...scope)).toMatchObject({
+          code: 0,
+          stdout: '0 records accepted\n',
+        });
       }
     });
 
@@ -101,7 +104,10 @@ describe('daywalk quarantine', () => {
     [['accept', '--stream', 'people'], '"people" is not one of tokens'],
     [['accept', '--date', 'yesterday'], '--date'],
     [['accept', '--stream', 'tokens'], 'no record of tokens is in quarantine'],
-    [['accept', '--stream', 'users', '--date', '2026-01-17'], 'no record of users 2026-01-17 is in quarantine'],
+    [
+      ['accept', '--stream', 'users', '--date', '2026-01-17'],
+      'no record of users 2026-01-17 is in quarantine',
+    ],
   ])('refuses %j with exit code 2, and accepts nothing', async (args, message) => {
     const rig = await withBrokenRecord();
     expect(await command(rig, ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });

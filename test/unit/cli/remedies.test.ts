@@ -63,7 +63,11 @@ describe('the remedy of a failure', () => {
     const problem = { message: 'm', hint: 'h', reason: 'key-rejected', facts: {}, units: 2 } as const;
     const report = { problems: [problem] } as unknown as RunReport;
     expect(withHints(report).problems).toEqual([
-      { message: 'm', hint: expect.stringMatching(/^check DAYWALK_API_KEY or DAYWALK_API_KEY_FILE: /), units: 2 },
+      {
+        message: 'm',
+        hint: expect.stringMatching(/^check DAYWALK_API_KEY or DAYWALK_API_KEY_FILE: /),
+        units: 2,
+      },
     ]);
   });
 });
