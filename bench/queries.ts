@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
-import { exampleQueries } from '../schema/reference/documentation.ts';
+import { exampleQueries } from '../schema/reference/examples.ts';
 import { filledWarehouses } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
 import { inTurns, type Measure, middle } from './support/measure.ts';

@@ -1,8 +1,8 @@
 import { sql } from '../schema/query.ts';
-import { isMetricCall, type Question, questions } from '../schema/reference/documentation.ts';
+import { isMetricCall, type Question, questions } from '../schema/reference/questions.ts';
+import { readOrganizations } from '../src/ledger/ledger.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
-import { readOrganizations } from '../src/warehouse/ledger.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
+import type { Warehouse } from '../src/port/warehouse.ts';
 import { filledWarehouses, withWarehouse } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
 import { inTurns, type Measure, middle } from './support/measure.ts';

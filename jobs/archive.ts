@@ -19,14 +19,14 @@ import { canonicalJson } from '../src/core/json.ts';
 import { packageVersion } from '../src/core/package.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { readOrganizations } from '../src/ledger/ledger.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/replay.ts';
+import type { Warehouse } from '../src/port/warehouse.ts';
 import { privacyOf } from '../src/privacy/email.ts';
+import { expectEmailSalt } from '../src/records/remembered.ts';
+import { readState, writeState } from '../src/records/runs.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { readOrganizations } from '../src/warehouse/ledger.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
-import { expectEmailSalt } from '../src/warehouse/remembered.ts';
-import { readState, writeState } from '../src/warehouse/runs.ts';
 import { erasureOptions } from './erase.ts';
 
 /**

@@ -4,13 +4,13 @@ import type { CopyEvent, CopyReport } from '../src/copy/events.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { Reason } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
+import { ensureErasedKey } from '../src/erased/list.ts';
+import { isPostgres, isSameWarehouse } from '../src/port/location.ts';
+import type { Warehouse } from '../src/port/warehouse.ts';
+import { notePublished } from '../src/records/remembered.ts';
 import { maskUrlPassword } from '../src/settings/secrets.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { ensureErasedKey } from '../src/warehouse/erased-list.ts';
-import { isPostgres, isSameWarehouse } from '../src/warehouse/location.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
-import { notePublished } from '../src/warehouse/remembered.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {

@@ -1,17 +1,18 @@
 import type { JobContext } from '../src/core/clock.ts';
 import type { Month } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
-import { type BudgetCheck, checkBudgets } from '../src/metrics/budget-check.ts';
-import type { FileTypes, LoadedFile } from '../src/metrics/files/loaded-file.ts';
-import { type CsvFile, readCsv } from '../src/metrics/files/read-csv.ts';
-import { replaceRows } from '../src/metrics/files/replace-rows.ts';
-import { type MissingPeople, findMissingPeople as missingSteps } from '../src/metrics/missing-people.ts';
+import { type BudgetCheck, checkBudgets } from '../src/csv-files/budget-check.ts';
+import type { FileTypes, LoadedFile } from '../src/csv-files/loaded-file.ts';
+import { type MissingPeople, findMissingPeople as missingSteps } from '../src/csv-files/missing-people.ts';
+import { type CsvFile, readCsv } from '../src/csv-files/read-csv.ts';
+import { replaceRows } from '../src/csv-files/replace-rows.ts';
+import { expectSameErased, LISTING, readErased } from '../src/erased/list.ts';
+import { chooseOrganization } from '../src/organizations/names.ts';
+import { runReads, type Steps } from '../src/port/steps.ts';
+import { MUCH_WRITTEN_ROWS, type Warehouse } from '../src/port/warehouse.ts';
+import { checkEmailSalt, expectEmailSalt } from '../src/records/remembered.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { expectSameErased, LISTING, readErased } from '../src/warehouse/erased-list.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganization } from '../src/warehouse/organizations.ts';
-import { MUCH_WRITTEN_ROWS, runReads, type Steps, type Warehouse } from '../src/warehouse/port.ts';
-import { checkEmailSalt, expectEmailSalt } from '../src/warehouse/remembered.ts';
 
 /** Which organization a job is about. */
 interface OrganizationRequest {

@@ -1,12 +1,12 @@
 import { closeSync, existsSync, lstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { type ExampleQuery, exampleQueries } from '../schema/reference/documentation.ts';
+import { type ExampleQuery, exampleQueries } from '../schema/reference/examples.ts';
 import type { Clock, JobContext } from '../src/core/clock.ts';
 import { dayOf } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import { STREAMS } from '../src/core/stream.ts';
-import { startEmulator } from '../src/emulator/index.ts';
+import { startEmulator } from '../src/emulator/emulator.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';

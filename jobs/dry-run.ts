@@ -2,6 +2,7 @@ import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { NoWarehouseError } from '../src/core/errors.ts';
 import { isDailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
+import { onlyOrganization, readNames } from '../src/organizations/names.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
 import {
   type DurationForecast,
@@ -11,12 +12,11 @@ import {
 } from '../src/pipeline/forecast.ts';
 import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forecast-facts.ts';
 import type { PlanRequest, planUnits } from '../src/pipeline/plan.ts';
-import { chooseOrganizations } from '../src/settings/choose-organizations.ts';
+import type { Warehouse } from '../src/port/warehouse.ts';
+import { type RunRecord, readRuns } from '../src/records/runs.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
-import { onlyOrganization, readNames } from '../src/warehouse/organizations.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
-import { type RunRecord, readRuns } from '../src/warehouse/runs.ts';
+import { chooseOrganizations } from './organizations.ts';
 import { type ExportRequest, planRequest } from './run.ts';
 
 export interface ExportForecast {

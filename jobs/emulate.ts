@@ -3,7 +3,9 @@ import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import { hasCode } from '../src/core/files.ts';
-import { parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
+import { startEmulator } from '../src/emulator/emulator.ts';
+import { parseRules } from '../src/emulator/faults/rules.ts';
+import { parseQuirks } from '../src/emulator/quirks.ts';
 
 /** What to emulate. The emulator chooses what is not given. */
 export interface EmulationRequest {

@@ -12,16 +12,16 @@ import { countOthers, findSubjects, type Person } from '../src/erase/find-subjec
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { erasedOrganization, readErased, type Subject } from '../src/erased/list.ts';
 import { drainSpool, spoolDirectory } from '../src/hooks/drain.ts';
+import { chooseOrganization, readNames } from '../src/organizations/names.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
+import type { RunLock, Warehouse } from '../src/port/warehouse.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { ErasedPeople } from '../src/privacy/erased-people.ts';
+import { checkEmailSalt, readArchives, readPublished } from '../src/records/remembered.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { erasedOrganization, readErased, type Subject } from '../src/warehouse/erased-list.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganization, readNames } from '../src/warehouse/organizations.ts';
-import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
-import { checkEmailSalt, readArchives, readPublished } from '../src/warehouse/remembered.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {

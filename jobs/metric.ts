@@ -1,13 +1,14 @@
+import type { Dimension } from '../schema/metrics/define.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { answerMetric, metricSql } from '../src/metrics/answer-metric.ts';
-import type { Dimension, MetricAnswer, MetricQuestion } from '../src/metrics/question.ts';
+import type { MetricAnswer, MetricQuestion } from '../src/metrics/question.ts';
 import { checkUser, findMetric, findTeam } from '../src/metrics/question.ts';
+import { chooseOrganization } from '../src/organizations/names.ts';
+import type { Warehouse } from '../src/port/warehouse.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganization } from '../src/warehouse/organizations.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
 
 /** The most rows of an answer, so that it fits into memory. */
 export const ANSWER_ROWS_MAX = 1_000_000;

@@ -14,12 +14,12 @@ import {
 } from '../src/look/report/write-reports.ts';
 import { startDashboard } from '../src/look/server/dashboard.ts';
 import { findTeam } from '../src/metrics/question.ts';
+import { chooseOrganization } from '../src/organizations/names.ts';
+import { isPostgres } from '../src/port/location.ts';
 import { maskUrlPassword } from '../src/settings/secrets.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { keepOpen } from '../src/warehouse/kept-open.ts';
-import { isPostgres } from '../src/warehouse/location.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganization } from '../src/warehouse/organizations.ts';
 
 /** What a person asks for besides the settings. */
 export interface DashboardRequest {

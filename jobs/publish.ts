@@ -6,12 +6,12 @@ import type { JobContext } from '../src/core/clock.ts';
 import type { Month } from '../src/core/day.ts';
 import { dayOf, FIRST_DAY } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
+import { chooseOrganization } from '../src/organizations/names.ts';
+import type { SavedCopy } from '../src/port/warehouse.ts';
 import { type LakeReport, publishLake } from '../src/publish/publish.ts';
+import { notePublished } from '../src/records/remembered.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganization } from '../src/warehouse/organizations.ts';
-import type { SavedCopy } from '../src/warehouse/port.ts';
-import { notePublished } from '../src/warehouse/remembered.ts';
 
 /** What to publish, and where. */
 export interface PublishRequest {

@@ -3,9 +3,9 @@ import type { Advice } from '../src/core/errors.ts';
 import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/events.ts';
-import { chooseOrganizations, namesOf, settingsFor } from '../src/settings/choose-organizations.ts';
 import type { NamedOrganization } from '../src/settings/organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';
+import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import {
   type ExportRequest,
   exportInto,

@@ -9,16 +9,16 @@ import { packageVersion } from '../src/core/package.ts';
 import type { Stream } from '../src/core/stream.ts';
 import { drainDuringRun } from '../src/hooks/drain.ts';
 import type { Retry } from '../src/http/transport.ts';
+import type { NameInFile } from '../src/organizations/names.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
 import type { PlanRequest } from '../src/pipeline/plan.ts';
 import { runUnits } from '../src/pipeline/run/run.ts';
+import type { RunLock, Warehouse } from '../src/port/warehouse.ts';
 import { privacyOf } from '../src/privacy/email.ts';
+import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/remembered.ts';
 import { openTransport, requireApi } from '../src/settings/api-access.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
-import type { NameInFile } from '../src/warehouse/organizations.ts';
-import type { RunLock, Warehouse } from '../src/warehouse/port.ts';
-import { expectEmailSalt, readLearned, rememberArchive } from '../src/warehouse/remembered.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */

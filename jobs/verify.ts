@@ -4,10 +4,11 @@ import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, DaywalkError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import type { Retry } from '../src/http/transport.ts';
+import { chooseOrganization, listOrganizations } from '../src/organizations/names.ts';
 import type { RunEvent } from '../src/pipeline/events.ts';
+import type { Warehouse } from '../src/port/warehouse.ts';
 import { privacyOf } from '../src/privacy/email.ts';
 import { openTransport, requireApi } from '../src/settings/api-access.ts';
-import { chooseOrganizations, namesOf, settingsFor } from '../src/settings/choose-organizations.ts';
 import type { NamedOrganization } from '../src/settings/organizations.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { type PulledAgain, pullAgain, type Sampling } from '../src/verify/against-api.ts';
@@ -16,8 +17,7 @@ import { type Checked, checkWarehouse } from '../src/verify/check-warehouse.ts';
 import { type Finding, FindingList, type Severity } from '../src/verify/finding.ts';
 import { limitedTo } from '../src/verify/unit-reading.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganization, listOrganizations } from '../src/warehouse/organizations.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
+import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { observerFor } from './round.ts';
 
 /** What to verify besides the warehouse itself. */

@@ -3,15 +3,15 @@ import type { JobContext } from '../src/core/clock.ts';
 import { DaywalkError, UsageError } from '../src/core/errors.ts';
 import { isStream, type Stream } from '../src/core/stream.ts';
 import { type DrainReport, drainSpool } from '../src/hooks/drain.ts';
-import { namesOf } from '../src/settings/choose-organizations.ts';
+import { acceptQuarantine as acceptRecords, type QuarantineScope } from '../src/ledger/quarantine.ts';
+import { chooseOrganization } from '../src/organizations/names.ts';
+import { expectEmailSalt } from '../src/records/remembered.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { assessHealth, type Health } from '../src/status/health.ts';
 import { readWarehouseStatus, type WarehouseStatus } from '../src/status/status.ts';
 import { digestOf, type WarehouseDigest } from '../src/warehouse/digest.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganization } from '../src/warehouse/organizations.ts';
-import { acceptQuarantine as acceptRecords, type QuarantineScope } from '../src/warehouse/quarantine.ts';
-import { expectEmailSalt } from '../src/warehouse/remembered.ts';
+import { namesOf } from './organizations.ts';
 
 /**
  * Reads what the warehouse holds, up to yesterday by the clock. Writes nothing.

@@ -14,10 +14,11 @@ import { runExport } from '../jobs/run.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { parseDay } from '../src/core/day.ts';
 import { STREAMS } from '../src/core/stream.ts';
-import { parseRules, startEmulator } from '../src/emulator/index.ts';
+import { startEmulator } from '../src/emulator/emulator.ts';
+import { parseRules } from '../src/emulator/faults/rules.ts';
+import { type HookEventRow, storeHookEvents } from '../src/records/hook-events.ts';
 import { DEFAULT_SETTINGS } from '../src/settings/settings.ts';
 import { digestOf } from '../src/warehouse/digest.ts';
-import { type HookEventRow, storeHookEvents } from '../src/warehouse/hook-events.ts';
 import { openWarehouse } from '../src/warehouse/open.ts';
 
 const FOLDER = fileURLToPath(new URL('../test/support/fixtures/warehouses/', import.meta.url));

@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { loadFile } from '../jobs/csv-files.ts';
 import { sql } from '../schema/query.ts';
-import { commandOf, isMetricCall, type Question, questions } from '../schema/reference/documentation.ts';
+import { commandOf, isMetricCall, type Question, questions } from '../schema/reference/questions.ts';
 import type { Clock } from '../src/core/clock.ts';
 import { parseDay } from '../src/core/day.ts';
+import { peopleFile } from '../src/csv-files/people-file.ts';
+import { pricesFile } from '../src/csv-files/prices.ts';
+import { readOrganizations } from '../src/ledger/ledger.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
-import { peopleFile } from '../src/metrics/files/people-file.ts';
-import { pricesFile } from '../src/metrics/files/prices.ts';
+import type { Warehouse } from '../src/port/warehouse.ts';
 import type { Settings } from '../src/settings/settings.ts';
-import { readOrganizations } from '../src/warehouse/ledger.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
-import type { Warehouse } from '../src/warehouse/port.ts';
 
 /** The day on which the demo of the page runs. */
 export const DEMO_DAY = '2026-11-20';

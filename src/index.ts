@@ -11,17 +11,10 @@
  * @module
  */
 
+export { PartialAnswerError } from './api/answer-rules.ts';
 export type { ClientOptions } from './api/client.ts';
-export {
-  type Client,
-  createClient,
-  type DayRange,
-  type Paged,
-  PartialAnswerError,
-  type ReportsPage,
-  type RequestOptions,
-  type Rows,
-} from './api/client.ts';
+export { type Client, createClient } from './api/client.ts';
+export type { DayRange, Paged, ReportsPage, RequestOptions, Rows } from './api/client-reads.ts';
 export type { AnsweredSettings, Session } from './api/create-session.ts';
 export type { Meta } from './api/pages.ts';
 export type {
@@ -32,7 +25,7 @@ export type {
   Tag,
   TokenUsage,
 } from './api/session-request.ts';
-export type { Rejected } from './contract/row-check.ts';
+export type { Rejected } from './checks/row-check.ts';
 export type {
   ActivityByClientRow,
   ActivityRow,

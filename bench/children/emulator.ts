@@ -1,4 +1,4 @@
-import { startEmulator } from '../../src/emulator/index.ts';
+import { startEmulator } from '../../src/emulator/emulator.ts';
 
 // Runs the service in its own process, so that its cost is not measured as part of the exporter.
 const emulator = await startEmulator(JSON.parse(process.argv[2] ?? '{}'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { shiftDay } from '../../src/core/day.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
 import { MAIN } from '../support/daywalk.ts';
 import { EXPORT } from './targets.ts';
 

@@ -1,7 +1,6 @@
 import type { AnyTable, ColumnKind } from '../../schema/define.ts';
-import { inKeyOrder } from '../../schema/row.ts';
+import { inKeyOrder, type Value, type Values } from '../../schema/row.ts';
 import { parseDay, shiftDay } from '../../src/core/day.ts';
-import type { Value, Values } from '../../src/warehouse/port.ts';
 import { LARGE, SMALL, type Unit } from './tables.ts';
 
 const ORG = 'org_01hv3k8q2nexample';

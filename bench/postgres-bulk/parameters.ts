@@ -1,4 +1,5 @@
-import type { TableRows, Value } from '../../src/warehouse/port.ts';
+import type { Value } from '../../schema/row.ts';
+import type { TableRows } from '../../src/port/steps.ts';
 
 /** One array literal per column, built faster than pg does. */
 export function arrays({ table, rows }: TableRows): string[] {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { AnyTable } from '../../schema/define.ts';
-import type { TableRows, Values } from '../../src/warehouse/port.ts';
+import type { Values } from '../../schema/row.ts';
+import type { TableRows } from '../../src/port/steps.ts';
 import { binaryChunks, eagerCopy, streamedCopy, textChunks } from './copy.ts';
 import { arrays, jsonText } from './parameters.ts';
 import {

@@ -6,7 +6,7 @@ import { contentTables } from '../../schema/tables.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { parseDay, shiftDay, type UtcDay } from '../../src/core/day.ts';
 import { STREAMS, type Stream } from '../../src/core/stream.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
 import type { RunReport } from '../../src/pipeline/events.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../src/settings/settings.ts';
 import { openWarehouse } from '../../src/warehouse/open.ts';

@@ -1,12 +1,12 @@
 import { sql } from '../../schema/query.ts';
-import { encoderOf } from '../../schema/row.ts';
+import { encoderOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { FIRST_DAY, parseDay, shiftDay } from '../../src/core/day.ts';
+import { changeRows } from '../../src/port/steps.ts';
+import type { Warehouse } from '../../src/port/warehouse.ts';
+import { refreshRollups } from '../../src/rollups/refresh.ts';
 import { openWarehouse } from '../../src/warehouse/open.ts';
-import type { Values, Warehouse } from '../../src/warehouse/port.ts';
-import { changeRows } from '../../src/warehouse/port.ts';
-import { refreshRollups } from '../../src/warehouse/rollups/refresh.ts';
 import type { Bench } from './bench.ts';
 import { MAIN, runExport } from './daywalk.ts';
 import type { Postgres } from './postgres.ts';

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { FIRST_DAY, shiftDay, type UtcDay } from '../../src/core/day.ts';
-import type { JournalSnapshot, RevisionRequest } from '../../src/emulator/index.ts';
+import type { JournalSnapshot } from '../../src/emulator/journal.ts';
+import type { RevisionRequest } from '../../src/emulator/revise.ts';
 import { childScript } from './process.ts';
 
 /** Cache for all pages of a benchmark, so that none is generated during a measurement. */

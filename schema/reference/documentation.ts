@@ -1,6 +1,7 @@
 import { type AnyTable, type Column, type Columns, KINDS, type TableRole, type View } from '../define.ts';
 import { type Invariant, invariantName, invariantsOf } from '../invariants.ts';
-import { additivityOf, dimensionsOf, type Metric, metricGroups } from '../metrics/dictionary.ts';
+import { additivityOf, dimensionsOf, type Metric } from '../metrics/define.ts';
+import { metricGroups } from '../metrics/dictionary.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
 import { exampleQueries, type MetricExample, metricExamples } from './examples.ts';

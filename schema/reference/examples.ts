@@ -1,4 +1,4 @@
-import type { Dimension } from '../metrics/dictionary.ts';
+import type { Dimension } from '../metrics/define.ts';
 import { ROLLUP_SUMS } from '../tables/rollups.ts';
 
 /** An example query. It returns the same rows in the same order in SQLite and PostgreSQL, because it never sorts by NULL. */

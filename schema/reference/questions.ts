@@ -1,4 +1,4 @@
-import type { Dimension } from '../metrics/dictionary.ts';
+import type { Dimension } from '../metrics/define.ts';
 
 /** A question that a metric answers, as `daywalk metric NAME --by … --from …` asks it. */
 export interface MetricCall {

@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { tablesOf } from '../../schema/tables.ts';
+import { type Rejected, type RowCheck, rowCheck } from '../checks/row-check.ts';
 import { TIMER_MS_MAX, USERS_LIMIT } from '../contract/limits.ts';
 import { GROUP_BY } from '../contract/paths.ts';
-import { type Rejected, type RowCheck, rowCheck } from '../contract/row-check.ts';
 import { ReadinessReport, UserRow } from '../contract/shapes.ts';
 import { isDay } from '../core/day.ts';
 import { UnitError, UsageError } from '../core/errors.ts';

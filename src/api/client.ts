@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { tables, tablesOf } from '../../schema/tables.ts';
+import { type RowCheck, rowCheck } from '../checks/row-check.ts';
 import { TIMER_MS_MAX } from '../contract/limits.ts';
-import { type RowCheck, rowCheck } from '../contract/row-check.ts';
 import {
   ActivityByClientRow,
   ActivityRow,

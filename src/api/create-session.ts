@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Flag, Identity, Instant, Label, listOf, mapOf } from '../contract/fields.ts';
+import { Flag, Identity, Instant, Label, listOf, mapOf } from '../checks/fields.ts';
+import { type Violation, violationsOf } from '../checks/violations.ts';
 import { SESSIONS_PATH } from '../contract/paths.ts';
-import { type Violation, violationsOf } from '../contract/violations.ts';
 import { isDeeperThan, isObject } from '../core/json.ts';
 import { UnknownOutcomeError } from '../http/errors.ts';
-import type { Answer } from '../http/request.ts';
+import type { Answer } from '../http/response.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import {
   type KnownIdentifiers,

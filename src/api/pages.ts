@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Flag, Identity, Label } from '../contract/fields.ts';
+import { Flag, Identity, Label } from '../checks/fields.ts';
 import {
   CURSOR_CHARS_MAX,
   EMPTY_PAGES_MAX,
@@ -11,7 +11,7 @@ import {
 import { afterInput } from '../core/async-flow.ts';
 import { RULES, type RuleName, UnitError } from '../core/errors.ts';
 import { isObject, isStorable } from '../core/json.ts';
-import type { Answer } from '../http/request.ts';
+import type { Answer } from '../http/response.ts';
 
 /** An analytics response with a valid envelope; its rows are not checked yet. */
 export interface AnalyticsPage extends Answer {

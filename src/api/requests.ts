@@ -1,8 +1,8 @@
 import { READINESS_LIMIT } from '../contract/limits.ts';
 import { ANALYTICS_PATHS, READINESS_PATH } from '../contract/paths.ts';
 import type { DailyStream } from '../core/stream.ts';
+import type { ApiRequest } from '../http/api-request.ts';
 import { BadRequestError } from '../http/errors.ts';
-import type { ApiRequest } from '../http/request.ts';
 
 /** Origins of the two hosts, without a trailing slash. */
 export interface Hosts {

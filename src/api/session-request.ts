@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type Violation, violationsOf } from '../contract/violations.ts';
+import { type Violation, violationsOf } from '../checks/violations.ts';
 import { UsageError } from '../core/errors.ts';
 
 /** Values of `reasoningEffort` and `specModeReasoningEffort` (specification, section 2.1). */

@@ -1,7 +1,7 @@
-import { readUnits } from '../warehouse/ledger.ts';
-import type { LedgerUnit, Warehouse } from '../warehouse/port.ts';
-import { isDayUnit, unitName } from '../warehouse/port.ts';
-import { readRuns } from '../warehouse/runs.ts';
+import { readUnits } from '../ledger/ledger.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { readRuns } from '../records/runs.ts';
+import { isDayUnit, type LedgerUnit, unitName } from '../units/unit.ts';
 import { contentsOf, unitKeyOf } from './contents.ts';
 import { isBeingWritten } from './index-files.ts';
 import type { AnswerLine, DayLine, Line } from './lines.ts';

@@ -1,11 +1,12 @@
 import type { Columns } from '../../schema/define.ts';
-import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
-import { isMetricCall, questions } from '../../schema/reference/documentation.ts';
+import type { Dimension, Metric } from '../../schema/metrics/define.ts';
+import { allMetrics } from '../../schema/metrics/dictionary.ts';
+import { isMetricCall, questions } from '../../schema/reference/questions.ts';
 import { allTables } from '../../schema/tables.ts';
 import { allViews } from '../../schema/views.ts';
-import type { PeriodChoice } from '../metrics/metric-template.ts';
 import { findMetric } from '../metrics/question.ts';
 import { columnNote, columnUnits, combiningOf, cutsOf, metricSql, shownUnit } from './dictionary.ts';
+import type { PeriodChoice } from './metric-template.ts';
 import type { BiTarget } from './write-folder.ts';
 
 /** Metadata for Datasette 0.65 with queries, and dashboards for its plugin datasette-dashboards. */

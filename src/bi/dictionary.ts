@@ -2,20 +2,20 @@ import type { Column } from '../../schema/define.ts';
 import {
   type Additivity,
   additivityOf,
-  allMetrics,
   type Dimension,
   dimensionsOf,
   type Metric,
-} from '../../schema/metrics/dictionary.ts';
+} from '../../schema/metrics/define.ts';
+import { allMetrics } from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
+import { findMetric } from '../metrics/question.ts';
 import {
   metricTemplate,
   type OpenQuestion,
   PERIOD_EXPRESSIONS,
   type PeriodChoice,
   periodQuery,
-} from '../metrics/metric-template.ts';
-import { findMetric } from '../metrics/question.ts';
+} from './metric-template.ts';
 
 /**
  * The SQL of a metric that runs as it is, without parameters unless `choice` names some: over the only organization, and the

@@ -1,6 +1,7 @@
-import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
+import type { Dimension, Metric } from '../../schema/metrics/define.ts';
+import { allMetrics } from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
-import { isMetricCall, type Question, questions } from '../../schema/reference/documentation.ts';
+import { isMetricCall, type Question, questions } from '../../schema/reference/questions.ts';
 import { combiningOf, cutsOf, metricSql, shownUnit } from './dictionary.ts';
 import type { BiFile, BiTarget } from './write-folder.ts';
 

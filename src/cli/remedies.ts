@@ -1,6 +1,6 @@
 import type { Advice, Facts, REASONS } from '../core/errors.ts';
+import type { RefusalRule } from '../organizations/identity.ts';
 import type { RunReport } from '../pipeline/events.ts';
-import type { RefusalRule } from '../warehouse/identity.ts';
 
 type Remedy = string | ((facts: Facts, hint: string) => string);
 

@@ -1,6 +1,15 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { Flag, FractionalInstant, Identity, Label, listOf, Metric, mapOf, recordOf } from './fields.ts';
+import {
+  Flag,
+  FractionalInstant,
+  Identity,
+  Label,
+  listOf,
+  Metric,
+  mapOf,
+  recordOf,
+} from '../checks/fields.ts';
 
 /** The five credit metrics (specification, section 2.4). */
 const credits = {

@@ -1,6 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
-import type { RowChanges, RunLock, Values, Warehouse } from '../warehouse/port.ts';
-import { changeRows } from '../warehouse/port.ts';
+import type { Values } from '../../schema/row.ts';
+import { changeRows, type RowChanges } from '../port/steps.ts';
+import type { RunLock, Warehouse } from '../port/warehouse.ts';
 import type { CopyEvent, CopyObserver } from './events.ts';
 import type { Difference } from './sides.ts';
 

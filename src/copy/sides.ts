@@ -1,21 +1,14 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { byKey, readerOf } from '../../schema/row.ts';
+import { byKey, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { ChunkReader } from '../core/async-flow.ts';
 import type { UtcDay } from '../core/day.ts';
 import { canonicalJson } from '../core/json.ts';
 import { canonicalText } from '../core/json-text.ts';
 import type { Stream } from '../core/stream.ts';
-import { readOrganizations, readUnits } from '../warehouse/ledger.ts';
-import {
-  dateOf,
-  type LedgerUnit,
-  type ScanScope,
-  unitName,
-  type Value,
-  type Values,
-  type Warehouse,
-} from '../warehouse/port.ts';
+import { readOrganizations, readUnits } from '../ledger/ledger.ts';
+import type { ScanScope, Warehouse } from '../port/warehouse.ts';
+import { dateOf, type LedgerUnit, unitName } from '../units/unit.ts';
 
 /** What a copy reads of its source. */
 export interface Source extends Pick<Warehouse, 'location' | 'scan'> {

@@ -1,12 +1,11 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { contentSha256 } from '../../schema/digest.ts';
 import { sql } from '../../schema/query.ts';
-import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf } from '../../schema/row.ts';
+import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
 import {
   ERASED_KEYS,
   encodeEntries,
@@ -14,10 +13,12 @@ import {
   joinLists,
   readErased,
   withSubjects,
-} from '../warehouse/erased-list.ts';
-import { rowSweeper, sweptTable, textColumnsOf } from '../warehouse/erased-rows.ts';
-import { dateOf, type LedgerUnit, type ScanScope, type Values, type Warehouse } from '../warehouse/port.ts';
-import { ARCHIVES, joinPlaces, PUBLISHED } from '../warehouse/remembered.ts';
+} from '../erased/list.ts';
+import { rowSweeper, sweptTable, textColumnsOf } from '../erased/rows.ts';
+import type { ScanScope, Warehouse } from '../port/warehouse.ts';
+import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
+import { ARCHIVES, joinPlaces, PUBLISHED } from '../records/remembered.ts';
+import { dateOf, type LedgerUnit } from '../units/unit.ts';
 import type { CopyObserver } from './events.ts';
 import { inTurns, type Source, sourceOf } from './sides.ts';
 

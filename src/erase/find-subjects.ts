@@ -1,8 +1,8 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { UsageError } from '../core/errors.ts';
+import type { Subject } from '../erased/list.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import { normalEmail } from '../privacy/erased-people.ts';
-import type { Subject } from '../warehouse/erased-list.ts';
-import type { Warehouse } from '../warehouse/port.ts';
 
 /** The tables that have both an ID and an address. */
 const PAIRED = ['user_daily', 'tokens_daily_by_user'] as const;

@@ -3,10 +3,10 @@ import { Compile } from 'typebox/compile';
 import { sql } from '../../schema/query.ts';
 import { StorageError } from '../core/errors.ts';
 import { canonicalJson, parseJson } from '../core/json.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import type { ErasedKind } from '../privacy/erased-people.ts';
-import type { Warehouse } from '../warehouse/port.ts';
-import { ERASURE } from '../warehouse/remembered.ts';
-import { writeState } from '../warehouse/runs.ts';
+import { ERASURE } from '../records/remembered.ts';
+import { writeState } from '../records/runs.ts';
 import { Certificate } from './certificate.ts';
 
 const Subject = Type.Object({

@@ -1,11 +1,11 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { keyOf, readerOf } from '../../schema/row.ts';
+import { keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ERASED_KEYS } from '../warehouse/erased-list.ts';
-import { hasSameKey, rowSweeper } from '../warehouse/erased-rows.ts';
-import type { ScanScope, Value, Values } from '../warehouse/port.ts';
-import { changeRows } from '../warehouse/port.ts';
-import { ARCHIVES, ERASURE, PUBLISHED } from '../warehouse/remembered.ts';
+import { ERASED_KEYS } from '../erased/list.ts';
+import { hasSameKey, rowSweeper } from '../erased/rows.ts';
+import { changeRows } from '../port/steps.ts';
+import type { ScanScope } from '../port/warehouse.ts';
+import { ARCHIVES, ERASURE, PUBLISHED } from '../records/remembered.ts';
 import type { Sweep } from './sweep.ts';
 
 /** The tables whose rows are in no digest of a unit. */

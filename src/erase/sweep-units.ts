@@ -4,9 +4,8 @@ import { columnsOf, decoderOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
-import { rowEraser, sweptTable } from '../warehouse/erased-rows.ts';
-import type { TableRows } from '../warehouse/port.ts';
-import { changeRows } from '../warehouse/port.ts';
+import { rowEraser, sweptTable } from '../erased/rows.ts';
+import { changeRows, type TableRows } from '../port/steps.ts';
 import { mayHold } from './holds-value.ts';
 import type { Sweep } from './sweep.ts';
 

@@ -4,12 +4,12 @@ import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StorageError } from '../core/errors.ts';
 import { hasCode } from '../core/files.ts';
 import { canonicalJson, isExact, isObject, isStorable } from '../core/json.ts';
+import { readErased } from '../erased/list.ts';
+import { onlyOrganization } from '../organizations/names.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import { type EmailPolicy, privacyOf } from '../privacy/email.ts';
 import { withoutErased } from '../privacy/erased-people.ts';
-import { readErased } from '../warehouse/erased-list.ts';
-import { type HookEventRow, storeHookEvents } from '../warehouse/hook-events.ts';
-import { onlyOrganization } from '../warehouse/organizations.ts';
-import type { Warehouse } from '../warehouse/port.ts';
+import { type HookEventRow, storeHookEvents } from '../records/hook-events.ts';
 import { decodeLine, type SpoolRecord, spoolOf } from './spool.ts';
 import { linesOf, sealSpool } from './spool-files.ts';
 

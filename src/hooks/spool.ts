@@ -13,7 +13,7 @@ import {
 import { join, resolve } from 'node:path';
 import { hasCode, syncPath } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { isPostgres } from '../warehouse/location.ts';
+import { isPostgres } from '../port/location.ts';
 
 /** The file that receivers append to. */
 export const OPEN_FILE = 'events.jsonl';

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { recordOf } from '../contract/fields.ts';
+import { recordOf } from '../checks/fields.ts';
 import { DaywalkError, type DaywalkErrorOptions, type ErrorEffect } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 

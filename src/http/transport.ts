@@ -3,17 +3,12 @@ import pRetry from 'p-retry';
 import { BACKOFF, RETRY_AFTER_MAX_MS } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { DaywalkError, messageOf, UsageError } from '../core/errors.ts';
+import type { ApiRequest, Creation } from './api-request.ts';
 import type { ProxyOptions } from './connections.ts';
 import { ApiError, LongWaitError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
 import { createPacer, type Pacer, type Pause } from './pace.ts';
-import {
-  type Answer,
-  type ApiRequest,
-  type AttemptOptions,
-  type Creation,
-  createRequester,
-  type Requester,
-} from './request.ts';
+import { type AttemptOptions, createRequester, type Requester } from './request.ts';
+import type { Answer } from './response.ts';
 
 /** Options of {@link createTransport}. */
 export interface TransportOptions extends RetryPolicy {

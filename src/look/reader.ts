@@ -1,14 +1,15 @@
-import { dimensionsOf } from '../../schema/metrics/dictionary.ts';
+import { type Dimension, dimensionsOf } from '../../schema/metrics/define.ts';
 import { queryText, type SQL } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
 import { answerWithSql } from '../metrics/answer-metric.ts';
 import { readProvenance } from '../metrics/provenance.ts';
-import { type CoveredDays, type Dimension, findMetric, type MetricRow } from '../metrics/question.ts';
+import { type CoveredDays, findMetric, type MetricRow } from '../metrics/question.ts';
+import type { QueryRow } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { readRuns } from '../records/runs.ts';
 import { frozen } from '../warehouse/kept-open.ts';
-import type { QueryRow, Warehouse } from '../warehouse/port.ts';
-import { readRuns } from '../warehouse/runs.ts';
 import type { Viewer } from './audience.ts';
 
 /** A question of a page about a metric. Period and team are those of the filters unless they are given. */

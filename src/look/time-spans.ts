@@ -1,4 +1,4 @@
-import type { Grain } from '../../schema/metrics/dictionary.ts';
+import type { Grain } from '../../schema/metrics/define.ts';
 import {
   daysBetween,
   FIRST_DAY,

@@ -1,7 +1,9 @@
-import type { Dimension, Metric } from '../../schema/metrics/dictionary.ts';
+import type { Dimension, Metric } from '../../schema/metrics/define.ts';
 import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
-import type { QueryRow, Warehouse } from '../warehouse/port.ts';
-import { currentRollups, type MarkedRollup } from '../warehouse/rollups/refresh.ts';
+import type { QueryRow } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { currentRollups } from '../rollups/refresh.ts';
+import type { MarkedRollup } from '../rollups/standing.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './answer-warnings.ts';
 import type { Period } from './period.ts';
 import { readProvenance } from './provenance.ts';

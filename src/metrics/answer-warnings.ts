@@ -1,7 +1,8 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { isDay, shiftDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import type { QueryRow, Warehouse } from '../warehouse/port.ts';
+import type { QueryRow } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import { needsTeam, type Plan } from './query/plan.ts';
 import { dailyRows } from './query/rows.ts';
 import { selectSql, withSql } from './query/select.ts';

@@ -2,7 +2,8 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { dayOf, daysBetween, FIRST_DAY, isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
-import { isDayUnit, type LedgerUnit, type Steps, type UnitState } from '../warehouse/port.ts';
+import type { Steps } from '../port/steps.ts';
+import { isDayUnit, type LedgerUnit, type UnitState } from '../units/unit.ts';
 
 /** The longest period, about ten years, so that a slip in the year does not ask for millions of rows. */
 export const PERIOD_DAYS_MAX = 3_660;

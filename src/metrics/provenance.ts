@@ -1,7 +1,8 @@
 import { daysFrom, type UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
-import { readUnits } from '../warehouse/ledger.ts';
-import { isDayUnit, type LedgerUnit, type Warehouse } from '../warehouse/port.ts';
+import { readUnits } from '../ledger/ledger.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { isDayUnit, type LedgerUnit } from '../units/unit.ts';
 import { type AskedPeriod, isStored, type Period, resolvePeriod } from './period.ts';
 import type { CoveredDays } from './question.ts';
 

@@ -1,5 +1,4 @@
 import {
-  allMetrics,
   DIMENSIONS,
   type Dimension,
   dimensionsOf,
@@ -7,15 +6,16 @@ import {
   type Grain,
   isGrain,
   type Metric,
-} from '../../schema/metrics/dictionary.ts';
+} from '../../schema/metrics/define.ts';
+import { allMetrics } from '../../schema/metrics/dictionary.ts';
 import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { nearestName } from '../core/nearest.ts';
-import type { Warehouse } from '../warehouse/port.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import type { Period } from './period.ts';
 
-export { DIMENSIONS, type Dimension } from '../../schema/metrics/dictionary.ts';
+export { DIMENSIONS, type Dimension } from '../../schema/metrics/define.ts';
 
 /** What to compute. */
 export interface MetricQuestion {

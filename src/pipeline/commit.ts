@@ -4,18 +4,12 @@ import { tables as schema } from '../../schema/tables.ts';
 import { SerialQueue } from '../core/async-flow.ts';
 import type { Clock } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
+import type { SettleRule } from '../judge/agreement.ts';
+import { decodedChunks, type EncodedRows } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import type { ErasingPrivacy } from '../privacy/erased-people.ts';
-import {
-  type DayCommit,
-  type DayUnit,
-  dayKey,
-  decodedChunks,
-  type EncodedRows,
-  type SettleRule,
-  unitName,
-  type Warehouse,
-} from '../warehouse/port.ts';
-import { listLearned } from '../warehouse/remembered.ts';
+import { listLearned } from '../records/remembered.ts';
+import { type DayCommit, type DayUnit, dayKey, unitName } from '../units/unit.ts';
 import type { Findings } from './normalize/records.ts';
 
 /** A pulled and normalized day. */

@@ -1,10 +1,11 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
-import { readIdentities } from '../warehouse/identity.ts';
-import { readUnits } from '../warehouse/ledger.ts';
-import type { LedgerUnit, RunLock, Warehouse } from '../warehouse/port.ts';
-import { readReportIds } from '../warehouse/readiness.ts';
-import { readState } from '../warehouse/runs.ts';
+import { readUnits } from '../ledger/ledger.ts';
+import { readReportIds } from '../ledger/readiness.ts';
+import { readIdentities } from '../organizations/identity.ts';
+import type { RunLock, Warehouse } from '../port/warehouse.ts';
+import { readState } from '../records/runs.ts';
+import type { LedgerUnit } from '../units/unit.ts';
 import type { ForecastFacts } from './forecast.ts';
 import { type PlanRequest, planUnits } from './plan.ts';
 import { KnownLedger } from './run/known-ledger.ts';

@@ -1,23 +1,13 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { sql } from '../../schema/query.ts';
-import { columnsOf, inKeyOrder, pickerOf, positionsOf } from '../../schema/row.ts';
+import { columnsOf, inKeyOrder, pickerOf, positionsOf, type Value, type Values } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { dayOf, isDay, shiftDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
 import { HELD_DAYS } from '../judge/agreement.ts';
-import {
-  type DayCommit,
-  type DayUnit,
-  decodeRows,
-  type EncodedRows,
-  encodeRows,
-  type QuarantinedRecord,
-  type TableRows,
-  type UnitName,
-  type Value,
-  type Values,
-  type Warehouse,
-} from '../warehouse/port.ts';
+import { decodeRows, type EncodedRows, encodeRows, type TableRows } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import type { DayCommit, DayUnit, QuarantinedRecord, UnitName } from '../units/unit.ts';
 import type { NormalizedDay } from './commit.ts';
 import type { HeldRow } from './normalize/records.ts';
 

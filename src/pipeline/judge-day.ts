@@ -1,14 +1,10 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { activityColumns, activityTest, keyOf } from '../../schema/row.ts';
+import { activityColumns, activityTest, keyOf, type Values } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDue, type Loss, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
-import {
-  type DayCommit,
-  decodedChunks,
-  type LedgerUnit,
-  type Values,
-  type Warehouse,
-} from '../warehouse/port.ts';
+import { decodedChunks } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import type { DayCommit, LedgerUnit } from '../units/unit.ts';
 
 /** Whether an answer is believed. */
 export type Verdict =

@@ -8,22 +8,16 @@ import type { UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
+import { expectNotErased, readErased } from '../erased/list.ts';
+import { readReadinessUnit, readUnits } from '../ledger/ledger.ts';
+import { commitReadinessPage, endReadinessWalk } from '../ledger/readiness.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import { type EmailPolicy, type Privacy, privacyOf } from '../privacy/email.ts';
 import { type ErasedList, type ErasingPrivacy, NOBODY, withoutErased } from '../privacy/erased-people.ts';
-import { expectNotErased, readErased } from '../warehouse/erased-list.ts';
+import { endRun, startRun } from '../records/runs.ts';
+import { refreshRollups } from '../rollups/refresh.ts';
+import { type DayCommit, dayKey, isDayUnit, type LedgerDay, unitName } from '../units/unit.ts';
 import { settleAfterFirstActivity } from '../warehouse/first-activity.ts';
-import { readReadinessUnit, readUnits } from '../warehouse/ledger.ts';
-import {
-  type DayCommit,
-  dayKey,
-  isDayUnit,
-  type LedgerDay,
-  unitName,
-  type Warehouse,
-} from '../warehouse/port.ts';
-import { commitReadinessPage, endReadinessWalk } from '../warehouse/readiness.ts';
-import { refreshRollups } from '../warehouse/rollups/refresh.ts';
-import { endRun, startRun } from '../warehouse/runs.ts';
 import { dayCommit, NewAddresses } from './commit.ts';
 import { withAge, withStoredReports, withStoredRows } from './held-rows.ts';
 import { Findings } from './normalize/records.ts';

@@ -1,6 +1,6 @@
 import { otherRange } from '../api/answer-rules.ts';
 import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
-import { type Checked, rowCheck } from '../contract/row-check.ts';
+import { type Checked, rowCheck } from '../checks/row-check.ts';
 import { ReadinessReport } from '../contract/shapes.ts';
 import { RunError, UnitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';

@@ -1,9 +1,9 @@
 import type { ColumnSource } from 'hyparquet-writer';
 import type { AnyTable, Column } from '../../schema/define.ts';
 import { type ColumnKind, KINDS } from '../../schema/define.ts';
+import type { Value, Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { StorageError } from '../core/errors.ts';
-import type { Value, Values } from '../warehouse/port.ts';
 
 /** Rows of a table in key order. */
 export interface Batch {

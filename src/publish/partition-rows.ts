@@ -1,10 +1,10 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { compareUtf8, readerOf } from '../../schema/row.ts';
+import { compareUtf8, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { ChunkReader } from '../core/async-flow.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
-import type { ScanScope, Values, Warehouse } from '../warehouse/port.ts';
+import type { ScanScope, Warehouse } from '../port/warehouse.ts';
 import { monthColumnOf, pathOf } from './lake-folder.ts';
 import { type Batch, hasLanguages, lakeColumnsOf } from './parquet-columns.ts';
 import { type FileFacts, writeParquet } from './write-parquet.ts';

@@ -2,14 +2,9 @@ import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import type { UtcDay } from '../core/day.ts';
-import { readOrganizations, readUnits } from '../warehouse/ledger.ts';
-import {
-  isDayUnit,
-  type LedgerDay,
-  type LedgerUnit,
-  type ScanScope,
-  type Warehouse,
-} from '../warehouse/port.ts';
+import { readOrganizations, readUnits } from '../ledger/ledger.ts';
+import type { ScanScope, Warehouse } from '../port/warehouse.ts';
+import { isDayUnit, type LedgerDay, type LedgerUnit } from '../units/unit.ts';
 import { Lake, type Replaced } from './lake.ts';
 import { pathOf, tableNameOf } from './lake-folder.ts';
 import { lakeColumnsOf } from './parquet-columns.ts';

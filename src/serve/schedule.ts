@@ -1,8 +1,8 @@
 import { Cron } from 'croner';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
-import type { Warehouse } from '../warehouse/port.ts';
-import { readState, writeState } from '../warehouse/runs.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { readState, writeState } from '../records/runs.ts';
 
 const MINUTE_MS = 60_000;
 /** A run sends some requests even if nothing is new, and the service adds one day per day. */

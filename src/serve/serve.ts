@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { namesOf } from '../../jobs/organizations.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';
 import { isLoopback, type ListenAddress } from '../core/listen-address.ts';
@@ -8,7 +9,6 @@ import { listen, type WebServer } from '../core/web-server.ts';
 import type { RunEvent } from '../pipeline/events.ts';
 import { publicName, publicText } from '../privacy/public-text.ts';
 import { requireApi } from '../settings/api-access.ts';
-import { namesOf } from '../settings/choose-organizations.ts';
 import type { Settings } from '../settings/settings.ts';
 import { assessHealth, type Health } from '../status/health.ts';
 import { type KeptWarehouse, keepOpen } from '../warehouse/kept-open.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../core/errors.ts';
 import { parseOrigin } from '../http/addresses.ts';
-import { isPostgres, schemeOf } from '../warehouse/location.ts';
+import { isPostgres, schemeOf } from '../port/location.ts';
 import { maskUserInfo } from './secrets.ts';
 
 /** Creates a parser for one of a list of words. */

@@ -2,7 +2,7 @@ import { daysBetween, daysFrom, FIRST_DAY, shiftDay, spansOf, type UtcDay } from
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
 import { isStored } from '../metrics/period.ts';
-import { isDayUnit, type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../warehouse/port.ts';
+import { isDayUnit, type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../units/unit.ts';
 
 /** Consecutive days that are missing or incomplete in some streams, all in the same state. */
 export interface Hole {

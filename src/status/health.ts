@@ -2,10 +2,11 @@ import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core
 import { DaywalkError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
-import { readUnits } from '../warehouse/ledger.ts';
-import { listOrganizations } from '../warehouse/organizations.ts';
-import { dateOf, type LedgerUnit, type Warehouse } from '../warehouse/port.ts';
-import { type RunRecord, readRuns } from '../warehouse/runs.ts';
+import { readUnits } from '../ledger/ledger.ts';
+import { listOrganizations } from '../organizations/names.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { type RunRecord, readRuns } from '../records/runs.ts';
+import { dateOf, type LedgerUnit } from '../units/unit.ts';
 import { daysWithData } from './gaps.ts';
 
 const HOUR_MS = 3_600_000;

@@ -4,18 +4,13 @@ import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
 import { missingReports } from '../judge/missing-reports.ts';
+import { readReadinessUnit, readUnits } from '../ledger/ledger.ts';
+import { readOpenRecords } from '../ledger/quarantine.ts';
+import { runReads } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { readStanding } from '../rollups/standing.ts';
+import { dateOf, type LedgerUnit, type UnitState, unitName } from '../units/unit.ts';
 import { readActiveSince } from '../warehouse/first-activity.ts';
-import { readReadinessUnit, readUnits } from '../warehouse/ledger.ts';
-import {
-  dateOf,
-  type LedgerUnit,
-  runReads,
-  type UnitState,
-  unitName,
-  type Warehouse,
-} from '../warehouse/port.ts';
-import { readOpenRecords } from '../warehouse/quarantine.ts';
-import { readStanding } from '../warehouse/rollups/standing.ts';
 import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
 import { type OpenState, type OpenStateName, openStatesOf } from './open-states.ts';
 

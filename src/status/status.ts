@@ -1,15 +1,11 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../core/day.ts';
-import { type Refusal, readRefusals } from '../warehouse/identity.ts';
-import {
-  chooseOrganization,
-  type ListedOrganization,
-  listOrganizations,
-} from '../warehouse/organizations.ts';
-import type { Warehouse } from '../warehouse/port.ts';
-import { countQuarantine, type QuarantineCount } from '../warehouse/quarantine.ts';
-import { type PendingErasure, pendingErasures } from '../warehouse/remembered.ts';
-import { countRestatements } from '../warehouse/restatements.ts';
-import { type RunRecord, readRuns } from '../warehouse/runs.ts';
+import { countQuarantine, type QuarantineCount } from '../ledger/quarantine.ts';
+import { countRestatements } from '../ledger/restatements.ts';
+import { type Refusal, readRefusals } from '../organizations/identity.ts';
+import { chooseOrganization, type ListedOrganization, listOrganizations } from '../organizations/names.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { type PendingErasure, pendingErasures } from '../records/remembered.ts';
+import { type RunRecord, readRuns } from '../records/runs.ts';
 import { isCompleteRun, RUNS_MAX } from './health.ts';
 import { type OrganizationStatus, readOrganization } from './organization.ts';
 

@@ -1,36 +1,30 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../schema/define.ts';
 import { contentSha256 } from '../../schema/digest.ts';
-import { decoderOf, readerOf } from '../../schema/row.ts';
+import { decoderOf, readerOf, type Values } from '../../schema/row.ts';
 import { CREDIT_COLUMNS } from '../../schema/tables/daily.ts';
 import { tables } from '../../schema/tables.ts';
 import { analyticsPage } from '../api/pages.ts';
 import { analyticsRequest } from '../api/requests.ts';
+import { type RowCheck, rowCheck } from '../checks/row-check.ts';
 import { GROUP_BY } from '../contract/paths.ts';
-import { type RowCheck, rowCheck } from '../contract/row-check.ts';
 import { ActivityByClientRow, MODEL_KEYS, TokensByModelRow, ToolsByToolRow } from '../contract/shapes.ts';
 import type { UtcDay } from '../core/day.ts';
 import { DaywalkError, messageOf, RunError } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
+import { readErased } from '../erased/list.ts';
 import { BadRequestError } from '../http/errors.ts';
+import { readUnits } from '../ledger/ledger.ts';
+import { expectName, type NameInFile } from '../organizations/names.ts';
 import type { NormalizedDay } from '../pipeline/commit.ts';
 import type { PullCall, Source } from '../pipeline/pull.ts';
 import { prepareBatch } from '../pipeline/run/prepare-batch.ts';
 import { identify } from '../pipeline/run/start.ts';
+import { decodeRows, type TableRows } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import type { Privacy } from '../privacy/email.ts';
 import { withoutErased } from '../privacy/erased-people.ts';
-import { readErased } from '../warehouse/erased-list.ts';
-import { readUnits } from '../warehouse/ledger.ts';
-import { expectName, type NameInFile } from '../warehouse/organizations.ts';
-import {
-  type DayUnit,
-  decodeRows,
-  isDayUnit,
-  type LedgerUnit,
-  type TableRows,
-  type Values,
-  type Warehouse,
-} from '../warehouse/port.ts';
+import { type DayUnit, isDayUnit, type LedgerUnit } from '../units/unit.ts';
 import type { FindingList } from './finding.ts';
 
 export interface PulledAgain {

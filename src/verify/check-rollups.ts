@@ -1,14 +1,9 @@
-import { readOrganizations } from '../warehouse/ledger.ts';
-import type { Warehouse } from '../warehouse/port.ts';
-import { runReads } from '../warehouse/port.ts';
-import {
-  checkRollups,
-  organizationsWithRollups,
-  type RollupFinding,
-  wrongDates,
-} from '../warehouse/rollups/check.ts';
-import { OPEN_END, readKnownUsers, resolvePeople } from '../warehouse/rollups/resolve-people.ts';
-import { readStanding } from '../warehouse/rollups/standing.ts';
+import { readOrganizations } from '../ledger/ledger.ts';
+import { runReads } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { checkRollups, organizationsWithRollups, type RollupFinding, wrongDates } from '../rollups/check.ts';
+import { OPEN_END, readKnownUsers, resolvePeople } from '../rollups/resolve-people.ts';
+import { readStanding } from '../rollups/standing.ts';
 import type { FindingList } from './finding.ts';
 
 /**

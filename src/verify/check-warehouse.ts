@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { columnsOf, compareUtf8, decoderOf, pickerOf } from '../../schema/row.ts';
+import { columnsOf, compareUtf8, decoderOf, pickerOf, type Value } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
-import { readUnits } from '../warehouse/ledger.ts';
-import { dateOf, isDayUnit, type LedgerUnit, type Value, type Warehouse } from '../warehouse/port.ts';
+import { readUnits } from '../ledger/ledger.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { dateOf, isDayUnit, type LedgerUnit } from '../units/unit.ts';
 import { checkAllRollups } from './check-rollups.ts';
 import { crossCheck, DaySums, type Standing } from './cross-checks.ts';
 import type { FindingList } from './finding.ts';

@@ -1,9 +1,8 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { readerOf } from '../../schema/row.ts';
+import { readerOf, type Value, type Values } from '../../schema/row.ts';
 import { CREDIT_COLUMNS } from '../../schema/tables/daily.ts';
 import { allTables } from '../../schema/tables.ts';
 import type { Stream } from '../core/stream.ts';
-import type { Value, Values } from '../warehouse/port.ts';
 import type { FindingList } from './finding.ts';
 
 /**

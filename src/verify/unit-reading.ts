@@ -1,10 +1,11 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import { type Invariant, invariantCheck, invariantName } from '../../schema/invariants.ts';
-import { activityTest, compareUtf8, pickerOf } from '../../schema/row.ts';
+import { activityTest, compareUtf8, pickerOf, type Values } from '../../schema/row.ts';
 import { ChunkReader } from '../core/async-flow.ts';
 import { startOfDayMs } from '../core/day.ts';
-import type { LedgerUnit, Values, Warehouse } from '../warehouse/port.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import type { LedgerUnit } from '../units/unit.ts';
 import type { DaySums } from './cross-checks.ts';
 import type { Finding } from './finding.ts';
 

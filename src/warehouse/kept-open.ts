@@ -2,9 +2,10 @@ import { realpathSync, statSync } from 'node:fs';
 import { compileQuery } from '../../schema/query.ts';
 import { SerialQueue } from '../core/async-flow.ts';
 import { UsageError } from '../core/errors.ts';
-import { isPostgres } from './location.ts';
+import { isPostgres } from '../port/location.ts';
+import { runReads } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
 import { type OpenOptions, openWarehouse } from './open.ts';
-import { runReads, type Warehouse } from './port.ts';
 
 /** A warehouse that stays open for reading, while runs commit to it and programs replace it. */
 export interface KeptWarehouse {

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { BusyError, messageOf, type Reason, UsageError } from '../core/errors.ts';
-import { isPostgres, schemeOf } from './location.ts';
-import type { LockOptions, RunLock, Warehouse } from './port.ts';
+import { isPostgres, schemeOf } from '../port/location.ts';
+import type { LockOptions, RunLock, Warehouse } from '../port/warehouse.ts';
 
 export interface OpenOptions {
   readonly clock: Clock;

@@ -63,7 +63,7 @@ const TIMED = [
   'src/http/api-request.ts',
   'src/emulator/server.ts',
   'src/hooks/receive.ts',
-  'src/hooks/fire.ts',
+  'src/client-hooks/fire.ts',
   'src/cli/output/progress.ts',
 ];
 
@@ -193,7 +193,8 @@ describe('the process', () => {
     const touching =
       /\bprocess\s*\.\s*(argv|env|stdin|stdout|stderr|exit|exitCode|kill|on|once|abort|chdir|cwd)\b/;
     const foreign = filesMatching(touching).filter(
-      (path) => !PROGRAMS.includes(path) && !path.startsWith(PROCESS_ROOM) && path !== 'src/hooks/fire.ts',
+      (path) =>
+        !PROGRAMS.includes(path) && !path.startsWith(PROCESS_ROOM) && path !== 'src/client-hooks/fire.ts',
     );
     expect(foreign).toEqual([]);
   });

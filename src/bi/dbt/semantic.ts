@@ -1,5 +1,5 @@
-import type { Source } from '../../../schema/metrics/define.ts';
-import { allMetrics, type Dimension, type Metric, type Term } from '../../../schema/metrics/dictionary.ts';
+import type { Dimension, Metric, Source, Term } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { tables } from '../../../schema/tables.ts';
 import { combiningOf, shownUnit } from '../dictionary.ts';
 import type { BiFile } from '../write-folder.ts';

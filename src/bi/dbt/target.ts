@@ -2,7 +2,7 @@ import { type AnyTable, type Column, type ColumnKind, type Columns, KINDS } from
 import { type Invariant, invariantsOf } from '../../../schema/invariants.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
 import { STREAMS } from '../../core/stream.ts';
-import { UNIT_STATES } from '../../warehouse/port.ts';
+import { UNIT_STATES } from '../../units/unit.ts';
 import { columnNote, columnUnits } from '../dictionary.ts';
 import type { BiFile, BiTarget } from '../write-folder.ts';
 import { type Yaml, yamlText } from '../yaml.ts';

@@ -4,7 +4,8 @@ import { isDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
 import { type NamedQuery, withSql } from '../../metrics/query/select.ts';
-import type { QueryRow, Warehouse } from '../../warehouse/port.ts';
+import type { QueryRow } from '../../port/steps.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
 import { type Allocation, type Charge, compareCharges, costOf, type Subject, UNALLOCATED } from './charge.ts';
 
 /** What a month costs according to the warehouse. */

@@ -4,7 +4,7 @@ import { UsageError } from '../../core/errors.ts';
 import { answerMetric } from '../../metrics/answer-metric.ts';
 import { readProvenance } from '../../metrics/provenance.ts';
 import type { CoveredDays } from '../../metrics/question.ts';
-import type { Warehouse } from '../../warehouse/port.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
 import { type Charge, type Total, Totals } from './charge.ts';
 import { type MonthCharges, readCharges, shortened } from './charges.ts';
 import type { CorrectionReason, FocusRow } from './columns.ts';

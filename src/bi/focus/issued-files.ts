@@ -7,7 +7,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetS
 import { collectorOf } from '../../../schema/row.ts';
 import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import { explainWriteError, hasCode, syncPath } from '../../core/files.ts';
-import { isEscapedFormula, unescapeFormula } from '../../metrics/files/write-csv.ts';
+import { isEscapedFormula, unescapeFormula } from '../../csv-files/write-csv.ts';
 import type { Batch, LakeColumn, LakeType } from '../../publish/parquet-columns.ts';
 import { writeParquet } from '../../publish/write-parquet.ts';
 import { COLUMN_NAMES, COLUMNS, type FocusRow, type FocusType } from './columns.ts';

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../../schema/query.ts';
-import type { PeriodChoice } from '../../metrics/metric-template.ts';
+import type { PeriodChoice } from '../metric-template.ts';
 import type { Yaml } from '../yaml.ts';
 
 /** How a panel reads the rows of a query: over time, or as they are. */

@@ -1,4 +1,4 @@
-import type { Dimension, Grain, Metric } from '../../../schema/metrics/dictionary.ts';
+import type { Dimension, Grain, Metric } from '../../../schema/metrics/define.ts';
 import { findMetric } from '../../metrics/question.ts';
 import { combiningOf, metricSql, shownUnit } from '../dictionary.ts';
 import { chosenSource, type DataSource, type QueryFormat, TIME } from './data-source.ts';

@@ -1,8 +1,8 @@
 import { queryText, sql } from '../../../schema/query.ts';
 import { views } from '../../../schema/views.ts';
 import type { Stream } from '../../core/stream.ts';
-import { PERIOD_EXPRESSIONS, periodQuery } from '../../metrics/metric-template.ts';
 import { withSql } from '../../metrics/query/select.ts';
+import { PERIOD_EXPRESSIONS, periodQuery } from '../metric-template.ts';
 import type { Check } from './checks.ts';
 import { NEWEST_FORECAST } from './checks.ts';
 import { type DataSource, TIME } from './data-source.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type LoadOf, type LoadRequest, listRows, loadFile } from '../../../jobs/csv-files.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { Counts, FileScreen, FileTypes, LoadedFile, Wording } from '../../metrics/files/loaded-file.ts';
-import { writeCsv } from '../../metrics/files/write-csv.ts';
+import type { Counts, FileScreen, FileTypes, LoadedFile, Wording } from '../../csv-files/loaded-file.ts';
+import { writeCsv } from '../../csv-files/write-csv.ts';
 import { SETTINGS } from '../../settings/settings-table.ts';
 import { csvLines, type ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext } from '../program/command.ts';

@@ -1,13 +1,7 @@
 import { devNull } from 'node:os';
 import { resolve } from 'node:path';
 import { drainHooks } from '../../../jobs/warehouse.ts';
-import type { Clock } from '../../core/clock.ts';
-import { UsageError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { isObject } from '../../core/json.ts';
-import { warningsOf } from '../../hooks/drain.ts';
-import { firedFieldsOf, HOOK_EVENT_NAMES, isHookEventName, wrongFieldsOf } from '../../hooks/event.ts';
-import { type Fired, type FiredHook, fire } from '../../hooks/fire.ts';
+import { type Fired, type FiredHook, fire } from '../../client-hooks/fire.ts';
 import {
   type ConfiguredHook,
   type Edited,
@@ -16,8 +10,19 @@ import {
   install,
   readDocument,
   remove,
-} from '../../hooks/hooks-file.ts';
-import { readStored, replaceStored, type StoredFile, whileLocked } from '../../hooks/hooks-file-storage.ts';
+} from '../../client-hooks/hooks-file.ts';
+import {
+  readStored,
+  replaceStored,
+  type StoredFile,
+  whileLocked,
+} from '../../client-hooks/hooks-file-storage.ts';
+import type { Clock } from '../../core/clock.ts';
+import { UsageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { isObject } from '../../core/json.ts';
+import { warningsOf } from '../../hooks/drain.ts';
+import { firedFieldsOf, HOOK_EVENT_NAMES, isHookEventName, wrongFieldsOf } from '../../hooks/event.ts';
 import { NOTIFY_EVENTS } from '../../hooks/notification.ts';
 import { spoolOf } from '../../hooks/spool.ts';
 import type { Paint } from '../output/terminal.ts';

@@ -1,16 +1,11 @@
 import { type AskedMetric, readMetric, readMetricSql } from '../../../jobs/metric.ts';
-import { additivityOf, allMetrics, dimensionsOf, GRAINS } from '../../../schema/metrics/dictionary.ts';
+import { additivityOf, type Dimension, dimensionsOf, GRAINS } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { writeCsv } from '../../metrics/files/write-csv.ts';
-import {
-  type Dimension,
-  type MetricAnswer,
-  type MetricRow,
-  parseDimension,
-  UNASSIGNED,
-} from '../../metrics/question.ts';
+import { writeCsv } from '../../csv-files/write-csv.ts';
+import { type MetricAnswer, type MetricRow, parseDimension, UNASSIGNED } from '../../metrics/question.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
 import { formatMeasured, formatNumber } from '../screens/numbers.ts';

@@ -1,6 +1,6 @@
 import { checkBudget } from '../../../jobs/csv-files.ts';
 import { parseMonth } from '../../core/day.ts';
-import type { BudgetCheck, BudgetStatus, CheckedBudget } from '../../metrics/budget-check.ts';
+import type { BudgetCheck, BudgetStatus, CheckedBudget } from '../../csv-files/budget-check.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Paint, Style } from '../output/terminal.ts';
 import type { Action } from '../program/command.ts';

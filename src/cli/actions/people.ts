@@ -1,13 +1,13 @@
 import { findMissingPeople } from '../../../jobs/csv-files.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { writeCsv } from '../../metrics/files/write-csv.ts';
 import {
   MISSING_COLUMNS,
   type MissingPeople,
   type MissingUser,
   missingPerson,
-} from '../../metrics/missing-people.ts';
-import { OPEN_END, type PeopleConflict } from '../../warehouse/rollups/resolve-people.ts';
+} from '../../csv-files/missing-people.ts';
+import { writeCsv } from '../../csv-files/write-csv.ts';
+import { OPEN_END, type PeopleConflict } from '../../rollups/resolve-people.ts';
 import { csvLines, type ScreenFrame } from '../output/output.ts';
 import type { Action } from '../program/command.ts';
 import { counted } from '../screens/numbers.ts';

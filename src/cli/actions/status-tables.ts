@@ -1,7 +1,7 @@
 import { monthOf, type UtcDay } from '../../core/day.ts';
 import type { OpenState, OpenStateName } from '../../status/open-states.ts';
 import type { DayState, OrganizationStatus, SchemaDrift } from '../../status/organization.ts';
-import { UNIT_STATES, type UnitState } from '../../warehouse/port.ts';
+import { UNIT_STATES, type UnitState } from '../../units/unit.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Paint, Style } from '../output/terminal.ts';
 import { counted } from '../screens/numbers.ts';

@@ -2,12 +2,12 @@ import { digestWarehouse, readHealth, readStatus } from '../../../jobs/warehouse
 import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
+import type { QuarantineCount } from '../../ledger/quarantine.ts';
+import type { Refusal } from '../../organizations/identity.ts';
+import type { RunRecord } from '../../records/runs.ts';
 import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
 import type { DoubtedUnit, MissingReport, OrganizationStatus } from '../../status/organization.ts';
 import type { WarehouseStatus } from '../../status/status.ts';
-import type { Refusal } from '../../warehouse/identity.ts';
-import type { QuarantineCount } from '../../warehouse/quarantine.ts';
-import type { RunRecord } from '../../warehouse/runs.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext } from '../program/command.ts';
 import { hintOf } from '../remedies.ts';

@@ -1,4 +1,4 @@
-import type { FileTypes, LoadedFile } from '../../metrics/files/loaded-file.ts';
+import type { FileTypes, LoadedFile } from '../../csv-files/loaded-file.ts';
 import type { SettingGroup } from '../../settings/setting.ts';
 import {
   type Command,
@@ -89,7 +89,7 @@ const people = csvCommands({
   listed: ', one line per period, with the number of users that each of them is',
   example: 'people, teams and periods',
   settings: ['emails'],
-  kind: async () => (await import('../../metrics/files/people-file.ts')).peopleFile,
+  kind: async () => (await import('../../csv-files/people-file.ts')).peopleFile,
 });
 
 /** `daywalk people missing`: active users without a team. */
@@ -123,7 +123,7 @@ const prices = csvCommands({
   listed: ', one line per period',
   example: 'prices and periods',
   settings: [],
-  kind: async () => (await import('../../metrics/files/prices.ts')).pricesFile,
+  kind: async () => (await import('../../csv-files/prices.ts')).pricesFile,
 });
 
 const budgetGroup = {
@@ -141,7 +141,7 @@ const budgets = csvCommands({
   listed: '',
   example: 'budgets by month and team',
   settings: [],
-  kind: async () => (await import('../../metrics/files/budgets.ts')).budgetsFile,
+  kind: async () => (await import('../../csv-files/budgets.ts')).budgetsFile,
 });
 
 /** `daywalk budget check`: the cost of each team so far and its forecast against the budget. */

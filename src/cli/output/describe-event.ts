@@ -3,7 +3,7 @@ import { RULES } from '../../core/errors.ts';
 import { describeExitCode, EXIT } from '../../core/exit-code.ts';
 import type { RunEvent, RunReport } from '../../pipeline/events.ts';
 import type { ServeEvent } from '../../serve/service-state.ts';
-import { dateOf, unitName } from '../../warehouse/port.ts';
+import { dateOf, unitName } from '../../units/unit.ts';
 import { hintOf, withHints } from '../remedies.ts';
 import { counted, formatDuration } from '../screens/numbers.ts';
 import type { EventWords, LogEntry, ReportedEvent } from './log.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { unitName } from '../../warehouse/port.ts';
+import { unitName } from '../../units/unit.ts';
 import { counted, formatDuration, formatNumber } from '../screens/numbers.ts';
 import { escapeForTerminal, truncateTo, widthOf } from '../screens/text.ts';
 import type { Log, ReportedEvent } from './log.ts';

@@ -1,4 +1,4 @@
-import type { Dimension, Grain } from '../../../schema/metrics/dictionary.ts';
+import type { Dimension, Grain } from '../../../schema/metrics/define.ts';
 import { type MergedGroups, mergedGroups, namelessOf, PEOPLE_DIMENSIONS, type Viewer } from '../audience.ts';
 import { cellOf, type NumberFormat, type ShownNumber, shareOf, sumOf, wholeSumOf } from '../numbers.ts';
 import { type Cell, emptinessOf, emptyFigure, type Figure, type FigureName, type Table } from '../page.ts';

@@ -1,4 +1,4 @@
-import type { Dimension } from '../../../schema/metrics/dictionary.ts';
+import type { Dimension } from '../../../schema/metrics/define.ts';
 import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { Period } from '../../metrics/period.ts';
 import { finestGrainOf } from '../audience.ts';

@@ -1,7 +1,7 @@
 import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, monthEndOf, monthOf, parseDay } from '../../core/day.ts';
-import { type BudgetStatus, type CheckedBudget, judgeBudget } from '../../metrics/budget-check.ts';
-import { currenciesOf, storedPrices } from '../../metrics/files/prices.ts';
+import { type BudgetStatus, type CheckedBudget, judgeBudget } from '../../csv-files/budget-check.ts';
+import { currenciesOf, storedPrices } from '../../csv-files/prices.ts';
 import { isRestricted, namelessOf } from '../audience.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison, doubtedDays, standing, teamWords } from '../figures/opening.ts';

@@ -2,7 +2,7 @@ import { sql } from '../../../schema/query.ts';
 import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
 import { PHRASES, selectSql, withSql } from '../../metrics/query/select.ts';
 import { UNASSIGNED } from '../../metrics/question.ts';
-import { currentRollups } from '../../warehouse/rollups/refresh.ts';
+import { currentRollups } from '../../rollups/refresh.ts';
 import {
   peopleOrder,
   peopleTable,

@@ -5,7 +5,7 @@ import { nearestName } from '../../core/nearest.ts';
 import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
 import { PHRASES, withSql } from '../../metrics/query/select.ts';
 import { UNASSIGNED } from '../../metrics/question.ts';
-import { OPEN_END } from '../../warehouse/rollups/resolve-people.ts';
+import { OPEN_END } from '../../rollups/resolve-people.ts';
 import { changesTable, headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import { recentCredits } from '../figures/over-time.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { DefectError } from '../../core/errors.ts';
 import type { Period } from '../../metrics/period.ts';
-import type { Warehouse } from '../../warehouse/port.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
 import { isRestricted, MANAGERS, type Viewer } from '../audience.ts';
 import { sharedMarks } from '../charts/calendar.ts';
 import { contentHtml, footerHtml } from '../html/page.ts';

@@ -1,4 +1,4 @@
-import { GRAINS, type Grain, type Metric } from '../../../schema/metrics/dictionary.ts';
+import { GRAINS, type Grain, type Metric } from '../../../schema/metrics/define.ts';
 import { queryText } from '../../../schema/query.ts';
 import { daysFrom, monthEndOf, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import { metricQuery } from '../../metrics/answer-metric.ts';

@@ -3,7 +3,7 @@ import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import type { Period } from '../../metrics/period.ts';
 import type { MetricRow } from '../../metrics/question.ts';
-import type { QueryRow } from '../../warehouse/port.ts';
+import type { QueryRow } from '../../port/steps.ts';
 import { type Limits, namelessOf, type PeopleDimension } from '../audience.ts';
 import type { PageReader } from '../reader.ts';
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { DaywalkError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { Warehouse } from '../../warehouse/port.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
 import type { Viewer } from '../audience.ts';
 
 /** A report holds what its audience must not see. Exit code 1: the pages should have left it out. Nothing was written. */

@@ -9,11 +9,12 @@ import {
   yesterdayOf,
 } from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
+import { readOrganizations, readUnits } from '../../ledger/ledger.ts';
 import { isLoaded, type Period, resolvePeriod } from '../../metrics/period.ts';
 import { findTeam, UNASSIGNED } from '../../metrics/question.ts';
-import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
-import { chooseOrganization } from '../../warehouse/organizations.ts';
-import { isDayUnit, type LedgerDay, type Warehouse } from '../../warehouse/port.ts';
+import { chooseOrganization } from '../../organizations/names.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
+import { isDayUnit, type LedgerDay } from '../../units/unit.ts';
 import type { FilterForm, Frame, PageChange } from '../html/text.ts';
 import { PAGE_KINDS } from '../pages/all-pages.ts';
 import type { PageKind, PageParams } from '../pages/page-kind.ts';

@@ -1,4 +1,4 @@
-import type { Measure, Metric, Term } from '../../../schema/metrics/dictionary.ts';
+import type { Measure, Metric, Term } from '../../../schema/metrics/define.ts';
 import { userRows } from '../../../schema/metrics/user-metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { columnName, groupsOf, type Plan, teamConditions, VALUE } from './plan.ts';

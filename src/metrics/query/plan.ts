@@ -1,8 +1,7 @@
-import type { Source } from '../../../schema/metrics/define.ts';
-import type { Dimension, Grain, Metric } from '../../../schema/metrics/dictionary.ts';
+import type { Dimension, Grain, Metric, Source } from '../../../schema/metrics/define.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
-import type { MarkedRollup } from '../../warehouse/rollups/refresh.ts';
+import type { MarkedRollup } from '../../rollups/standing.ts';
 import type { NamedQuery, Phrases } from './select.ts';
 
 /** The name of the column of a metric that is computed alone. */

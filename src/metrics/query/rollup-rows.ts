@@ -1,8 +1,8 @@
-import type { Term } from '../../../schema/metrics/dictionary.ts';
+import type { Term } from '../../../schema/metrics/define.ts';
 import { userRows } from '../../../schema/metrics/user-metrics.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
-import type { MarkedRollup } from '../../warehouse/rollups/refresh.ts';
+import type { MarkedRollup } from '../../rollups/standing.ts';
 import { groupsOf, needsTeam, type Plan } from './plan.ts';
 import {
   calendarOf,

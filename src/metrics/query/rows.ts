@@ -1,8 +1,9 @@
-import type { Dimension, Grain, Term } from '../../../schema/metrics/dictionary.ts';
+import type { Dimension, Grain, Term } from '../../../schema/metrics/define.ts';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
-import type { Warehouse } from '../../warehouse/port.ts';
-import { periodsInPlaceOfTable, type TeamPeriod } from '../../warehouse/rollups/refresh.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
+import { periodsInPlaceOfTable } from '../../rollups/refresh.ts';
+import type { TeamPeriod } from '../../rollups/resolve-people.ts';
 import { storedUnit } from '../period.ts';
 import { columnName, groupsOf, needsTeam, type Plan, teamConditions } from './plan.ts';
 import { type NamedQuery, selectSql } from './select.ts';

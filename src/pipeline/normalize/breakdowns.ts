@@ -11,7 +11,7 @@ import {
   USER_KEYS,
 } from '../../contract/shapes.ts';
 import { canonicalJson } from '../../core/json.ts';
-import type { EncodedRows } from '../../warehouse/port.ts';
+import type { EncodedRows } from '../../port/steps.ts';
 import { mapping, type NormalizeContext, possibleRow } from './records.ts';
 import { distinctRows, greatestOf, summedRows, sumOf } from './rows.ts';
 

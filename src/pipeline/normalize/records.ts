@@ -10,12 +10,12 @@ import {
   type Value,
   type Values,
 } from '../../../schema/row.ts';
-import type { ExactText } from '../../contract/exact.ts';
-import { originalOf, type Rejected } from '../../contract/row-check.ts';
+import type { ExactText } from '../../checks/exact.ts';
+import { originalOf, type Rejected } from '../../checks/row-check.ts';
 import { canonicalJson, isExact, isObject } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Privacy } from '../../privacy/email.ts';
-import type { Drift, QuarantinedRecord } from '../../warehouse/port.ts';
+import type { Drift, QuarantinedRecord } from '../../units/unit.ts';
 
 /** What normalizing a page needs besides its rows. */
 export interface NormalizeContext {

@@ -1,14 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { byKey, inKeyOrder, keyOf } from '../../../schema/row.ts';
+import { byKey, inKeyOrder, keyOf, type Value, type Values } from '../../../schema/row.ts';
 import { UnitError } from '../../core/errors.ts';
-import {
-  decodeRows,
-  type EncodedRows,
-  encodeRows,
-  RowEncoder,
-  type Value,
-  type Values,
-} from '../../warehouse/port.ts';
+import { decodeRows, type EncodedRows, encodeRows, RowEncoder } from '../../port/steps.ts';
 
 /** Collects the rows of one table for one unit, each key once. */
 export interface RowSet {

@@ -1,9 +1,9 @@
 import type { CreatedSession, KnownSession } from '../../api/create-session.ts';
-import { exactText } from '../../contract/exact.ts';
+import { exactText } from '../../checks/exact.ts';
 import { canonicalJson, isExact } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import type { Privacy } from '../../privacy/email.ts';
-import type { SessionRow } from '../../warehouse/runs.ts';
+import type { SessionRow } from '../../records/runs.ts';
 import { Findings } from './records.ts';
 
 const FIELDS = new Set([

@@ -1,7 +1,7 @@
-import { compareUtf8, encoderOf, readerOf } from '../../../schema/row.ts';
+import { compareUtf8, encoderOf, readerOf, type Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../contract/shapes.ts';
-import { decodeRows, type EncodedRows, encodeRows, RowEncoder, type Values } from '../../warehouse/port.ts';
+import { decodeRows, type EncodedRows, encodeRows, RowEncoder } from '../../port/steps.ts';
 import { mapping, type NormalizeContext } from './records.ts';
 
 const PLACE = 'data[]';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { type UnitKey, unitName } from '../../warehouse/port.ts';
+import { type UnitKey, unitName } from '../../units/unit.ts';
 
 /** How long a worker waits for units of another one that makes no visible progress. */
 export const CLAIM_WAIT_MS = 10 * 60 * 1000;

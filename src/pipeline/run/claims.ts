@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { UnitError } from '../../core/errors.ts';
+import type { RunLock } from '../../port/warehouse.ts';
 import {
   type DayCommit,
   type DayKey,
@@ -7,10 +8,9 @@ import {
   dayKey,
   isDayUnit,
   type LedgerUnit,
-  type RunLock,
   type UnitKey,
   unitName,
-} from '../../warehouse/port.ts';
+} from '../../units/unit.ts';
 import { batchesOf, type DayBatch } from '../plan.ts';
 import { ClaimWait } from './claim-wait.ts';
 import type { KnownLedger } from './known-ledger.ts';

@@ -20,7 +20,6 @@ import {
   type UserDay,
   type UsersVerdict,
 } from '../../judge/foreign.ts';
-import type { Privacy } from '../../privacy/email.ts';
 import {
   type Identities,
   organizationOf,
@@ -28,10 +27,12 @@ import {
   readIdentities,
   recordAccepted,
   recordRefusal,
-} from '../../warehouse/identity.ts';
-import type { NameInFile } from '../../warehouse/organizations.ts';
-import { isDayUnit, type LedgerUnit, type Warehouse } from '../../warehouse/port.ts';
-import { readState } from '../../warehouse/runs.ts';
+} from '../../organizations/identity.ts';
+import type { NameInFile } from '../../organizations/names.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
+import type { Privacy } from '../../privacy/email.ts';
+import { readState } from '../../records/runs.ts';
+import { isDayUnit, type LedgerUnit } from '../../units/unit.ts';
 import type { RunObserver } from '../events.ts';
 import { type DayBatch, rangeOf } from '../plan.ts';
 import { pullFirstPage, type Source } from '../pull.ts';

@@ -10,8 +10,10 @@ import {
 } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
 import { BadRequestError, CredentialError } from '../../http/errors.ts';
+import type { SettleRule } from '../../judge/agreement.ts';
 import { doubtText, type StandingDoubt } from '../../judge/doubt.ts';
-import { doubtUnit, failUnit } from '../../warehouse/ledger.ts';
+import { doubtUnit, failUnit } from '../../ledger/ledger.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
 import {
   bareName,
   type CommitOutcome,
@@ -20,12 +22,10 @@ import {
   type LedgerUnit,
   readinessKey,
   rowCount,
-  type SettleRule,
   type UnitKey,
   type UnitName,
   unitName,
-  type Warehouse,
-} from '../../warehouse/port.ts';
+} from '../../units/unit.ts';
 import type { RunObserver } from '../events.ts';
 import type { DayBatch } from '../plan.ts';
 import { CLAIM_WAIT_MS, minutesOf, namesOf } from './claim-wait.ts';

@@ -1,15 +1,16 @@
 import { tablesOf } from '../../../schema/tables.ts';
 import { rejectOtherDays } from '../../api/answer-rules.ts';
 import { type AnalyticsPage, analyticsPage } from '../../api/pages.ts';
-import { exactText } from '../../contract/exact.ts';
-import { type Rejected, type RowCheck, rowCheck } from '../../contract/row-check.ts';
+import { exactText } from '../../checks/exact.ts';
+import { type Rejected, type RowCheck, rowCheck } from '../../checks/row-check.ts';
 import { ActivityRow, ProductivityRow, TokensRow, ToolsRow, UserRow } from '../../contract/shapes.ts';
 import type { RowsText } from '../../core/archive-port.ts';
 import { canonicalJson, isObject } from '../../core/json.ts';
 import { elementTexts, listText } from '../../core/json-text.ts';
 import type { DailyStream } from '../../core/stream.ts';
+import type { EncodedRows } from '../../port/steps.ts';
 import type { Privacy } from '../../privacy/email.ts';
-import type { DayUnit, EncodedRows } from '../../warehouse/port.ts';
+import type { DayUnit } from '../../units/unit.ts';
 import type { NormalizedDay } from '../commit.ts';
 import {
   normalizeActivity,

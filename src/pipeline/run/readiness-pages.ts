@@ -1,7 +1,7 @@
 import { readerOf } from '../../../schema/row.ts';
 import { tables as schema } from '../../../schema/tables.ts';
 import { type ReadinessPage, readinessPage, reportIdsOf } from '../../api/pages.ts';
-import { exactText } from '../../contract/exact.ts';
+import { exactText } from '../../checks/exact.ts';
 import type { Archive } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
@@ -14,9 +14,10 @@ import {
   type WeighedReports,
   weighReports,
 } from '../../judge/missing-reports.ts';
-import { readReadinessUnit } from '../../warehouse/ledger.ts';
-import type { TableRows, Warehouse } from '../../warehouse/port.ts';
-import { commitReadinessPage, endReadinessWalk, knownReports } from '../../warehouse/readiness.ts';
+import { readReadinessUnit } from '../../ledger/ledger.ts';
+import { commitReadinessPage, endReadinessWalk, knownReports } from '../../ledger/readiness.ts';
+import type { TableRows } from '../../port/steps.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
 import type { NewAddresses } from '../commit.ts';
 import { withAge, withStoredReports } from '../held-rows.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';

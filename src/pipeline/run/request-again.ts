@@ -5,7 +5,7 @@ import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { BadRequestError } from '../../http/errors.ts';
 import { type DayView, isShortOf, secondLook, type UnitView } from '../../judge/agreement.ts';
 import { parseNotes } from '../../judge/notes.ts';
-import { type DayCommit, type DayUnit, dayKey, type LedgerDay } from '../../warehouse/port.ts';
+import { type DayCommit, type DayUnit, dayKey, type LedgerDay } from '../../units/unit.ts';
 import { batchesOf, batchName, type DayBatch } from '../plan.ts';
 import { RangeMisfitsError, UnclearRangeError } from '../validate.ts';
 import type { UnitClaims } from './claims.ts';

@@ -4,15 +4,11 @@ import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import type { Stream } from '../../core/stream.ts';
-import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
-import { type NameInFile, readNames } from '../../warehouse/organizations.ts';
-import {
-  keyOfValues,
-  type LedgerUnit,
-  type UnitState,
-  unitName,
-  type Warehouse,
-} from '../../warehouse/port.ts';
+import { readOrganizations, readUnits } from '../../ledger/ledger.ts';
+import { keyOfValues } from '../../ledger/unit-rows.ts';
+import { type NameInFile, readNames } from '../../organizations/names.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
+import { type LedgerUnit, type UnitState, unitName } from '../../units/unit.ts';
 import type { RunProblem, RunReport } from '../events.ts';
 import type { PlanRequest } from '../plan.ts';
 

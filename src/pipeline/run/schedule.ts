@@ -1,6 +1,6 @@
 import type { UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import { type DayUnit, unitName } from '../../warehouse/port.ts';
+import { type DayUnit, unitName } from '../../units/unit.ts';
 import { batchesOf, type DayBatch } from '../plan.ts';
 
 /** The order of a run. */

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import type { RowsText } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
+import type { SettleRule } from '../../judge/agreement.ts';
 import type { StandingDoubt } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
 import {
   type DayCommit,
   type DayUnit,
@@ -11,10 +13,8 @@ import {
   type LedgerDay,
   pendingUnit,
   type QuarantinedRecord,
-  type SettleRule,
   unitName,
-  type Warehouse,
-} from '../../warehouse/port.ts';
+} from '../../units/unit.ts';
 import { dayCommit, type NormalizedDay } from '../commit.ts';
 import { withAge, withStoredRows } from '../held-rows.ts';
 import { judgeDay } from '../judge-day.ts';

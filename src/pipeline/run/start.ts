@@ -12,9 +12,10 @@ import {
   type Unreached,
 } from '../../http/errors.ts';
 import { parseHttpDate } from '../../http/response.ts';
-import { readOrganizations } from '../../warehouse/ledger.ts';
-import { expectName, type NameInFile, readNames } from '../../warehouse/organizations.ts';
-import type { DayUnit, Warehouse } from '../../warehouse/port.ts';
+import { readOrganizations } from '../../ledger/ledger.ts';
+import { expectName, type NameInFile, readNames } from '../../organizations/names.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
+import type { DayUnit } from '../../units/unit.ts';
 import type { RunObserver } from '../events.ts';
 import { pullFirstPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';

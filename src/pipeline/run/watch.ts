@@ -13,17 +13,16 @@ import {
   type Stretch,
   type WatchPlan,
 } from '../../judge/watch.ts';
-import { noteUnits, reopenDays } from '../../warehouse/ledger.ts';
+import { noteUnits, reopenDays } from '../../ledger/ledger.ts';
+import type { RunLock, Warehouse } from '../../port/warehouse.ts';
+import { readState, writeState } from '../../records/runs.ts';
 import {
   type DayUnit,
   type LedgerDay,
   type ReopenedDay,
-  type RunLock,
   type UnitNotes,
   unitName,
-  type Warehouse,
-} from '../../warehouse/port.ts';
-import { readState, writeState } from '../../warehouse/runs.ts';
+} from '../../units/unit.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
 

@@ -1,6 +1,6 @@
 import { dayOf, startOfDayMs } from '../../core/day.ts';
 import { STREAMS, type Stream } from '../../core/stream.ts';
-import { BUDGET_STATES } from '../../metrics/budget-check.ts';
+import { BUDGET_STATES } from '../../csv-files/budget-check.ts';
 import { MISSING_AFTER_DAYS } from '../../status/gaps.ts';
 import { OPEN_STATES } from '../../status/open-states.ts';
 import type { EndedRun, OrganizationFacts } from './organization-facts.ts';

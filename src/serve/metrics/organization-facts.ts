@@ -3,16 +3,18 @@ import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import { dayOf, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import type { BudgetStatus } from '../../metrics/budget-check.ts';
-import { checkBudgets } from '../../metrics/budget-check.ts';
-import { storedBudgets } from '../../metrics/files/budgets.ts';
-import { storedPrices } from '../../metrics/files/prices.ts';
+import type { BudgetStatus } from '../../csv-files/budget-check.ts';
+import { checkBudgets } from '../../csv-files/budget-check.ts';
+import { storedBudgets } from '../../csv-files/budgets.ts';
+import { storedPrices } from '../../csv-files/prices.ts';
+import { readOrganizations, readUnits } from '../../ledger/ledger.ts';
+import { countQuarantine, type QuarantineCount } from '../../ledger/quarantine.ts';
+import type { QueryRow } from '../../port/steps.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
+import { selectPeople } from '../../rollups/standing.ts';
 import { missingDays } from '../../status/gaps.ts';
 import { type OrganizationStatus, readOrganization } from '../../status/organization.ts';
-import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
-import { isDayUnit, type QueryRow, type Warehouse } from '../../warehouse/port.ts';
-import { countQuarantine, type QuarantineCount } from '../../warehouse/quarantine.ts';
-import { selectPeople } from '../../warehouse/rollups/standing.ts';
+import { isDayUnit } from '../../units/unit.ts';
 
 /** The label of an organization that no run has learned yet. */
 export const UNKNOWN = 'unknown';

@@ -1,6 +1,6 @@
 import { StorageError } from '../../core/errors.ts';
-import type { Warehouse } from '../../warehouse/port.ts';
-import { readState, writeState } from '../../warehouse/runs.ts';
+import type { Warehouse } from '../../port/warehouse.ts';
+import { readState, writeState } from '../../records/runs.ts';
 import {
   applyDelivery,
   applyExamination,

@@ -1,7 +1,8 @@
 import { BusyError, ClaimLostError } from '../../core/errors.ts';
-import { readUnitRows } from '../ledger.ts';
-import { keyValues } from '../ledger-rows.ts';
-import { type LedgerUnit, type LockOptions, type RunLock, type UnitKey, unitName } from '../port.ts';
+import { readUnitRows } from '../../ledger/ledger.ts';
+import { keyValues } from '../../ledger/unit-rows.ts';
+import type { LockOptions, RunLock } from '../../port/warehouse.ts';
+import { type LedgerUnit, type UnitKey, unitName } from '../../units/unit.ts';
 import type { Link } from './link.ts';
 import { runSteps } from './queries.ts';
 import type { PostgresSession } from './session.ts';

@@ -5,7 +5,7 @@ import { CREATE_HISTORY, commentsSql, HISTORY_TABLE } from '../../../schema/refe
 import { allTables, tables } from '../../../schema/tables.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
-import { fillRollups } from '../rollups/refresh.ts';
+import { fillRollups } from '../../rollups/refresh.ts';
 import { addedColumns, moveFields } from '../upgrade.ts';
 import type { Link } from './link.ts';
 import { runSteps } from './queries.ts';

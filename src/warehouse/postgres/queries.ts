@@ -1,20 +1,10 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
-import { keyOf } from '../../../schema/row.ts';
+import { keyOf, type Value, type Values } from '../../../schema/row.ts';
 import { BusyError } from '../../core/errors.ts';
-import {
-  isStatement,
-  type LedgerStep,
-  type LedgerSteps,
-  type Locked,
-  type QueryRow,
-  type ScanScope,
-  scanRowsMax,
-  type UnitKey,
-  type Value,
-  type Values,
-  writtenRows,
-} from '../port.ts';
+import { isStatement, type Locked, type QueryRow, scanRowsMax, writtenRows } from '../../port/steps.ts';
+import type { LedgerStep, LedgerSteps, ScanScope } from '../../port/warehouse.ts';
+import type { UnitKey } from '../../units/unit.ts';
 import { storageError } from './errors.ts';
 import { Link } from './link.ts';
 import { addRows, findRows, keyList, putRows, removeRows, selectWhere, tableIn } from './rows.ts';

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { type AnyTable, KINDS } from '../../../schema/define.ts';
+import type { Value, Values } from '../../../schema/row.ts';
 import {
   decodedChunks,
   type EncodedRows,
@@ -8,9 +9,7 @@ import {
   type NewRows,
   type QueryRow,
   type TableRows,
-  type Value,
-  type Values,
-} from '../port.ts';
+} from '../../port/steps.ts';
 import type { Link, Parameter } from './link.ts';
 
 /** From this many rows on, COPY is faster than arrays as parameters. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import type { Values } from '../../../schema/row.ts';
 import { UsageError } from '../../core/errors.ts';
-import type { Values } from '../port.ts';
 import { sharedSession } from './errors.ts';
 
 /** A new connection. */

@@ -1,17 +1,11 @@
 import pg from 'pg';
 import { type AnyTable, KINDS } from '../../../schema/define.ts';
-import { keyOf } from '../../../schema/row.ts';
+import { keyOf, type Value, type Values } from '../../../schema/row.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
-import { commitDays } from '../ledger.ts';
-import {
-  type DayCommit,
-  type LedgerSteps,
-  unitName,
-  type Value,
-  type Values,
-  type Warehouse,
-} from '../port.ts';
+import { commitDays } from '../../ledger/ledger.ts';
+import type { LedgerSteps, Warehouse } from '../../port/warehouse.ts';
+import { type DayCommit, unitName } from '../../units/unit.ts';
 import { Claims } from './claims.ts';
 import type { Link } from './link.ts';
 import { expectSchema, migrate } from './migrate.ts';

@@ -1,6 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { keyOf } from '../../../schema/row.ts';
-import { type DayCommit, decodeRows, type EncodedRows, unitName, type Values } from '../port.ts';
+import { keyOf, type Values } from '../../../schema/row.ts';
+import { decodeRows, type EncodedRows } from '../../port/steps.ts';
+import { type DayCommit, unitName } from '../../units/unit.ts';
 import type { Link } from './link.ts';
 import {
   copyRows,

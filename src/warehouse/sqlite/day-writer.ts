@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import { onAbort } from '../../core/clock.ts';
 import { messageOf, StorageError } from '../../core/errors.ts';
 import { builtScript } from '../../core/package.ts';
-import { commitDays } from '../ledger.ts';
-import { type CommitOutcome, type DayCommit, rowCount } from '../port.ts';
+import { commitDays } from '../../ledger/ledger.ts';
+import { type CommitOutcome, type DayCommit, rowCount } from '../../units/unit.ts';
 import type { Connection } from './connection.ts';
 import { runSteps } from './queries.ts';
 import {

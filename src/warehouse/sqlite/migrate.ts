@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import { programPath } from '../../core/package.ts';
-import { fillRollups } from '../rollups/refresh.ts';
+import { fillRollups } from '../../rollups/refresh.ts';
 import { addedColumns, moveFields } from '../upgrade.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 import { runSteps } from './queries.ts';

@@ -1,18 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
-import { keyOf } from '../../../schema/row.ts';
-import {
-  isStatement,
-  type LedgerStep,
-  type LedgerSteps,
-  type QueryRow,
-  type ScanScope,
-  scanRowsMax,
-  type Value,
-  type Values,
-  writtenRows,
-} from '../port.ts';
+import { keyOf, type Value, type Values } from '../../../schema/row.ts';
+import { isStatement, type QueryRow, scanRowsMax, writtenRows } from '../../port/steps.ts';
+import type { LedgerStep, LedgerSteps, ScanScope } from '../../port/warehouse.ts';
 import type { Connection } from './connection.ts';
 import { storageError } from './errors.ts';
 import { WRITING_CACHE_KIB } from './file.ts';

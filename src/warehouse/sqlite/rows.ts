@@ -1,14 +1,14 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { keyOf, type Values } from '../../../schema/row.ts';
 import {
-  type DayCommit,
   decodedChunks,
   type FoundRows,
   type GoneRows,
   type NewRows,
   type QueryRow,
   type TableRows,
-} from '../port.ts';
+} from '../../port/steps.ts';
+import type { DayCommit } from '../../units/unit.ts';
 import type { Connection } from './connection.ts';
 
 /** Makes the rows of each day those of its commit, see `WrittenDays`. Returns how many rows were written for each. */

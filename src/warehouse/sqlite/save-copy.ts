@@ -14,7 +14,7 @@ import Sqlite from 'better-sqlite3';
 import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { tryFileLock } from '../../core/file-lock.ts';
 import { syncPath } from '../../core/files.ts';
-import type { SavedCopy } from '../port.ts';
+import type { SavedCopy } from '../../port/warehouse.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 import { storageError } from './errors.ts';
 import { createPrivately } from './file.ts';

@@ -9,7 +9,8 @@ import {
   StorageError,
   UsageError,
 } from '../../core/errors.ts';
-import type { CommitOutcome, DayCommit, EncodedRows } from '../port.ts';
+import type { EncodedRows } from '../../port/steps.ts';
+import type { CommitOutcome, DayCommit } from '../../units/unit.ts';
 
 /** A day to send to the thread. Its rows are texts, because copying texts takes a tenth of the time of copying arrays. */
 interface SentDay extends Omit<DayCommit, 'tables'> {

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { SerialQueue } from '../../core/async-flow.ts';
 import { systemClock } from '../../core/clock.ts';
-import { commitDays } from '../ledger.ts';
+import { commitDays } from '../../ledger/ledger.ts';
 import { Connection } from './connection.ts';
 import { runSteps } from './queries.ts';
 import {

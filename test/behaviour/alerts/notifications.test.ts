@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import type { Rule } from '../../../src/emulator/index.ts';
+import type { Rule } from '../../../src/emulator/faults/rules.ts';
 import { messagesOf, newsOf } from '../../support/alerts/messages.ts';
 import { ANSWERS, receiver, redirectTo } from '../../support/alerts/receiver.ts';
 import { DELAY_MS_MAX, round } from '../../support/alerts/round.ts';

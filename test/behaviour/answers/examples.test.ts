@@ -2,12 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { metricGroups } from '../../../schema/metrics/dictionary.ts';
-import {
-  exampleQueries,
-  isMetricCall,
-  metricExamples,
-  questions,
-} from '../../../schema/reference/documentation.ts';
+import { exampleQueries, metricExamples } from '../../../schema/reference/examples.ts';
+import { isMetricCall, questions } from '../../../schema/reference/questions.ts';
 import { allViews } from '../../../schema/views.ts';
 import { answeredRigs, answerRows, comparable, withAnswers } from '../../support/answers/answered-rig.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';

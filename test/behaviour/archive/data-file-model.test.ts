@@ -13,7 +13,7 @@ import { splitPages } from '../../../src/archive/rows-text.ts';
 import { verifyArchive } from '../../../src/archive/verify-archive.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { runReads } from '../../../src/warehouse/port.ts';
+import { runReads } from '../../../src/port/steps.ts';
 import { FailingDisk } from '../../support/archive/failing-disk.ts';
 import { type Random, SEED, sequence } from '../../support/random/seed.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

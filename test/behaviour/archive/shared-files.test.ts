@@ -10,7 +10,7 @@ import { readIndex } from '../../../src/archive/read-index.ts';
 import { verifyArchive } from '../../../src/archive/verify-archive.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { runReads } from '../../../src/warehouse/port.ts';
+import { runReads } from '../../../src/port/steps.ts';
 import { rawTexts } from '../../support/archive/raw-texts.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 

@@ -6,7 +6,7 @@ import { dataSources } from '../../../src/bi/grafana/data-source.ts';
 import { line } from '../../../src/bi/grafana/panel.ts';
 import { sqlTarget } from '../../../src/bi/sql.ts';
 import { messageOf } from '../../../src/core/errors.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { everySql } from '../../support/bi/grafana.ts';
 import { expandAlertSql, expandPanelSql } from '../../support/bi/grafana-macros.ts';
 import { fillWarehouse } from '../../support/metrics/small-warehouse.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { allMetrics, dimensionsOf } from '../../../schema/metrics/dictionary.ts';
+import { dimensionsOf } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { publishedTables } from '../../../schema/tables.ts';
 import { LEFT_OUT } from '../../../src/bi/dbt/semantic.ts';
 import { dbtTarget } from '../../../src/bi/dbt/target.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { additivityOf, allMetrics } from '../../../schema/metrics/dictionary.ts';
+import { additivityOf } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { sql } from '../../../schema/query.ts';
 import { combiningOf, shownUnit } from '../../../src/bi/dictionary.ts';
 import { parseDay } from '../../../src/core/day.ts';

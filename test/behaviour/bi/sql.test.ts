@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { allMetrics } from '../../../schema/metrics/dictionary.ts';
-import { isMetricCall, questions } from '../../../schema/reference/documentation.ts';
+import { isMetricCall, questions } from '../../../schema/reference/questions.ts';
 import { cutsOf } from '../../../src/bi/dictionary.ts';
 import { sqlTarget } from '../../../src/bi/sql.ts';
 import { parseDay } from '../../../src/core/day.ts';

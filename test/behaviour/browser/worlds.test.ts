@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { useBrowser } from '../../support/browser/browser.ts';
 import { type Contents, type DashboardRig, serveContents } from '../../support/browser/dashboard-rig.ts';
 import { contentProblems, layoutProblems } from '../../support/browser/inspect-page.ts';

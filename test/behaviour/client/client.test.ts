@@ -1,20 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import {
-  BadRequestError,
-  type Client,
-  type ClientOptions,
-  CredentialError,
-  createClient,
-  LongWaitError,
-  PartialAnswerError,
-  type Rows,
-  ServerError,
-  type TokensByModelRow,
-  type TokensRow,
-  UsageError,
-  type UserRow,
-} from '../../../src/index.ts';
+import { PartialAnswerError } from '../../../src/api/answer-rules.ts';
+import { type Client, type ClientOptions, createClient } from '../../../src/api/client.ts';
+import type { Rows } from '../../../src/api/client-reads.ts';
+import type { TokensByModelRow, TokensRow, UserRow } from '../../../src/contract/shapes.ts';
+import { UsageError } from '../../../src/core/errors.ts';
+import { BadRequestError, CredentialError, LongWaitError, ServerError } from '../../../src/http/errors.ts';
 import { API_KEY, thrownBy } from '../../support/api/test-transport.ts';
 import { json, type RawReply, rawServer } from '../../support/network/raw-server.ts';
 

@@ -13,7 +13,7 @@ import {
   optional,
   required,
   textCell,
-} from '../../../src/metrics/files/csv-columns.ts';
+} from '../../../src/csv-files/csv-columns.ts';
 import {
   type Change,
   type LoadedFile,
@@ -21,8 +21,8 @@ import {
   type RowChanges,
   rowChanges,
   rowScreen,
-} from '../../../src/metrics/files/loaded-file.ts';
-import { type RowOfLine, rowStoreOf, storedRows } from '../../../src/metrics/files/replace-rows.ts';
+} from '../../../src/csv-files/loaded-file.ts';
+import { type RowOfLine, rowStoreOf, storedRows } from '../../../src/csv-files/replace-rows.ts';
 import { newestDayOfUsers } from '../../../src/metrics/period.ts';
 import { DAYS, ORG, storeCosts } from '../../support/money/random-costs.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';

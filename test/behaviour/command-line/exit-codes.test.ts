@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
-import { parseRules } from '../../../src/emulator/index.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';

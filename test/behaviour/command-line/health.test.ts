@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import { parseRules } from '../../../src/emulator/index.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
+import { startRun } from '../../../src/records/runs.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { startRun } from '../../../src/warehouse/runs.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';

@@ -7,7 +7,7 @@ import { createStyle } from '../../../src/cli/output/terminal.ts';
 import { widthOf } from '../../../src/cli/screens/text.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { parseRules } from '../../../src/emulator/index.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';

@@ -1,8 +1,8 @@
 // @module-tag campaign/moves
 
 import { expect, test } from 'vitest';
-import { ensureErasedKey } from '../../../src/warehouse/erased-list.ts';
-import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
+import { ensureErasedKey } from '../../../src/erased/list.ts';
+import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { eventRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
 import { copy, onEachCopyable } from '../../support/copy/run-copy.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/core/errors.ts';
-import { DEFAULT_QUIRKS, parseQuirks, parseRules } from '../../../src/emulator/index.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
+import { DEFAULT_QUIRKS, parseQuirks } from '../../../src/emulator/quirks.ts';
 import { REVISION_KINDS } from '../../../src/emulator/revise.ts';
 import { probe } from '../../support/emulator/probe.ts';
 

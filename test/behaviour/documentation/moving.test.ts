@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { PUBLISHED } from '../../../src/warehouse/remembered.ts';
+import { PUBLISHED } from '../../../src/records/remembered.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
 import { contentOf } from '../../support/copy/run-copy.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AUTONOMY_LEVELS, INTERACTION_MODES, REASONING_EFFORTS } from '../../../src/api/session-request.ts';
-import { parseRules } from '../../../src/emulator/index.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { FIELD_NAMES } from '../../support/sessions/setting-examples.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

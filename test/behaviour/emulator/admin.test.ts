@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { DEFAULT_QUIRKS } from '../../../src/emulator/index.ts';
+import { DEFAULT_QUIRKS } from '../../../src/emulator/quirks.ts';
 import { type Json, type Probe, pathOf, probe } from '../../support/emulator/probe.ts';
 
 async function admin(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 import { type Json, type Probe, probeOf, sumOf, TODAY } from '../../support/emulator/probe.ts';
 
 let emulator: Emulator;

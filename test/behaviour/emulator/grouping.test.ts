@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 import { type Json, type Probe, pathOf, probeOf, sumOf, TODAY } from '../../support/emulator/probe.ts';
 
 let emulator: Emulator;

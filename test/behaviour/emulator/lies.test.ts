@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/api/client.ts';
 import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, STREAMS, type Stream } from '../../../src/core/stream.ts';
-import { type Lies, parseQuirks } from '../../../src/emulator/index.ts';
-import { IMPOSSIBLE } from '../../../src/emulator/quirks.ts';
-import { createClient } from '../../../src/index.ts';
+import { IMPOSSIBLE, type Lies, parseQuirks } from '../../../src/emulator/quirks.ts';
 import { type Json, type Probe, pathOf, probe, sumOf, TODAY } from '../../support/emulator/probe.ts';
 
 const DAY = parseDay('2026-02-03');

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP_BY, SESSIONS_PATH } from '../../../src/contract/paths.ts';
-import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 import { type Json, type Probe, pathOf, probe, probeOf, TODAY } from '../../support/emulator/probe.ts';
 import { errorsAgainst } from '../../support/emulator/schema-errors.ts';
 

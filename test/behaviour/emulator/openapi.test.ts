@@ -6,7 +6,7 @@ import {
   READINESS_PATH,
   SESSIONS_PATH,
 } from '../../../src/contract/paths.ts';
-import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 import { type Json, type Probe, pathOf, probeOf, TODAY } from '../../support/emulator/probe.ts';
 import { errorsAgainst } from '../../support/emulator/schema-errors.ts';
 

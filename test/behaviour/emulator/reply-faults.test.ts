@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { READINESS_PATH } from '../../../src/contract/paths.ts';
-import type { Action } from '../../../src/emulator/index.ts';
+import type { Action } from '../../../src/emulator/faults/action.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
 import { rawGet } from '../../support/emulator/raw-get.ts';
 import { testVariants } from '../../support/suite/variants.ts';

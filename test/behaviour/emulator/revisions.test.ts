@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { UserRow } from '../../../src/contract/shapes.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import type { RevisionRequest } from '../../../src/emulator/index.ts';
+import type { RevisionRequest } from '../../../src/emulator/revise.ts';
 import { type Json, type Probe, probe, sumOf } from '../../support/emulator/probe.ts';
 
 const DAY = parseDay('2026-02-03');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { type Match, parseRules, type Rule, type When } from '../../../src/emulator/index.ts';
+import { type Match, parseRules, type Rule, type When } from '../../../src/emulator/faults/rules.ts';
 import { type Probe, pathOf, probe } from '../../support/emulator/probe.ts';
 
 const TEAPOT = { type: 'status', status: 418 } as const;

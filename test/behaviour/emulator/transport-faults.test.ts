@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Action } from '../../../src/emulator/index.ts';
+import type { Action } from '../../../src/emulator/faults/action.ts';
 import { type Probe, pathOf, probe } from '../../support/emulator/probe.ts';
 import { rawGet } from '../../support/emulator/raw-get.ts';
 

@@ -7,7 +7,7 @@ import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { drainSpool } from '../../../src/hooks/drain.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
-import { readState } from '../../../src/warehouse/runs.ts';
+import { readState } from '../../../src/records/runs.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { rewritingService } from '../../support/erase/rewriting-service.ts';

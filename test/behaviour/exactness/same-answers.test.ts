@@ -1,7 +1,7 @@
 // @module-tag database-specific
 
 import { expect, test } from 'vitest';
-import { exampleQueries } from '../../../schema/reference/documentation.ts';
+import { exampleQueries } from '../../../schema/reference/examples.ts';
 import { allViews } from '../../../schema/views.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';

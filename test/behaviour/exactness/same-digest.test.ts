@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
 import { digestWarehouse } from '../../../jobs/warehouse.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import {
-  DEFAULT_QUIRKS,
-  type EmulatorOptions,
-  type Quirks,
-  type RevisionRequest,
-} from '../../../src/emulator/index.ts';
+import type { EmulatorOptions } from '../../../src/emulator/emulator.ts';
+import { DEFAULT_QUIRKS, type Quirks } from '../../../src/emulator/quirks.ts';
+import type { RevisionRequest } from '../../../src/emulator/revise.ts';
 import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { contextOf, createRig, type Rig, type RunRequest, rigOver } from '../../support/rig/rig.ts';

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../schema/define.ts';
+import type { Values } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
-import type { Values } from '../../../src/warehouse/port.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';

@@ -1,7 +1,7 @@
 // @module-tag campaign/faults
 
 import { expect, test } from 'vitest';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { DAY, smallRig, walk } from '../../support/faults/three-day-walk.ts';
 import { rigOver, TODAY } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';

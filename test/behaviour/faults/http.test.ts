@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { hintOf } from '../../../src/cli/remedies.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
-import type { Rule } from '../../../src/emulator/index.ts';
+import type { Rule } from '../../../src/emulator/faults/rules.ts';
 import {
   answered,
   casesFor,

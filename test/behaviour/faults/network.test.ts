@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import {
   answered,
   DAY,

@@ -1,11 +1,11 @@
 // @module-tag campaign/faults
 
 import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/api/client.ts';
 import { shiftDay } from '../../../src/core/day.ts';
 import { RULES, type RuleName } from '../../../src/core/errors.ts';
 import type { ActionOf } from '../../../src/emulator/faults/action.ts';
 import type { Lies, Quirks } from '../../../src/emulator/quirks.ts';
-import { createClient } from '../../../src/index.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import {
   casesFor,

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseRules } from '../../../src/emulator/index.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { DAY, expectRecovery, smallRig, UNTIL, walk } from '../../support/faults/three-day-walk.ts';
 import { selfSigned } from '../../support/network/certificates.ts';
 import { json, rawServer } from '../../support/network/raw-server.ts';

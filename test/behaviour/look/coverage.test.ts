@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { coverage } from '../../../src/look/figures/coverage.ts';
-import { startRun } from '../../../src/warehouse/runs.ts';
+import { startRun } from '../../../src/records/runs.ts';
 import { BAD_VALUE, everyState } from '../../support/look/every-state.ts';
 import { phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

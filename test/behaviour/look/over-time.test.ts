@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { type OverTime, overTime } from '../../../src/look/figures/over-time.ts';
 import type { Figure } from '../../../src/look/page.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { reading } from '../../support/look/read-pages.ts';
 import { fillTwoMonths, load } from '../../support/look/two-months.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import type { Viewer } from '../../../src/look/audience.ts';
 import type { Page } from '../../../src/look/page.ts';
 import type { PageParams } from '../../../src/look/pages/page-kind.ts';
@@ -9,7 +10,6 @@ import { team } from '../../../src/look/pages/team.ts';
 import { teams } from '../../../src/look/pages/teams.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion } from '../../../src/metrics/question.ts';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
 import { cellText, figureOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
 import { createPeopleRig, type PeopleRig, userAt } from '../../support/people/people-rig.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';

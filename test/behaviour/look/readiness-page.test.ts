@@ -5,7 +5,7 @@ import type { Audience } from '../../../src/look/audience.ts';
 import { pageHtml } from '../../../src/look/html/page.ts';
 import type { Page } from '../../../src/look/page.ts';
 import { readiness } from '../../../src/look/pages/readiness.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { cellText, figureOf, figuresOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
 import { nightsOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';

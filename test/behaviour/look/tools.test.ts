@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import { output } from '../../../src/look/pages/output.ts';
 import { tools } from '../../../src/look/pages/tools.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
 import { figureOf, reading } from '../../support/look/read-pages.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { allMetrics, dimensionsOf } from '../../../schema/metrics/dictionary.ts';
+import { dimensionsOf } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { answerMetric, metricQuery, metricSql } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion } from '../../../src/metrics/question.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { refresh, storePeople, storePrices, storeUsers } from '../../support/metrics/small-world.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

@@ -5,7 +5,7 @@ import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { UsageError } from '../../../src/core/errors.ts';
 import { metricSql } from '../../../src/metrics/answer-metric.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/port/steps.ts';
 import { type RandomWorld, randomWorld } from '../../support/metrics/random-world.ts';
 import { type Held, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';

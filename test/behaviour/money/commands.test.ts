@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { type CostWorld, DAYS, ORG, storeCosts } from '../../support/money/random-costs.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

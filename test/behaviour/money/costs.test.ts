@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
-import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { type PlainRow, plainCosts, plainDays } from '../../support/money/plain-costs.ts';
 import { type CostWorld, DAYS, ORG, randomCosts, storeCosts } from '../../support/money/random-costs.ts';
 import { seeded } from '../../support/random/seed.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { parseRules } from '../../../src/emulator/index.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
 import { keepOpen } from '../../../src/warehouse/kept-open.ts';
 import { metricsOf, seriesIn, seriesWith } from '../../support/monitoring/read-metrics.ts';

@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { required, textCell } from '../../../src/metrics/files/csv-columns.ts';
-import { readCsv } from '../../../src/metrics/files/read-csv.ts';
+import { required, textCell } from '../../../src/csv-files/csv-columns.ts';
+import { readCsv } from '../../../src/csv-files/read-csv.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 
 const FORMAT = {

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';

@@ -1,7 +1,7 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import { knownMigrations } from '../../../src/warehouse/postgres/migrate.ts';
 import { parseTarget } from '../../../src/warehouse/postgres/target.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';

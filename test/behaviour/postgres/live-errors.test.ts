@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { copyWarehouse } from '../../../jobs/copy.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { startRun } from '../../../src/warehouse/runs.ts';
+import { startRun } from '../../../src/records/runs.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { readUnits } from '../../../src/warehouse/ledger.ts';
+import { readUnits } from '../../../src/ledger/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { type ProxyOptions, postgresProxy } from '../../support/postgres/proxy.ts';

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';

@@ -1,8 +1,8 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
-import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { EVENT } from '../../support/warehouse/hook-event-row.ts';

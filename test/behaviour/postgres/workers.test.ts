@@ -6,7 +6,7 @@ import { digestWarehouse } from '../../../jobs/warehouse.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 import type { RunReport } from '../../../src/pipeline/events.ts';
 import { type Ended, type Running, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { type RunRequest, rigOver, TODAY } from '../../support/rig/rig.ts';

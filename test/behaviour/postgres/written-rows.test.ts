@@ -1,11 +1,10 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
-import { encoderOf } from '../../../schema/row.ts';
+import { encoderOf, type Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
-import type { Values } from '../../../src/warehouse/port.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { sql } from '../../../schema/query.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
+import { changeRows } from '../../../src/port/steps.ts';
 import { useDemo } from '../../support/bi/demo.ts';
 import { isClose } from '../../support/bi/equal-rows.ts';
 import { publishFrom } from '../../support/publish/publish-from.ts';

@@ -1,12 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { encoderOf } from '../../../schema/row.ts';
+import { encoderOf, type Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
-import type { Values } from '../../../src/warehouse/port.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

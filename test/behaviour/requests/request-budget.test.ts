@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import type { Rule } from '../../../src/emulator/index.ts';
+import type { Rule } from '../../../src/emulator/faults/rules.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import {
   answered,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hintOf } from '../../../src/cli/remedies.ts';
 import { shiftDay } from '../../../src/core/day.ts';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { requestsOf } from '../../support/rig/journal.ts';

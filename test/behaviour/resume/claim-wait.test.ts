@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { CLAIM_WAIT_MS, ClaimWait } from '../../../src/pipeline/run/claim-wait.ts';
-import { dayKey, readinessKey, type UnitKey } from '../../../src/warehouse/port.ts';
+import { dayKey, readinessKey, type UnitKey } from '../../../src/units/unit.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { createRig, type Ran, TODAY } from '../../support/rig/rig.ts';

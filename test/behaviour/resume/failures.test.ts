@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hintOf } from '../../../src/cli/remedies.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import type { Rule } from '../../../src/emulator/index.ts';
+import type { Rule } from '../../../src/emulator/faults/rules.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { expectedTables } from '../../support/rig/expected-tables.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';

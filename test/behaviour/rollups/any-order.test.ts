@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { currentRollups, refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { currentRollups, refreshRollups } from '../../../src/rollups/refresh.ts';
 import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
 import { type UserOfDay, usersOn } from '../../support/rollups/user-days.ts';
 import { commitDay } from '../../support/warehouse/commit-of.ts';

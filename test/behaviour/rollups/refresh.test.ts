@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sql } from '../../../schema/query.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { currentRollups, refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { currentRollups, refreshRollups } from '../../../src/rollups/refresh.ts';
 import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
 import { type UserOfDay, usersOn } from '../../support/rollups/user-days.ts';
 import { commitDay } from '../../support/warehouse/commit-of.ts';

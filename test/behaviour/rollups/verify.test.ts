@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { exitCodeOf } from '../../../jobs/verify.ts';
 import { FIRST_DAY } from '../../../src/core/day.ts';
-import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { TODAY } from '../../support/rig/rig.ts';
 import { describeFindings, verify } from '../../support/verify/run-verify.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { parseRules } from '../../../src/emulator/index.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { CANARY_KEY, expectNoCanary, expectNoCanaryIn } from '../../support/rig/canary-key.ts';

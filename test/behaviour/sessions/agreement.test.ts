@@ -3,8 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sessionRequestViolations } from '../../../src/api/session-request.ts';
+import { UsageError } from '../../../src/core/errors.ts';
 import { findViolations } from '../../../src/emulator/endpoints/sessions.ts';
-import { BadRequestError, UsageError } from '../../../src/index.ts';
+import { BadRequestError } from '../../../src/http/errors.ts';
 import { clientOf, emulated, post } from '../../support/sessions/emulated-service.ts';
 import { someSettings } from '../../support/sessions/random-settings.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { SessionWarning } from '../../../src/api/session-request.ts';
 import {
   ApiError,
   BadRequestError,
   CredentialError,
   OverloadError,
-  type SessionWarning,
   UnknownOutcomeError,
-} from '../../../src/index.ts';
+} from '../../../src/http/errors.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { http, json, rawServer } from '../../support/network/raw-server.ts';
 import { clientOf, EVERY_SETTING, emulated } from '../../support/sessions/emulated-service.ts';

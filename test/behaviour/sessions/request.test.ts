@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../../src/index.ts';
+import { UsageError } from '../../../src/core/errors.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { rawServer } from '../../support/network/raw-server.ts';
 import { clientOf, EVERY_SETTING, emulated } from '../../support/sessions/emulated-service.ts';

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { StoppedError } from '../../../src/core/errors.ts';
-import { OverloadError, RequestError, type Retry, UnknownOutcomeError } from '../../../src/index.ts';
+import { OverloadError, RequestError, UnknownOutcomeError } from '../../../src/http/errors.ts';
+import type { Retry } from '../../../src/http/transport.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { json, rawServer } from '../../support/network/raw-server.ts';

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { isObject } from '../../../src/core/json.ts';
-import { type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
+import { type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
 import { type NightOptions, runNight } from '../../support/fuzz/campaign-night.ts';
 import { type Clean, CleanAnswers } from '../../support/fuzz/service.ts';
 import { type Held, open } from '../../support/warehouse/each-database.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { type EmulatorOptions, type Rule, startEmulator } from '../../../src/emulator/index.ts';
+import { type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import type { Rule } from '../../../src/emulator/faults/rules.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { createOrganizationsRig } from '../../support/organizations/organizations-rig.ts';

@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { CANARY_KEY } from '../../support/rig/canary-key.ts';
 import { rigOver } from '../../support/rig/rig.ts';

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { APPLICATION_ID } from '../../../src/warehouse/sqlite/connection.ts';
 import { knownMigrations } from '../../../src/warehouse/sqlite/migrate.ts';

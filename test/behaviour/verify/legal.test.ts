@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import type { RevisionKind } from '../../../src/emulator/index.ts';
+import type { RevisionKind } from '../../../src/emulator/revise.ts';
 import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { testVariants } from '../../support/suite/variants.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
-import { failUnit, readUnits } from '../../../src/warehouse/ledger.ts';
-import { dayKey, readinessKey, type UnitKey } from '../../../src/warehouse/port.ts';
+import { failUnit, readUnits } from '../../../src/ledger/ledger.ts';
+import { dayKey, readinessKey, type UnitKey } from '../../../src/units/unit.ts';
 import { commitDay, commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 

@@ -2,15 +2,16 @@
 
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Values } from '../../../schema/row.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { failUnit, readUnits } from '../../../src/ledger/ledger.ts';
+import { countQuarantine } from '../../../src/ledger/quarantine.ts';
+import { countRestatements } from '../../../src/ledger/restatements.ts';
+import { decodeRows, encodeRows } from '../../../src/port/steps.ts';
+import { readRuns, startRun } from '../../../src/records/runs.ts';
+import { dayKey, type QuarantinedRecord, unitName } from '../../../src/units/unit.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import { failUnit, readUnits } from '../../../src/warehouse/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { dayKey, type QuarantinedRecord, unitName, type Values } from '../../../src/warehouse/port.ts';
-import { countQuarantine } from '../../../src/warehouse/quarantine.ts';
-import { countRestatements } from '../../../src/warehouse/restatements.ts';
-import { decodeRows, encodeRows } from '../../../src/warehouse/rows.ts';
-import { readRuns, startRun } from '../../../src/warehouse/runs.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { type CommitSpec, commitDay, commitOf, type RowsByTable } from '../../support/warehouse/commit-of.ts';
 import {

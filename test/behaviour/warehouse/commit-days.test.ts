@@ -2,8 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Values } from '../../../schema/row.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import type { DayCommit } from '../../../src/units/unit.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import type { DayCommit, Values, Warehouse } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { type CommitSpec, commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';

@@ -2,10 +2,10 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { Values } from '../../../src/warehouse/port.ts';
+import { encodeRows } from '../../../src/port/steps.ts';
 import { csvOf, csvOfEncoded } from '../../../src/warehouse/postgres/rows.ts';
-import { encodeRows } from '../../../src/warehouse/rows.ts';
 import { collect } from '../../support/warehouse/collect.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, open } from '../../support/warehouse/each-database.ts';

@@ -3,14 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { schemaSql } from '../../../schema/reference/documentation.ts';
-import { placementOf } from '../../../schema/reference/sql.ts';
+import { placementOf, schemaSql } from '../../../schema/reference/sql.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import { startRun } from '../../../src/records/runs.ts';
 import { upsertFrom } from '../../../src/warehouse/postgres/rows.ts';
-import { startRun } from '../../../src/warehouse/runs.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, open } from '../../support/warehouse/each-database.ts';

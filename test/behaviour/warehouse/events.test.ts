@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { HookEventRow } from '../../../src/warehouse/hook-events.ts';
-import { storeHookEvents } from '../../../src/warehouse/hook-events.ts';
-import type { SessionRow } from '../../../src/warehouse/runs.ts';
-import { recordSession } from '../../../src/warehouse/runs.ts';
+import type { HookEventRow } from '../../../src/records/hook-events.ts';
+import { storeHookEvents } from '../../../src/records/hook-events.ts';
+import type { SessionRow } from '../../../src/records/runs.ts';
+import { recordSession } from '../../../src/records/runs.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 

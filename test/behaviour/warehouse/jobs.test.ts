@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { contentTables } from '../../../schema/tables.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { readRuns, startRun } from '../../../src/records/runs.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { takeLock, withWarehouse } from '../../../src/warehouse/open.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { readRuns, startRun } from '../../../src/warehouse/runs.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

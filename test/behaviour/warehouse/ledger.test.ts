@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/core/exit-code.ts';
 import type { Stream } from '../../../src/core/stream.ts';
-import { failUnit, readReadinessUnit, readUnits } from '../../../src/warehouse/ledger.ts';
-import { dayKey, readinessKey, type UnitFailure } from '../../../src/warehouse/port.ts';
-import { commitReadinessPage } from '../../../src/warehouse/readiness.ts';
-import { endRun, readRuns, startRun } from '../../../src/warehouse/runs.ts';
+import { failUnit, readReadinessUnit, readUnits } from '../../../src/ledger/ledger.ts';
+import { commitReadinessPage } from '../../../src/ledger/readiness.ts';
+import { endRun, readRuns, startRun } from '../../../src/records/runs.ts';
+import { dayKey, readinessKey, type UnitFailure } from '../../../src/units/unit.ts';
 import { commitDay, commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 

@@ -1,7 +1,7 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
-import { readUnits } from '../../../src/warehouse/ledger.ts';
+import { readUnits } from '../../../src/ledger/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

@@ -3,9 +3,9 @@
 import { statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import type { Values } from '../../../schema/row.ts';
 import type { Reason } from '../../../src/core/errors.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { Values } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';

@@ -1,8 +1,8 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
+import { readOrganizations, readUnits } from '../../../src/ledger/ledger.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import { readOrganizations, readUnits } from '../../../src/warehouse/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';

@@ -2,7 +2,8 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import { dateOf, dayKey, type RunLock, readinessKey, type UnitKey } from '../../../src/warehouse/port.ts';
+import type { RunLock } from '../../../src/port/warehouse.ts';
+import { dateOf, dayKey, readinessKey, type UnitKey } from '../../../src/units/unit.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open } from '../../support/warehouse/each-database.ts';

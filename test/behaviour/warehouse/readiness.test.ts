@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../schema/digest.ts';
-import { readReadinessUnit } from '../../../src/warehouse/ledger.ts';
-import type {
-  QuarantinedRecord,
-  ReadinessPageCommit,
-  Values,
-  Warehouse,
-} from '../../../src/warehouse/port.ts';
-import { commitReadinessPage, endReadinessWalk, knownReports } from '../../../src/warehouse/readiness.ts';
+import type { Values } from '../../../schema/row.ts';
+import { readReadinessUnit } from '../../../src/ledger/ledger.ts';
+import { commitReadinessPage, endReadinessWalk, knownReports } from '../../../src/ledger/readiness.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import type { QuarantinedRecord, ReadinessPageCommit } from '../../../src/units/unit.ts';
 import { type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 

@@ -1,7 +1,7 @@
 // @module-tag database-specific
 
 import { expect, it } from 'vitest';
-import type { Values } from '../../../src/warehouse/port.ts';
+import type { Values } from '../../../schema/row.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';

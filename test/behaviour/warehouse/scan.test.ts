@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { byKey } from '../../../schema/row.ts';
+import { byKey, type Values } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { failUnit } from '../../../src/warehouse/ledger.ts';
-import { readinessKey, type Values } from '../../../src/warehouse/port.ts';
-import { decodeRows } from '../../../src/warehouse/rows.ts';
-import { writeState } from '../../../src/warehouse/runs.ts';
+import { failUnit } from '../../../src/ledger/ledger.ts';
+import { decodeRows } from '../../../src/port/steps.ts';
+import { writeState } from '../../../src/records/runs.ts';
+import { readinessKey } from '../../../src/units/unit.ts';
 import { collect } from '../../support/warehouse/collect.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Database, needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, wri
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { readUnits } from '../../../src/warehouse/ledger.ts';
+import { readUnits } from '../../../src/ledger/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { APPLICATION_ID } from '../../../src/warehouse/sqlite/connection.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';

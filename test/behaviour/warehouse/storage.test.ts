@@ -4,11 +4,11 @@ import { chmodSync, closeSync, ftruncateSync, openSync, readFileSync, statSync, 
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import type { Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import type { Clock } from '../../../src/core/clock.ts';
+import { readUnits } from '../../../src/ledger/ledger.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import { readUnits } from '../../../src/warehouse/ledger.ts';
-import type { Values } from '../../../src/warehouse/port.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';

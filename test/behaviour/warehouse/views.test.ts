@@ -2,11 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../../schema/define.ts';
+import type { Values } from '../../../schema/row.ts';
 import { allViews } from '../../../schema/views.ts';
 import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
-import { failUnit } from '../../../src/warehouse/ledger.ts';
-import { dayKey, type Values } from '../../../src/warehouse/port.ts';
-import { commitReadinessPage } from '../../../src/warehouse/readiness.ts';
+import { failUnit } from '../../../src/ledger/ledger.ts';
+import { commitReadinessPage } from '../../../src/ledger/readiness.ts';
+import { dayKey } from '../../../src/units/unit.ts';
 import { commitDay, commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { type Database, onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';

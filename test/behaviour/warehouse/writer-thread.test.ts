@@ -5,10 +5,11 @@ import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs
 import type { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Values } from '../../../schema/row.ts';
+import { failUnit, readUnits } from '../../../src/ledger/ledger.ts';
+import { countRestatements } from '../../../src/ledger/restatements.ts';
+import { dateOf, dayKey } from '../../../src/units/unit.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import { failUnit, readUnits } from '../../../src/warehouse/ledger.ts';
-import { dateOf, dayKey, type Values } from '../../../src/warehouse/port.ts';
-import { countRestatements } from '../../../src/warehouse/restatements.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { WITHOUT_THREADS } from '../../support/process/without-threads.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { daywalk, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { ask, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

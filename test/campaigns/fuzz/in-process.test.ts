@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
 import { privacyOf } from '../../../src/privacy/email.ts';

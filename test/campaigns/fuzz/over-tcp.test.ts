@@ -7,7 +7,7 @@ import { SESSIONS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DaywalkError } from '../../../src/core/errors.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { faultsOf } from '../../support/fuzz/check-round.ts';

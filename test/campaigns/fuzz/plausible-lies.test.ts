@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
 import { type LedgerRow, ledgerOf, runNight, unnamed } from '../../support/fuzz/campaign-night.ts';
 import { PlausibleAnswers } from '../../support/fuzz/plausible-answers.ts';

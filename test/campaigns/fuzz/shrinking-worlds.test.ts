@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
-import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 import { parseDoubt } from '../../../src/judge/doubt.ts';
 import { type LedgerRow, ledgerOf, runNight, unnamed } from '../../support/fuzz/campaign-night.ts';
 import { CleanAnswers } from '../../support/fuzz/service.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
-import type { Emulator } from '../../../src/emulator/index.ts';
+import type { Emulator } from '../../../src/emulator/emulator.ts';
 
 /** A person as the service names them. */
 export interface Person {

@@ -1,8 +1,8 @@
 import { parseDay } from '../../../src/core/day.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion } from '../../../src/metrics/question.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
 import { createRig, type Rig, rigOver } from '../rig/rig.ts';
 import type { Database, Found } from '../warehouse/each-database.ts';

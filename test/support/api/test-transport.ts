@@ -1,10 +1,6 @@
 import { onTestFinished } from 'vitest';
-import {
-  type ApiRequest,
-  createRequester,
-  type Requester,
-  type RequesterOptions,
-} from '../../../src/http/request.ts';
+import type { ApiRequest } from '../../../src/http/api-request.ts';
+import { createRequester, type Requester, type RequesterOptions } from '../../../src/http/request.ts';
 import {
   createTransport,
   type Retry,

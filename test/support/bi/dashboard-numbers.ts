@@ -1,10 +1,10 @@
-import { additivityOf } from '../../../schema/metrics/dictionary.ts';
+import { additivityOf } from '../../../schema/metrics/define.ts';
 import { MANAGERS } from '../../../src/look/audience.ts';
 import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
 import type { MetricResult } from '../../../src/look/reader.ts';
 import { type PageQuestion, type PageReader, pageReader } from '../../../src/look/reader.ts';
 import { findMetric } from '../../../src/metrics/question.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { isOfOneDay, type NumberSource, OCTOBER } from './october.ts';
 
 interface Asked {

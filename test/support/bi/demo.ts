@@ -4,11 +4,11 @@ import { afterAll, beforeAll } from 'vitest';
 import { loadFile } from '../../../jobs/csv-files.ts';
 import { DEMO_FILE, demoSettings, runDemo } from '../../../jobs/demo.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { peopleFile } from '../../../src/metrics/files/people-file.ts';
-import { pricesFile } from '../../../src/metrics/files/prices.ts';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
+import { peopleFile } from '../../../src/csv-files/people-file.ts';
+import { pricesFile } from '../../../src/csv-files/prices.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { withWarehouse } from '../../../src/warehouse/open.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { ROOT } from '../structure/sources.ts';
 import { scratchFolder } from '../suite/scratch-folder.ts';
 

@@ -1,13 +1,8 @@
-import {
-  allMetrics,
-  type Dimension,
-  dimensionsOf,
-  isGrain,
-  type Metric,
-} from '../../../schema/metrics/dictionary.ts';
+import { type Dimension, dimensionsOf, isGrain, type Metric } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { LEFT_OUT } from '../../../src/bi/dbt/semantic.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { isClose } from './equal-rows.ts';
 import { type FlowQuestion, type FlowRow, flowNames, numberIn } from './metricflow.ts';
 

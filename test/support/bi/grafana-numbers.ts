@@ -1,6 +1,6 @@
 import { sql } from '../../../schema/query.ts';
 import { findMetric } from '../../../src/metrics/question.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { isClose } from './equal-rows.ts';
 import { sqlOf, type WrittenDashboard } from './grafana.ts';
 import { expandPanelSql, type SourceKey } from './grafana-macros.ts';

@@ -1,4 +1,5 @@
-import { allMetrics, DIMENSIONS, type Dimension, type Metric } from '../../../schema/metrics/dictionary.ts';
+import { DIMENSIONS, type Dimension, type Metric } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import type { WrittenPanel } from './grafana.ts';
 
 /** The question that a panel about a metric asks. */

@@ -1,4 +1,4 @@
-import { isGrain } from '../../../schema/metrics/dictionary.ts';
+import { isGrain } from '../../../schema/metrics/define.ts';
 import type { PanelMetric } from './grafana-question.ts';
 
 type Row = Readonly<Record<string, unknown>>;

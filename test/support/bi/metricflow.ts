@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { type Dimension, isGrain, type Metric } from '../../../schema/metrics/dictionary.ts';
+import { type Dimension, isGrain, type Metric } from '../../../schema/metrics/define.ts';
 import { LEFT_OUT, semanticRows } from '../../../src/bi/dbt/semantic.ts';
 import { type DbtProject, run } from './dbt.ts';
 import { COMPARED, isOfOneDay, type NumberSource, OCTOBER } from './october.ts';

@@ -1,5 +1,5 @@
 import { sql } from '../../../schema/query.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { isOfOneDay, type NumberSource, OCTOBER } from './october.ts';
 
 /** The value of October, or of its last day, in rows by month or by date. */

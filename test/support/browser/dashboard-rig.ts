@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveDashboard } from '../../../jobs/pages.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
+import { type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
 import { daywalkInProcess } from '../process/daywalk-in-process.ts';
 import { CANARY_KEY } from '../rig/canary-key.ts';
 import { contextOf, type Rig, rigOver, TODAY } from '../rig/rig.ts';

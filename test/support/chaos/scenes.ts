@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
 import { envOf } from '../process/daywalk-process.ts';
 import { type Rig, rigOver } from '../rig/rig.ts';
 import { IS_LONG } from '../suite/campaign-length.ts';

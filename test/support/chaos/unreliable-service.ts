@@ -1,4 +1,4 @@
-import type { Rule } from '../../../src/emulator/index.ts';
+import type { Rule } from '../../../src/emulator/faults/rules.ts';
 
 /**
  * Occasional faults of a service under load: refusals, errors, cut connections, delays. Each fault hits a request

@@ -3,14 +3,15 @@ import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { parseRules, startEmulator } from '../../../src/emulator/index.ts';
-import { ensureErasedKey } from '../../../src/warehouse/erased-list.ts';
-import { type HookEventRow, storeHookEvents } from '../../../src/warehouse/hook-events.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
+import { ensureErasedKey } from '../../../src/erased/list.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { type HookEventRow, storeHookEvents } from '../../../src/records/hook-events.ts';
+import { recordSession, type SessionRow } from '../../../src/records/runs.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
-import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
-import { recordSession, type SessionRow } from '../../../src/warehouse/runs.ts';
 import { createRig, type Rig, rigOver, TODAY } from '../rig/rig.ts';
 
 /** A row of `sessions`. */

@@ -1,9 +1,10 @@
 import { contentSha256 } from '../../../schema/digest.ts';
+import type { Values } from '../../../schema/row.ts';
 import { tables, tablesOf } from '../../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
-import type { Values, Warehouse } from '../../../src/warehouse/port.ts';
-import { commitReadinessPage, endReadinessWalk } from '../../../src/warehouse/readiness.ts';
-import { encodeRows } from '../../../src/warehouse/rows.ts';
+import { commitReadinessPage, endReadinessWalk } from '../../../src/ledger/readiness.ts';
+import { encodeRows } from '../../../src/port/steps.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { commitDay, ruleOf, tablesOfUnit } from '../warehouse/commit-of.ts';
 
 /** How large a warehouse is to be. */

@@ -1,12 +1,12 @@
 import { beforeEach } from 'vitest';
 import { type CopyRequest, copyWarehouse } from '../../../jobs/copy.ts';
 import type { AnyTable } from '../../../schema/define.ts';
+import type { Value } from '../../../schema/row.ts';
 import { sourceTables } from '../../../schema/tables.ts';
 import type { CopyEvent, CopyReport } from '../../../src/copy/events.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { DEFAULT_SETTINGS } from '../../../src/settings/settings.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { Value } from '../../../src/warehouse/port.ts';
 import { type Database, needsSessions, onEachDatabase } from '../warehouse/each-database.ts';
 
 /** Declares the same tests for every database in which one connection can read while another writes, as a copy does. */

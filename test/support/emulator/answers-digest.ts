@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import { type Emulator, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 
 /** Requests that touch every endpoint, grouping and kind of breakdown. */
 export const REQUESTS: readonly string[] = [

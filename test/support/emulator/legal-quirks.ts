@@ -1,5 +1,5 @@
 import { parseDay } from '../../../src/core/day.ts';
-import type { Quirks } from '../../../src/emulator/index.ts';
+import type { Quirks } from '../../../src/emulator/quirks.ts';
 
 /** Allowed oddities of a server, by description. */
 type Oddities = Readonly<Record<string, Partial<Quirks>>>;

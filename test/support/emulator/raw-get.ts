@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Emulator } from '../../../src/emulator/index.ts';
+import type { Emulator } from '../../../src/emulator/emulator.ts';
 
 /** All bytes received over a connection, and how it ended. */
 export interface Wire {

@@ -6,7 +6,7 @@ import { contentsOf, objectsIn } from '../../../src/archive/contents.ts';
 import { placeKey } from '../../../src/archive/data-files.ts';
 import { withObjects } from '../../../src/archive/object-reader.ts';
 import { readIndex } from '../../../src/archive/read-index.ts';
-import { isPostgres } from '../../../src/warehouse/location.ts';
+import { isPostgres } from '../../../src/port/location.ts';
 import { rawTexts } from '../archive/raw-texts.ts';
 import type { Place } from '../warehouse/each-database.ts';
 

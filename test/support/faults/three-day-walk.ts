@@ -3,7 +3,7 @@ import { contentSha256 } from '../../../schema/digest.ts';
 import { tablesOf } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import { type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
+import { type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
 import { hurriedClock } from '../clock/hurried-clock.ts';
 import { createRig, type Ran, type Rig, type RunRequest, rigOver, TODAY } from '../rig/rig.ts';
 import type { Database } from '../warehouse/each-database.ts';

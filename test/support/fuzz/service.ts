@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { systemClock } from '../../../src/core/clock.ts';
-import type { Emulator } from '../../../src/emulator/index.ts';
+import type { Emulator } from '../../../src/emulator/emulator.ts';
 import { type ApiRequest, nameOf, queryOf } from '../../../src/http/api-request.ts';
 import { answerReader } from '../../../src/http/response.ts';
 import type { Transport } from '../../../src/http/transport.ts';

@@ -1,10 +1,10 @@
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
+import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
 import { formatNumber } from '../../../src/look/numbers.ts';
 import type { Cell, Figure, Page, Phrase } from '../../../src/look/page.ts';
 import { type PageReader, pageReader } from '../../../src/look/reader.ts';
-import { readOrganizations } from '../../../src/warehouse/ledger.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 
 /** Reads inside a snapshot, for a period from the first day of the service. */
 export async function reading<Read>(

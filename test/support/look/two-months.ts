@@ -4,9 +4,9 @@ import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
 import type { Page } from '../../../src/look/page.ts';
 import type { PageKind } from '../../../src/look/pages/page-kind.ts';
 import { pageReader } from '../../../src/look/reader.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
-import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { Collector } from '../metrics/collector.ts';
 
 /** What differs between the worlds of {@link fillTwoMonths}, as days. */

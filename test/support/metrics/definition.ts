@@ -1,6 +1,6 @@
+import type { Dimension } from '../../../schema/metrics/define.ts';
 import type { Value } from '../../../schema/row.ts';
 import type { Stream } from '../../../src/core/stream.ts';
-import type { Dimension } from '../../../src/metrics/question.ts';
 import type { Facts } from './facts.ts';
 
 /** A part of the period, clipped to it. Days are text and compare as such. */

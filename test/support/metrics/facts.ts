@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { decoderOf, type StoredRow } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { collect } from '../warehouse/collect.ts';
 
 /** The rows of an organization that metrics are defined over, as they are stored. No rollup of numbers is among them. */

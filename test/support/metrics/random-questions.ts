@@ -1,5 +1,6 @@
+import { DIMENSIONS, type Dimension } from '../../../schema/metrics/define.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
-import { DIMENSIONS, type Dimension, type MetricQuestion } from '../../../src/metrics/question.ts';
+import type { MetricQuestion } from '../../../src/metrics/question.ts';
 import { pick, type Random } from '../random/seed.ts';
 import { addDays } from './calendar.ts';
 import type { Definition } from './definition.ts';

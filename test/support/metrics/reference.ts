@@ -1,4 +1,5 @@
-import { DIMENSIONS, type Dimension, type MetricRow } from '../../../src/metrics/question.ts';
+import { DIMENSIONS, type Dimension } from '../../../schema/metrics/define.ts';
+import type { MetricRow } from '../../../src/metrics/question.ts';
 import { addDays, lastOfMonth, mondayOf } from './calendar.ts';
 import type { Bucket, Definition, Entry } from './definition.ts';
 import type { Facts } from './facts.ts';

@@ -1,7 +1,7 @@
 import { tables } from '../../../schema/tables.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
-import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { addDays } from './calendar.ts';
 import { Collector } from './collector.ts';
 

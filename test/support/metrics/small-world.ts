@@ -1,9 +1,9 @@
 import { sql } from '../../../schema/query.ts';
 import { columnsOf, encoderOf, type RowOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
-import { changeRows } from '../../../src/warehouse/port.ts';
-import { refreshRollups } from '../../../src/warehouse/rollups/refresh.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { commitDay, commitOf } from '../warehouse/commit-of.ts';
 
 type UserRow = RowOf<typeof tables.userDaily>;

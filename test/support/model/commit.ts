@@ -1,4 +1,5 @@
-import type { DayUnit, SettleRule } from '../../../src/warehouse/port.ts';
+import type { SettleRule } from '../../../src/judge/agreement.ts';
+import type { DayUnit } from '../../../src/units/unit.ts';
 import { type Content, isActive } from './content.ts';
 import { type ModelCommit, ORG } from './memory.ts';
 

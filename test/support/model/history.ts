@@ -1,7 +1,7 @@
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { isEmpty, isShortOf } from '../../../src/judge/agreement.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
-import type { LedgerDay } from '../../../src/warehouse/port.ts';
+import type { LedgerDay } from '../../../src/units/unit.ts';
 import { sequence } from '../random/seed.ts';
 import { type Content, isActive, isSame } from './content.ts';
 import { Killed, Memory } from './memory.ts';

@@ -1,21 +1,16 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import type { SettleRule } from '../../../src/judge/agreement.ts';
 import { doubtText, type StandingDoubt } from '../../../src/judge/doubt.ts';
-import { KnownLedger } from '../../../src/pipeline/run/known-ledger.ts';
 import {
   applyCommit,
   applyDoubt,
   applyFailure,
   applyLook,
   applyReopening,
-} from '../../../src/warehouse/ledger-transitions.ts';
-import {
-  type DayCommit,
-  dayKey,
-  type LedgerDay,
-  pendingUnit,
-  type SettleRule,
-} from '../../../src/warehouse/port.ts';
+} from '../../../src/ledger/transitions.ts';
+import { KnownLedger } from '../../../src/pipeline/run/known-ledger.ts';
+import { type DayCommit, dayKey, type LedgerDay, pendingUnit } from '../../../src/units/unit.ts';
 import { type Content, NO_ROW } from './content.ts';
 import type { Rules } from './rules.ts';
 

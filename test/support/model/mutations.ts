@@ -1,6 +1,6 @@
 import { lossOf } from '../../../src/judge/doubt.ts';
 import { afterWatch, lookAt } from '../../../src/judge/watch.ts';
-import { settleDay } from '../../../src/warehouse/ledger-transitions.ts';
+import { settleDay } from '../../../src/ledger/transitions.ts';
 import { RULES, type Rules } from './rules.ts';
 
 /** Rules with one fault each, by a description of the fault. */

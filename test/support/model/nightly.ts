@@ -4,7 +4,7 @@ import { parseNotes } from '../../../src/judge/notes.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';
 import { planUnits } from '../../../src/pipeline/plan.ts';
 import { chooseStandIn, SecondLooks } from '../../../src/pipeline/run/request-again.ts';
-import { type DayUnit, unitName } from '../../../src/warehouse/port.ts';
+import { type DayUnit, unitName } from '../../../src/units/unit.ts';
 import type { Random } from '../random/seed.ts';
 import { commitOf } from './commit.ts';
 import type { Content } from './content.ts';

@@ -1,6 +1,6 @@
 import { isDue, lossOf, weighLoss } from '../../../src/judge/doubt.ts';
 import { afterWatch, chooseReopened, lookAt, planWatch } from '../../../src/judge/watch.ts';
-import { settleDay } from '../../../src/warehouse/ledger-transitions.ts';
+import { settleDay } from '../../../src/ledger/transitions.ts';
 
 /** The rules that a test may replace, to prove that the property depends on them. */
 export const RULES = {

@@ -9,7 +9,7 @@ import {
   type Stretch,
   type WatchPlan,
 } from '../../../src/judge/watch.ts';
-import type { DayUnit, LedgerDay } from '../../../src/warehouse/port.ts';
+import type { DayUnit, LedgerDay } from '../../../src/units/unit.ts';
 import { type Content, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
 import type { Rules } from './rules.ts';

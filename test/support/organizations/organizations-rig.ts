@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
 import { daywalkInProcess, type EndedHere } from '../process/daywalk-in-process.ts';
 import { CANARY_KEY } from '../rig/canary-key.ts';
 import { tempDir } from '../suite/temp-dir.ts';

@@ -1,6 +1,7 @@
 import { contentSha256 } from '../../../schema/digest.ts';
-import { exactText } from '../../../src/contract/exact.ts';
-import { type RowCheck, rowCheck } from '../../../src/contract/row-check.ts';
+import type { Value } from '../../../schema/row.ts';
+import { exactText } from '../../../src/checks/exact.ts';
+import { type RowCheck, rowCheck } from '../../../src/checks/row-check.ts';
 import {
   ActivityRow,
   ProductivityRow,
@@ -20,9 +21,8 @@ import { normalizeReadiness } from '../../../src/pipeline/normalize/readiness.ts
 import type { NormalizeContext } from '../../../src/pipeline/normalize/records.ts';
 import { Findings } from '../../../src/pipeline/normalize/records.ts';
 import { normalizeUsers } from '../../../src/pipeline/normalize/users.ts';
+import { decodeRows, type EncodedRows, type TableRows } from '../../../src/port/steps.ts';
 import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
-import type { EncodedRows, TableRows, Value } from '../../../src/warehouse/port.ts';
-import { decodeRows } from '../../../src/warehouse/rows.ts';
 
 type Collect = (rows: readonly unknown[], text: string, context: NormalizeContext) => TableRows[];
 

@@ -4,8 +4,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import type { PublishReport } from '../../../jobs/publish.ts';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { ContentHash } from '../../../schema/digest.ts';
+import type { Value, Values } from '../../../schema/row.ts';
 import { publishedTables } from '../../../schema/tables.ts';
-import type { Value, Values } from '../../../src/warehouse/port.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { publishFrom } from './publish-from.ts';
 

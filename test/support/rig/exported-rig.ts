@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { EmulatorOptions } from '../../../src/emulator/index.ts';
-import { isPostgres } from '../../../src/warehouse/location.ts';
+import type { EmulatorOptions } from '../../../src/emulator/emulator.ts';
+import { isPostgres } from '../../../src/port/location.ts';
 import type { Database } from '../warehouse/each-database.ts';
 import { createRig, type Rig, type RunRequest } from './rig.ts';
 

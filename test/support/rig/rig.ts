@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { type ExportRequest, runExport } from '../../../jobs/run.ts';
 import { digestWarehouse } from '../../../jobs/warehouse.ts';
+import type { Value } from '../../../schema/row.ts';
 import type { JobContext } from '../../../src/core/clock.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../../src/pipeline/events.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../src/settings/settings.ts';
-import type { Value } from '../../../src/warehouse/port.ts';
 import type { Database, Found, Place } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
 import { CANARY_KEY, expectNoCanary } from './canary-key.ts';

@@ -1,17 +1,12 @@
 import { contentSha256 } from '../../../schema/digest.ts';
-import { inKeyOrder } from '../../../schema/row.ts';
+import { inKeyOrder, type Values } from '../../../schema/row.ts';
 import { tablesOf } from '../../../schema/tables.ts';
 import { dayOf, parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
-import type {
-  CommitOutcome,
-  DayCommit,
-  SettleRule,
-  TableRows,
-  Values,
-  Warehouse,
-} from '../../../src/warehouse/port.ts';
-import { encodeRows } from '../../../src/warehouse/rows.ts';
+import type { SettleRule } from '../../../src/judge/agreement.ts';
+import { encodeRows, type TableRows } from '../../../src/port/steps.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import type { CommitOutcome, DayCommit } from '../../../src/units/unit.ts';
 
 /** Rows by table name; omitted tables have no rows. */
 export type RowsByTable = Readonly<Record<string, readonly Values[]>>;

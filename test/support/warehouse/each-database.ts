@@ -1,7 +1,8 @@
 import { beforeEach, describe, onTestFinished, TestRunner } from 'vitest';
+import type { Value } from '../../../schema/row.ts';
 import type { Clock } from '../../../src/core/clock.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { Value, Warehouse } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
 import { postgres } from './postgres-place.ts';
 import { sqlite } from './sqlite-place.ts';

@@ -1,4 +1,4 @@
-import type { HookEventRow } from '../../../src/warehouse/hook-events.ts';
+import type { HookEventRow } from '../../../src/records/hook-events.ts';
 
 /** A hook event without message and reason. */
 export const EVENT: HookEventRow = {

@@ -1,4 +1,4 @@
-import type { Value } from '../../../src/warehouse/port.ts';
+import type { Value } from '../../../schema/row.ts';
 import type { Foreign } from './each-database.ts';
 
 /** Inserts rows into a table as another program would. Columns that a row does not name are NULL. */

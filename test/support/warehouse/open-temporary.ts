@@ -1,8 +1,8 @@
 import Sqlite, { type Database } from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/core/clock.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
-import type { Warehouse } from '../../../src/warehouse/port.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
 import { tempFile } from '../suite/temp-dir.ts';
 

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
+import type { Value } from '../../../schema/row.ts';
 import { canonicalText } from '../../../src/core/json-text.ts';
-import type { Value } from '../../../src/warehouse/port.ts';
 import { schemaName } from '../postgres/schemas.ts';
 import { copyTemplate, locationOf } from '../postgres/template.ts';
 import type { Database, Foreign, Place } from './each-database.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactText } from '../../../src/contract/exact.ts';
+import { exactText } from '../../../src/checks/exact.ts';
 
 function exactOf(text: string) {
   const body: unknown = JSON.parse(text);

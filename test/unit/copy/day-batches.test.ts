@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { dayBatches } from '../../../src/copy/move.ts';
 import type { UnitPair } from '../../../src/copy/sides.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
-import { dayKey, pendingUnit } from '../../../src/warehouse/unit.ts';
+import { dayKey, pendingUnit } from '../../../src/units/unit.ts';
 
 const DAYS = daysFrom(FIRST_DAY, shiftDay(FIRST_DAY, 39));
 const ROWS_MAX = 20_000;

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inKeyOrder } from '../../../schema/row.ts';
+import { inKeyOrder, type Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { differences } from '../../../src/copy/sides.ts';
-import type { Values } from '../../../src/warehouse/port.ts';
 
 const TABLE = tables.toolsDailyByTool;
 

@@ -8,9 +8,9 @@ import {
   optional,
   required,
   textCell,
-} from '../../../src/metrics/files/csv-columns.ts';
-import { parseCsv } from '../../../src/metrics/files/read-csv.ts';
-import { writeCsv } from '../../../src/metrics/files/write-csv.ts';
+} from '../../../src/csv-files/csv-columns.ts';
+import { parseCsv } from '../../../src/csv-files/read-csv.ts';
+import { writeCsv } from '../../../src/csv-files/write-csv.ts';
 
 const FORMAT = {
   columns: {

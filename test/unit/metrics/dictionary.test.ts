@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allMetrics, DIMENSIONS, dimensionsOf } from '../../../schema/metrics/dictionary.ts';
+import { DIMENSIONS, dimensionsOf } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { type DatedQuestion, metricQuery } from '../../../src/metrics/answer-metric.ts';
 import { findMetric, parseDimension } from '../../../src/metrics/question.ts';

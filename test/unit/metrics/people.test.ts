@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { UsageError } from '../../../src/core/errors.ts';
-import { peopleFile } from '../../../src/metrics/files/people-file.ts';
-import { parseCsv } from '../../../src/metrics/files/read-csv.ts';
-import { changesBetween } from '../../../src/metrics/files/replace-rows.ts';
+import { peopleFile } from '../../../src/csv-files/people-file.ts';
+import { parseCsv } from '../../../src/csv-files/read-csv.ts';
+import { changesBetween } from '../../../src/csv-files/replace-rows.ts';
 import { NOBODY } from '../../../src/privacy/erased-people.ts';
 
 const FIRST = parseDay('2026-03-01');

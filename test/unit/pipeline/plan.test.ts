@@ -3,8 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, isDailyStream, STREAMS } from '../../../src/core/stream.ts';
 import { type PlanRequest, planUnits } from '../../../src/pipeline/plan.ts';
-import { type LedgerUnit, UNIT_STATES } from '../../../src/warehouse/port.ts';
-import { dayKey, pendingUnit, readinessKey, type UnitKey } from '../../../src/warehouse/unit.ts';
+import {
+  dayKey,
+  type LedgerUnit,
+  pendingUnit,
+  readinessKey,
+  UNIT_STATES,
+  type UnitKey,
+} from '../../../src/units/unit.ts';
 
 const FIRST = parseDay('2026-02-20');
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { analyticsPage } from '../../../src/api/pages.ts';
-import { rowCheck } from '../../../src/contract/row-check.ts';
+import { rowCheck } from '../../../src/checks/row-check.ts';
 import { ToolsRow, UserRow } from '../../../src/contract/shapes.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';

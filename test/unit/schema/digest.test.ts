@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyTable } from '../../../schema/define.ts';
 import { ContentHash, contentSha256 } from '../../../schema/digest.ts';
-import { inKeyOrder } from '../../../schema/row.ts';
+import { inKeyOrder, type Values } from '../../../schema/row.ts';
 import { contentTables, tables } from '../../../schema/tables.ts';
-import type { Values } from '../../../src/warehouse/port.ts';
 
 const TABLE = tables.toolsDailyByTool;
 

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { missingDays } from '../../../src/status/gaps.ts';
-import type { LedgerUnit, UnitState } from '../../../src/warehouse/port.ts';
-import { dayKey, pendingUnit } from '../../../src/warehouse/unit.ts';
+import { dayKey, type LedgerUnit, pendingUnit, type UnitState } from '../../../src/units/unit.ts';
 
 const TODAY = parseDay('2026-01-20');
 const DAY = parseDay('2026-01-16');

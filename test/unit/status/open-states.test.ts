@@ -4,7 +4,7 @@ import type { DailyStream } from '../../../src/core/stream.ts';
 import { doubtText } from '../../../src/judge/doubt.ts';
 import { notesText } from '../../../src/judge/notes.ts';
 import { type OpenFacts, openStatesOf } from '../../../src/status/open-states.ts';
-import { dayKey, type LedgerUnit, pendingUnit, readinessKey } from '../../../src/warehouse/port.ts';
+import { dayKey, type LedgerUnit, pendingUnit, readinessKey } from '../../../src/units/unit.ts';
 
 const TODAY = parseDay('2026-03-10');
 const NOTHING: OpenFacts = { units: [], records: [], isNeverActive: false, today: TODAY };

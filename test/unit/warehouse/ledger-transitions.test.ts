@@ -12,7 +12,7 @@ import {
   applyWalkEnd,
   planCommit,
   settleDay,
-} from '../../../src/warehouse/ledger-transitions.ts';
+} from '../../../src/ledger/transitions.ts';
 import {
   dayKey,
   type LedgerDay,
@@ -21,7 +21,7 @@ import {
   readinessKey,
   UNIT_STATES,
   type UnitState,
-} from '../../../src/warehouse/port.ts';
+} from '../../../src/units/unit.ts';
 
 const BEFORE = '2026-02-03T03:00:00.000Z';
 const AT = '2026-03-01T03:00:00.000Z';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Invariant, invariantName, invariantsOf } from '../../../../schema/invariants.ts';
 import { allTables, tablesOf } from '../../../../schema/tables.ts';
 import { type Declared, possibleRows } from '../../../../src/api/answer-rules.ts';
-import { type RowCheck, rowCheck } from '../../../../src/contract/row-check.ts';
+import { type RowCheck, rowCheck } from '../../../../src/checks/row-check.ts';
 import { ActivityRow, TokensRow, ToolsRow, UserRow } from '../../../../src/contract/shapes.ts';
 import { STREAMS } from '../../../../src/core/stream.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RowCheck, rowCheck } from '../../../../src/contract/row-check.ts';
+import { type RowCheck, rowCheck } from '../../../../src/checks/row-check.ts';
 import {
   ActivityByClientRow,
   ActivityRow,

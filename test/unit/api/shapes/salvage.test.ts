@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { originalOf, rowCheck } from '../../../../src/contract/row-check.ts';
+import { originalOf, rowCheck } from '../../../../src/checks/row-check.ts';
 import {
   ActivityRow,
   ReadinessReport,

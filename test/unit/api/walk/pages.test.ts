@@ -9,7 +9,7 @@ import {
   walkUsers,
 } from '../../../../src/api/pages.ts';
 import { UnitError } from '../../../../src/core/errors.ts';
-import type { Answer } from '../../../../src/http/request.ts';
+import type { Answer } from '../../../../src/http/response.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 
 function answerOf(body: unknown): Answer {

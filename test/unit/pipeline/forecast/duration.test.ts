@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { forecastDuration } from '../../../../src/pipeline/forecast.ts';
-import type { RunRecord } from '../../../../src/warehouse/runs.ts';
+import type { RunRecord } from '../../../../src/records/runs.ts';
 
 function runOf(requests: number, ms: number, ended = true): RunRecord {
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { factTable, key, label, metric } from '../../../../schema/define.ts';
 import { tables } from '../../../../schema/tables.ts';
-import { exactText } from '../../../../src/contract/exact.ts';
+import { exactText } from '../../../../src/checks/exact.ts';
 import type { UserRow } from '../../../../src/contract/shapes.ts';
 import { Findings, mapping } from '../../../../src/pipeline/normalize/records.ts';
 import { privacyOf } from '../../../../src/privacy/email.ts';

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../../src/core/day.ts';
-import {
-  OPEN_END,
-  type PeopleInput,
-  resolvePeople,
-} from '../../../../src/warehouse/rollups/resolve-people.ts';
+import { OPEN_END, type PeopleInput, resolvePeople } from '../../../../src/rollups/resolve-people.ts';
 
 type Person = PeopleInput['people'][number];
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import { StorageError, UnitError } from '../../../../../src/core/errors.ts';
 import { CommitQueue, type Written } from '../../../../../src/pipeline/run/commit-queue.ts';
-import type { CommitOutcome, DayCommit } from '../../../../../src/warehouse/port.ts';
+import type { CommitOutcome, DayCommit } from '../../../../../src/units/unit.ts';
 import { commitOf } from '../../../../support/warehouse/commit-of.ts';
 
 const FIRST = parseDay('2026-02-01');

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import type { DailyStream } from '../../../../../src/core/stream.ts';
 import { RangeGauge, rowsPerDay } from '../../../../../src/pipeline/run/range-gauge.ts';
-import type { LedgerUnit } from '../../../../../src/warehouse/port.ts';
-import { dayKey, pendingUnit } from '../../../../../src/warehouse/unit.ts';
+import { dayKey, type LedgerUnit, pendingUnit } from '../../../../../src/units/unit.ts';
 
 const known = (rows: number) =>
   new Map<DailyStream, number>([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay, shiftDay } from '../../../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../../../src/core/stream.ts';
 import { Schedule } from '../../../../../src/pipeline/run/schedule.ts';
-import type { DayUnit } from '../../../../../src/warehouse/port.ts';
+import type { DayUnit } from '../../../../../src/units/unit.ts';
 
 const FIRST = parseDay('2026-02-01');
 const unitsOf = (days: number): DayUnit[] =>

@@ -1,0 +1,268 @@
+import { sql } from '../../schema/query.ts';
+import { views } from '../../schema/views.ts';
+import {
+  type DaySpan,
+  daysFrom,
+  FIRST_DAY,
+  type Month,
+  parseMonth,
+  spansOf,
+  type UtcDay,
+  weekdayOf,
+} from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
+import { EXIT, type ExitCode, worstExit } from '../core/exit-code.ts';
+import { newestDayOfUsers } from '../metrics/period.ts';
+import { type Provenance, readProvenance } from '../metrics/provenance.ts';
+import { teamsInPlaceOfTable } from '../metrics/query/rows.ts';
+import { withSql } from '../metrics/query/select.ts';
+import type { CoveredDays } from '../metrics/question.ts';
+import { type QueryRow, runReads } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { type BudgetRow, FIRST_MONTH, storedBudgets } from './budgets.ts';
+import { currenciesOf, storedPrices, unpricedAmong } from './prices.ts';
+import { storedRows } from './replace-rows.ts';
+
+/** The budgets of a month against what the teams have used. */
+export interface BudgetCheck {
+  readonly org_id: string;
+  readonly month: string;
+  /** The days of the month until the newest loaded day. */
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly teams: readonly CheckedBudget[];
+  /** Teams without a budget that have used credits. */
+  readonly without_budget: readonly TeamForecast[];
+  /** Settled Mondays to Fridays, and all of the month: what the forecast is made from. */
+  readonly weekdays_settled: number;
+  readonly weekdays: number;
+  readonly days: CoveredDays;
+  readonly run_id: string | null;
+  /** Currencies of the prices of the month. */
+  readonly currencies: readonly string[];
+  /** Stored days without a price. */
+  readonly without_price: readonly DaySpan[];
+  readonly exit_code: ExitCode;
+}
+
+/**
+ * Checks the budgets of a month. Call in a snapshot. Writes nothing.
+ * @param asked the month; by default that of the newest loaded day of users
+ * @throws {UsageError} if nothing is loaded, or if the month has no budget.
+ */
+export async function checkBudgets(
+  warehouse: Warehouse,
+  orgId: string,
+  asked: Month | undefined,
+): Promise<BudgetCheck> {
+  const newest = await runReads(warehouse, newestDayOfUsers(orgId));
+  const month = monthOfCheck(asked, newest);
+  const budgets = await budgetsOfMonth(warehouse, orgId, month);
+  const prices = await runReads(warehouse, storedRows(storedPrices, orgId));
+  const currencies = currenciesOf(month.name, prices);
+  const covered = await coverageOf(warehouse, orgId, month, newest);
+  const forecasts = await forecastsOf(warehouse, orgId, month);
+  const teams = budgets.map((budget) => {
+    const own = forecasts.filter(({ team }) => team === budget.team);
+    return judgeBudget(budget, own.length > 0 ? own : [idle(budget, covered)], currencies);
+  });
+  const budgeted = new Set(budgets.map(({ team }) => team));
+  const { from, until, days, run_id } = covered;
+  const missing = new Set(days.missing);
+  const stored = daysFrom(from, until).filter((day) => !missing.has(day));
+  return {
+    org_id: orgId,
+    month: month.name,
+    from,
+    until,
+    teams,
+    without_budget: forecasts.filter(({ team }) => !budgeted.has(team)),
+    weekdays_settled: covered.weekdaysSettled,
+    weekdays: weekdaysIn(daysFrom(firstOf(month), month.last)),
+    days,
+    run_id,
+    currencies: [...currencies].toSorted(),
+    without_price: spansOf(unpricedAmong(stored, prices)),
+    exit_code: worstExit(teams.map(exitCodeOf)),
+  };
+}
+
+function exitCodeOf({ status }: CheckedBudget): ExitCode {
+  if (status === 'no price' || status === 'other currency') return EXIT.usage;
+  return isOver(status) ? EXIT.overBudget : EXIT.ok;
+}
+
+function monthOfCheck(asked: Month | undefined, newest: UtcDay | null): Month {
+  if (asked !== undefined && asked.name < FIRST_MONTH) {
+    throw new UsageError(`the month ${asked.name} is before the first month with data`, {
+      hint: `the first month is ${FIRST_MONTH}`,
+    });
+  }
+  if (asked !== undefined) return asked;
+  if (newest === null) {
+    throw new UsageError('no day of users is loaded yet, so no month can be checked', {
+      hint: 'run the export first',
+    });
+  }
+  return parseMonth(newest.slice(0, FIRST_MONTH.length));
+}
+
+async function budgetsOfMonth(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  { name }: Month,
+): Promise<BudgetRow[]> {
+  const all = await runReads(warehouse, storedRows(storedBudgets, orgId));
+  const own = all.filter(({ month }) => month === name);
+  if (own.length > 0) return own;
+  throw new UsageError(`there is no budget for ${name}`, {
+    hint: `load budgets with daywalk budget load FILE.csv${all.length === 0 ? '' : '; daywalk budget list shows those that are loaded'}`,
+  });
+}
+
+interface Covered extends Pick<Provenance, 'from' | 'until' | 'days' | 'run_id'> {
+  readonly weekdaysSettled: number;
+}
+
+function firstOf({ first }: Month): UtcDay {
+  return first < FIRST_DAY ? FIRST_DAY : first;
+}
+
+/** The days of the month until the newest loaded day; all of them if the month is over or has not begun. */
+async function coverageOf(
+  warehouse: Pick<Warehouse, 'read'>,
+  orgId: string,
+  month: Month,
+  newest: UtcDay | null,
+): Promise<Covered> {
+  const from = firstOf(month);
+  const isRunning = newest !== null && newest >= from && newest < month.last;
+  const until = isRunning ? newest : month.last;
+  const { days, run_id } = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
+  const open = new Set([...days.unsettled, ...days.missing]);
+  const settled = daysFrom(from, until).filter((day) => !open.has(day));
+  return { from, until, days, run_id, weekdaysSettled: weekdaysIn(settled) };
+}
+
+function weekdaysIn(days: readonly UtcDay[]): number {
+  return days.filter((day) => weekdayOf(day) <= 5).length;
+}
+
+async function forecastsOf(warehouse: Warehouse, orgId: string, { name }: Month): Promise<TeamForecast[]> {
+  const teams = await teamsInPlaceOfTable(warehouse, orgId);
+  const body = sql.raw(views.monthForecast.select[warehouse.dialect]);
+  // The view itself would still read the table.
+  const named = teams.length === 0 ? [] : [...teams, { name: 'month_forecast', body }];
+  const rows = await warehouse.select(
+    withSql(
+      named,
+      sql`SELECT team, currency, tokens_so_far, cost_so_far, cost_forecast FROM month_forecast
+WHERE org_id = ${orgId} AND month = ${name}`,
+    ),
+  );
+  return rows.map(forecastIn).toSorted((a, b) => (a.team < b.team ? -1 : 1));
+}
+
+function forecastIn({ team, currency, tokens_so_far, cost_so_far, cost_forecast }: QueryRow): TeamForecast {
+  return {
+    team: String(team),
+    currency: typeof currency === 'string' ? currency : null,
+    tokens_so_far: numberOf(tokens_so_far),
+    cost_so_far: numberOf(cost_so_far),
+    cost_forecast: numberOf(cost_forecast),
+  };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+/** A team without a row in the month has used nothing, if anything of the month is stored. */
+function idle({ team }: BudgetRow, { days, weekdaysSettled }: Covered): TeamForecast {
+  const soFar = days.missing.length < days.expected ? 0 : null;
+  return {
+    team,
+    currency: null,
+    tokens_so_far: soFar,
+    cost_so_far: soFar,
+    cost_forecast: weekdaysSettled > 0 ? 0 : null,
+  };
+}
+
+/**
+ * The states of a budget: within its budget; above it already; above it by the end of the month; a day with credits has no price;
+ * the prices of the month have another currency, or several; or no number is stored.
+ */
+export const BUDGET_STATES = [
+  'ok',
+  'over budget',
+  'forecast over budget',
+  'no price',
+  'other currency',
+  'no data',
+] as const;
+
+/** One of {@link BUDGET_STATES}. */
+export type BudgetStatus = (typeof BUDGET_STATES)[number];
+
+/** A team and what it has used in the month, as the view `month_forecast` has it. */
+export interface TeamForecast {
+  readonly team: string;
+  /** Null without a price. */
+  readonly currency: string | null;
+  /** Credits of all stored days; null if no row has a number. */
+  readonly tokens_so_far: number | null;
+  /** Null if a day with credits has no price, or if no day of the month is stored. */
+  readonly cost_so_far: number | null;
+  /** Null before the first settled weekday too. */
+  readonly cost_forecast: number | null;
+}
+
+/** A team with a budget. */
+export interface CheckedBudget {
+  readonly team: string;
+  readonly currency: string;
+  readonly budget: number;
+  readonly cost_so_far: number | null;
+  readonly cost_forecast: number | null;
+  readonly status: BudgetStatus;
+}
+
+/** The relative difference that may be an error of rounding. */
+const ROUNDING = 1e-9;
+
+/**
+ * Compares a budget with what its team has used.
+ * @param used the team's rows of the month, one per currency
+ * @param currencies those of the prices of the month
+ */
+export function judgeBudget(
+  { team, currency, amount }: BudgetRow,
+  used: readonly TeamForecast[],
+  currencies: ReadonlySet<string>,
+): CheckedBudget {
+  const budget = { team, currency, budget: amount };
+  const [only, ...others] = used;
+  const isOther = currencies.size > 1 || (currencies.size === 1 && !currencies.has(currency));
+  // A cost in another currency than the budget would be misread.
+  if (only === undefined || others.length > 0 || isOther) {
+    return { ...budget, cost_so_far: null, cost_forecast: null, status: 'other currency' };
+  }
+  const { cost_so_far, cost_forecast } = only;
+  return { ...budget, cost_so_far, cost_forecast, status: statusOf(only, amount) };
+}
+
+function statusOf({ tokens_so_far, cost_so_far, cost_forecast }: TeamForecast, budget: number): BudgetStatus {
+  if (cost_so_far === null) return tokens_so_far === null ? 'no data' : 'no price';
+  if (exceeds(cost_so_far, budget)) return 'over budget';
+  return cost_forecast !== null && exceeds(cost_forecast, budget) ? 'forecast over budget' : 'ok';
+}
+
+/** True for the states in which a team needs attention because of its cost. */
+export function isOver(status: BudgetStatus): boolean {
+  return status === 'over budget' || status === 'forecast over budget';
+}
+
+function exceeds(cost: number, budget: number): boolean {
+  return cost > budget * (1 + ROUNDING);
+}

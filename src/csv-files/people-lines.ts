@@ -1,0 +1,157 @@
+import { FIRST_DAY } from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
+import { type Subject, withSubjects } from '../erased/list.ts';
+import { UNASSIGNED } from '../metrics/question.ts';
+import { type EmailPolicy, isPseudonym, privacyOf } from '../privacy/email.ts';
+import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
+import type { PersonRow } from '../rollups/standing.ts';
+import { type CellParser, dayCell, fillable, Mistakes, optional, textCell } from './csv-columns.ts';
+import type { Storing } from './loaded-file.ts';
+import { addOverlaps, addReversed, sortedByStart, storedEnd } from './periods.ts';
+import type { CsvRow } from './read-csv.ts';
+import type { RowOfLine } from './replace-rows.ts';
+
+const teamCell: CellParser<string> = (text) => {
+  if (text.toLowerCase() !== UNASSIGNED) return textCell(text);
+  throw new UsageError('means people without a team', {
+    hint: 'leave the cell empty, or use another name',
+  });
+};
+
+/** The columns of a file of people. */
+export const peopleColumns = {
+  user_id: optional(textCell),
+  user_email: optional(textCell),
+  team: fillable(teamCell),
+  name: optional(textCell),
+  department: optional(textCell),
+  cost_center: optional(textCell),
+  manager_email: optional(textCell),
+  valid_from: optional(dayCell),
+  valid_to: optional(dayCell),
+} as const;
+
+type PeopleLine = CsvRow<typeof peopleColumns>;
+
+/** The row of a file of people. */
+export type WrittenPerson = Readonly<Record<keyof typeof peopleColumns, string | null>>;
+
+/** A row of `people`, and the email address of its line as the policy stores it, also if the user ID is the key. */
+export interface PersonOfLine extends RowOfLine<PersonRow> {
+  readonly email: string | null;
+}
+
+/** The most periods of one person: a move on every working day for four years. */
+const PERIODS_MAX = 1_000;
+
+type StoringPeople = Omit<Storing, 'erased' | 'now'> & { readonly erased: ErasedPeople };
+
+/**
+ * Turns the lines of a file into rows, with no more of a person than the policy allows. Email addresses are stored in lower
+ * case, so that two spellings are one person.
+ * @throws {UsageError} that names file, line and remedy of every mistake.
+ */
+export function peopleOf(lines: readonly PeopleLine[], storing: Storing): PersonOfLine[] {
+  const { orgId, erased, now } = storing;
+  const read = (list: ErasedList) =>
+    readPeople(lines, { ...storing, erased: new ErasedPeople(list, [orgId]) });
+  // For this file only: an address in a file may be a mistake.
+  return read(withSubjects(erased, orgId, newAddressesOf(read(erased)), now));
+}
+
+function readPeople(lines: readonly PeopleLine[], storing: StoringPeople): PersonOfLine[] {
+  const mistakes = new Mistakes(storing.file);
+  const toStored = createEmailStorer(storing.emails);
+  const people = lines.flatMap((line) => personOf(line, storing, toStored, mistakes) ?? []);
+  for (const own of Map.groupBy(people, ({ row }) => row.person).values()) {
+    const excess = own[PERIODS_MAX];
+    if (excess !== undefined) {
+      const message = `the person of this line has more than ${PERIODS_MAX} periods`;
+      mistakes.add({ line: excess.line, message, hint: 'join periods in which nothing changes' });
+    }
+    addOverlaps(sortedByStart(own), mistakes, ({ first, later }) => ({
+      message: `the same person as in line ${first.line}, and both lines are valid on ${later.row.valid_from}`,
+      hint: 'end the earlier period with valid_to on the day before, or remove one of the lines',
+    }));
+  }
+  mistakes.refuse();
+  return people;
+}
+
+/** Addresses that stand beside the ID of an erased person: other lines may hold them alone. */
+function newAddressesOf(people: readonly PersonOfLine[]): Subject[] {
+  return people.flatMap(({ row, email }) =>
+    isPseudonym(row.person) && email !== null && !isPseudonym(email) ? { kind: 'email', value: email } : [],
+  );
+}
+
+function personOf(
+  { line, cells }: PeopleLine,
+  { orgId, emails, erased }: StoringPeople,
+  toStored: (email: string | null) => string | null,
+  mistakes: Mistakes,
+): PersonOfLine | null {
+  for (const column of ['user_email', 'manager_email'] as const) {
+    const value = cells[column];
+    if (value === null || isEmail(value) || (emails.mode === 'hash' && isHashedEmail(value))) continue;
+    const message = `${column} "${value}" is not an email address`;
+    mistakes.add({ line, message, hint: 'write it like ada@example.com, or leave it empty' });
+  }
+  const email = toStored(cells.user_email);
+  const person = cells.user_id ?? email;
+  if (person === null) {
+    const message = 'the line has no user_id, and email addresses are not stored here';
+    mistakes.add({ line, message, hint: 'give the user_id of each person' });
+    return null;
+  }
+  const row: PersonRow = {
+    org_id: orgId,
+    person,
+    valid_from: cells.valid_from ?? FIRST_DAY,
+    valid_to: storedEnd(cells.valid_to),
+    name: emails.mode === 'keep' ? cells.name : null,
+    team: cells.team,
+    department: cells.department,
+    cost_center: cells.cost_center,
+    manager_email: toStored(cells.manager_email),
+  };
+  addReversed({ line, row }, mistakes);
+  return withoutErased({ line, row, email }, erased);
+}
+
+function withoutErased({ line, row, email }: PersonOfLine, erased: ErasedPeople): PersonOfLine {
+  const { person, name, manager_email: manager } = row;
+  const stored = {
+    person: erased.text(person, true),
+    name: erased.isErased(person) ? null : name,
+    manager_email: manager && erased.text(manager),
+  };
+  return { line, row: { ...row, ...stored }, email: email && erased.text(email) };
+}
+
+function createEmailStorer(policy: EmailPolicy): (email: string | null) => string | null {
+  const privacy = privacyOf(policy);
+  return (email) => {
+    if (email === null) return null;
+    const lower = email.toLowerCase();
+    return policy.mode === 'hash' && isHashedEmail(lower) ? lower : privacy.email(lower);
+  };
+}
+
+/** An email address under a policy that hashes: an HMAC-SHA-256 in hexadecimal. */
+const HASHED = /^[0-9a-f]{64}$/i;
+
+/** True for what can be an email address: one @ between two texts without blanks. */
+function isEmail(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(text);
+}
+
+/** True for an email address as a policy that hashes stores it. */
+function isHashedEmail(text: string): boolean {
+  return HASHED.test(text);
+}
+
+/** The column of a file in which the key of a stored person is loaded again. */
+export function keyColumnOf(person: string, isUser: (id: string) => boolean): 'user_id' | 'user_email' {
+  return !isUser(person) && (isEmail(person) || isHashedEmail(person)) ? 'user_email' : 'user_id';
+}

@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from '../../schema/query.ts';
+import { encoderOf, type Value, type Values } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { BusyError, UsageError } from '../core/errors.ts';
+import { isObject, parseJson } from '../core/json.ts';
+import { runReads, type Steps } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import {
+  type ErasedEntry,
+  type ErasedKind,
+  type ErasedList,
+  pseudonymOf,
+  subjectHmac,
+} from '../privacy/erased-people.ts';
+
+/** Where the keys are kept, as a JSON list. They belong to the warehouse, not to an organization. */
+export const ERASED_KEYS = 'erased-keys';
+const KEY_BYTES = 32;
+
+const encode = encoderOf(tables.erased);
+
+/** The list of the erased, as steps of a transaction. */
+export function* readErasedSteps(): Steps<ErasedList> {
+  const rows =
+    yield sql`SELECT org_id, kind, subject_hmac, pseudonym, erased_at FROM erased ORDER BY org_id, kind, subject_hmac`;
+  const [state] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${ERASED_KEYS}`;
+  return {
+    keys: keysIn(state?.['value'] ?? null),
+    entries: rows.map((row) => ({
+      orgId: String(row['org_id']),
+      kind: kindOf(row['kind']),
+      subjectHmac: String(row['subject_hmac']),
+      pseudonym: String(row['pseudonym']),
+      erasedAt: String(row['erased_at']),
+    })),
+  };
+}
+
+/** Everyone and everything that was erased from a warehouse. */
+export async function readErased(warehouse: Pick<Warehouse, 'select'>): Promise<ErasedList> {
+  return runReads(warehouse, readErasedSteps());
+}
+
+/**
+ * Under which name a process lists people, and stores what it has compared with the list, see `Warehouse.oneAtATime`: rows are
+ * stored either before someone is listed, and swept, or after it.
+ */
+export const LISTING = 'erased';
+
+/**
+ * A step of a transaction that stores what was compared with a list.
+ * @throws {BusyError} if the list has grown since it was read.
+ */
+export function* expectSameErased({ entries }: ErasedList): Steps<void> {
+  const [row] = yield sql`SELECT COUNT(*) AS listed FROM erased`;
+  expectSameCount(entries.length, row?.['listed'] ?? 0);
+}
+
+/** @throws {BusyError} if the list has not the expected number of entries. */
+export function expectSameCount(expected: number, listed: Value): void {
+  if (Number(listed) !== expected)
+    throw new BusyError('somebody was erased meanwhile; nothing was stored', { hint: 'repeat the command' });
+}
+
+/** @throws {UsageError} if an organization was erased: nothing of it may be stored again. */
+export function expectNotErased(list: ErasedList, orgId: string): void {
+  const entry = erasedOrganization(list, orgId);
+  if (entry === undefined) return;
+  throw new UsageError(`the organization ${orgId} was erased on ${entry.erasedAt.slice(0, 10)}`, {
+    hint: 'take it out of the export; to store it again, begin a new warehouse',
+  });
+}
+
+/**
+ * The entry of an erased organization; undefined for any other.
+ * @param name its ID, or a name that was recorded for it. @default the ID
+ */
+export function erasedOrganization(
+  { keys, entries }: ErasedList,
+  orgId: string,
+  name = orgId,
+): ErasedEntry | undefined {
+  const hmacs = new Set(keys.map((key) => subjectHmac(key, orgId, 'organization', name)));
+  return entries.find(({ kind, subjectHmac: hmac }) => kind === 'organization' && hmacs.has(hmac));
+}
+
+/** A value to erase. */
+export interface Subject {
+  readonly kind: ErasedKind;
+  readonly value: string;
+}
+
+/**
+ * Puts values on the list, with a new key if the warehouse has none. May be repeated.
+ * @returns the list with them
+ */
+export async function listErased(
+  warehouse: Pick<Warehouse, 'transact' | 'oneAtATime'>,
+  orgId: string,
+  subjects: readonly Subject[],
+  at: Date,
+): Promise<ErasedList> {
+  const steps = function* (): Steps<ErasedList> {
+    const before = yield* readErasedSteps();
+    const after = withSubjects(before, orgId, subjects, at);
+    const added = after.entries.slice(before.entries.length);
+    if (before.keys.length === 0) yield keyRow(after.keys);
+    if (added.length > 0) yield entryRows(added);
+    return after;
+  };
+  return warehouse.oneAtATime(LISTING, () => warehouse.transact('list the erased in', steps));
+}
+
+/**
+ * A list with further values at its end, and with a new key if it has none. A value that is on it under any of its keys keeps its
+ * pseudonym.
+ */
+export function withSubjects(
+  { keys: known, entries }: ErasedList,
+  orgId: string,
+  subjects: readonly Subject[],
+  at: Date,
+): ErasedList {
+  const keys = known.length === 0 ? [newKey()] : known;
+  const [key = newKey()] = keys;
+  const listed = new Set(entries.map((entry) => entry.subjectHmac));
+  const added = subjects
+    .filter(({ kind, value }) => !keys.some((each) => listed.has(subjectHmac(each, orgId, kind, value))))
+    .map((subject) => entryOf(key, orgId, subject, at));
+  return { keys, entries: [...entries, ...added] };
+}
+
+function newKey(): string {
+  return randomBytes(KEY_BYTES).toString('hex');
+}
+
+/** Creates the key of a warehouse that has none, so that its copies share it: then they know whom the others erase. */
+export async function ensureErasedKey(warehouse: Pick<Warehouse, 'transact'>): Promise<void> {
+  await warehouse.transact('create the key of the erased in', function* () {
+    const { keys } = yield* readErasedSteps();
+    if (keys.length === 0) yield keyRow([newKey()]);
+  });
+}
+
+/** Adds the list of another place, such as an archive, to that of a warehouse. */
+export async function joinErased(
+  warehouse: Pick<Warehouse, 'transact'>,
+  other: ErasedList,
+): Promise<ErasedList> {
+  return warehouse.transact('list the erased in', function* () {
+    const own = yield* readErasedSteps();
+    const joined = joinLists(own, other);
+    if (joined.keys.length > own.keys.length) yield keyRow(joined.keys);
+    if (joined.entries.length > own.entries.length) yield entryRows(joined.entries.slice(own.entries.length));
+    return joined;
+  });
+}
+
+/** The entries of two lists, those of the first one at the beginning. */
+export function joinLists(own: ErasedList, other: ErasedList): ErasedList {
+  const known = new Set(own.entries.map(({ subjectHmac: hmac }) => hmac));
+  const added = other.entries.filter(({ subjectHmac: hmac }) => !known.has(hmac));
+  return { keys: [...new Set([...own.keys, ...other.keys])], entries: [...own.entries, ...added] };
+}
+
+function entryOf(key: string, orgId: string, { kind, value }: Subject, at: Date): ErasedEntry {
+  return {
+    orgId,
+    kind,
+    subjectHmac: subjectHmac(key, orgId, kind, value),
+    pseudonym: pseudonymOf(key, orgId, kind, value),
+    erasedAt: at.toISOString(),
+  };
+}
+
+/** Entries as rows of the table, without certificates. */
+export function encodeEntries(entries: readonly ErasedEntry[]): Values[] {
+  return entries.map(({ orgId, kind, subjectHmac: subject_hmac, pseudonym, erasedAt }) =>
+    encode({ org_id: orgId, kind, subject_hmac, pseudonym, erased_at: erasedAt, certificate: null }),
+  );
+}
+
+function entryRows(entries: readonly ErasedEntry[]) {
+  return { table: tables.erased, rows: encodeEntries(entries) };
+}
+
+function keyRow(keys: readonly string[]) {
+  const row = { org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) };
+  return { table: tables.exportState, rows: [encoderOf(tables.exportState)(row)] };
+}
+
+function keysIn(text: unknown): string[] {
+  const keys = typeof text === 'string' ? parseJson(text) : undefined;
+  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
+}
+
+function kindOf(value: unknown): ErasedKind {
+  if (value === 'user' || value === 'email' || value === 'organization') return value;
+  throw new UsageError(`the table erased holds a row of the kind ${JSON.stringify(value)}`, {
+    hint: 'a newer version of daywalk has written it: update daywalk',
+  });
+}
+
+/** The list in a JSON text, such as the file of an archive; undefined if it is damaged. */
+export function parseErased(text: string): ErasedList | undefined {
+  const value = parseJson(text);
+  if (!isObject(value) || !Array.isArray(value['keys']) || !Array.isArray(value['entries'])) return undefined;
+  const entries: ErasedEntry[] = [];
+  for (const entry of value['entries']) {
+    if (!isObject(entry)) return undefined;
+    const { orgId, kind, subjectHmac: hmac, pseudonym, erasedAt } = entry;
+    if (typeof orgId !== 'string' || typeof hmac !== 'string' || typeof pseudonym !== 'string')
+      return undefined;
+    if (typeof erasedAt !== 'string') return undefined;
+    entries.push({ orgId, kind: kindOf(kind), subjectHmac: hmac, pseudonym, erasedAt });
+  }
+  return { keys: value['keys'].filter((key) => typeof key === 'string'), entries };
+}

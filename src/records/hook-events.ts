@@ -1,0 +1,89 @@
+import { sql } from '../../schema/query.ts';
+import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { expectSameCount } from '../erased/list.ts';
+import { readOrganizationsSteps } from '../ledger/ledger.ts';
+import { countWritten, type Steps } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+
+const { hookEvents, erased: erasedTable } = tables;
+const COLUMNS = columnsOf(hookEvents);
+const encode = encoderOf(hookEvents);
+const idOf = readerOf(hookEvents, 'event_id');
+/** Events whose IDs one statement compares. */
+const COMPARED_MAX = 5000;
+
+/** A row of `hook_events` without its organization. */
+export type HookEventRow = Omit<RowOf<typeof hookEvents>, 'org_id'>;
+
+/** Hook events, ready to be stored. */
+export interface HookEventCommit {
+  /** The organization of the events; '' if it is not known. */
+  readonly orgId: string;
+  readonly rows: readonly HookEventRow[];
+  /**
+   * Length of the list of the erased with which the rows were compared. If it has grown since, nothing is stored.
+   * @default not checked
+   */
+  readonly erased?: number;
+}
+
+/**
+ * Stores hook events, and assigns this organization to events that were stored without one. An event whose ID is
+ * stored already, under any organization, is not stored again. Returns the number of rows written.
+ * @throws {BusyError} if somebody was erased meanwhile.
+ */
+export function storeHookEvents(
+  warehouse: Pick<Warehouse, 'transact'>,
+  { orgId, rows, erased }: HookEventCommit,
+): Promise<number> {
+  const steps = function* (): Steps<number> {
+    if (erased !== undefined) yield* expectErased(erased);
+    const adopted = orgId === '' ? [] : yield* takeHomeless(orgId);
+    const events = [...adopted, ...rows.map((row) => encode({ org_id: orgId, ...row }))];
+    const fresh = new Map(events.map((values) => [String(idOf(values)), values]));
+    // An event may have been stored when another organization, or none, was the only one.
+    const orgs = new Set([...(yield* readOrganizationsSteps()), orgId, '']);
+    for (const id of yield* knownEvents([...orgs], [...fresh.keys()])) fresh.delete(id);
+    return fresh.size === 0 ? 0 : yield* countWritten({ table: hookEvents, add: [...fresh.values()] });
+  };
+  return warehouse.transact('store hook events in', steps, 'latest');
+}
+
+/** Nobody is listed before this transaction has ended, so the erasure that lists the next person sweeps its rows. */
+function* expectErased(expected: number): Steps<void> {
+  yield { freeze: erasedTable };
+  const [row] = yield sql`SELECT COUNT(*) AS listed FROM erased`;
+  expectSameCount(expected, row?.['listed'] ?? 0);
+}
+
+/**
+ * Removes the events without an organization and returns them as events of this one: the column by which rows are distributed
+ * cannot be updated.
+ */
+function* takeHomeless(orgId: string): Steps<Values[]> {
+  const found = yield { table: hookEvents, find: [['']], columns: COLUMNS };
+  if (found.length === 0) return [];
+  const homeless = found.map((row) => COLUMNS.map((name) => row[name] ?? null));
+  yield { table: hookEvents, remove: homeless.map(keyOf(hookEvents)) };
+  return homeless.map((values) => values.with(COLUMNS.indexOf('org_id'), orgId));
+}
+
+/** Which of the events are stored already, also under another organization or none. */
+function* knownEvents(orgs: readonly string[], ids: readonly string[]): Steps<string[]> {
+  const known: string[] = [];
+  for (let start = 0; start < ids.length; start += COMPARED_MAX) {
+    const some = ids.slice(start, start + COMPARED_MAX);
+    const rows = yield sql`SELECT event_id FROM hook_events
+      WHERE org_id IN (${listOf(orgs)}) AND event_id IN (${listOf(some)})`;
+    known.push(...rows.map((row) => String(row['event_id'])));
+  }
+  return known;
+}
+
+function listOf(texts: readonly string[]) {
+  return sql.join(
+    texts.map((text) => sql`${text}`),
+    sql`, `,
+  );
+}

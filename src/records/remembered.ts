@@ -1,0 +1,194 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { sql } from '../../schema/query.ts';
+import { encoderOf } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { FIRST_DAY } from '../core/day.ts';
+import { DaywalkError, UsageError } from '../core/errors.ts';
+import { replaceFile } from '../core/files.ts';
+import { isObject, parseJson } from '../core/json.ts';
+import { listErased } from '../erased/list.ts';
+import { isPostgres } from '../port/location.ts';
+import type { Steps } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { type EmailPolicy, isPseudonym, saltFingerprint } from '../privacy/email.ts';
+import { readState, writeState } from './runs.ts';
+
+/** Where the folders of archives are remembered. They belong to the warehouse, not to an organization. */
+export const ARCHIVES = 'archives';
+/** Where the places are noted that a warehouse in PostgreSQL was copied or published to. */
+export const PUBLISHED = 'published';
+/** The most places that are remembered; the oldest one is forgotten. */
+const PLACES_MAX = 100;
+
+/** The folders of the archives that runs have written, in the order in which they were first used. */
+export async function readArchives(warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
+  return placesIn(await readState(warehouse, '', ARCHIVES));
+}
+
+/** Remembers the folder of an archive, so that an erasure does not miss it. */
+export async function rememberArchive(
+  warehouse: Pick<Warehouse, 'read' | 'transact'>,
+  folder: string,
+): Promise<void> {
+  const known = await readArchives(warehouse);
+  if (!known.includes(folder)) await writeState(warehouse, '', ARCHIVES, textOf([...known, folder]));
+}
+
+/**
+ * Where a warehouse was copied or published to, in the order in which that was first done. It is noted in a file beside a
+ * SQLite warehouse, because a publish only reads that; in PostgreSQL in the warehouse itself.
+ */
+export async function readPublished(location: string, warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
+  const path = noteOf(location);
+  if (path === null) return placesIn(await readState(warehouse, '', PUBLISHED));
+  return existsSync(path) ? placesIn(readFileSync(path, 'utf8')) : [];
+}
+
+/** Notes where a warehouse is copied or published to. Without the right to write there, nothing is noted. */
+export async function notePublished(
+  location: string,
+  warehouse: Pick<Warehouse, 'read' | 'transact'>,
+  place: string,
+): Promise<void> {
+  const path = noteOf(location);
+  const known = await readPublished(location, warehouse);
+  if (known.includes(place)) return;
+  const text = textOf([...known, place]);
+  try {
+    await (path === null ? writeState(warehouse, '', PUBLISHED, text) : replaceFile(path, `${text}\n`));
+  } catch (error) {
+    if (!(error instanceof DaywalkError)) throw error;
+  }
+}
+
+function noteOf(location: string): string | null {
+  return isPostgres(location) ? null : resolve(`${location}.published.json`);
+}
+
+/** The places in two noted texts, without repetitions; null if both are. */
+export function joinPlaces(a: string | null, b: string | null): string | null {
+  return a === null && b === null ? null : textOf([...new Set([...placesIn(b), ...placesIn(a)])]);
+}
+
+function textOf(places: readonly string[]): string {
+  return JSON.stringify(places.slice(-PLACES_MAX));
+}
+
+function placesIn(text: string | null): string[] {
+  const places = text === null ? [] : parseJson(text);
+  return Array.isArray(places) ? places.filter((place) => typeof place === 'string') : [];
+}
+
+/** Where the plan of an erasure is kept until it is complete, for the organization that it is about. It names the person. */
+export const ERASURE = 'erasure';
+
+/** An erasure that is under way or was interrupted, without personal data. */
+export interface PendingErasure {
+  readonly orgId: string;
+  /** An ISO instant. */
+  readonly beganAt: string;
+}
+
+/** The erasures that have begun in a warehouse and are not complete. */
+export async function pendingErasures(warehouse: Pick<Warehouse, 'select'>): Promise<PendingErasure[]> {
+  const rows = await warehouse.select(
+    sql`SELECT org_id, value FROM export_state WHERE name = ${ERASURE} ORDER BY org_id`,
+  );
+  return rows.map(({ org_id, value }) => {
+    const plan = parseJson(String(value));
+    return { orgId: String(org_id), beganAt: isObject(plan) ? String(plan['at']) : '' };
+  });
+}
+
+/** Where they are kept until they are swept, for each organization. */
+const LEARNED = 'erased-addresses';
+const encode = encoderOf(tables.exportState);
+
+/** New addresses of erased people in one organization. */
+export interface LearnedAddresses {
+  readonly orgId: string;
+  /** As the email policy stores them. */
+  readonly values: readonly string[];
+}
+
+/**
+ * Puts addresses that came with an erased ID on the list, and remembers them: rows may hold them without the ID. Call it before
+ * such rows are committed. May be repeated.
+ */
+export async function listLearned(
+  warehouse: Pick<Warehouse, 'transact' | 'oneAtATime'>,
+  { orgId, values }: LearnedAddresses,
+  at: Date,
+): Promise<void> {
+  await warehouse.transact('remember addresses in', function* (): Steps<void> {
+    const [row] = yield sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name = ${LEARNED}`;
+    const value = JSON.stringify([...new Set([...addressesIn(row?.['value']), ...values])]);
+    yield { table: tables.exportState, rows: [encode({ org_id: orgId, name: LEARNED, value })] };
+  });
+  const subjects = values.map((value) => ({ kind: 'email' as const, value }));
+  await listErased(warehouse, orgId, subjects, at);
+}
+
+/** The addresses that are still to be swept. */
+export async function readLearned(warehouse: Pick<Warehouse, 'select'>): Promise<LearnedAddresses[]> {
+  const rows = await warehouse.select(
+    sql`SELECT org_id, value FROM export_state WHERE name = ${LEARNED} ORDER BY org_id`,
+  );
+  // An erasure that came before has replaced those that it swept.
+  return rows.map(({ org_id, value }) => ({
+    orgId: String(org_id),
+    values: addressesIn(value).filter((address) => !isPseudonym(address)),
+  }));
+}
+
+/** Forgets the addresses of an organization after they were swept. */
+export async function forgetLearned(warehouse: Pick<Warehouse, 'transact'>, orgId: string): Promise<void> {
+  await warehouse.transact('forget addresses in', function* () {
+    yield sql`DELETE FROM export_state WHERE org_id = ${orgId} AND name = ${LEARNED}`;
+  });
+}
+
+function addressesIn(text: unknown): string[] {
+  const values = typeof text === 'string' ? parseJson(text) : undefined;
+  return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
+}
+
+/** Where the fingerprint is kept. It belongs to the warehouse, not to an organization. */
+const PLACE = ['', 'email_salt'] as const;
+
+/**
+ * Makes sure that all hashes in the warehouse use one salt. With two salts, a person would have two hashes. The first
+ * salt is remembered as a fingerprint. Does nothing unless emails are hashed.
+ * @param isNew replaces the remembered salt with this one.
+ * @throws {UsageError} when the salt is not the remembered one.
+ */
+export async function expectEmailSalt(
+  warehouse: Warehouse,
+  policy: EmailPolicy,
+  isNew = false,
+): Promise<void> {
+  if (policy.mode !== 'hash') return;
+  if (!isNew) await checkEmailSalt(warehouse, policy);
+  const found = JSON.stringify(saltFingerprint(policy.salt));
+  if ((await readState(warehouse, ...PLACE)) !== found) await writeState(warehouse, ...PLACE, found);
+}
+
+/**
+ * As {@link expectEmailSalt}, but remembers nothing.
+ * @throws {UsageError} when the salt is not the remembered one.
+ */
+export async function checkEmailSalt(warehouse: Warehouse, policy: EmailPolicy): Promise<void> {
+  if (policy.mode !== 'hash') return;
+  const known = await readState(warehouse, ...PLACE);
+  if (known !== null && known !== JSON.stringify(saltFingerprint(policy.salt))) {
+    throw new UsageError(
+      `the emails in ${warehouse.location} were hashed with another salt than the one given`,
+      {
+        hint: 'set the old salt again, or hash all emails anew',
+        reason: 'salt-differs',
+        facts: { firstDay: FIRST_DAY },
+      },
+    );
+  }
+}

@@ -1,0 +1,183 @@
+import { sql } from '../../schema/query.ts';
+import { encoderOf, type RowOf } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { canonicalJson } from '../core/json.ts';
+import type { Stream } from '../core/stream.ts';
+import type { QueryRow, Steps } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+
+/** A run, as it begins. */
+export interface RunStart {
+  readonly runId: string;
+  readonly command: string;
+  readonly startedAt: Date;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** A run, as it ends. */
+export interface RunEnd {
+  readonly runId: string;
+  readonly orgId: string | null;
+  readonly endedAt: Date;
+  readonly exitCode: number;
+  readonly unitsDone: number;
+  readonly unitsFailed: number;
+  readonly rowsWritten: number;
+  readonly requests: number;
+  readonly retries: number;
+  /** Number of responses by HTTP status. */
+  readonly responses: Readonly<Record<string, number>>;
+  /** The streams that the run brought up to yesterday. */
+  readonly completed: readonly Stream[];
+}
+
+/** A run of the past. `endedAt` is null when it was killed or is under way. */
+export interface RunRecord {
+  readonly runId: string;
+  readonly orgId: string | null;
+  readonly command: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly exitCode: number | null;
+  readonly unitsDone: number;
+  readonly unitsFailed: number;
+  readonly rowsWritten: number;
+  readonly requests: number;
+  readonly retries: number;
+}
+
+const { exportRuns, exportState, sessions } = tables;
+const encodeRun = encoderOf(exportRuns);
+const encodeState = encoderOf(exportState);
+const encodeSession = encoderOf(sessions);
+
+/** Records that a run began. */
+export async function startRun(warehouse: Pick<Warehouse, 'transact'>, run: RunStart): Promise<void> {
+  const row = encodeRun({
+    run_id: run.runId,
+    org_id: null,
+    command: run.command,
+    started_at: run.startedAt.toISOString(),
+    ended_at: null,
+    exit_code: null,
+    units_done: 0,
+    units_failed: 0,
+    rows_written: 0,
+    requests: 0,
+    retries: 0,
+    versions: JSON.stringify(run.versions),
+    responses: null,
+    completed: null,
+  });
+  await warehouse.transact(
+    'record the run in',
+    function* () {
+      yield { table: exportRuns, rows: [row] };
+    },
+    'latest',
+  );
+}
+
+/** Records how a run ended. */
+export async function endRun(warehouse: Pick<Warehouse, 'transact'>, run: RunEnd): Promise<void> {
+  const columns: Partial<RowOf<typeof exportRuns>> = {
+    org_id: run.orgId,
+    ended_at: run.endedAt.toISOString(),
+    exit_code: run.exitCode,
+    units_done: run.unitsDone,
+    units_failed: run.unitsFailed,
+    rows_written: run.rowsWritten,
+    requests: run.requests,
+    retries: run.retries,
+    responses: canonicalJson(run.responses),
+    completed: JSON.stringify(run.completed),
+  };
+  const assignments = Object.entries(columns).map(([name, value]) => sql`${sql.identifier(name)} = ${value}`);
+  await warehouse.transact(
+    'record the run in',
+    function* () {
+      yield sql`UPDATE export_runs SET ${sql.join(assignments, sql`, `)} WHERE run_id = ${run.runId}`;
+    },
+    'latest',
+  );
+}
+
+/**
+ * The latest runs, newest first.
+ * @param orgId only the runs of this organization. @default all runs
+ */
+export function readRuns(
+  warehouse: Pick<Warehouse, 'read'>,
+  limit: number,
+  orgId?: string,
+): Promise<RunRecord[]> {
+  const where = orgId === undefined ? sql`` : sql`WHERE org_id = ${orgId}`;
+  return warehouse.read(function* () {
+    const rows =
+      yield sql`SELECT * FROM export_runs ${where} ORDER BY started_at DESC, run_id DESC LIMIT ${limit}`;
+    return rows.map(runOf);
+  });
+}
+
+function runOf(run: QueryRow): RunRecord {
+  const { org_id: orgId = null, ended_at: endedAt = null, exit_code: exitCode = null } = run;
+  return {
+    runId: String(run['run_id']),
+    orgId: orgId === null ? null : String(orgId),
+    command: String(run['command']),
+    startedAt: String(run['started_at']),
+    endedAt: endedAt === null ? null : String(endedAt),
+    exitCode: exitCode === null ? null : Number(exitCode),
+    unitsDone: Number(run['units_done']),
+    unitsFailed: Number(run['units_failed']),
+    rowsWritten: Number(run['rows_written']),
+    requests: Number(run['requests']),
+    retries: Number(run['retries']),
+  };
+}
+
+/**
+ * Reads a value that runs have stored for an organization under a name, as JSON text; null if there is none. The
+ * organization '' means the warehouse itself.
+ */
+export function readState(
+  warehouse: Pick<Warehouse, 'read'>,
+  orgId: string,
+  name: string,
+): Promise<string | null> {
+  return warehouse.read(function* () {
+    const [row] = yield sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name = ${name}`;
+    const value = row?.['value'];
+    return typeof value === 'string' ? value : null;
+  });
+}
+
+/** Stores a JSON text under a name, in place of the earlier one. */
+export async function writeState(
+  warehouse: Pick<Warehouse, 'transact'>,
+  orgId: string,
+  name: string,
+  value: string,
+): Promise<void> {
+  await warehouse.transact(
+    'remember the state in',
+    function* () {
+      yield { table: exportState, rows: [encodeState({ org_id: orgId, name, value })] };
+    },
+    'latest',
+  );
+}
+
+/** A row of `sessions`. */
+export type SessionRow = RowOf<typeof sessions>;
+
+/** Stores a created session, or replaces the stored one. */
+export async function recordSession(warehouse: Pick<Warehouse, 'transact'>, row: SessionRow): Promise<void> {
+  await warehouse.transact(
+    'record a session in',
+    function* (): Steps<void> {
+      yield { table: sessions, rows: [encodeSession(row)] };
+    },
+    'latest',
+  );
+}

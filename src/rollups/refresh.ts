@@ -1,0 +1,259 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { type Dialect, type SQL, sql } from '../../schema/query.ts';
+import { encoderOf } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { daysFrom, type UtcDay } from '../core/day.ts';
+import { runReads, type Steps } from '../port/steps.ts';
+import type { Warehouse } from '../port/warehouse.ts';
+import { type Bucket, bucketsOf, extendDates, groupsOf, hasAllDates, isIn } from './calendar.ts';
+import { type TeamPeriod, teamPeriods } from './resolve-people.ts';
+import {
+  isUsersCurrent,
+  MARKED_ROLLUPS,
+  type MarkedRollup,
+  PEOPLE_MARK,
+  peopleSha256,
+  readStanding,
+  type Standing,
+} from './standing.ts';
+import { columnList, listOf, monthEmails, organizationTotals, usersOfToday, userTotals } from './totals.ts';
+
+/** The name under which one process at a time writes rollups, see `Warehouse.oneAtATime`. */
+export const ROLLUPS = 'rollups';
+
+/**
+ * About how many rows of `user_daily` one transaction reads. SQLite blocks the process during a statement, so a
+ * transaction must stay short; a bucket with more rows has a transaction of its own.
+ */
+const ROWS_PER_TRANSACTION = 100_000;
+
+/** How often months are computed again because other workers committed meanwhile. The next run does the rest. */
+const ROUNDS_MAX = 3;
+
+/** What to refresh. */
+export interface RefreshOptions {
+  readonly orgId: string;
+  /** The present, up to two years after which `dates` goes. */
+  readonly now: Date;
+  /** Days whose rollups are computed again even if they are current, for rollups that somebody edited. @default none */
+  readonly force?: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | undefined;
+  /** Aborted when the process must stop: the refresh ends between two transactions, and the next one resumes. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a refresh has computed again. */
+export interface Refreshed {
+  readonly weeks: number;
+  readonly months: number;
+  /** `users` and `user_teams` were computed again. */
+  readonly users: boolean;
+}
+
+/**
+ * Computes those rollups of an organization again that differ from the ledger, in short transactions. May be repeated at
+ * will, also after a kill at any instant. Waits while another process refreshes.
+ * @throws {StorageError} when the database fails; what was computed before stays.
+ */
+export async function refreshRollups(warehouse: Warehouse, options: RefreshOptions): Promise<Refreshed> {
+  if (options.force === undefined && (await isAllCurrent(warehouse, options))) return NOTHING;
+  return warehouse.oneAtATime(ROLLUPS, () => refreshAlone(warehouse, options));
+}
+
+/**
+ * As {@link refreshRollups}, for every organization: those in the ledger, and those that are in rollups only, because a
+ * copy has removed them.
+ */
+export async function refreshAllRollups(
+  warehouse: Warehouse,
+  options: Omit<RefreshOptions, 'orgId'>,
+): Promise<void> {
+  const organizations = await warehouse.select(
+    sql`SELECT org_id FROM export_units UNION SELECT org_id FROM rollup_marks ORDER BY org_id`,
+  );
+  for (const { org_id } of organizations) {
+    if (options.signal?.aborted) return;
+    await refreshRollups(warehouse, { ...options, orgId: String(org_id) });
+  }
+}
+
+const NOTHING: Refreshed = { weeks: 0, months: 0, users: false };
+
+async function isAllCurrent(warehouse: Warehouse, { orgId, now }: RefreshOptions): Promise<boolean> {
+  const { stale, isPeopleStale } = await runReads(warehouse, readStanding(orgId));
+  const isCurrent = Object.values(stale).every((days) => days.length === 0) && !isPeopleStale;
+  return isCurrent && (await runReads(warehouse, hasAllDates(now)));
+}
+
+async function refreshAlone(warehouse: Warehouse, options: RefreshOptions): Promise<Refreshed> {
+  const { orgId, now, signal } = options;
+  await warehouse.transact('extend the calendar of', () => extendDates(now, options.force !== undefined));
+  if (options.force !== undefined)
+    await warehouse.transact('clear rollups of', () => removeStrayBuckets(orgId));
+  const done = { weeks: 0, months: 0, users: false };
+  for (let round = 1; round <= ROUNDS_MAX && !done.users; round += 1) {
+    const standing = await runReads(warehouse, readStanding(orgId));
+    const force = round === 1 ? options.force : undefined;
+    for (const group of groupsToRefresh(standing, force)) {
+      if (signal?.aborted) return done;
+      await warehouse.transact('refresh rollups of', () => refreshBuckets(warehouse.dialect, orgId, group));
+      done.weeks += group.filter(({ rollup }) => rollup === 'weekly').length;
+      done.months += group.filter(({ rollup }) => rollup === 'monthly').length;
+    }
+    if (signal?.aborted) return done;
+    done.users = await warehouse.transact('refresh users of', () => refreshUsers(warehouse.dialect, orgId));
+  }
+  return done;
+}
+
+/** The stale buckets and those of the forced days, in groups that fit one transaction. */
+export function groupsToRefresh(
+  { stale, stored }: Pick<Standing, 'stale' | 'stored'>,
+  force: RefreshOptions['force'],
+): Bucket[][] {
+  const forced = force === undefined ? [] : daysFrom(force.firstDay, force.lastDay);
+  return (['weekly', 'monthly'] as const).flatMap((rollup) =>
+    groupsOf(bucketsOf(rollup, [...stale[rollup], ...forced]), stored, ROWS_PER_TRANSACTION),
+  );
+}
+
+/**
+ * Computes buckets again: their marks, their rows, and `org_monthly` from them. Run it in one transaction. The marks are
+ * written first: if a commit came between two statements, a mark could only be too old, and the bucket would be computed
+ * once more.
+ */
+export function* refreshBuckets(dialect: Dialect, orgId: string, buckets: readonly Bucket[]): Steps<void> {
+  for (const bucket of buckets) {
+    yield* markBucket(orgId, bucket);
+    const totals = userTotals(dialect, orgId, bucket);
+    if (bucket.rollup === 'weekly') {
+      yield* replace(tables.userWeekly, orgId, isIn(bucket), totals);
+    } else {
+      yield* replace(tables.userMonthly, orgId, isIn(bucket), totals);
+      yield* replace(tables.userEmails, orgId, isIn(bucket), monthEmails(orgId, bucket));
+    }
+  }
+  const first = buckets.find(({ rollup }) => rollup === 'monthly');
+  if (first === undefined) return;
+  // Later months too: a user who appears earlier than before is no longer new there.
+  const totals = organizationTotals(orgId, first.name);
+  yield* replace(tables.orgMonthly, orgId, sql`month >= ${first.name}`, totals);
+}
+
+/** Replaces the rows of an organization that satisfy a condition by those of a query. */
+export function* replace(table: AnyTable, orgId: string, condition: SQL, rows: SQL): Steps<void> {
+  const name = sql.identifier(table.name);
+  yield sql`DELETE FROM ${name} WHERE org_id = ${orgId} AND ${condition}`;
+  yield sql`
+    INSERT INTO ${name} (${columnList(table)})
+    SELECT ${columnList(table)} FROM (${rows}) AS computed`;
+}
+
+function* markBucket(orgId: string, { rollup, firstDay, lastDay }: Bucket): Steps<void> {
+  yield sql`
+    DELETE FROM rollup_marks
+    WHERE org_id = ${orgId} AND rollup = ${rollup} AND date BETWEEN ${firstDay} AND ${lastDay}`;
+  yield sql`
+    INSERT INTO rollup_marks (org_id, rollup, date, content_sha256)
+    SELECT org_id, CAST(${rollup} AS text), date, content_sha256 FROM export_units
+    WHERE org_id = ${orgId} AND stream = 'users' AND content_sha256 IS NOT NULL
+      AND date BETWEEN ${firstDay} AND ${lastDay}`;
+}
+
+/** Deletes rows of weeks and months in which no day is stored. Only another program can have written them. */
+export function* removeStrayBuckets(orgId: string): Steps<void> {
+  const { stored } = yield* readStanding(orgId);
+  const days = stored.map(({ day }) => day);
+  const weeks = bucketsOf('weekly', days).map(({ firstDay }) => sql`${firstDay}`);
+  const months = bucketsOf('monthly', days).map(({ name }) => sql`${name}`);
+  if (days.length === 0) return;
+  yield sql`DELETE FROM user_weekly WHERE org_id = ${orgId} AND week_start NOT IN (${listOf(weeks)})`;
+  for (const { name } of [tables.userMonthly, tables.userEmails, tables.orgMonthly]) {
+    yield sql`
+      DELETE FROM ${sql.identifier(name)} WHERE org_id = ${orgId} AND month NOT IN (${listOf(months)})`;
+  }
+}
+
+const encodePeriod = encoderOf(tables.userTeams);
+const encodeMark = encoderOf(tables.rollupMarks);
+
+/**
+ * Computes `user_teams` and `users` again, from the people and the rollups by month. Run it in one transaction, which
+ * may be the one that stores people. If a month is stale, so are they: they get no marks, and false is returned.
+ */
+export function* refreshUsers(dialect: Dialect, orgId: string): Steps<boolean> {
+  const standing = yield* readStanding(orgId);
+  const { stale, today } = standing;
+  const isCurrent = stale.monthly.length === 0;
+  yield sql`DELETE FROM rollup_marks WHERE org_id = ${orgId} AND rollup = 'users'`;
+  if (isCurrent) yield* markUsers(orgId, standing);
+  yield sql`DELETE FROM user_teams WHERE org_id = ${orgId}`;
+  const periods = yield* teamPeriods(orgId, standing);
+  if (periods.length > 0) yield { table: tables.userTeams, rows: periods.map(encodePeriod) };
+  if (today === null) yield sql`DELETE FROM users WHERE org_id = ${orgId}`;
+  else yield* replace(tables.users, orgId, sql`TRUE`, usersOfToday(dialect, orgId, today));
+  return isCurrent;
+}
+
+function* markUsers(orgId: string, { stored, people }: Standing): Steps<void> {
+  const mark = (date: string, sha256: string) =>
+    encodeMark({ org_id: orgId, rollup: 'users', date, content_sha256: sha256 });
+  const days = stored.map(({ day, contentSha256 }) => mark(day, contentSha256));
+  const ofPeople = people.length === 0 ? [] : [mark(PEOPLE_MARK, peopleSha256(people))];
+  yield { table: tables.rollupMarks, rows: [...ofPeople, ...days] };
+}
+
+/**
+ * Fills all rollups of a warehouse that has just got their tables, in the transaction of the migration. A warehouse
+ * without stored units stays as it is.
+ */
+export function* fillRollups(dialect: Dialect, now: Date): Steps<void> {
+  const organizations = yield sql`
+    SELECT DISTINCT org_id FROM export_units WHERE stream = 'users' AND content_sha256 IS NOT NULL`;
+  if (organizations.length > 0) yield* extendDates(now);
+  for (const row of organizations) {
+    const orgId = String(row['org_id']);
+    const standing = yield* readStanding(orgId);
+    for (const group of groupsToRefresh(standing, undefined)) yield* refreshBuckets(dialect, orgId, group);
+    yield* refreshUsers(dialect, orgId);
+  }
+}
+
+export type { MarkedRollup, TeamPeriod };
+
+/**
+ * The rollups that may be read in place of `user_daily`: those computed from the content that the ledger has now. Call
+ * inside the snapshot of the read. A result that holds `weekly` or `monthly` is about the rows whose whole week or month
+ * lies in the range, and about `new_users` of `org_monthly` if the range begins with the first stored day. `users` (with
+ * `user_teams`) is about all days and all people, whatever the range.
+ *
+ * @example
+ * const current = await currentRollups(warehouse, orgId, from, until);
+ * const source = current.has('weekly') ? tables.userWeekly : tables.userDaily;
+ */
+export async function currentRollups(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  from: UtcDay,
+  until: UtcDay,
+): Promise<ReadonlySet<MarkedRollup>> {
+  const standing = await runReads(warehouse, readStanding(orgId));
+  const { stale } = standing;
+  const isCurrent: Record<MarkedRollup, boolean> = {
+    weekly: !stale.weekly.some((day) => day >= from && day <= until),
+    monthly: !stale.monthly.some((day) => day >= from && day <= until),
+    users: isUsersCurrent(standing),
+  };
+  return new Set(MARKED_ROLLUPS.filter((rollup) => isCurrent[rollup]));
+}
+
+/**
+ * The rows that `user_teams` should have, if the table was computed from other people or days; null where the table is
+ * current and may be read. Call inside the snapshot of the read. Reads `user_daily` in the months that are not current.
+ */
+export async function periodsInPlaceOfTable(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+): Promise<readonly TeamPeriod[] | null> {
+  const standing = await runReads(warehouse, readStanding(orgId));
+  return isUsersCurrent(standing) ? null : runReads(warehouse, teamPeriods(orgId, standing));
+}

@@ -1,0 +1,118 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { type Dialect, type SQL, sql } from '../../schema/query.ts';
+import { columnsOf } from '../../schema/row.ts';
+import { ROLLUP_SUMS } from '../../schema/tables/rollups.ts';
+import { tables } from '../../schema/tables.ts';
+import { shiftDay, type UtcDay } from '../core/day.ts';
+import type { Bucket } from './calendar.ts';
+
+/** `active_days_30` covers this many days up to today. */
+const RECENT_DAYS = 30;
+
+/** The columns that `users` adds up over the months. */
+const USER_SUMS = ROLLUP_SUMS.filter((name) => name in tables.users.columns);
+
+// The queries whose rows the rollups hold. A refresh stores these rows, and `verify` compares them with the stored ones.
+
+/** The totals of each user in a bucket: rows of `user_weekly` or `user_monthly`, computed from `user_daily`. */
+export function userTotals(dialect: Dialect, orgId: string, bucket: Bucket): SQL {
+  const name =
+    bucket.rollup === 'weekly'
+      ? sql`${dayValue(dialect, bucket.firstDay)} AS week_start`
+      : sql`CAST(${bucket.name} AS text) AS month`;
+  return sql`
+    SELECT org_id, ${name}, user_id, ${latestDaysEmail(dialect)} AS user_email,
+      MIN(date) AS first_active_on, MAX(date) AS last_active_on, COUNT(*) AS active_days, ${sumsOf(ROLLUP_SUMS)},
+      SUM(CASE WHEN primary_model_tier = 'thinking' THEN billable_tokens ELSE 0 END) AS thinking_tokens
+    FROM user_daily
+    WHERE org_id = ${orgId} AND date BETWEEN ${bucket.firstDay} AND ${bucket.lastDay}
+    GROUP BY org_id, user_id`;
+}
+
+/** The rows of `user_emails` of a month. */
+export function monthEmails(orgId: string, { name, firstDay, lastDay }: Bucket): SQL {
+  return sql`
+    SELECT org_id, CAST(${name} AS text) AS month, user_id, user_email, MAX(date) AS last_seen_on FROM user_daily
+    WHERE org_id = ${orgId} AND date BETWEEN ${firstDay} AND ${lastDay} AND user_email IS NOT NULL
+    GROUP BY org_id, user_id, user_email`;
+}
+
+/** The rows of `org_monthly` from a month on, computed from `user_monthly`. */
+export function organizationTotals(orgId: string, sinceMonth: string): SQL {
+  return sql`
+    SELECT own.org_id, own.month, COUNT(*) AS active_users,
+      SUM(CASE WHEN first_month = own.month THEN 1 ELSE 0 END) AS new_users, SUM(active_days) AS user_days,
+      ${sumsOf([...ROLLUP_SUMS, 'thinking_tokens'])}
+    FROM user_monthly AS own
+    JOIN (
+      SELECT user_id, MIN(month) AS first_month FROM user_monthly WHERE org_id = ${orgId} GROUP BY user_id
+    ) AS firsts ON firsts.user_id = own.user_id
+    WHERE own.org_id = ${orgId} AND own.month >= ${sinceMonth}
+    GROUP BY own.org_id, own.month`;
+}
+
+/** The rows of `users`, computed from `user_monthly`, `user_teams` and the last days of `user_daily`. */
+export function usersOfToday(dialect: Dialect, orgId: string, today: UtcDay): SQL {
+  return sql`
+    SELECT totals.org_id, totals.user_id, totals.user_email, first_active_on, last_active_on, active_days,
+      ${namesOf(USER_SUMS)}, team, COALESCE(recent_days, 0) AS active_days_30
+    FROM (
+      SELECT org_id, user_id, ${latestMonthsEmail(dialect)} AS user_email, MIN(first_active_on) AS first_active_on,
+        MAX(last_active_on) AS last_active_on, SUM(active_days) AS active_days, ${sumsOf(USER_SUMS)}
+      FROM user_monthly WHERE org_id = ${orgId} GROUP BY org_id, user_id
+    ) AS totals
+    LEFT JOIN (
+      SELECT user_id, COUNT(*) AS recent_days FROM user_daily
+      WHERE org_id = ${orgId} AND date BETWEEN ${shiftDay(today, 1 - RECENT_DAYS)} AND ${today}
+      GROUP BY user_id
+    ) AS recent ON recent.user_id = totals.user_id
+    LEFT JOIN user_teams ON user_teams.org_id = totals.org_id AND user_teams.user_id = totals.user_id
+      AND ${dayValue(dialect, today)} BETWEEN user_teams.valid_from AND user_teams.valid_to`;
+}
+
+/** The length of a day or month that stands before an email address, see {@link emailOf}. */
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+const MONTH_LENGTH = 'YYYY-MM'.length;
+
+/** Names of columns as a list. */
+export function namesOf(names: readonly string[]): SQL {
+  return listOf(names.map((name) => sql.identifier(name)));
+}
+
+/** Parts of a query as a list. */
+export function listOf(parts: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL {
+  return sql.join([...parts], sql`, `);
+}
+
+/** The columns of a table, in the order of its declaration. */
+export function columnList(table: AnyTable): SQL {
+  return namesOf(columnsOf(table));
+}
+
+/** The sums of columns under the same names. The sum over nothing but NULL is NULL. */
+export function sumsOf(names: readonly string[]): SQL {
+  return listOf(names.map((name) => sql`SUM(${sql.identifier(name)}) AS ${sql.identifier(name)}`));
+}
+
+/** A day as a value of the column type `day`. */
+export function dayValue(dialect: Dialect, day: UtcDay): SQL {
+  return dialect === 'sqlite' ? sql`${day}` : sql`CAST(${day} AS date)`;
+}
+
+/** The email address of the latest day that has one. */
+export function latestDaysEmail(dialect: Dialect): SQL {
+  return emailOf(dialect, dialect === 'sqlite' ? sql`date` : sql`to_char(date, 'YYYY-MM-DD')`, DAY_LENGTH);
+}
+
+/** The email address of the latest month that has one. */
+export function latestMonthsEmail(dialect: Dialect): SQL {
+  return emailOf(dialect, sql`month`, MONTH_LENGTH);
+}
+
+/** One pass over the rows: the greatest text of time and email together holds the latest email. */
+function emailOf(dialect: Dialect, time: SQL, timeLength: number): SQL {
+  const start = sql.raw(String(timeLength + 1));
+  return dialect === 'sqlite'
+    ? sql`substr(MAX(${time} || user_email), ${start})`
+    : sql`substr(MAX((${time} || user_email) COLLATE "C"), ${start}) COLLATE "default"`;
+}
