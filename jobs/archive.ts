@@ -15,18 +15,17 @@ import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
+import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
-import { packageVersion } from '../src/core/package.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
-import { readOrganizations } from '../src/ledger/ledger.ts';
-import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/replay.ts';
-import type { Warehouse } from '../src/port/warehouse.ts';
-import { privacyOf } from '../src/privacy/email.ts';
-import { expectEmailSalt } from '../src/records/remembered.ts';
-import { readState, writeState } from '../src/records/runs.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
+import { readOrganizations } from '../src/ledger/index.ts';
+import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import { privacyOf } from '../src/privacy/index.ts';
+import { expectEmailSalt, readState, writeState } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { erasureOptions } from './erase.ts';
 
 /**
@@ -46,7 +45,7 @@ export function showArchive(settings: Settings, unit: ShownUnit): Promise<ShownA
 }
 
 /** What to remove from the archive. */
-export interface PruneRequest {
+interface PruneRequest {
   /** Answers are removed once they are older and no later replay needs them. */
   readonly olderThanDays: number;
   readonly isDryRun: boolean;
@@ -71,7 +70,7 @@ export function thinArchive(
  * The folder of the archive.
  * @throws {UsageError} if the settings name none.
  */
-export function archiveFolder({ archive }: Settings): string {
+function archiveFolder({ archive }: Settings): string {
   if (archive !== null) return archive;
   throw new UsageError('no archive is named', { reason: 'no-archive' });
 }

@@ -1,8 +1,7 @@
-import { findTarget } from '../src/bi/targets.ts';
-import { type WrittenFolder, writeFolder } from '../src/bi/write-folder.ts';
+import { findTarget, type WrittenFolder, writeFolder } from '../src/bi/index.ts';
 
 /** Which files to write, and where. */
-export interface BiRequest {
+interface BiRequest {
   /** The name of a target. */
   readonly target: string;
   readonly directory: string;

@@ -1,16 +1,13 @@
 import { resolve } from 'node:path';
-import { copyAll } from '../src/copy/copy.ts';
-import type { CopyEvent, CopyReport } from '../src/copy/events.ts';
+import { type CopyEvent, type CopyReport, copyAll } from '../src/copy/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { Reason } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
-import { ensureErasedKey } from '../src/erased/list.ts';
-import { isPostgres, isSameWarehouse } from '../src/port/location.ts';
-import type { Warehouse } from '../src/port/warehouse.ts';
-import { notePublished } from '../src/records/remembered.ts';
-import { maskUrlPassword } from '../src/settings/secrets.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
+import { ensureErasedKey } from '../src/erased/index.ts';
+import { isPostgres, isSameWarehouse, type Warehouse } from '../src/port/index.ts';
+import { notePublished } from '../src/records/index.ts';
+import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {

@@ -1,18 +1,22 @@
 import type { JobContext } from '../src/core/clock.ts';
 import type { Month } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
-import { type BudgetCheck, checkBudgets } from '../src/csv-files/budget-check.ts';
-import type { FileTypes, LoadedFile } from '../src/csv-files/loaded-file.ts';
-import { type MissingPeople, findMissingPeople as missingSteps } from '../src/csv-files/missing-people.ts';
-import { type CsvFile, readCsv } from '../src/csv-files/read-csv.ts';
-import { replaceRows } from '../src/csv-files/replace-rows.ts';
-import { expectSameErased, LISTING, readErased } from '../src/erased/list.ts';
-import { chooseOrganization } from '../src/organizations/names.ts';
-import { runReads, type Steps } from '../src/port/steps.ts';
-import { MUCH_WRITTEN_ROWS, type Warehouse } from '../src/port/warehouse.ts';
-import { checkEmailSalt, expectEmailSalt } from '../src/records/remembered.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
+import {
+  type BudgetCheck,
+  checkBudgets,
+  type FileTypes,
+  type LoadedFile,
+  type MissingPeople,
+  findMissingPeople as missingSteps,
+  readCsv,
+  replaceRows,
+} from '../src/csv-files/index.ts';
+import { expectSameErased, LISTING, readErased } from '../src/erased/index.ts';
+import { chooseOrganization } from '../src/organizations/index.ts';
+import { MUCH_WRITTEN_ROWS, runReads, type Steps, type Warehouse } from '../src/port/index.ts';
+import { checkEmailSalt, expectEmailSalt } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
 
 /** Which organization a job is about. */
 interface OrganizationRequest {
@@ -22,7 +26,7 @@ interface OrganizationRequest {
 
 /** Which CSV file to load, for which organization, and how. */
 export interface LoadRequest extends OrganizationRequest {
-  readonly file: CsvFile;
+  readonly file: { readonly path: string; readonly name: string };
   readonly isDryRun: boolean;
   /** Accept a file without lines, which removes everything that was loaded for the organization. */
   readonly allowsEmpty: boolean;

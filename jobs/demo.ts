@@ -6,10 +6,10 @@ import type { Clock, JobContext } from '../src/core/clock.ts';
 import { dayOf } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import { STREAMS } from '../src/core/stream.ts';
-import { startEmulator } from '../src/emulator/emulator.ts';
-import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
-import { DEFAULT_SETTINGS, type Settings } from '../src/settings/settings.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
+import { startEmulator } from '../src/emulator/index.ts';
+import type { RunEvent, RunReport } from '../src/pipeline/index.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../src/settings/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
 import { runExport } from './run.ts';
 
 /** The warehouse of the demo, in the working directory. */
@@ -38,7 +38,7 @@ export interface DemoResult {
 }
 
 /** Where to run the demo, and with which warehouse. */
-export interface DemoRequest {
+interface DemoRequest {
   readonly directory: string;
   /** Keep the warehouse of an earlier demo and continue with it. */
   readonly keep: boolean;

@@ -2,20 +2,23 @@ import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { NoWarehouseError } from '../src/core/errors.ts';
 import { isDailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
-import { onlyOrganization, readNames } from '../src/organizations/names.ts';
-import type { RunEvent } from '../src/pipeline/events.ts';
+import { onlyOrganization, readNames } from '../src/organizations/index.ts';
 import {
+  type AskedFacts,
   type DurationForecast,
   type ForecastFacts,
   forecastDuration,
   forecastRequests,
-} from '../src/pipeline/forecast.ts';
-import { type AskedFacts, NOTHING_KNOWN, readFacts } from '../src/pipeline/forecast-facts.ts';
-import type { PlanRequest, planUnits } from '../src/pipeline/plan.ts';
-import type { Warehouse } from '../src/port/warehouse.ts';
-import { type RunRecord, readRuns } from '../src/records/runs.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
+  NOTHING_KNOWN,
+  type PlanRequest,
+  type planUnits,
+  type RunEvent,
+  readFacts,
+} from '../src/pipeline/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import { type RunRecord, readRuns } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
 import { chooseOrganizations } from './organizations.ts';
 import { type ExportRequest, planRequest } from './run.ts';
 

@@ -3,12 +3,10 @@ import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import { hasCode } from '../src/core/files.ts';
-import { startEmulator } from '../src/emulator/emulator.ts';
-import { parseRules } from '../src/emulator/faults/rules.ts';
-import { parseQuirks } from '../src/emulator/quirks.ts';
+import { parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
 
 /** What to emulate. The emulator chooses what is not given. */
-export interface EmulationRequest {
+interface EmulationRequest {
   readonly port: number;
   readonly seed?: number | undefined;
   readonly users?: number | undefined;
@@ -27,7 +25,7 @@ export interface EmulationRequest {
 }
 
 /** How to reach the emulated service. */
-export interface EmulatedService {
+interface EmulatedService {
   readonly url: string;
   readonly apiKey: string;
   readonly orgId: string;

@@ -12,16 +12,16 @@ import { countOthers, findSubjects, type Person } from '../src/erase/find-subjec
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
-import { erasedOrganization, readErased, type Subject } from '../src/erased/list.ts';
-import { drainSpool, spoolDirectory } from '../src/hooks/drain.ts';
-import { chooseOrganization, readNames } from '../src/organizations/names.ts';
-import type { RunEvent } from '../src/pipeline/events.ts';
-import type { RunLock, Warehouse } from '../src/port/warehouse.ts';
-import { privacyOf } from '../src/privacy/email.ts';
-import { ErasedPeople } from '../src/privacy/erased-people.ts';
-import { checkEmailSalt, readArchives, readPublished } from '../src/records/remembered.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
+import { erasedOrganization, readErased, type Subject } from '../src/erased/index.ts';
+import { spoolOf } from '../src/hooks/index.ts';
+import { chooseOrganization, readNames } from '../src/organizations/index.ts';
+import type { RunEvent } from '../src/pipeline/index.ts';
+import type { RunLock, Warehouse } from '../src/port/index.ts';
+import { ErasedPeople, privacyOf } from '../src/privacy/index.ts';
+import { checkEmailSalt, readArchives, readPublished } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { drainSpool } from './hooks.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {
@@ -39,7 +39,7 @@ export interface ErasureRequest {
 }
 
 /** What an erasure reports before it changes anything. */
-export type ErasureEvent = { readonly type: 'warning'; readonly message: string } & Advice;
+type ErasureEvent = { readonly type: 'warning'; readonly message: string } & Advice;
 
 /** The result of an erasure, or what it would be. */
 export interface ErasureResult {
@@ -94,7 +94,7 @@ export async function erasureOptions(
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<Omit<ErasureOptions, 'orgId'>> {
   return {
-    ...{ warehouse, clock, signal, spool: spoolDirectory(settings) },
+    ...{ warehouse, clock, signal, spool: spoolOf(settings) },
     archives: await archiveFolders(warehouse, settings),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
     stored: (email) => privacyOf(settings.emails).email(email) ?? email,

@@ -1,17 +1,23 @@
-import type { Dimension } from '../schema/metrics/define.ts';
+import type { Dimension } from '../schema/metrics/dictionary.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
-import { answerMetric, metricSql } from '../src/metrics/answer-metric.ts';
-import type { MetricAnswer, MetricQuestion } from '../src/metrics/question.ts';
-import { checkUser, findMetric, findTeam } from '../src/metrics/question.ts';
-import { chooseOrganization } from '../src/organizations/names.ts';
-import type { Warehouse } from '../src/port/warehouse.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
+import {
+  answerMetric,
+  checkUser,
+  findMetric,
+  findTeam,
+  type MetricAnswer,
+  type MetricQuestion,
+  metricSql,
+} from '../src/metrics/index.ts';
+import { chooseOrganization } from '../src/organizations/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
 
 /** The most rows of an answer, so that it fits into memory. */
-export const ANSWER_ROWS_MAX = 1_000_000;
+const ANSWER_ROWS_MAX = 1_000_000;
 
 /** A question as a person asks it. */
 export interface AskedMetric {

@@ -2,33 +2,32 @@ import { access, constants } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import { type Advice, messageOf, UsageError } from '../src/core/errors.ts';
-import { packageVersion } from '../src/core/package.ts';
-import type { Viewer } from '../src/look/audience.ts';
+import type { Advice } from '../src/core/errors.ts';
+import { messageOf, UsageError } from '../src/core/errors.ts';
+import { packageVersion } from '../src/core/files.ts';
 import {
   reportPeriod,
+  startDashboard,
+  type Viewer,
   type WrittenReport,
   type WrittenReports,
   writeReport,
   writeTeamReports,
-} from '../src/look/report/write-reports.ts';
-import { startDashboard } from '../src/look/server/dashboard.ts';
-import { findTeam } from '../src/metrics/question.ts';
-import { chooseOrganization } from '../src/organizations/names.ts';
-import { isPostgres } from '../src/port/location.ts';
-import { maskUrlPassword } from '../src/settings/secrets.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { keepOpen } from '../src/warehouse/kept-open.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
+} from '../src/look/index.ts';
+import { findTeam } from '../src/metrics/index.ts';
+import { chooseOrganization } from '../src/organizations/index.ts';
+import { isPostgres } from '../src/port/index.ts';
+import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
+import { keepOpen, withWarehouse } from '../src/warehouse/index.ts';
 
 /** What a person asks for besides the settings. */
-export interface DashboardRequest {
+interface DashboardRequest {
   /** The port in place of the one in the settings. */
   readonly port?: number | undefined;
 }
 
 /** What an entry point passes to the dashboard. */
-export interface DashboardContext extends Pick<JobContext, 'clock' | 'signal'> {
+interface DashboardContext extends Pick<JobContext, 'clock' | 'signal'> {
   /** The remedy for a failure in the words of the entry point. */
   readonly hintOf: (advice: Advice) => string | undefined;
   /** Receives failures of single pages. Must not throw. */

@@ -1,17 +1,16 @@
 import { resolve } from 'node:path';
 import type { AnyTable } from '../schema/define.ts';
-import type { FocusReport, FocusRequest } from '../src/bi/focus/export.ts';
-import { exportFocus } from '../src/bi/focus/export.ts';
+import { exportFocus, type FocusReport, type FocusRequest } from '../src/bi/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { Month } from '../src/core/day.ts';
 import { dayOf, FIRST_DAY } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
-import { chooseOrganization } from '../src/organizations/names.ts';
-import type { SavedCopy } from '../src/port/warehouse.ts';
-import { type LakeReport, publishLake } from '../src/publish/publish.ts';
-import { notePublished } from '../src/records/remembered.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
+import { chooseOrganization } from '../src/organizations/index.ts';
+import type { SavedCopy } from '../src/port/index.ts';
+import { type LakeReport, publishLake } from '../src/publish/index.ts';
+import { notePublished } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
 
 /** What to publish, and where. */
 export interface PublishRequest {

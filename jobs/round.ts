@@ -2,9 +2,8 @@ import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/events.ts';
-import type { NamedOrganization } from '../src/settings/organizations.ts';
-import type { Settings } from '../src/settings/settings.ts';
+import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/index.ts';
+import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import {
   type ExportRequest,
@@ -38,6 +37,19 @@ export interface RoundReport {
   /** The highest-ranking exit code of all organizations. */
   readonly exitCode: ExitCode;
   readonly organizations: readonly OrganizationOutcome[];
+}
+
+/**
+ * Something that is informed of every round: pings, notifications, the metrics file. It must not throw, and it must return
+ * within a few seconds, because the round waits for it.
+ */
+export interface RoundListener {
+  /** Is called before the first organization is exported. */
+  begin?(): Promise<void>;
+  /** Receives each event of the export while it works. Must return at once. */
+  observe?(event: RunEvent): void;
+  /** Is called with the result of the round, also if it failed. */
+  end?(report: RoundReport): Promise<void>;
 }
 
 /**
@@ -159,7 +171,7 @@ export function observerFor(organization: string, observe: RunObserver): RunObse
 }
 
 /** A report whose advice names the organization. */
-export function reportFor(organization: string, report: RunReport): RunReport {
+function reportFor(organization: string, report: RunReport): RunReport {
   return { ...report, problems: report.problems.map((problem) => withFact(organization, problem)) };
 }
 

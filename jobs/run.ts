@@ -5,20 +5,18 @@ import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import type { Reason } from '../src/core/errors.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
-import { packageVersion } from '../src/core/package.ts';
+import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';
-import { drainDuringRun } from '../src/hooks/drain.ts';
-import type { Retry } from '../src/http/transport.ts';
-import type { NameInFile } from '../src/organizations/names.ts';
-import type { RunEvent, RunReport } from '../src/pipeline/events.ts';
-import type { PlanRequest } from '../src/pipeline/plan.ts';
-import { runUnits } from '../src/pipeline/run/run.ts';
-import type { RunLock, Warehouse } from '../src/port/warehouse.ts';
-import { privacyOf } from '../src/privacy/email.ts';
-import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/remembered.ts';
-import { openTransport, requireApi } from '../src/settings/api-access.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/open.ts';
+import type { Retry } from '../src/http/index.ts';
+import type { NameInFile } from '../src/organizations/index.ts';
+import { type PlanRequest, type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
+import type { RunLock, Warehouse } from '../src/port/index.ts';
+import { privacyOf } from '../src/privacy/index.ts';
+import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { drainDuringRun } from './hooks.ts';
+import { openTransport, requireApi } from './organizations.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */

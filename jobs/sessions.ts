@@ -1,41 +1,35 @@
 import { encoderOf } from '../schema/row.ts';
 import { tables } from '../schema/tables.ts';
-import type { Session } from '../src/api/create-session.ts';
 import {
   type CreatedSession,
   createSession,
+  type KnownIdentifiers,
   type KnownSession,
   knownSession,
-} from '../src/api/create-session.ts';
-import type { KnownIdentifiers } from '../src/api/session-request.ts';
-import { parseSessionRequest } from '../src/api/session-request.ts';
+  parseSessionRequest,
+  type Session,
+} from '../src/api/index.ts';
+import { exactText } from '../src/checks/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError, UsageError } from '../src/core/errors.ts';
-import { isStorable } from '../src/core/json.ts';
-import { expectNotErased, LISTING, readErased, readErasedSteps } from '../src/erased/list.ts';
-import { CredentialError, UnknownOutcomeError } from '../src/http/errors.ts';
-import type { Retry } from '../src/http/transport.ts';
-import { expectName, onlyOrganization } from '../src/organizations/names.ts';
-import type { RunEvent } from '../src/pipeline/events.ts';
-import { sessionRow } from '../src/pipeline/normalize/session.ts';
-import type { Source } from '../src/pipeline/pull.ts';
-import { identify } from '../src/pipeline/run/start.ts';
-import type { Steps } from '../src/port/steps.ts';
-import type { Warehouse } from '../src/port/warehouse.ts';
-import { privacyOf } from '../src/privacy/email.ts';
-import { withoutErased } from '../src/privacy/erased-people.ts';
-import { expectEmailSalt } from '../src/records/remembered.ts';
-import { openTransport, requireApi } from '../src/settings/api-access.ts';
-import type { NamedOrganization } from '../src/settings/organizations.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
+import { canonicalJson, isExact, isStorable } from '../src/core/json.ts';
+import { canonicalText } from '../src/core/json-text.ts';
+import { expectNotErased, LISTING, readErased, readErasedSteps } from '../src/erased/index.ts';
+import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/index.ts';
+import { expectName, onlyOrganization } from '../src/organizations/index.ts';
+import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
+import type { Steps, Warehouse } from '../src/port/index.ts';
+import { type Privacy, privacyOf, withoutErased } from '../src/privacy/index.ts';
+import { expectEmailSalt, type SessionRow } from '../src/records/index.ts';
+import type { NamedOrganization, Settings } from '../src/settings/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
+import { chooseOrganizations, namesOf, openTransport, requireApi, settingsFor } from './organizations.ts';
 
 const encodeSession = encoderOf(tables.sessions);
 
 /** A session to create. */
-export interface SessionCreation {
+interface SessionCreation {
   /** The request, not validated yet. */
   readonly request: unknown;
   /**
@@ -167,4 +161,53 @@ async function record(
     throw failure(messageOf(error), error);
   }
   if (!isStored) throw failure('the response contains text that cannot be stored');
+}
+
+const FIELDS = new Set([
+  'sessionId',
+  'title',
+  'status',
+  'messageCount',
+  'createdAt',
+  'updatedAt',
+  'completedAt',
+  'computerId',
+  'sessionSettings',
+]);
+
+/** The row of a created session in the table `sessions`: every field, the settings as JSON, unknown fields in `extra`. */
+function sessionRow(
+  { session, text, malformed = {} }: CreatedSession | KnownSession,
+  { orgId, privacy }: { readonly orgId: string; readonly privacy: Privacy },
+): SessionRow {
+  // What the answer has, malformed fields included.
+  const answered = { ...session, ...malformed };
+  const exact = exactText({ text, body: answered });
+  const settings = session.sessionSettings ?? null;
+  const settingsJson =
+    settings === null || isExact(settings)
+      ? canonicalJson(settings)
+      : canonicalText(exact.fieldText(answered, 'sessionSettings') ?? 'null');
+  const { title, completedAt } = session;
+  return {
+    org_id: orgId,
+    session_id: session.sessionId,
+    title: title === null || title === undefined ? null : privacy.scrub(title),
+    status: session.status,
+    message_count: session.messageCount ?? null,
+    created_at: instantOf(session.createdAt),
+    updated_at: instantOf(session.updatedAt),
+    completed_at: completedAt === null || completedAt === undefined ? null : instantOf(completedAt),
+    computer_id: session.computerId ?? null,
+    session_settings: settings === null ? null : canonicalText(privacy.scrubJson(settingsJson)),
+    extra: new Findings(privacy).extra(
+      answered,
+      new Set([...FIELDS].filter((name) => !(name in malformed))),
+      { place: 'session', exact },
+    ),
+  };
+}
+
+function instantOf(unixMs: number): string {
+  return new Date(unixMs).toISOString();
 }

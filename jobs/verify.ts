@@ -3,21 +3,26 @@ import { systemRandom } from '../src/core/clock.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, DaywalkError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import type { Retry } from '../src/http/transport.ts';
-import { chooseOrganization, listOrganizations } from '../src/organizations/names.ts';
-import type { RunEvent } from '../src/pipeline/events.ts';
-import type { Warehouse } from '../src/port/warehouse.ts';
-import { privacyOf } from '../src/privacy/email.ts';
-import { openTransport, requireApi } from '../src/settings/api-access.ts';
-import type { NamedOrganization } from '../src/settings/organizations.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { type PulledAgain, pullAgain, type Sampling } from '../src/verify/against-api.ts';
-import { checkPeople } from '../src/verify/check-rollups.ts';
-import { type Checked, checkWarehouse } from '../src/verify/check-warehouse.ts';
-import { type Finding, FindingList, type Severity } from '../src/verify/finding.ts';
-import { limitedTo } from '../src/verify/unit-reading.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
-import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
+import type { Retry } from '../src/http/index.ts';
+import { chooseOrganization, listOrganizations } from '../src/organizations/index.ts';
+import type { RunEvent } from '../src/pipeline/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import { privacyOf } from '../src/privacy/index.ts';
+import type { NamedOrganization, Settings } from '../src/settings/index.ts';
+import {
+  type Checked,
+  checkPeople,
+  checkWarehouse,
+  type Finding,
+  FindingList,
+  limitedTo,
+  type PulledAgain,
+  pullAgain,
+  type Sampling,
+  type Severity,
+} from '../src/verify/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
+import { chooseOrganizations, namesOf, openTransport, requireApi, settingsFor } from './organizations.ts';
 import { observerFor } from './round.ts';
 
 /** What to verify besides the warehouse itself. */
@@ -119,10 +124,10 @@ export function exitCodeOf({ damages, counts, organizations = [] }: Verification
 }
 
 /** Which units to pull again, and where the findings go. */
-export type Sample = Pick<Sampling, 'warehouse' | 'findings' | 'units' | 'seed'>;
+type Sample = Pick<Sampling, 'warehouse' | 'findings' | 'units' | 'seed'>;
 
 /** The comparison of one organization of the organizations file with its service. */
-export interface ComparedOrganization {
+interface ComparedOrganization {
   readonly name: string;
   readonly exitCode: ExitCode;
   /** Null if nothing could be pulled. */
@@ -135,7 +140,7 @@ export interface ComparedOrganization {
  * Pulls units of one organization again and compares them with the stored ones.
  * @throws {CredentialError} and every other error that ends a run.
  */
-export async function sampleService(
+async function sampleService(
   settings: Settings,
   sample: Sample & Pick<Sampling, 'named'>,
   { clock, observe, signal }: JobContext<RunEvent>,
@@ -158,7 +163,7 @@ export async function sampleService(
 }
 
 /** Does it for organizations of the file, each with its own key. A failure of one does not stop the others. */
-export async function sampleServices(
+async function sampleServices(
   settings: Settings,
   organizations: readonly NamedOrganization[],
   sample: Sample,
@@ -187,7 +192,7 @@ export async function sampleServices(
 }
 
 /** What was pulled again of all organizations together; null if nothing was. */
-export function sumOf(compared: readonly ComparedOrganization[], seed: number): PulledAgain | null {
+function sumOf(compared: readonly ComparedOrganization[], seed: number): PulledAgain | null {
   const pulled = compared.flatMap(({ pulledAgain }) => pulledAgain ?? []);
   if (pulled.length === 0) return null;
   return {

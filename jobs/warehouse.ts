@@ -2,15 +2,11 @@ import { tables } from '../schema/tables.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { DaywalkError, UsageError } from '../src/core/errors.ts';
 import { isStream, type Stream } from '../src/core/stream.ts';
-import { type DrainReport, drainSpool } from '../src/hooks/drain.ts';
-import { acceptQuarantine as acceptRecords, type QuarantineScope } from '../src/ledger/quarantine.ts';
-import { chooseOrganization } from '../src/organizations/names.ts';
-import { expectEmailSalt } from '../src/records/remembered.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { assessHealth, type Health } from '../src/status/health.ts';
-import { readWarehouseStatus, type WarehouseStatus } from '../src/status/status.ts';
-import { digestOf, type WarehouseDigest } from '../src/warehouse/digest.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
+import { acceptQuarantine as acceptRecords, type QuarantineScope } from '../src/ledger/index.ts';
+import { chooseOrganization } from '../src/organizations/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { assessHealth, type Health, readWarehouseStatus, type WarehouseStatus } from '../src/status/index.ts';
+import { digestOf, type WarehouseDigest, withWarehouse } from '../src/warehouse/index.ts';
 import { namesOf } from './organizations.ts';
 
 /**
@@ -56,7 +52,7 @@ export function digestWarehouse(
 const LISTED_MAX = 10_000;
 
 /** A record in quarantine. */
-export interface ListedRecord {
+interface ListedRecord {
   readonly orgId: string;
   readonly stream: Stream;
   /** The UTC day; '' for readiness. */
@@ -158,19 +154,5 @@ function expectAll({ stream, day }: Pick<QuarantineScope, 'stream' | 'day'>): vo
   if (stream === undefined && day === undefined) return;
   throw new UsageError(`no record of ${[stream, day].filter(Boolean).join(' ')} is in quarantine`, {
     hint: 'daywalk quarantine list shows the records',
-  });
-}
-
-/**
- * Moves received hook events from the spool into the warehouse, see {@link drainSpool}. May be repeated at will.
- * @throws {UsageError} when emails would be hashed with another salt than before.
- */
-export function drainHooks(
-  settings: Settings,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<DrainReport> {
-  return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
-    await expectEmailSalt(warehouse, settings.emails);
-    return drainSpool(warehouse, settings, signal);
   });
 }

@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { AnyTable } from './define.ts';
-import type { Values } from './row.ts';
+import { activityTest, type TableRows, type Values } from './row.ts';
 
 /** Rows encoded at once: few enough for a cheap garbage collection. It affects speed only, never the digest. */
-export const CHUNK_ROWS = 500;
+const CHUNK_ROWS = 500;
 
 /**
  * A SHA-256 over the content of tables. Every database with the same rows has the same hash.
@@ -36,7 +36,7 @@ export class ContentHash {
 }
 
 /** Yields the rows as texts of JSON arrays, some hundred rows each; nothing if there are no rows. */
-export function* encodedChunks(rows: readonly Values[]): Generator<string, void, void> {
+function* encodedChunks(rows: readonly Values[]): Generator<string, void, void> {
   for (let start = 0; start < rows.length; start += CHUNK_ROWS) {
     yield JSON.stringify(rows.slice(start, start + CHUNK_ROWS));
   }
@@ -64,4 +64,64 @@ export function warehouseSha256(tables: ReadonlyMap<string, string>): string {
   const hash = createHash('sha256');
   for (const [name, hex] of tables) hash.update(`${name} ${hex}\n`);
   return hash.digest('hex');
+}
+
+/** As {@link TableRows}, encoded as for their digest: small, and cheap to send to a thread. */
+export interface EncodedRows {
+  readonly table: AnyTable;
+  /** How many rows there are. */
+  readonly count: number;
+  /** How many of them show activity, see `row.ts`. */
+  readonly active: number;
+  /** Texts of JSON arrays, some hundred rows each, see `encodedChunks` in `digest.ts`. */
+  readonly texts: readonly string[];
+}
+
+/** Encodes rows in the form from which their digest is computed. */
+export function encodeRows({ table, rows }: TableRows): EncodedRows {
+  const active = rows.filter(activityTest(table)).length;
+  return { table, count: rows.length, active, texts: [...encodedChunks(rows)] };
+}
+
+/** Encodes rows one by one, so that only their encoding stays in memory. */
+export class RowEncoder {
+  readonly #table: AnyTable;
+  readonly #texts: string[] = [];
+  #pending: Values[] = [];
+  readonly #isActive: (row: Values) => boolean;
+  #count = 0;
+  #active = 0;
+
+  constructor(table: AnyTable) {
+    this.#table = table;
+    this.#isActive = activityTest(table);
+  }
+
+  add(row: Values): void {
+    this.#count += 1;
+    if (this.#isActive(row)) this.#active += 1;
+    if (this.#pending.push(row) >= CHUNK_ROWS) this.#encode();
+  }
+
+  finish(): EncodedRows {
+    if (this.#pending.length > 0) this.#encode();
+    return { table: this.#table, count: this.#count, active: this.#active, texts: this.#texts };
+  }
+
+  #encode(): void {
+    this.#texts.push(JSON.stringify(this.#pending));
+    this.#pending = [];
+  }
+}
+
+/** Decodes rows in chunks of some hundred, so that few are in memory at once. */
+export function* decodedChunks({
+  texts,
+}: Pick<EncodedRows, 'texts'>): Generator<readonly Values[], void, void> {
+  for (const text of texts) yield JSON.parse(text) as Values[];
+}
+
+/** Decodes all rows at once. */
+export function decodeRows({ table, texts }: EncodedRows): TableRows {
+  return { table, rows: [...decodedChunks({ texts })].flat() };
 }

@@ -7,7 +7,7 @@ export { SQL, sql };
 export type Dialect = 'sqlite' | 'postgres';
 
 /** A statement as a driver takes it: text with placeholders, and the values of these in order. */
-export interface CompiledQuery {
+interface CompiledQuery {
   readonly text: string;
   readonly values: readonly (string | number | null)[];
 }
@@ -58,4 +58,9 @@ function configOf(escapeParam: (index: number, value: unknown) => string) {
 function parameterOf(value: unknown): string | number | null {
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
   throw new TypeError(`a query has a parameter of type ${typeof value}`);
+}
+
+/** Parts of a query as a list. */
+export function listOf(parts: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL {
+  return sql.join([...parts], sql`, `);
 }

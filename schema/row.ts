@@ -178,3 +178,9 @@ export function activityTest(table: AnyTable): (row: Values) => boolean {
   const positions = positionsOf(table, activityColumns(table));
   return (row) => positions.some((position) => row[position] !== null && row[position] !== 0);
 }
+
+/** All rows of one table that belong to one unit. An empty list means that the unit has no rows in that table. */
+export interface TableRows {
+  readonly table: AnyTable;
+  readonly rows: readonly Values[];
+}

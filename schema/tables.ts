@@ -49,6 +49,9 @@ import {
   userWeekly,
 } from './tables/rollups.ts';
 
+export { activityDaily, activityDailyByClient, CREDIT_COLUMNS, tokensDailyByModel } from './tables/daily.ts';
+export { ROLLUP_SUMS } from './tables/rollups.ts';
+
 /**
  * Every table of the warehouse, by its name in the code. Documentation and digests use this order: the tables of a stream
  * are together, the day itself before its breakdowns.

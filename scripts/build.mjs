@@ -7,7 +7,7 @@
 // from dist/ meanwhile always find their files: see build-place.mjs.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inputsHash, isBuiltFrom, putInPlace, withBuildLock } from './build-place.mjs';
 
@@ -67,7 +67,12 @@ async function bundle(part) {
     metafile: true,
     logLevel: 'warning',
   };
-  const receiver = await build({ ...options, entryPoints: [RECEIVER], entryNames: options.chunkNames });
+  const receiver = await build({
+    ...options,
+    entryPoints: [RECEIVER],
+    entryNames: options.chunkNames,
+    plugins: [lateParts([RECEIVER]), behindDoors()],
+  });
   const receiverFile = Object.keys(receiver.metafile.outputs).find((path) =>
     /receive-hook-\w+\.js$/.test(path),
   );
@@ -82,11 +87,15 @@ async function bundle(part) {
         'src/cli/main.ts',
         'src/warehouse/sqlite/writer-entry.ts',
       ],
-      plugins: [lateParts(relative(join(part, 'src/cli'), join(root, receiverFile)))],
+      plugins: [
+        lateParts(AT_START, relative(join(part, 'src/cli'), join(root, receiverFile))),
+        behindDoors(),
+      ],
     }),
     await build({
       ...options,
       entryPoints: ['src/hooks/messenger.ts', 'src/hooks/receive.ts'],
+      plugins: [behindDoors()],
     }),
   ];
   const filesOf = (side) => builds.flatMap(({ metafile }) => Object.keys(metafile[side]));
@@ -98,7 +107,7 @@ async function bundle(part) {
  * Decides what happens to parts that are loaded late. esbuild puts code into one file if the same entry points need it, and
  * each of these parts is an entry point. So each imports what is loaded before it: a few files instead of forty.
  */
-function lateParts(receiver) {
+function lateParts(loadedBefore, receiver) {
   return {
     name: 'late-parts',
     setup({ onResolve, onLoad }) {
@@ -109,11 +118,55 @@ function lateParts(receiver) {
           return { path: relative(root, join(resolveDir, path)), namespace: 'late' };
       });
       onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
-        contents: [...AT_START.map((file) => `import './${file}';`), `export * from './${path}';`].join('\n'),
+        contents: [...loadedBefore.map((file) => `import './${file}';`), `export * from './${path}';`].join(
+          '\n',
+        ),
         resolveDir: root,
       }));
     },
   };
+}
+
+/**
+ * Imports each name from the file behind the door of a room. esbuild counts whatever a door passes on as needed by everybody who
+ * takes one name, and would load whole rooms at the start.
+ */
+function behindDoors() {
+  const known = new Map();
+  const behind = (door) => {
+    if (!known.has(door)) known.set(door, namesBehind(door));
+    return known.get(door);
+  };
+  return {
+    name: 'behind-doors',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/, namespace: 'file' }, ({ path }) => {
+        if (path.includes('node_modules')) return;
+        const contents = readFileSync(path, 'utf8').replace(
+          /^import \{([^}]*)\} from '(\.[^']*\/index\.ts)';$/gm,
+          (_, names, door) => {
+            const files = behind(join(dirname(path), door));
+            const parts = names.split(',').map((part) => part.trim());
+            return parts
+              .filter((part) => part !== '' && !part.startsWith('type '))
+              .map((part) => `import { ${part} } from '${files.get(part.split(' as ')[0]) ?? door}';`)
+              .join('');
+          },
+        );
+        return { contents, loader: 'ts' };
+      });
+    },
+  };
+}
+
+/** The names that a door passes on, each with its file. What the door declares itself is none of them. */
+function namesBehind(door) {
+  const statements = readFileSync(door, 'utf8').matchAll(/^export \{([^}]*)\} from '(\.[^']+)';$/gm);
+  return new Map(
+    [...statements].flatMap(([, names, file]) =>
+      names.split(',').map((name) => [name.trim(), join(dirname(door), file)]),
+    ),
+  );
 }
 
 /** Removes an unused `require` from a file, because creating it takes longer than loading a small file. */

@@ -19,13 +19,22 @@ function roomOf(path: string): string {
   return /^(src\/[^/]+|jobs|schema)\//.exec(path)?.[1] ?? path;
 }
 
-function printTable({ files, meanLines, codeLines, single, chain, dust, doors, mixed }: House): void {
-  const share = Math.round((100 * single.length) / files.length);
+function printTable({
+  files,
+  meanLines,
+  codeLines,
+  single,
+  singlePercent,
+  chain,
+  dust,
+  doors,
+  mixed,
+}: House): void {
   const rows: readonly (readonly [string, string])[] = [
     ['files', `${files.length}`],
     ['lines per file, mean', `${Math.round(meanLines)}`],
     ['lines of code without imports', codeLines.toLocaleString('en')],
-    ['files with one importer', `${single.length} (${share} %)`],
+    ['files with one importer', `${single.length} (${Math.round(singlePercent)} %)`],
     ['… of them short and beside it', `${dust.length}`],
     ['longest chain of imports', `${chain.length}`],
     [

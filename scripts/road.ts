@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
 import { type Organization, type Service, startService } from '../bench/support/service.ts';
 import { runExport } from '../jobs/run.ts';
-import { USERS_LIMIT } from '../src/contract/limits.ts';
+import { USERS_LIMIT } from '../src/api/limits.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { shiftDay, type UtcDay } from '../src/core/day.ts';
 import { STREAMS } from '../src/core/stream.ts';

@@ -12,7 +12,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { packageVersion } from '../../src/core/package.ts';
+import { packageVersion } from '../../src/core/files.ts';
 import { currentCommit } from '../support/commits.ts';
 import { MAIN } from '../support/daywalk.ts';
 import { load } from '../support/machine.ts';

@@ -2,8 +2,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Value, Values } from '../../schema/row.ts';
-import type { TableRows } from '../../src/port/steps.ts';
+import type { TableRows, Value, Values } from '../../schema/row.ts';
 import { typedColumns } from './tables.ts';
 
 const CHUNK_CHARS = 65_536;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import type { TableRows } from '../../schema/row.ts';
 import { userDaily } from '../../schema/tables/daily.ts';
-import type { TableRows } from '../../src/port/steps.ts';
 import { largeUnits } from './content.ts';
 import { eagerCopy, textChunks } from './copy.ts';
 import { median, type Section, type Setting, timed } from './measure.ts';

@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
+import type { TableRows } from '../../schema/row.ts';
 import { userDaily } from '../../schema/tables/daily.ts';
-import type { TableRows } from '../../src/port/steps.ts';
 import { largeUnits, withChanges } from './content.ts';
 import { binaryChunks, eagerCopy, swallow, textChunks } from './copy.ts';
 import { compare, median, type Section, type Setting, timed } from './measure.ts';

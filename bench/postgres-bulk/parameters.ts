@@ -1,5 +1,4 @@
-import type { Value } from '../../schema/row.ts';
-import type { TableRows } from '../../src/port/steps.ts';
+import type { TableRows, Value } from '../../schema/row.ts';
 
 /** One array literal per column, built faster than pg does. */
 export function arrays({ table, rows }: TableRows): string[] {

@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { KINDS } from '../../schema/define.ts';
-import type { Values } from '../../schema/row.ts';
+import type { TableRows, Values } from '../../schema/row.ts';
 import {
   toolsDaily,
   toolsDailyByMcpServer,
@@ -10,7 +10,6 @@ import {
   userDaily,
   userDailyLanguages,
 } from '../../schema/tables/daily.ts';
-import type { TableRows } from '../../src/port/steps.ts';
 
 /** The rows of one unit, by table. */
 export type Unit = readonly TableRows[];

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { AnyTable } from '../../schema/define.ts';
-import type { Values } from '../../schema/row.ts';
-import type { TableRows } from '../../src/port/steps.ts';
+import type { TableRows, Values } from '../../schema/row.ts';
 import { binaryChunks, eagerCopy, streamedCopy, textChunks } from './copy.ts';
 import { arrays, jsonText } from './parameters.ts';
 import {

@@ -1,6 +1,6 @@
 import { MEASURED } from './measured.ts';
 
-/** How the program requests days, see `src/pipeline/run/range-gauge.ts` and `src/contract/limits.ts`; a test compares. */
+/** How the program requests days, see `src/pipeline/run/range-gauge.ts` and `src/api/limits.ts`; a test compares. */
 export const ASKING = {
   usersPerPage: 100,
   rangeDaysMax: 31,

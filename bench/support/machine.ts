@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { arch, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
-import { packageVersion } from '../../src/core/package.ts';
+import { packageVersion } from '../../src/core/files.ts';
 
 /** The machine of the measurements. */
 export interface Machine {

@@ -25,7 +25,7 @@ export type Term =
   | { readonly kind: 'cost' };
 
 /** Selects rows by the value of a column. Rollups of users have the sum over such rows in a column of its own. */
-export interface RowCondition {
+interface RowCondition {
   readonly column: string;
   readonly equals: string;
   readonly rollupColumn: string;

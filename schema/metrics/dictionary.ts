@@ -63,7 +63,7 @@ const autonomy = (column: string) => ({
 });
 
 /** What the service publishes for the organization as a whole. It is never mixed with numbers from user rows. */
-export const publishedMetrics: readonly Metric[] = [
+const publishedMetrics: readonly Metric[] = [
   tokens(
     'billable_tokens',
     'Credits as published',
@@ -166,7 +166,7 @@ const invocations = (
   measure: { kind: 'term', term: sum(from.count) },
 });
 
-export const toolMetrics: readonly Metric[] = [
+const toolMetrics: readonly Metric[] = [
   invocations('tool_invocations', 'Tool invocations', 'Invocations of tools.', {
     table: tables.toolsDailyByTool,
     by: 'tool',
@@ -213,7 +213,7 @@ const readiness = source({
   columns: { repository: ['repo_url'] },
 });
 
-export const peopleMetrics: readonly Metric[] = [
+const peopleMetrics: readonly Metric[] = [
   {
     name: 'licensed_users',
     title: 'Licensed users',
@@ -233,7 +233,7 @@ export const peopleMetrics: readonly Metric[] = [
   },
 ];
 
-export const readinessMetrics: readonly Metric[] = [
+const readinessMetrics: readonly Metric[] = [
   {
     name: 'readiness_score',
     title: 'Readiness score',
@@ -255,11 +255,13 @@ export {
   isGrain,
   type Measure,
   type Metric,
+  type Source,
   type Term,
 } from './define.ts';
+export { userRows } from './user-metrics.ts';
 
 /** A group of metrics of the dictionary, as documentation shows it. */
-export interface MetricGroup {
+interface MetricGroup {
   readonly title: string;
   readonly doc: string;
   readonly metrics: readonly Metric[];

@@ -218,7 +218,7 @@ function renderRow(metric: Metric): string {
 }
 
 /** A column, as `daywalk schema --format json` prints it. */
-export interface ColumnDocument {
+interface ColumnDocument {
   readonly name: string;
   readonly meaning: string;
   readonly type: { readonly sqlite: string; readonly postgres: string };

@@ -1,16 +1,16 @@
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
-import { programPath } from '../../src/core/package.ts';
+import { programPath } from '../../src/core/files.ts';
 import type { AnyTable, Column, Columns } from '../define.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
 
 /** The databases that hold a warehouse. */
 export const DATABASES = ['sqlite', 'postgres'] as const;
-export type Database = (typeof DATABASES)[number];
+type Database = (typeof DATABASES)[number];
 
 /** Extensions that distribute a PostgreSQL warehouse over several servers. */
 export const DISTRIBUTIONS = ['citus'] as const;
-export type Distribution = (typeof DISTRIBUTIONS)[number];
+type Distribution = (typeof DISTRIBUTIONS)[number];
 
 /**
  * The statements that create a warehouse: every migration in order. For PostgreSQL they are also recorded as applied, so
@@ -80,7 +80,7 @@ function commentsOf(kind: 'TABLE' | 'VIEW', name: string, doc: string, columns: 
 }
 
 /** The description of a column, with a warning if its values must not be added up. */
-export function columnComment({ doc, additive }: Column): string {
+function columnComment({ doc, additive }: Column): string {
   return additive === false ? `${doc}. Do not sum.` : doc;
 }
 
@@ -89,10 +89,10 @@ function literal(text: string): string {
 }
 
 /** How a table is distributed over servers: by organization, or as a whole copy on each. */
-export type Placement = 'distributed' | 'reference';
+type Placement = 'distributed' | 'reference';
 
 /** The column whose value determines the server of a row. */
-export const DISTRIBUTION_COLUMN = 'org_id';
+const DISTRIBUTION_COLUMN = 'org_id';
 
 /**
  * How a table is distributed. A key must contain the column that rows are distributed by; it is missing in
@@ -106,7 +106,7 @@ export function placementOf(table: AnyTable): Placement {
  * The statements that distribute a PostgreSQL warehouse with Citus. All tables are colocated, so that the rows of an
  * organization are on one server and a day is committed there.
  */
-export function citusSql(): string {
+function citusSql(): string {
   const distributed = allTables.filter((table) => placementOf(table) === 'distributed');
   const reference = allTables.filter((table) => placementOf(table) === 'reference');
   const first = distributed[0]?.name;

@@ -3,7 +3,7 @@ import { count, day, key, label, metric, orgColumn, type View } from '../define.
 import { type Cast, castInSqlite, plain } from './dialect.ts';
 
 /** What differs between the databases in the views about costs. */
-export interface CostDialect {
+interface CostDialect {
   readonly cast: Cast;
   /** A day of `dates` as the ledger writes it. */
   readonly ledgerDay: string;
@@ -11,13 +11,13 @@ export interface CostDialect {
   readonly leftFirst: string;
 }
 
-export const costsInSqlite: CostDialect = {
+const costsInSqlite: CostDialect = {
   cast: castInSqlite,
   ledgerDay: 'd.date',
   leftFirst: 'CROSS JOIN',
 };
 
-export const costsInPostgres: CostDialect = {
+const costsInPostgres: CostDialect = {
   cast: plain,
   ledgerDay: "to_char(d.date, 'YYYY-MM-DD')",
   leftFirst: 'JOIN',
@@ -27,11 +27,11 @@ export const costsInPostgres: CostDialect = {
 const LAST_DAY = "'9999-12-31'";
 
 /** True for units whose rows are an answer of the service. `src/metrics/period.ts` has the same rule. */
-export const IS_STORED = `(x.state IN ('loaded', 'empty', 'quarantined', 'doubted')
+const IS_STORED = `(x.state IN ('loaded', 'empty', 'quarantined', 'doubted')
       OR (x.rows > 0 AND x.first_loaded_at IS NOT NULL))`;
 
 /** The condition that a price is valid on a day. */
-export function pricedOn(day: string): string {
+function pricedOn(day: string): string {
   return `p.valid_from <= ${day} AND COALESCE(p.valid_to, ${LAST_DAY}) >= ${day}`;
 }
 
@@ -116,7 +116,7 @@ const usersByDay = ({ leftFirst }: CostDialect) => `
  * Joining each row of `user_daily` with its team takes seconds for a large organization, so that the months that allow it
  * are read from `user_monthly`.
  */
-export const teamDays = (dialect: CostDialect) => `${unitDays(dialect)},
+const teamDays = (dialect: CostDialect) => `${unitDays(dialect)},
 ${MONTHS},
 team_days AS (
   SELECT org_id, month, date, team, SUM(billable_tokens) AS billable_tokens,

@@ -96,7 +96,7 @@ const sums = Object.fromEntries(names.map((name) => [name, dailyOverview.columns
 };
 
 /** The columns of an overview after the period. */
-export const periodColumns = {
+const periodColumns = {
   active_users: integer(
     'number of distinct users with a row in the period; NULL if no day of users is stored',
   ),
@@ -110,7 +110,7 @@ export const periodColumns = {
 } satisfies Columns;
 
 /** The periods of an overview. `first` and `last` are expressions over `n.period`. */
-export interface Period {
+interface Period {
   readonly of: (day: string) => string;
   readonly first: string;
   readonly last: string;
@@ -120,7 +120,7 @@ export interface Period {
  * Selects the sums and days of each period that was ever pulled, as `n`: for `WITH`. The published numbers are added up by
  * day; counts of distinct users cannot be, so each view takes them from a rollup.
  */
-export function periodNumbers({ ledgerDay }: DayDialect, { of }: Period): string {
+function periodNumbers({ ledgerDay }: DayDialect, { of }: Period): string {
   const streams = DAILY_STREAMS.length;
   const totals = Object.entries(SUMS).flatMap(([alias, columns]) =>
     columns.map((name) => `SUM(${alias}.${name}) AS ${name}`),
@@ -145,11 +145,7 @@ export function periodNumbers({ ledgerDay }: DayDialect, { of }: Period): string
 }
 
 /** Selects {@link periodColumns}. `active` and `fresh` are expressions for the numbers of users; NULL means none. */
-export function periodSelect(
-  cast: Cast,
-  days: DayDialect,
-  { period, active, fresh, flags }: PeriodParts,
-): string {
+function periodSelect(cast: Cast, days: DayDialect, { period, active, fresh, flags }: PeriodParts): string {
   const start = days.later(period.first, days.literal(FIRST_DAY));
   const expected = `${days.daysBetween(start, period.last)} + 1`;
   const held = (expression: string) => `CASE WHEN n.has_users = 1 THEN COALESCE(${expression}, 0) END`;

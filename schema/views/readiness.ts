@@ -2,7 +2,7 @@ import { count, instant, key, label, metric, orgColumn, ratio, type View } from 
 import { type Cast, castInSqlite, plain } from './dialect.ts';
 
 /** The columns of a report with its score. */
-export const scoreColumns = {
+const scoreColumns = {
   ...orgColumn,
   repo_url: key('URL of the repository'),
   report_id: key('ID of the report'),
@@ -16,17 +16,14 @@ export const scoreColumns = {
 };
 
 /** Ranks the reports of each repository by age; the newest has recency 1. Its columns are those of {@link reportScores}. */
-export const RANKED_REPORTS = `ranked AS (
+const RANKED_REPORTS = `ranked AS (
   SELECT org_id, repo_url, report_id, created_at, branch, commit_hash,
     ROW_NUMBER() OVER (PARTITION BY org_id, repo_url ORDER BY created_at DESC, report_id DESC) AS recency
   FROM readiness_reports
 )`;
 
 /** Selects {@link scoreColumns} of reports. `where` is a condition on `r`. */
-export function reportScores(
-  cast: Cast,
-  reports: { readonly from: string; readonly where?: string },
-): string {
+function reportScores(cast: Cast, reports: { readonly from: string; readonly where?: string }): string {
   return `SELECT r.org_id, r.repo_url, r.report_id, r.created_at, r.branch, r.commit_hash,
   ${cast('COUNT(c.criterion_id)', 'INTEGER')} AS criteria,
   ${cast('COUNT(c.numerator)', 'INTEGER')} AS criteria_evaluated,

@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { invariantCheck, invariantsOf, violationText } from '../../schema/invariants.ts';
 import { collectorOf, columnsOf, type Values } from '../../schema/row.ts';
-import { changedCopy, originalOf, type Rejected, type RowCheck } from '../checks/row-check.ts';
+import { changedCopy, originalOf, type Rejected, type RowCheck } from '../checks/index.ts';
 import { UnitError } from '../core/errors.ts';
 import { canonicalJson, isObject } from '../core/json.ts';
 import type { AnalyticsPage, Meta } from './pages.ts';

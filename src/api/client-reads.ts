@@ -1,14 +1,13 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { tablesOf } from '../../schema/tables.ts';
-import { type Rejected, type RowCheck, rowCheck } from '../checks/row-check.ts';
-import { TIMER_MS_MAX, USERS_LIMIT } from '../contract/limits.ts';
-import { GROUP_BY } from '../contract/paths.ts';
-import { ReadinessReport, UserRow } from '../contract/shapes.ts';
+import { type Rejected, type RowCheck, rowCheck } from '../checks/index.ts';
+import { GROUP_BY, ReadinessReport, UserRow } from '../contract/index.ts';
 import { isDay } from '../core/day.ts';
 import { UnitError, UsageError } from '../core/errors.ts';
 import type { DailyStream } from '../core/stream.ts';
-import type { CallOptions, Transport } from '../http/transport.ts';
+import type { CallOptions, Transport } from '../http/index.ts';
 import { otherRange, PartialAnswerError, possibleRows, rejectOtherDays } from './answer-rules.ts';
+import { TIMER_MS_MAX, USERS_LIMIT } from './limits.ts';
 import {
   type AnalyticsPage,
   analyticsPage,

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { tables, tablesOf } from '../../schema/tables.ts';
-import { type RowCheck, rowCheck } from '../checks/row-check.ts';
-import { TIMER_MS_MAX } from '../contract/limits.ts';
+import { type RowCheck, rowCheck } from '../checks/index.ts';
 import {
   ActivityByClientRow,
   ActivityRow,
@@ -12,12 +11,12 @@ import {
   ToolsByToolRow,
   ToolsRow,
   type UserRow,
-} from '../contract/shapes.ts';
+} from '../contract/index.ts';
+import { parseOrigin, parseProxy } from '../core/addresses.ts';
 import { systemClock, systemRandom } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
-import { packageVersion } from '../core/package.ts';
-import { parseOrigin, parseProxy } from '../http/addresses.ts';
-import { createTransport, type TransportOptions } from '../http/transport.ts';
+import { packageVersion } from '../core/files.ts';
+import { createTransport, type TransportOptions } from '../http/index.ts';
 import { possibleRows } from './answer-rules.ts';
 import {
   callOptions,
@@ -36,6 +35,7 @@ import {
   type UsersQuery,
 } from './client-reads.ts';
 import { createSession, type Session } from './create-session.ts';
+import { TIMER_MS_MAX } from './limits.ts';
 import type { Hosts } from './requests.ts';
 import type { KnownIdentifiers, SessionRequest, SessionWarning } from './session-request.ts';
 
@@ -185,7 +185,7 @@ export interface ClientOptions {
  * Checks the options of a client.
  * @throws {UsageError} for a key that no header can carry, a URL that is not allowed, or a number out of range.
  */
-export function clientOptions(options: ClientOptions): { transport: TransportOptions; hosts: Hosts } {
+function clientOptions(options: ClientOptions): { transport: TransportOptions; hosts: Hosts } {
   const { maxRequestsPerMinute: perMinute } = options;
   const baseUrl = parseOrigin(options.baseUrl, 'baseUrl');
   return {

@@ -1,12 +1,18 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Flag, Identity, Instant, Label, listOf, mapOf } from '../checks/fields.ts';
-import { type Violation, violationsOf } from '../checks/violations.ts';
-import { SESSIONS_PATH } from '../contract/paths.ts';
+import {
+  Flag,
+  Identity,
+  Instant,
+  Label,
+  listOf,
+  mapOf,
+  type Violation,
+  violationsOf,
+} from '../checks/index.ts';
+import { SESSIONS_PATH } from '../contract/index.ts';
 import { isDeeperThan, isObject } from '../core/json.ts';
-import { UnknownOutcomeError } from '../http/errors.ts';
-import type { Answer } from '../http/response.ts';
-import type { CallOptions, Transport } from '../http/transport.ts';
+import { type Answer, type CallOptions, type Transport, UnknownOutcomeError } from '../http/index.ts';
 import {
   type KnownIdentifiers,
   type SessionRequest,
@@ -16,7 +22,7 @@ import {
 } from './session-request.ts';
 
 /** States of a session (specification, section 3); the service may have new ones. */
-export type SessionStatus = 'idle' | 'pending' | 'running' | (string & {});
+type SessionStatus = 'idle' | 'pending' | 'running' | (string & {});
 
 // A response describes a session that exists already. New values, further fields and nulls in its settings are accepted,
 // because they must not make a created session look like a failure.
@@ -79,7 +85,7 @@ const check = Compile(Session);
 const instantCheck = Compile(Instant);
 
 /** The session in a response, or what is wrong with it. */
-export function readSession(body: unknown): { session: Session } | { violations: Violation[] } {
+function readSession(body: unknown): { session: Session } | { violations: Violation[] } {
   if (check.Check(body)) return { session: body };
   return { violations: violationsOf(check, body, 'answer') };
 }
@@ -129,7 +135,7 @@ const CREATED = 201;
 const LEVELS_MAX = 500;
 const NAME = `POST ${SESSIONS_PATH}`;
 
-export interface CreateSessionOptions extends CallOptions {
+interface CreateSessionOptions extends CallOptions {
   readonly transport: Transport;
   /** Origin of the main API host. */
   readonly baseUrl: string;

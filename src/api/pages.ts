@@ -1,17 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Flag, Identity, Label } from '../checks/fields.ts';
-import {
-  CURSOR_CHARS_MAX,
-  EMPTY_PAGES_MAX,
-  PAGES_MAX,
-  WALK_CHARS_MAX,
-  WALK_ROWS_MAX,
-} from '../contract/limits.ts';
-import { afterInput } from '../core/async-flow.ts';
+import { Flag, Identity, Label } from '../checks/index.ts';
+import { afterInput } from '../core/clock.ts';
 import { RULES, type RuleName, UnitError } from '../core/errors.ts';
 import { isObject, isStorable } from '../core/json.ts';
-import type { Answer } from '../http/response.ts';
+import type { Answer } from '../http/index.ts';
+import { CURSOR_CHARS_MAX, EMPTY_PAGES_MAX, PAGES_MAX, WALK_CHARS_MAX, WALK_ROWS_MAX } from './limits.ts';
 
 /** An analytics response with a valid envelope; its rows are not checked yet. */
 export interface AnalyticsPage extends Answer {
@@ -102,7 +96,7 @@ function confirmEnd(page: AnalyticsPage, bounds: WalkBounds): void {
 }
 
 /** Options of {@link walkUsers}. */
-export interface UsersWalk {
+interface UsersWalk {
   /** The first page, if it has been pulled already. @default none */
   readonly first?: AnalyticsPage | undefined;
   /** Requests the next page while the current one is processed. @default false */
@@ -183,7 +177,7 @@ function malformedError(name: string, expected: string, answer: Answer): UnitErr
 }
 
 /** Options of {@link WalkBounds}. */
-export interface WalkBoundsOptions {
+interface WalkBoundsOptions {
   /** Name of the walk, for messages. */
   readonly name: string;
   /** Maximum number of characters of all answers. */
@@ -196,7 +190,7 @@ export interface WalkBoundsOptions {
  * Checks the bounds of one walk: pages, characters, rows, cursors that repeat or are too long, pages without new rows. It
  * keeps one number for each row and cursor, so its own memory is bounded too.
  */
-export class WalkBounds {
+class WalkBounds {
   readonly #options: WalkBoundsOptions;
   readonly #cursors = new Set<number>();
   readonly #rows = new Set<number>();
@@ -303,12 +297,10 @@ export const Meta = Type.Object({
 export type Meta = Static<typeof Meta>;
 
 /** The envelope of every analytics answer, its rows not yet looked at. */
-export const Envelope = Type.Object({ data: Type.Array(Type.Unknown()), meta: Meta });
-export type Envelope = Static<typeof Envelope>;
+const Envelope = Type.Object({ data: Type.Array(Type.Unknown()), meta: Meta });
 
 /** The envelope of the readiness list (section 4.3), its reports not yet looked at. */
-export const ReadinessEnvelope = Type.Object({ reports: Type.Array(Type.Unknown()) });
-export type ReadinessEnvelope = Static<typeof ReadinessEnvelope>;
+const ReadinessEnvelope = Type.Object({ reports: Type.Array(Type.Unknown()) });
 
-export const envelopeCheck = Compile(Envelope);
-export const readinessEnvelopeCheck = Compile(ReadinessEnvelope);
+const envelopeCheck = Compile(Envelope);
+const readinessEnvelopeCheck = Compile(ReadinessEnvelope);

@@ -1,8 +1,7 @@
-import { READINESS_LIMIT } from '../contract/limits.ts';
-import { ANALYTICS_PATHS, READINESS_PATH } from '../contract/paths.ts';
+import { ANALYTICS_PATHS, READINESS_PATH } from '../contract/index.ts';
 import type { DailyStream } from '../core/stream.ts';
-import type { ApiRequest } from '../http/api-request.ts';
-import { BadRequestError } from '../http/errors.ts';
+import { type ApiRequest, BadRequestError } from '../http/index.ts';
+import { READINESS_LIMIT } from './limits.ts';
 
 /** Origins of the two hosts, without a trailing slash. */
 export interface Hosts {
@@ -24,7 +23,7 @@ export interface AnalyticsQuery {
 }
 
 /** Parameters of the readiness list (section 4.3). */
-export interface ReadinessQuery {
+interface ReadinessQuery {
   readonly repoId?: string | undefined;
   readonly limit?: number | undefined;
   readonly startAfter?: string | undefined;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type Violation, violationsOf } from '../checks/violations.ts';
+import { type Violation, violationsOf } from '../checks/index.ts';
 import { UsageError } from '../core/errors.ts';
 
 /** Values of `reasoningEffort` and `specModeReasoningEffort` (specification, section 2.1). */
@@ -23,10 +23,10 @@ export const INTERACTION_MODES = ['auto', 'spec', 'agi', 'mission'] as const;
 export const AUTONOMY_LEVELS = ['off', 'low', 'medium', 'high'] as const;
 
 /** Values of the deprecated `autonomyMode` (section 2.1). */
-export const AUTONOMY_MODES = ['normal', 'spec', 'auto-low', 'auto-medium', 'auto-high'] as const;
+const AUTONOMY_MODES = ['normal', 'spec', 'auto-low', 'auto-medium', 'auto-high'] as const;
 
 /** The compaction model that means the session's own model (section 2.1). */
-export const CURRENT_MODEL = 'current-model';
+const CURRENT_MODEL = 'current-model';
 
 const closed = { additionalProperties: false } as const;
 
@@ -93,7 +93,7 @@ export const SessionSettings = Type.Object(
 export type SessionSettings = Static<typeof SessionSettings>;
 
 /** Code points of `cwd` (specification, section 8). */
-export const CWD_CHARS = { min: 1, max: 4096 } as const;
+const CWD_CHARS = { min: 1, max: 4096 } as const;
 
 /** A request that creates a session (section 4.1). Other properties are not allowed. */
 export const SessionRequest = Type.Object(

@@ -1,7 +1,7 @@
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
-import type { EmailPolicy } from '../privacy/email.ts';
+import type { EmailPolicy } from '../privacy/index.ts';
 import { type Contents, dayAnswers, reportsAfter, walkSteps } from './contents.ts';
 import type { AnswerLine, DayLine, ObjectRef } from './lines.ts';
 

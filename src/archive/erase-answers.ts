@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DamagedError } from '../core/errors.ts';
-import type { ErasedPeople } from '../privacy/erased-people.ts';
+import type { ErasedPeople } from '../privacy/index.ts';
 import { contentsOf, objectsIn } from './contents.ts';
 import { placeKey } from './data-files.ts';
 import { findDamaged } from './find-damaged.ts';

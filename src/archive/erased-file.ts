@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { StorageError } from '../core/errors.ts';
 import { replaceFile } from '../core/files.ts';
 import { canonicalJson } from '../core/json.ts';
-import { joinErased, joinLists, parseErased, readErased } from '../erased/list.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { type ErasedList, NOBODY } from '../privacy/erased-people.ts';
+import { joinErased, joinLists, parseErased, readErased } from '../erased/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { type ErasedList, NOBODY } from '../privacy/index.ts';
 
 /** The list of the erased beside the answers, so that a warehouse that is rebuilt from them keeps it. */
 const FILE = 'erased.json';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { SerialQueue } from '../core/async-flow.ts';
+import { SerialQueue } from '../core/clock.ts';
 import { DamagedError, messageOf, StorageError } from '../core/errors.ts';
 import { hasCode } from '../core/files.ts';
 import { CODECS, type Codec } from './codec.ts';

@@ -9,8 +9,8 @@ import type {
 } from '../core/archive-port.ts';
 import type { Clock } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import type { EmailPolicy } from '../privacy/email.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { EmailPolicy } from '../privacy/index.ts';
 import { contentsOf, dayAnswers, unitKeyOf } from './contents.ts';
 import { listDataFiles } from './data-files.ts';
 import { IndexWriter } from './index-files.ts';

@@ -1,7 +1,7 @@
-import { readUnits } from '../ledger/ledger.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { readRuns } from '../records/runs.ts';
-import { isDayUnit, type LedgerUnit, unitName } from '../units/unit.ts';
+import { readUnits } from '../ledger/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { readRuns } from '../records/index.ts';
+import { isDayUnit, type LedgerUnit, unitName } from '../units/index.ts';
 import { contentsOf, unitKeyOf } from './contents.ts';
 import { isBeingWritten } from './index-files.ts';
 import type { AnswerLine, DayLine, Line } from './lines.ts';

@@ -1,10 +1,9 @@
 import type { Columns } from '../../schema/define.ts';
-import type { Dimension, Metric } from '../../schema/metrics/define.ts';
-import { allMetrics } from '../../schema/metrics/dictionary.ts';
+import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
 import { isMetricCall, questions } from '../../schema/reference/questions.ts';
 import { allTables } from '../../schema/tables.ts';
 import { allViews } from '../../schema/views.ts';
-import { findMetric } from '../metrics/question.ts';
+import { findMetric } from '../metrics/index.ts';
 import { columnNote, columnUnits, combiningOf, cutsOf, metricSql, shownUnit } from './dictionary.ts';
 import type { PeriodChoice } from './metric-template.ts';
 import type { BiTarget } from './write-folder.ts';
@@ -30,25 +29,25 @@ function metadata() {
 }
 
 /** The parameters of every query about a metric. Datasette passes an empty text for one that is not given. */
-export const PARAMETERS = ['organization', 'first_day', 'last_day'] as const;
+const PARAMETERS = ['organization', 'first_day', 'last_day'] as const;
 
 const given = (name: (typeof PARAMETERS)[number]) => `NULLIF(:${name}, '')`;
 
 /** The organization and the days that a reader has chosen; NULL for the default. */
-export const CHOSEN: PeriodChoice = {
+const CHOSEN: PeriodChoice = {
   orgId: given('organization'),
   from: given('first_day'),
   until: given('last_day'),
 };
 
 /** The name of the database in Datasette: that of the file without its ending. */
-export const DATABASE = 'daywalk';
+const DATABASE = 'daywalk';
 
 /**
  * A chart of datasette-dashboards. Only `vega-lite` is used: its texts are drawn, while tables of the plugin insert names
  * into the page as HTML.
  */
-export interface Chart {
+interface Chart {
   readonly title: string;
   readonly db: string;
   readonly library: 'vega-lite';
@@ -60,7 +59,7 @@ export interface Chart {
 const VEGA_LITE = 'https://vega.github.io/schema/vega-lite/v6.json';
 
 /** A chart of a metric in time. A bucket without a stored day is a gap in the line. */
-export function lineChart(metric: string, grain: 'date' | 'week' | 'month', part?: Dimension): Chart {
+function lineChart(metric: string, grain: 'date' | 'week' | 'month', part?: Dimension): Chart {
   const by = part === undefined ? [grain] : [grain, part];
   const time =
     grain === 'month'
@@ -82,7 +81,7 @@ const BARS_MAX = 20;
 const BARS_HEIGHT = 320;
 
 /** A chart of a metric by the values of a dimension, the largest first. */
-export function barChart(metric: string, part: Dimension): Chart {
+function barChart(metric: string, part: Dimension): Chart {
   const chart = chartOf(metric, [part], {
     height: BARS_HEIGHT,
     transform: [
@@ -116,7 +115,7 @@ function valueAxis(metric: string) {
 }
 
 /** A page of charts. */
-export interface Dashboard {
+interface Dashboard {
   readonly title: string;
   readonly description: string;
   readonly filters: Readonly<Record<string, object>>;
@@ -136,7 +135,7 @@ function dashboard(title: string, description: string, charts: Readonly<Record<s
 }
 
 /** The dashboards by their names in the address. */
-export const dashboards: Readonly<Record<string, Dashboard>> = {
+const dashboards: Readonly<Record<string, Dashboard>> = {
   overview: dashboard(
     'Overview',
     'What the organization uses. A gap in a line is a day that is not stored.',
@@ -185,7 +184,7 @@ export const dashboards: Readonly<Record<string, Dashboard>> = {
 };
 
 /** A query with a name and a page in Datasette. */
-export interface CannedQuery {
+interface CannedQuery {
   readonly title: string;
   readonly description: string;
   readonly sql: string;
@@ -234,13 +233,13 @@ function questionQueries(): (readonly [string, CannedQuery])[] {
 }
 
 /** What Datasette shows above a table or a view. */
-export interface TableNotes {
+interface TableNotes {
   readonly description: string;
   readonly columns: Readonly<Record<string, string>>;
 }
 
 /** The notes on every table and view, by its name. */
-export function tableNotes(): Readonly<Record<string, TableNotes>> {
+function tableNotes(): Readonly<Record<string, TableNotes>> {
   const units = columnUnits();
   return Object.fromEntries(
     [...allTables, ...allViews].map(({ name, doc, columns }) => [

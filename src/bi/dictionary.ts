@@ -2,13 +2,13 @@ import type { Column } from '../../schema/define.ts';
 import {
   type Additivity,
   additivityOf,
+  allMetrics,
   type Dimension,
   dimensionsOf,
   type Metric,
-} from '../../schema/metrics/define.ts';
-import { allMetrics } from '../../schema/metrics/dictionary.ts';
+} from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
-import { findMetric } from '../metrics/question.ts';
+import { findMetric } from '../metrics/index.ts';
 import {
   metricTemplate,
   type OpenQuestion,

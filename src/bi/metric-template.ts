@@ -1,16 +1,20 @@
 import { type Dialect, queryTemplate, type SQL, sql } from '../../schema/query.ts';
 import { FIRST_DAY, parseDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
-import { metricQuery } from '../metrics/answer-metric.ts';
-import { loadedUnit, storedUnit } from '../metrics/period.ts';
-import { type NamedQuery, PHRASES } from '../metrics/query/select.ts';
-import type { MetricQuestion } from '../metrics/question.ts';
+import {
+  loadedUnit,
+  type MetricQuestion,
+  metricQuery,
+  type NamedQuery,
+  PHRASES,
+  storedUnit,
+} from '../metrics/index.ts';
 
 /** A question whose organization and period are filled in later, where the SQL runs. */
 export type OpenQuestion = Pick<MetricQuestion, 'metric' | 'by' | 'together'>;
 
 /** SQL expressions in place of values. Each gives one text, in any database: of a day, `YYYY-MM-DD`. */
-export interface QuestionExpressions {
+interface QuestionExpressions {
   readonly orgId: string;
   /** The first day of the period. */
   readonly from: string;

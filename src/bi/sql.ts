@@ -1,5 +1,4 @@
-import type { Dimension, Metric } from '../../schema/metrics/define.ts';
-import { allMetrics } from '../../schema/metrics/dictionary.ts';
+import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
 import { isMetricCall, type Question, questions } from '../../schema/reference/questions.ts';
 import { combiningOf, cutsOf, metricSql, shownUnit } from './dictionary.ts';
@@ -26,7 +25,7 @@ const PERIOD =
   'until one is chosen.';
 
 /** A statement for every metric, in total and by each of its dimensions: `sqlite/by-month/cost.sql`. */
-export function metricFiles(dialect: Dialect): readonly BiFile[] {
+function metricFiles(dialect: Dialect): readonly BiFile[] {
   return allMetrics.flatMap((metric) => cutsOf(metric).map((by) => metricFile(dialect, metric, by)));
 }
 
@@ -43,7 +42,7 @@ function metricFile(dialect: Dialect, metric: Metric, by: readonly Dimension[]):
 }
 
 /** A statement for every question of docs/questions.md: `postgres/questions/03-top-users.sql`. */
-export function questionFiles(dialect: Dialect): readonly BiFile[] {
+function questionFiles(dialect: Dialect): readonly BiFile[] {
   return questions.map((question, index) => {
     const number = String(index + 1).padStart(2, '0');
     const path = `${dialect}/questions/${number}-${slugOf(question)}.sql`;
@@ -70,7 +69,7 @@ function slugOf({ id }: Question): string {
 const CHARACTERS_MAX = 100;
 
 /** A file with one statement after its comments, each of one or several lines. */
-export function statementFile(path: string, comments: readonly string[], statement: string): BiFile {
+function statementFile(path: string, comments: readonly string[], statement: string): BiFile {
   const lines = comments.flatMap(wrap).map((line) => `-- ${line}`);
   return { path, text: `${[...lines, statement].join('\n')};\n` };
 }

@@ -1,9 +1,8 @@
-import { UsageError } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
+import { nearestName, UsageError } from '../core/errors.ts';
 import type { BiTarget } from './write-folder.ts';
 
 /** A target by its name, with what help says about it. Its files are loaded when they are needed. */
-export interface NamedTarget {
+interface NamedTarget {
   /** As `daywalk bi` takes it. */
   readonly name: string;
   /** What is written, in a few words. */

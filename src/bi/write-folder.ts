@@ -169,7 +169,7 @@ async function explained(path: string, work: () => Promise<void>): Promise<void>
 }
 
 /** What a folder holds. */
-export interface Folder {
+interface Folder {
   /** Undefined if it is empty or does not exist. */
   readonly manifest: Manifest | undefined;
   /** The paths of its regular files, with slashes. */
@@ -188,7 +188,7 @@ const UNFINISHED = /(^|\/)\.[^/]+\.[0-9a-f]{8}-[0-9a-f-]{27}\.part$/;
  * Reads what a folder holds, with its subfolders. Follows no symbolic link below the folder.
  * @throws {UsageError} if it is not a folder, or holds files but no manifest.
  */
-export async function readFolder(directory: string): Promise<Folder> {
+async function readFolder(directory: string): Promise<Folder> {
   const { files, others } = await listEntries(directory);
   if (files.has(MANIFEST_FILE)) {
     const path = join(directory, MANIFEST_FILE);
@@ -202,7 +202,7 @@ export async function readFolder(directory: string): Promise<Folder> {
 }
 
 /** True for the path of an unfinished copy that a killed call has left. */
-export function isUnfinished(path: string): boolean {
+function isUnfinished(path: string): boolean {
   return UNFINISHED.test(path);
 }
 
@@ -246,19 +246,19 @@ const FORMAT = 'daywalk bi';
 const VERSION = 1;
 
 /** What a folder was written for, and the texts that each of its files may have. */
-export interface Manifest {
+interface Manifest {
   readonly target: string;
   /** SHA-256 by path. Between the start and the end of a call, a file may have its old or its new text. */
   readonly files: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The SHA-256 of a text or of bytes, in hexadecimal digits. */
-export function sha256Of(content: string | Uint8Array): string {
+function sha256Of(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
 /** Returns a manifest as JSON text. Equal manifests have equal texts. */
-export function manifestText({ target, files }: Manifest): string {
+function manifestText({ target, files }: Manifest): string {
   const sorted = [...files].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const listed = Object.fromEntries(sorted.map(([path, hashes]) => [path, [...new Set(hashes)].toSorted()]));
   return `${JSON.stringify({ format: FORMAT, version: VERSION, target, files: listed }, null, 1)}\n`;
@@ -268,7 +268,7 @@ export function manifestText({ target, files }: Manifest): string {
  * Parses a manifest.
  * @throws {UsageError} if it is damaged, belongs to something else, or to a newer version.
  */
-export function parseManifest(text: string, path: string): Manifest {
+function parseManifest(text: string, path: string): Manifest {
   const document = parseJson(text);
   const files = isObject(document) ? document['files'] : undefined;
   if (!isObject(document) || document['format'] !== FORMAT || !isObject(files)) {

@@ -7,7 +7,7 @@ export interface Violation {
 }
 
 /** A finding of the schema validator. */
-export interface Finding {
+interface Finding {
   readonly keyword: string;
   /** JSON pointer. */
   readonly instancePath: string;
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const FINDINGS_MAX = 20_000;
 
 /** A compiled schema. */
-export interface Validator {
+interface Validator {
   Errors(value: unknown): readonly Finding[];
 }
 

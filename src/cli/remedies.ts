@@ -1,6 +1,6 @@
 import type { Advice, Facts, REASONS } from '../core/errors.ts';
-import type { RefusalRule } from '../organizations/identity.ts';
-import type { RunReport } from '../pipeline/events.ts';
+import type { RefusalRule } from '../organizations/index.ts';
+import type { RunReport } from '../pipeline/index.ts';
 
 type Remedy = string | ((facts: Facts, hint: string) => string);
 
@@ -21,6 +21,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
     `if the service has moved there, set ${baseUrlOf(facts)} or ${appUrlOf(facts)} to it`,
   'certificate-untrusted': 'if the certificate authority is your own, name its file in NODE_EXTRA_CA_CERTS',
   'timed-out': 'if the service needs more time, raise DAYWALK_REQUEST_TIMEOUT_MS',
+  'address-as-user': 'this looks like an address: pass it with --email; nothing was changed',
   'long-wait': 'run again after that time: it resumes where this run ended',
   'proxy-failed': ({ proxy = '' }) =>
     `HTTPS_PROXY is ${proxy}: check that it lets this host through, or name the host in NO_PROXY`,

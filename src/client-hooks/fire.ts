@@ -5,7 +5,7 @@ import { hasCode } from '../core/files.ts';
 import { type ConfiguredHook, TIMEOUT_SECONDS_DEFAULT } from './hooks-file.ts';
 
 /** An event to fire. */
-export interface Firing {
+interface Firing {
   readonly event: string;
   readonly tool: string | null;
   /** Each hook gets it as JSON on standard input. */
@@ -55,13 +55,13 @@ const TOOL_EVENTS: readonly string[] = ['PreToolUse', 'PostToolUse'];
 const TIMEOUT_SECONDS_MAX = 86_400;
 
 /** A command to run. */
-export interface Selected {
+interface Selected {
   readonly command: string;
   readonly timeoutSeconds: number;
 }
 
 /** The commands to run for an event, and hooks that cannot be run, with the reason. */
-export interface Selection {
+interface Selection {
   readonly selected: readonly Selected[];
   readonly problems: readonly string[];
 }
@@ -70,7 +70,7 @@ export interface Selection {
  * Selects the commands that the client runs for an event: those without a matcher, and those whose matcher, a case-sensitive
  * regular expression, matches the whole name of the tool. Identical commands run once, with the time-out of the first.
  */
-export function selectHooks(hooks: readonly ConfiguredHook[], event: string, tool: string | null): Selection {
+function selectHooks(hooks: readonly ConfiguredHook[], event: string, tool: string | null): Selection {
   const selected = new Map<string, Selected>();
   const problems: string[] = [];
   for (const hook of hooks.filter((configured) => configured.event === event)) {
@@ -118,7 +118,7 @@ const OUTPUT_CHARACTERS_MAX = 64 * 1024;
 const OUTPUT_WAIT_MS = 200;
 
 /** A command with its input. */
-export interface CommandCall {
+interface CommandCall {
   readonly command: string;
   /** Written to standard input. */
   readonly input: string;
@@ -128,7 +128,7 @@ export interface CommandCall {
 }
 
 /** How a command ended, and its output. */
-export interface CommandEnd extends HookEnd {
+interface CommandEnd extends HookEnd {
   readonly stdout: string;
   readonly stderr: string;
   readonly durationMs: number;
@@ -138,13 +138,7 @@ export interface CommandEnd extends HookEnd {
  * Runs a command in a shell, in a new process group. After the time-out, or when the signal is aborted, the whole group is
  * killed, because killing only the shell would leave its children running.
  */
-export function runCommand({
-  command,
-  input,
-  directory,
-  timeoutSeconds,
-  signal,
-}: CommandCall): Promise<CommandEnd> {
+function runCommand({ command, input, directory, timeoutSeconds, signal }: CommandCall): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const startedAt = performance.now();
     const child = spawn('/bin/sh', ['-c', command], { cwd: directory, detached: true, stdio: 'pipe' });
@@ -206,17 +200,17 @@ const BLOCKABLE: readonly string[] = ['PreToolUse', 'UserPromptSubmit', 'Stop', 
 const BLOCKS = 2;
 
 /** How a hook ended. */
-export interface HookEnd {
+interface HookEnd {
   /** Null if it was killed or never started. */
   readonly exitCode: number | null;
   readonly timedOut: boolean;
 }
 
 /** How the client interprets the end of a hook. Only `blocks` stops the agent. */
-export type Verdict = 'proceeds' | 'blocks' | 'failed' | 'timed out';
+type Verdict = 'proceeds' | 'blocks' | 'failed' | 'timed out';
 
 /** Exit code 0 proceeds, 2 blocks an event that can be blocked, and any other code is a failure without effect. */
-export function verdictOn(event: string, { exitCode, timedOut }: HookEnd): Verdict {
+function verdictOn(event: string, { exitCode, timedOut }: HookEnd): Verdict {
   if (timedOut) return 'timed out';
   if (exitCode === 0) return 'proceeds';
   return exitCode === BLOCKS && BLOCKABLE.includes(event) ? 'blocks' : 'failed';

@@ -11,10 +11,10 @@ import {
 } from 'jsonc-parser';
 import { UsageError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { isHookEventName } from '../hooks/event.ts';
+import { isHookEventName } from '../hooks/index.ts';
 
 /** Where a hooks file has its events: at the top level, or under the key `hooks` (specification, section 6). */
-export type HooksPath = readonly [] | readonly ['hooks'];
+type HooksPath = readonly [] | readonly ['hooks'];
 
 /** A parsed hooks file. Edits are applied to its text, so that comments and everything else stay unchanged. */
 export interface HooksDocument {
@@ -50,12 +50,12 @@ export function readDocument(text: string, name: string): HooksDocument {
 }
 
 /** Returns the value of a member of an object. */
-export function memberOf(node: Node | undefined, name: string): Node | undefined {
+function memberOf(node: Node | undefined, name: string): Node | undefined {
   return node?.children?.find((property) => property.children?.[0]?.value === name)?.children?.[1];
 }
 
 /** Returns the names and values of the members of an object. */
-export function membersOf(node: Node | undefined): { readonly name: string; readonly value: Node }[] {
+function membersOf(node: Node | undefined): { readonly name: string; readonly value: Node }[] {
   return (node?.children ?? []).flatMap(({ children }) => {
     const [key, value] = children ?? [];
     return value === undefined ? [] : [{ name: String(key?.value), value }];
@@ -63,7 +63,7 @@ export function membersOf(node: Node | undefined): { readonly name: string; read
 }
 
 /** Creates the error for a wrong place in the file, with its line and column. */
-export function malformed(
+function malformed(
   { name, text }: { readonly name: string; readonly text: string },
   offset: number,
   reason: string,
@@ -146,10 +146,10 @@ function hooksOfEvent(document: HooksDocument, event: string, list: Node): Confi
 }
 
 /** In seconds. The receiver exits within five seconds; a client should not wait much longer if it hangs. */
-export const INSTALLED_TIMEOUT_SECONDS = 10;
+const INSTALLED_TIMEOUT_SECONDS = 10;
 
 /** A command to install. */
-export interface Installation {
+interface Installation {
   readonly events: readonly string[];
   readonly command: string;
   /** In seconds; null for the default, or to keep the time-out of an installed hook. */

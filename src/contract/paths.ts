@@ -18,8 +18,5 @@ export const GROUP_BY = { tokens: 'model', tools: 'tool_name', activity: 'client
 /** Path of the readiness list, below the application host (section 4.3). */
 export const READINESS_PATH = '/api/organization/maturity-level-reports';
 
-/** Where {@link READINESS_PATH} is known to redirect to, on the same host. */
-export const READINESS_MOVED_PATH = '/api/organization/agent-readiness-reports';
-
 /** Path of the creation of sessions, below the main API host (section 4.1). */
 export const SESSIONS_PATH = '/api/v0/sessions';

@@ -9,7 +9,7 @@ import {
   Metric,
   mapOf,
   recordOf,
-} from '../checks/fields.ts';
+} from '../checks/index.ts';
 
 /** The five credit metrics (specification, section 2.4). */
 const credits = {
@@ -88,16 +88,14 @@ export const McpServerElement = Type.Object({ server: Type.String(), invocations
 export type McpServerElement = Static<typeof McpServerElement>;
 
 /** A skill or a slash command. */
-export const NamedCount = Type.Object({ name: Type.String(), count: Metric });
-export type NamedCount = Static<typeof NamedCount>;
+const NamedCount = Type.Object({ name: Type.String(), count: Metric });
 
-export const HookElement = Type.Object({
+const HookElement = Type.Object({
   event: Type.String(),
   matcher: Label,
   command: Label,
   count: Metric,
 });
-export type HookElement = Static<typeof HookElement>;
 
 /** The shares of tool calls by autonomy level. The service publishes no `spec` key here. */
 export const AutonomyRatio = Type.Object({
@@ -159,11 +157,9 @@ export const ActivityByClientRow = Type.Object({
 });
 export type ActivityByClientRow = Static<typeof ActivityByClientRow>;
 
-export const ExtensionElement = Type.Object({ extension: Type.String(), count: Metric });
-export type ExtensionElement = Static<typeof ExtensionElement>;
+const ExtensionElement = Type.Object({ extension: Type.String(), count: Metric });
 
-export const LanguageElement = Type.Object({ language: Type.String(), count: Metric });
-export type LanguageElement = Static<typeof LanguageElement>;
+const LanguageElement = Type.Object({ language: Type.String(), count: Metric });
 
 /** A row of /productivity: one day (specification, section 2.4). */
 export const ProductivityRow = Type.Object({
@@ -214,11 +210,9 @@ export type UserRow = Static<typeof UserRow>;
 export const Criterion = Type.Object({ numerator: Metric, denominator: Metric, rationale: Label });
 export type Criterion = Static<typeof Criterion>;
 
-export const ReportApp = Type.Object({ description: Label });
-export type ReportApp = Static<typeof ReportApp>;
+const ReportApp = Type.Object({ description: Label });
 
-export const ModelUsed = Type.Object({ id: Label, reasoningEffort: Label });
-export type ModelUsed = Static<typeof ModelUsed>;
+const ModelUsed = Type.Object({ id: Label, reasoningEffort: Label });
 
 /** A readiness report (section 2.5). `createdAt` is in Unix milliseconds. */
 export const ReadinessReport = Type.Object({

@@ -1,12 +1,11 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { Values } from '../../schema/row.ts';
-import { changeRows, type RowChanges } from '../port/steps.ts';
-import type { RunLock, Warehouse } from '../port/warehouse.ts';
+import { changeRows, type RowChanges, type RunLock, type Warehouse } from '../port/index.ts';
 import type { CopyEvent, CopyObserver } from './events.ts';
 import type { Difference } from './sides.ts';
 
 /** Rows of one table that a copy has written and removed. */
-export interface TableCounts {
+interface TableCounts {
   written: number;
   removed: number;
 }
@@ -37,11 +36,11 @@ export interface CopyWriter {
 }
 
 /** Describes a transaction. */
-export type Commit = Pick<Extract<CopyEvent, { type: 'copied' }>, 'what' | 'firstDay' | 'lastDay'> & {
+type Commit = Pick<Extract<CopyEvent, { type: 'copied' }>, 'what' | 'firstDay' | 'lastDay'> & {
   readonly units: UnitOutcomes;
 };
 
-export interface CopyWriterOptions {
+interface CopyWriterOptions {
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
   readonly lock: RunLock;

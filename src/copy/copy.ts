@@ -6,9 +6,9 @@ import type { Clock } from '../core/clock.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../port/warehouse.ts';
-import { pendingErasures } from '../records/remembered.ts';
-import { refreshAllRollups } from '../rollups/refresh.ts';
+import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../port/index.ts';
+import { pendingErasures } from '../records/index.ts';
+import { refreshAllRollups } from '../rollups/index.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
 import { moveDays, moveReadiness, moveTable } from './move.ts';
@@ -41,7 +41,7 @@ const UNITLESS = [
 ] as const;
 
 /** A copy to make. */
-export interface CopyWork extends Sides {
+interface CopyWork extends Sides {
   /** The warehouse to write to; `stored` is another connection to it. */
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
@@ -155,7 +155,7 @@ function totalsOf({ unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten }: Cop
 }
 
 /** The comparison of one table. */
-export interface ComparedTable {
+interface ComparedTable {
   readonly table: string;
   /** Rows in the source. */
   readonly rows: number;
@@ -163,14 +163,14 @@ export interface ComparedTable {
 }
 
 /** The comparison of source and destination. */
-export interface Comparison {
+interface Comparison {
   readonly tables: readonly ComparedTable[];
   /** The digests of the content, as `daywalk digest` prints them. */
   readonly digest: { readonly from: string; readonly to: string };
 }
 
 /** Reads every table of both sides but the rollups, the ledger too, and compares their digests. Call inside a snapshot of each side. */
-export async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {
+async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {
   const tables: ComparedTable[] = [];
   const content = { from: new Map<string, string>(), to: new Map<string, string>() };
   for (const table of sourceTables) {
@@ -208,7 +208,7 @@ async function hashTable(warehouse: Pick<Source, 'scan'>, table: AnyTable, signa
  * Makes sure that no side holds a part of an erasure. Its plan names the person, and belongs to the warehouse that began it.
  * @throws {BusyError} while an erasure is under way or interrupted.
  */
-export async function expectNoErasure({
+async function expectNoErasure({
   source,
   destination,
 }: Record<'source' | 'destination', Pick<Warehouse, 'select' | 'location'>>): Promise<void> {
@@ -244,7 +244,7 @@ interface Named {
 }
 
 /** The data that only the destination holds and that a copy would remove. */
-export interface Losses {
+interface Losses {
   /** Organizations that the source lacks. */
   readonly organizations: Named;
   /** Units that the source lacks, and units that were pulled later than in the source. */
@@ -254,18 +254,18 @@ export interface Losses {
   readonly rows: Map<string, number>;
 }
 
-export function noLosses(): Losses {
+function noLosses(): Losses {
   const none = (): Named => ({ count: 0, examples: [] });
   return { organizations: none(), missing: none(), newer: none(), rows: new Map() };
 }
 
 /** Notes an organization that the source lacks. */
-export function noteOrganization({ organizations }: Losses, orgId: string): void {
+function noteOrganization({ organizations }: Losses, orgId: string): void {
   note(organizations, orgId);
 }
 
 /** Notes the units of an organization that a copy would remove or replace by older ones. */
-export function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
+function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
   for (const { stream, day, source, stored } of pairs) {
     if (stored === null) continue;
     const name = `${stream} ${day}`.trim();
@@ -275,7 +275,7 @@ export function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
 }
 
 /** Notes the sessions, events and runs that a copy would remove. */
-export async function noteRows(losses: Losses, sides: Sides): Promise<void> {
+async function noteRows(losses: Losses, sides: Sides): Promise<void> {
   for (const table of COUNTED_TABLES) {
     const rows = (await isEmpty(sides, table)) ? 0 : await rowsOnlyStored(sides, table);
     if (rows > 0) losses.rows.set(table.name, rows);
@@ -283,7 +283,7 @@ export async function noteRows(losses: Losses, sides: Sides): Promise<void> {
 }
 
 /** Describes the losses in words; returns null if there are none. */
-export function describeLosses({ organizations, missing, newer, rows }: Losses): string | null {
+function describeLosses({ organizations, missing, newer, rows }: Losses): string | null {
   const parts = [
     ...(organizations.count === 0 ? [] : [`all of ${listNames(organizations)}`]),
     ...(missing.count === 0

@@ -1,9 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { collectorOf, columnsOf, compareUtf8, decoderOf, type RowOf, readerOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
-import { ChunkReader } from '../core/async-flow.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
+import { ChunkReader } from '../port/index.ts';
 import { ChangeSet, type CopyWriter, NO_UNITS, type UnitOutcomes } from './copy-writer.ts';
 import {
   type Difference,
@@ -17,7 +17,7 @@ import {
 } from './sides.ts';
 
 /** The days to move. */
-export interface DaysRequest {
+interface DaysRequest {
   readonly orgId: string;
   readonly stream: DailyStream;
   /** The units of the stream on both sides, oldest first. */
@@ -199,7 +199,7 @@ export async function moveTable(sides: Sides, writer: CopyWriter, table: AnyTabl
 const BATCH_ROWS_MAX = 20_000;
 
 /** Units of one stream that move in one transaction, and the range of days that is compared for it. */
-export interface DayBatch {
+interface DayBatch {
   /** Oldest day first. */
   readonly pairs: readonly UnitPair[];
   /** Undefined in the first batch (for `lastDay`: the last one), so that rows of days outside of both ledgers are compared too. */

@@ -1,14 +1,13 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { byKey, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ChunkReader } from '../core/async-flow.ts';
 import type { UtcDay } from '../core/day.ts';
 import { canonicalJson } from '../core/json.ts';
 import { canonicalText } from '../core/json-text.ts';
 import type { Stream } from '../core/stream.ts';
-import { readOrganizations, readUnits } from '../ledger/ledger.ts';
-import type { ScanScope, Warehouse } from '../port/warehouse.ts';
-import { dateOf, type LedgerUnit, unitName } from '../units/unit.ts';
+import { readOrganizations, readUnits } from '../ledger/index.ts';
+import { ChunkReader, type ScanScope, type Warehouse } from '../port/index.ts';
+import { dateOf, type LedgerUnit, unitName } from '../units/index.ts';
 
 /** What a copy reads of its source. */
 export interface Source extends Pick<Warehouse, 'location' | 'scan'> {
@@ -134,7 +133,7 @@ function mergeAtHand(
 }
 
 /** Returns a test for equal rows of `table`. JSON is compared by value, because a database may store another text for it. */
-export function sameRow(table: AnyTable): (a: Values, b: Values) => boolean {
+function sameRow(table: AnyTable): (a: Values, b: Values) => boolean {
   const kinds = Object.values(table.columns).map(({ kind }) => kind);
   return (a, b) =>
     kinds.every((kind, index) => {

@@ -12,13 +12,15 @@ import {
   erasedOrganization,
   joinLists,
   readErased,
+  rowSweeper,
+  sweptTable,
+  textColumnsOf,
   withSubjects,
-} from '../erased/list.ts';
-import { rowSweeper, sweptTable, textColumnsOf } from '../erased/rows.ts';
-import type { ScanScope, Warehouse } from '../port/warehouse.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
-import { ARCHIVES, joinPlaces, PUBLISHED } from '../records/remembered.ts';
-import { dateOf, type LedgerUnit } from '../units/unit.ts';
+} from '../erased/index.ts';
+import type { ScanScope, Warehouse } from '../port/index.ts';
+import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
+import { ARCHIVES, joinPlaces, PUBLISHED } from '../records/index.ts';
+import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
 import { inTurns, type Source, sourceOf } from './sides.ts';
 
@@ -94,7 +96,7 @@ const encodeState = encoderOf(exportState);
  * Rows that belong to a warehouse itself, and that a copy into it must not remove: who was erased, the keys of that list, the
  * archives, and where it was copied or published to.
  */
-export class OwnRows {
+class OwnRows {
   readonly #list: ErasedList;
   readonly #erased: readonly Values[];
   readonly #state: ReadonlyMap<string, Values>;
@@ -174,7 +176,7 @@ const CONTENT = columnsOf(exportUnits).indexOf('content_sha256');
 const ANSWERS = columnsOf(exportUnits).indexOf('answers_sha256');
 
 /** Reads a warehouse as it would be after an erasure that it does not know. It reads everything once in advance. */
-export class ErasedUnits {
+class ErasedUnits {
   readonly #given: Source;
   readonly #list: ErasedList;
   readonly #people = new Map<string, ErasedPeople>();

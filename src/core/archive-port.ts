@@ -16,7 +16,7 @@ export interface RowsText {
 }
 
 /** A text that is kept durably: its SHA-256, and the bytes of a file that hold it. */
-export interface KeptObject {
+interface KeptObject {
   readonly sha256: string;
   readonly file: string;
   readonly offset: number;

@@ -44,3 +44,41 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   signal?.addEventListener('abort', listener, { once: true });
   return () => signal?.removeEventListener('abort', listener);
 }
+
+/** Runs tasks one at a time, in the order in which they were added. A task that fails does not stop the next one. */
+export class SerialQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs a task after all earlier ones; the result settles as the task does. */
+  add<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(task);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Resolves when every task added so far has ended. */
+  async idle(): Promise<void> {
+    await this.#last;
+  }
+}
+
+type Waiting = () => void;
+
+const waiting: Waiting[] = [];
+
+/**
+ * Waits until the event loop has polled for input. Resumes one caller per round of the loop, so that
+ * many callers together do not delay incoming responses.
+ */
+export function afterInput(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(next);
+  });
+}
+
+function next(): void {
+  // A task scheduled in this phase of the loop runs in the next round.
+  if (waiting.length > 1) setImmediate(next);
+  waiting.shift()?.();
+}

@@ -84,3 +84,11 @@ export function explainExitCode(code: ExitCode): string {
 export function isExitCode(code: unknown): code is ExitCode {
   return PRECEDENCE.some((known) => known === code);
 }
+
+/** The exit codes of runs that were ended before they could succeed or fail: by a signal, or by another run. */
+const UNDECIDED: ReadonlySet<ExitCode> = new Set([EXIT.busy, EXIT.interrupted, EXIT.terminated]);
+
+/** True if a run with this exit code neither succeeded nor failed. */
+export function isUndecided(exitCode: ExitCode): boolean {
+  return UNDECIDED.has(exitCode);
+}

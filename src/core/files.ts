@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, closeSync, constants, fsyncSync, openSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { DaywalkError, messageOf, StorageError, UsageError } from './errors.ts';
 
 /** Returns true for an error of the file system, or another one with a `code`, that has one of these codes. */
@@ -121,3 +131,39 @@ function described(path: string): string {
 
 /** The remedy for a closed folder. */
 export const HINT_CLOSED = 'give that folder to this user with chown, or run as its owner';
+
+const isCompiled = !import.meta.url.endsWith('.ts');
+
+/** The compiled program lies deeper in the package than its source. */
+const LEVELS_MAX = 5;
+
+/** Finds the folder of this package. */
+function packageFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  for (let level = 0; level < LEVELS_MAX && !existsSync(join(folder, 'package.json')); level += 1)
+    folder = dirname(folder);
+  return folder;
+}
+
+/** Reads the version of this package. */
+export function packageVersion(): string {
+  const { version }: { version?: unknown } = JSON.parse(
+    readFileSync(join(packageFolder(), 'package.json'), 'utf8'),
+  );
+  return typeof version === 'string' ? version : 'unknown';
+}
+
+/** Returns the path of a file or folder of the program, named by its source path: `schema/migrations/sqlite`. */
+export function programPath(path: string): string {
+  return join(packageFolder(), isCompiled ? 'dist' : '', path);
+}
+
+/** Returns the path of a script of the built program, named by its source path. The file exists only after a build. */
+export function builtScript(path: string): string {
+  return join(packageFolder(), 'dist', `${path}.js`);
+}
+
+/** Returns the path of a script of the program, named by its source path without extension: `src/cli/main`. */
+export function programScript(path: string): string {
+  return programPath(`${path}${isCompiled ? '.js' : '.ts'}`);
+}

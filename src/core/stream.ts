@@ -1,5 +1,3 @@
-import { UsageError } from './errors.ts';
-
 /** The streams that have one unit per UTC day, in the order in which a day is pulled. */
 export const DAILY_STREAMS = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const;
 
@@ -20,25 +18,4 @@ export function isStream(name: unknown): name is Stream {
 /** True for the name of a stream with one unit per day. */
 export function isDailyStream(name: string): name is DailyStream {
   return (DAILY_STREAMS as readonly string[]).includes(name);
-}
-
-/**
- * Parses a comma-separated list of streams. The result is in canonical order, each once.
- * @throws {UsageError} if a name is unknown or the list is empty
- */
-export function parseStreams(list: string): Stream[] {
-  const names = list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const unknown = names.find((name) => !isStream(name));
-  if (unknown !== undefined || names.length === 0) {
-    throw new UsageError(
-      unknown === undefined ? 'the list of streams is empty' : `"${unknown}" is not a stream`,
-      {
-        hint: `choose from ${STREAMS.join(', ')}`,
-      },
-    );
-  }
-  return STREAMS.filter((stream) => names.includes(stream));
 }

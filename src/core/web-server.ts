@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { formatListenAddress, type ListenAddress } from './addresses.ts';
 import type { Clock } from './clock.ts';
 import { UsageError } from './errors.ts';
 import { hasCode } from './files.ts';
-import { formatListenAddress, type ListenAddress } from './listen-address.ts';
 
 /** A server that listens. */
 export interface WebServer {

@@ -12,15 +12,16 @@ import {
 } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../core/exit-code.ts';
-import { newestDayOfUsers } from '../metrics/period.ts';
-import { type Provenance, readProvenance } from '../metrics/provenance.ts';
-import { teamsInPlaceOfTable } from '../metrics/query/rows.ts';
-import { withSql } from '../metrics/query/select.ts';
-import type { CoveredDays } from '../metrics/question.ts';
-import { type QueryRow, runReads } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import {
+  type CoveredDays,
+  type MetricAnswer,
+  readProvenance,
+  teamsInPlaceOfTable,
+  withSql,
+} from '../metrics/index.ts';
+import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
 import { type BudgetRow, FIRST_MONTH, storedBudgets } from './budgets.ts';
-import { currenciesOf, storedPrices, unpricedAmong } from './prices.ts';
+import { currenciesOf, newestDayOfUsers, storedPrices, unpricedAmong } from './prices.ts';
 import { storedRows } from './replace-rows.ts';
 
 /** The budgets of a month against what the teams have used. */
@@ -120,7 +121,7 @@ async function budgetsOfMonth(
   });
 }
 
-interface Covered extends Pick<Provenance, 'from' | 'until' | 'days' | 'run_id'> {
+interface Covered extends Pick<MetricAnswer, 'from' | 'until' | 'days' | 'run_id'> {
   readonly weekdaysSettled: number;
 }
 
@@ -206,7 +207,7 @@ export const BUDGET_STATES = [
 export type BudgetStatus = (typeof BUDGET_STATES)[number];
 
 /** A team and what it has used in the month, as the view `month_forecast` has it. */
-export interface TeamForecast {
+interface TeamForecast {
   readonly team: string;
   /** Null without a price. */
   readonly currency: string | null;

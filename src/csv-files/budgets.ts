@@ -2,12 +2,10 @@ import { sql } from '../../schema/query.ts';
 import type { RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY } from '../core/day.ts';
-import { UsageError } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
-import { UNASSIGNED } from '../metrics/question.ts';
-import type { Steps } from '../port/steps.ts';
-import { ErasedPeople } from '../privacy/erased-people.ts';
-import { compareText } from '../rollups/resolve-people.ts';
+import { nearestName, UsageError } from '../core/errors.ts';
+import type { Steps } from '../port/index.ts';
+import { ErasedPeople } from '../privacy/index.ts';
+import { compareText, UNASSIGNED } from '../rollups/index.ts';
 import {
   type CellParser,
   currencyCell,

@@ -1,8 +1,7 @@
 import type { Value } from '../../schema/row.ts';
 import type { DaySpan } from '../core/day.ts';
-import type { Steps } from '../port/steps.ts';
-import type { EmailPolicy } from '../privacy/email.ts';
-import type { ErasedList } from '../privacy/erased-people.ts';
+import type { Steps } from '../port/index.ts';
+import type { EmailPolicy, ErasedList } from '../privacy/index.ts';
 import type { CsvColumns, CsvFormat, CsvRow } from './read-csv.ts';
 import type { ChangeKind, Changes, ComparedBy, ReplacedRows, RowOfLine } from './replace-rows.ts';
 
@@ -86,15 +85,13 @@ export interface FileScreen<Item, Found extends Counts, Listed> {
 }
 
 /** Rows of a table on a screen. */
-export interface ShownRows<Item> {
+interface ShownRows<Item> {
   readonly columns: readonly ShownColumn[];
   cellsOf(item: Item, words: Wording): readonly (string | number | null)[];
 }
 
 /** A column of a table on a screen. One that shrinks may be cut. */
-export type ShownColumn =
-  | string
-  | { readonly header: string; readonly align?: 'right'; readonly shrinks?: boolean };
+type ShownColumn = string | { readonly header: string; readonly align?: 'right'; readonly shrinks?: boolean };
 
 /** How a screen writes values. */
 export interface Wording {

@@ -1,15 +1,14 @@
 import { isDay, shiftDay } from '../core/day.ts';
-import type { Steps } from '../port/steps.ts';
+import type { Steps } from '../port/index.ts';
 import {
   compareText,
   type KnownUsers,
   OPEN_END,
   type PeopleConflict,
   readKnownUsers,
+  readStanding,
   resolvePeople,
-} from '../rollups/resolve-people.ts';
-import { readStanding } from '../rollups/standing.ts';
-import type { WrittenPerson } from './people-lines.ts';
+} from '../rollups/index.ts';
 
 /** A user who was last active without a team. */
 export interface MissingUser {
@@ -78,15 +77,6 @@ function latestEmails({ emails }: KnownUsers): Map<string, string> {
   const sorted = emails.toSorted((a, b) => compareText(a.last_seen_on, b.last_seen_on));
   return new Map(sorted.map(({ user_id, user_email }) => [user_id, user_email]));
 }
-
-/** The row of a file to which a person only has to add the team. */
-export function missingPerson(user: MissingUser): Pick<WrittenPerson, (typeof MISSING_COLUMNS)[number]> {
-  const { user_id, user_email, valid_from, valid_to } = user;
-  return { user_id, user_email, team: null, valid_from, valid_to };
-}
-
-/** The columns of a file with missing people. */
-export const MISSING_COLUMNS = ['user_id', 'user_email', 'team', 'valid_from', 'valid_to'] as const;
 
 function dayAfter(day: string | undefined): string | null {
   return isDay(day) && day < OPEN_END ? shiftDay(day, 1) : null;

@@ -1,10 +1,8 @@
 import { FIRST_DAY } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { type Subject, withSubjects } from '../erased/list.ts';
-import { UNASSIGNED } from '../metrics/question.ts';
-import { type EmailPolicy, isPseudonym, privacyOf } from '../privacy/email.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
-import type { PersonRow } from '../rollups/standing.ts';
+import { type Subject, withSubjects } from '../erased/index.ts';
+import { type EmailPolicy, type ErasedList, ErasedPeople, isPseudonym, privacyOf } from '../privacy/index.ts';
+import { type PersonRow, UNASSIGNED } from '../rollups/index.ts';
 import { type CellParser, dayCell, fillable, Mistakes, optional, textCell } from './csv-columns.ts';
 import type { Storing } from './loaded-file.ts';
 import { addOverlaps, addReversed, sortedByStart, storedEnd } from './periods.ts';
@@ -32,9 +30,6 @@ export const peopleColumns = {
 } as const;
 
 type PeopleLine = CsvRow<typeof peopleColumns>;
-
-/** The row of a file of people. */
-export type WrittenPerson = Readonly<Record<keyof typeof peopleColumns, string | null>>;
 
 /** A row of `people`, and the email address of its line as the policy stores it, also if the user ID is the key. */
 export interface PersonOfLine extends RowOfLine<PersonRow> {

@@ -1,4 +1,4 @@
-import { OPEN_END } from '../rollups/resolve-people.ts';
+import { OPEN_END } from '../rollups/index.ts';
 import type { Mistakes } from './csv-columns.ts';
 
 /** A line of a file that is valid on some days. */

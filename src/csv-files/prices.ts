@@ -1,8 +1,10 @@
+import { sql } from '../../schema/query.ts';
 import type { RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { type DaySpan, FIRST_DAY, isDay, parseMonth, shiftDay, type UtcDay } from '../core/day.ts';
-import { newestDayOfUsers } from '../metrics/period.ts';
-import { OPEN_END } from '../rollups/resolve-people.ts';
+import { loadedUnit } from '../metrics/index.ts';
+import type { Steps } from '../port/index.ts';
+import { OPEN_END } from '../rollups/index.ts';
 import { currencyCell, dayCell, Mistakes, moneyCell, optional, required } from './csv-columns.ts';
 import {
   type Change,
@@ -137,4 +139,12 @@ export function currenciesOf(month: string, prices: readonly PriceRow[]): Readon
     ({ valid_from, valid_to }) => valid_from <= last && (valid_to ?? OPEN_END) >= first,
   );
   return new Set(own.map(({ currency }) => currency));
+}
+
+/** The newest loaded day of users; null if none is loaded. */
+export function* newestDayOfUsers(orgId: string): Steps<UtcDay | null> {
+  const [row] = yield sql`SELECT MAX(e.date) AS day FROM export_units e
+    WHERE e.org_id = ${orgId} AND e.stream = 'users' AND ${loadedUnit('e')}`;
+  const day = row?.['day'];
+  return isDay(day) ? day : null;
 }

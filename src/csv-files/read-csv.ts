@@ -2,8 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { CsvError } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
-import { messageOf, UsageError } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
+import { messageOf, nearestName, UsageError } from '../core/errors.ts';
 import { type CsvColumn, Mistakes } from './csv-columns.ts';
 import { unescapeFormula } from './write-csv.ts';
 
@@ -30,7 +29,7 @@ export interface CsvRow<Columns extends CsvColumns> {
 }
 
 /** A file: where it is, and how messages call it. */
-export interface CsvFile {
+interface CsvFile {
   readonly path: string;
   readonly name: string;
 }

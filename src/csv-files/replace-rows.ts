@@ -1,8 +1,8 @@
 import { type AnyTable, KINDS } from '../../schema/define.ts';
 import { type Dialect, type SQL, sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, type RowOf, type Values } from '../../schema/row.ts';
-import type { QueryRow, Steps } from '../port/steps.ts';
-import { compareText } from '../rollups/resolve-people.ts';
+import type { QueryRow, Steps } from '../port/index.ts';
+import { compareText } from '../rollups/index.ts';
 
 /** A table of which all rows of an organization are replaced at once. */
 export interface RowStore<Row> {
@@ -74,7 +74,7 @@ export interface Changes<Item> {
 }
 
 /** The rows that a load stores, or would store. */
-export interface Loading<Line, Item> {
+interface Loading<Line, Item> {
   readonly orgId: string;
   /** The name of the file in messages. */
   readonly file: string;

@@ -95,7 +95,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 }
 
 /** The parts that serve one request together. */
-export interface ExchangeParts {
+interface ExchangeParts {
   readonly world: World;
   readonly service: Service;
   readonly faults: FaultEngine;
@@ -109,7 +109,7 @@ export interface ExchangeParts {
  * Returns the function that serves a request: it reads the request, selects a fault, and prepares, sends and records the
  * response.
  */
-export function openExchange(
+function openExchange(
   parts: ExchangeParts,
 ): (request: IncomingMessage, response: ServerResponse, upload: Upload | null) => void {
   const { world, service, faults, journal } = parts;
@@ -289,7 +289,7 @@ export function resolveOptions(options: EmulatorOptions) {
  * Checks the emulated day.
  * @throws {UsageError} when it is not a day after the first day with data.
  */
-export function checkToday(today: unknown): UtcDay {
+function checkToday(today: unknown): UtcDay {
   if (isDay(today) && startOfDayMs(today) > startOfDayMs(FIRST_DAY)) return today;
   throw new UsageError(`the emulator cannot use ${JSON.stringify(today)} as today`, {
     hint: `give a day after ${FIRST_DAY}, as YYYY-MM-DD`,
@@ -300,7 +300,7 @@ export function checkToday(today: unknown): UtcDay {
  * Checks a numeric option against its limits.
  * @throws {UsageError} when it is out of range.
  */
-export function checkInteger(name: keyof typeof NUMBERS, value: number): number {
+function checkInteger(name: keyof typeof NUMBERS, value: number): number {
   const [, min, max] = NUMBERS[name];
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new UsageError(`the emulator cannot use ${name} ${value}`, {

@@ -44,7 +44,7 @@ export interface JournalSnapshot {
 }
 
 /** Records the progress of one request. */
-export interface OpenEntry {
+interface OpenEntry {
   /** Call it before the status is sent, because a client may read the journal as soon as it has its response. */
   sent(status: number): void;
   /** Call it when the response or the connection has ended. */
@@ -166,7 +166,7 @@ function hideKey(text: string, credential: string): string {
 const NAMES_MAX = 50_000;
 
 /** Counts by name. */
-export interface Counts {
+interface Counts {
   add(name: string): void;
   of(name: string): number;
   all(): Record<string, number>;
@@ -174,7 +174,7 @@ export interface Counts {
 }
 
 /** Opens counts that are all 0. */
-export function openCounts(): Counts {
+function openCounts(): Counts {
   const counts = new Map<string, number>();
   return {
     add(name) {

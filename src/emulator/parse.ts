@@ -1,6 +1,5 @@
 import { isDay, type UtcDay } from '../core/day.ts';
-import { UsageError } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
+import { nearestName, UsageError } from '../core/errors.ts';
 
 /**
  * Reads a JSON value from outside. `at` is its place, for example `rules[2].match.page`.

@@ -59,7 +59,7 @@ const partialStatus: Parser<PartialStatus> = (value, at) =>
   PARTIAL_STATUSES.find((known) => known === value) ?? refuse(at, PARTIAL_STATUSES.join(' or '), value);
 
 /** Reads {@link Lies}. */
-export const parseLies = object(
+const parseLies = object(
   {},
   {
     /**

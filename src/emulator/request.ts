@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { ANALYTICS_PATHS, READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../contract/paths.ts';
+import { ANALYTICS_PATHS, READINESS_PATH, SESSIONS_PATH } from '../contract/index.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import { hashText, randomChars } from './dataset/pseudo-random.ts';
 import { Refusal } from './response.ts';
+
+/** Where {@link READINESS_PATH} is known to redirect to, on the same host. */
+export const READINESS_MOVED_PATH = '/api/organization/agent-readiness-reports';
 
 /** A request as the service sees it. */
 export interface ApiCall {
@@ -62,7 +65,7 @@ export type Role = (typeof ROLES)[number];
 export type Keys = Readonly<Record<Role, string>>;
 
 /** Who sent a request. */
-export interface Caller {
+interface Caller {
   /** As sent; '' without one. */
   readonly credential: string;
   /** Null without a valid key. */

@@ -163,7 +163,7 @@ function toBits(places: readonly number[]): number {
 }
 
 /** What to choose on a day: the named items, or `count` items that the salt selects. */
-export interface Wish {
+interface Wish {
   readonly dataset: Dataset;
   readonly day: number;
   readonly stream: DailyStream;
@@ -174,7 +174,7 @@ export interface Wish {
 }
 
 /** The chosen users, models or languages. */
-export interface Choice {
+interface Choice {
   /** Their indexes in the population or the catalog. */
   readonly places: readonly number[];
   /** Their ids or names. */
@@ -182,13 +182,13 @@ export interface Choice {
 }
 
 /** Chooses users who were active on the day. */
-export function chooseUsers(wish: Wish): Choice {
+function chooseUsers(wish: Wish): Choice {
   const active = [...membersOf(wish.dataset.activeOn(wish.day, wish.stream))];
   return choose('user', active, wish.dataset.population.idOf, wish);
 }
 
 /** Chooses members of the organization who were not active on the day. */
-export function chooseNewUsers(wish: Wish): Choice {
+function chooseNewUsers(wish: Wish): Choice {
   const { population } = wish.dataset;
   const active = wish.dataset.activeOn(wish.day, wish.stream);
   const idle: number[] = [];
@@ -199,7 +199,7 @@ export function chooseNewUsers(wish: Wish): Choice {
 }
 
 /** Chooses models that were used on the day. At least one remains. */
-export function chooseModels(wish: Wish): Choice {
+function chooseModels(wish: Wish): Choice {
   const credits = wish.dataset.orgDay(wish.day, wish.stream)?.models;
   const inputOf = (model: number) => credits?.[model * CREDITS.count + CREDITS.input] ?? 0;
   return chooseExceptOne(
@@ -211,7 +211,7 @@ export function chooseModels(wish: Wish): Choice {
 }
 
 /** Chooses languages that were used on the day. At least one remains. */
-export function chooseLanguages(wish: Wish): Choice {
+function chooseLanguages(wish: Wish): Choice {
   const files = wish.dataset.orgDay(wish.day, wish.stream)?.languages;
   return chooseExceptOne(
     'language',

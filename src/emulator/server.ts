@@ -5,7 +5,7 @@ import { UsageError } from '../core/errors.ts';
 import { type Framing, type PreparedResponse, titleOf } from './response.ts';
 
 /** A listening server. */
-export interface HttpServer {
+interface HttpServer {
   /** Origin, without a trailing slash. */
   readonly url: string;
   /** Stops listening and destroys all connections, including those with a request in progress. May be repeated. */
@@ -56,7 +56,7 @@ export async function listen(
 }
 
 /** One request and its connection. */
-export interface Exchange {
+interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Headers that every response has. */

@@ -1,9 +1,4 @@
-import {
-  ANALYTICS_BASE_PATH,
-  READINESS_MOVED_PATH,
-  READINESS_PATH,
-  SESSIONS_PATH,
-} from '../contract/paths.ts';
+import { ANALYTICS_BASE_PATH, READINESS_PATH, SESSIONS_PATH } from '../contract/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Stream } from '../core/stream.ts';
 import { openLru } from './dataset/lru.ts';
@@ -14,7 +9,13 @@ import { answerReadiness, readinessPageNumber } from './endpoints/readiness.ts';
 import { answerSessions } from './endpoints/sessions.ts';
 import { OPENAPI_DOCUMENT, OPENAPI_PATH } from './openapi/document.ts';
 import type { Quirks, RateLimitQuirk } from './quirks.ts';
-import { type ApiCall, type RequestTarget, requireKey, requireManager } from './request.ts';
+import {
+  type ApiCall,
+  READINESS_MOVED_PATH,
+  type RequestTarget,
+  requireKey,
+  requireManager,
+} from './request.ts';
 import { type PreparedResponse, prepareForeign, prepareJson, prepareProblem, Refusal } from './response.ts';
 import type { World } from './world.ts';
 
@@ -127,7 +128,7 @@ function prepareReadinessRedirect(target: RequestTarget): PreparedResponse {
 const MINUTE_MS = 60_000;
 
 /** Decides which requests exceed the rate. */
-export interface RateLimiter {
+interface RateLimiter {
   /** Returns the whole seconds to wait, or null when the request is accepted. `inFlight` includes the request. */
   waitSeconds(quirk: RateLimitQuirk | null, nowMs: number, inFlight: number): number | null;
 }
@@ -152,11 +153,7 @@ export function openRateLimiter(): RateLimiter {
 }
 
 /** Returns the Retry-After header in the form of the quirk. */
-export function writeRetryAfter(
-  quirk: RateLimitQuirk,
-  waitSeconds: number,
-  now: Date,
-): Record<string, string> {
+function writeRetryAfter(quirk: RateLimitQuirk, waitSeconds: number, now: Date): Record<string, string> {
   switch (quirk.retryAfter ?? 'seconds') {
     case 'seconds':
       return { 'retry-after': String(waitSeconds) };

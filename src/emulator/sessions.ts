@@ -12,7 +12,7 @@ export interface SessionRequest {
 }
 
 /** A session as responses show it (specification, section 2.3). Instants are Unix milliseconds. */
-export interface SessionView {
+interface SessionView {
   readonly sessionId: string;
   readonly title: string;
   readonly status: 'pending' | 'running' | 'idle';
@@ -40,7 +40,7 @@ export interface Sessions {
   createdOn(day: number): ReadonlyMap<number, number>;
 }
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly seed: number;
   /** Users of the organization. */
   readonly users: number;
@@ -52,10 +52,10 @@ export interface SessionsOptions {
 }
 
 /** Maximum number of sessions. */
-export const SESSIONS_MAX = 100_000;
+const SESSIONS_MAX = 100_000;
 
 /** A session is pending until the first age, running until the second, then idle. */
-export const STATE_ENDS_MS = { pending: 2_000, running: 60_000 } as const;
+const STATE_ENDS_MS = { pending: 2_000, running: 60_000 } as const;
 
 const NOBODY: ReadonlyMap<number, number> = new Map();
 

@@ -17,7 +17,7 @@ import { deriveKeys, type Keys } from './request.ts';
 import { openSessions, type Sessions, withSessions } from './sessions.ts';
 
 /** The options that determine the organization at the start. */
-export interface WorldOptions {
+interface WorldOptions {
   readonly today: UtcDay;
   readonly seed: number;
   readonly users: number;
@@ -135,14 +135,14 @@ const PROVISIONAL_SALT = 0x70000000;
 const SOME_USERS_SALT = 0x60000000;
 
 /** A change to one day in some streams. */
-export interface DayRevision {
+interface DayRevision {
   readonly day: UtcDay;
   readonly streams: readonly DailyStream[];
   readonly change: DayChange;
 }
 
 /** All changes since the start, by revisions and by quirks that change days. */
-export interface Revisions {
+interface Revisions {
   /** The changes to a day in one stream. Days count from the first day with data. */
   variantOf(day: number, stream: DailyStream): DayVariant;
   /** The changes to the readiness reports. */
@@ -167,7 +167,7 @@ interface Surroundings {
 }
 
 /** Opens an empty record of revisions. `surroundings` returns the current day and quirks, on which the days also depend. */
-export function openRevisions(surroundings: () => Surroundings): Revisions {
+function openRevisions(surroundings: () => Surroundings): Revisions {
   let days: DatedRevision[] = [];
   let added: readonly number[] = [];
   let counter = 0;

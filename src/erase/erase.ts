@@ -1,11 +1,11 @@
 import { sql } from '../../schema/query.ts';
 import type { ErasedCounts } from '../archive/erase-answers.ts';
 import { DefectError } from '../core/errors.ts';
-import { listErased, readErased, type Subject, withSubjects } from '../erased/list.ts';
-import { eraseFromSpool } from '../hooks/spool-files.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/erased-people.ts';
-import { refreshRollups } from '../rollups/refresh.ts';
-import { digestOf } from '../warehouse/digest.ts';
+import { listErased, readErased, type Subject, withSubjects } from '../erased/index.ts';
+import { eraseFromSpool } from '../hooks/index.ts';
+import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
+import { refreshRollups } from '../rollups/index.ts';
+import { digestOf } from '../warehouse/index.ts';
 import type { Certificate } from './certificate.ts';
 import { completeErasure } from './complete.ts';
 import type { ErasureOptions } from './options.ts';

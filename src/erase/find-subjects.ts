@@ -1,8 +1,8 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Subject } from '../erased/list.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { normalEmail } from '../privacy/erased-people.ts';
+import type { Subject } from '../erased/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { normalEmail } from '../privacy/index.ts';
 
 /** The tables that have both an ID and an address. */
 const PAIRED = ['user_daily', 'tokens_daily_by_user'] as const;
@@ -62,7 +62,8 @@ async function expectUser(warehouse: Pick<Warehouse, 'select'>, orgId: string, u
   );
   if (found.length > 0) return;
   throw new UsageError(`the organization ${orgId} has no user with this ID`, {
-    hint: `${user.includes('@') ? 'this looks like an address: pass it with --email' : 'check the user ID'}; nothing was changed`,
+    hint: 'check the user ID; nothing was changed',
+    ...(user.includes('@') ? { reason: 'address-as-user' } : {}),
   });
 }
 

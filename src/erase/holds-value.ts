@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { type SQL, sql } from '../../schema/query.ts';
-import { textColumnsOf } from '../erased/rows.ts';
+import { textColumnsOf } from '../erased/index.ts';
 
 /** Parts of a value that every database compares alike. */
 const ASCII_PARTS = /[\x21-\x7e]+/g;

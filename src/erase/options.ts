@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import type { Warehouse } from '../port/index.ts';
 
 /** Where to erase. */
 export interface ErasureOptions {

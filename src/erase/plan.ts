@@ -3,10 +3,9 @@ import { Compile } from 'typebox/compile';
 import { sql } from '../../schema/query.ts';
 import { StorageError } from '../core/errors.ts';
 import { canonicalJson, parseJson } from '../core/json.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import type { ErasedKind } from '../privacy/erased-people.ts';
-import { ERASURE } from '../records/remembered.ts';
-import { writeState } from '../records/runs.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { ErasedKind } from '../privacy/index.ts';
+import { ERASURE, writeState } from '../records/index.ts';
 import { Certificate } from './certificate.ts';
 
 const Subject = Type.Object({

@@ -1,8 +1,8 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { sql } from '../../schema/query.ts';
 import { allTables, tables } from '../../schema/tables.ts';
-import { forgetExpected } from '../organizations/identity.ts';
-import { ERASURE } from '../records/remembered.ts';
+import { forgetExpected } from '../organizations/index.ts';
+import { ERASURE } from '../records/index.ts';
 import type { Sweep } from './sweep.ts';
 
 /** Tables that belong to no organization, or that remember what was erased. */

@@ -6,7 +6,7 @@ import { hasAnswers } from '../archive/read-archive.ts';
 import { parseDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { isDailyStream } from '../core/stream.ts';
-import { archivedPrivacy, collectArchived } from '../pipeline/replay.ts';
+import { archivedPrivacy, collectArchived } from '../pipeline/index.ts';
 import type { Sweep } from './sweep.ts';
 
 /** Sweeps the archived answers of an organization. The archive gets the list, and a warehouse that is rebuilt from it too. */

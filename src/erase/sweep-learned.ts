@@ -1,4 +1,4 @@
-import { forgetLearned, readLearned } from '../records/remembered.ts';
+import { forgetLearned, readLearned } from '../records/index.ts';
 import { erase, planErasure } from './erase.ts';
 import type { ErasureOptions } from './options.ts';
 import { readPlan } from './plan.ts';

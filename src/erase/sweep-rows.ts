@@ -1,11 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ERASED_KEYS } from '../erased/list.ts';
-import { hasSameKey, rowSweeper } from '../erased/rows.ts';
-import { changeRows } from '../port/steps.ts';
-import type { ScanScope } from '../port/warehouse.ts';
-import { ARCHIVES, ERASURE, PUBLISHED } from '../records/remembered.ts';
+import { ERASED_KEYS, hasSameKey, rowSweeper } from '../erased/index.ts';
+import { changeRows, type ScanScope } from '../port/index.ts';
+import { ARCHIVES, ERASURE, PUBLISHED } from '../records/index.ts';
 import type { Sweep } from './sweep.ts';
 
 /** The tables whose rows are in no digest of a unit. */

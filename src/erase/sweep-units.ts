@@ -1,11 +1,11 @@
 import { contentSha256 } from '../../schema/digest.ts';
 import { sql } from '../../schema/query.ts';
-import { columnsOf, decoderOf } from '../../schema/row.ts';
+import { columnsOf, decoderOf, type TableRows } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
-import { rowEraser, sweptTable } from '../erased/rows.ts';
-import { changeRows, type TableRows } from '../port/steps.ts';
+import { rowEraser, sweptTable } from '../erased/index.ts';
+import { changeRows } from '../port/index.ts';
 import { mayHold } from './holds-value.ts';
 import type { Sweep } from './sweep.ts';
 

@@ -1,5 +1,5 @@
-import type { Warehouse } from '../port/warehouse.ts';
-import type { ErasedPeople } from '../privacy/erased-people.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { ErasedPeople } from '../privacy/index.ts';
 import type { Tally } from './tally.ts';
 
 /** Who is swept out of what. */

@@ -3,7 +3,7 @@ import type { AnyTable } from '../../schema/define.ts';
 import { type SQL, sql } from '../../schema/query.ts';
 import { allTables } from '../../schema/tables.ts';
 import { canonicalJson } from '../core/json.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import type { Warehouse } from '../port/index.ts';
 
 const FACTS = allTables.filter(({ role }) => role === 'fact');
 

@@ -4,15 +4,14 @@ import { encoderOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { runReads, type Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 import {
   type ErasedEntry,
   type ErasedKind,
   type ErasedList,
   pseudonymOf,
   subjectHmac,
-} from '../privacy/erased-people.ts';
+} from '../privacy/index.ts';
 
 /** Where the keys are kept, as a JSON list. They belong to the warehouse, not to an organization. */
 export const ERASED_KEYS = 'erased-keys';

@@ -3,7 +3,7 @@ import type { AnyTable, ColumnKind } from '../../schema/define.ts';
 import { columnsOf, inKeyOrder, keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { canonicalText } from '../core/json-text.ts';
-import type { ErasedPeople } from '../privacy/erased-people.ts';
+import type { ErasedPeople } from '../privacy/index.ts';
 
 /** Kinds of columns that can hold a text of the service or of a person. */
 const TEXTS: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);

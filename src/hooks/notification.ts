@@ -60,7 +60,7 @@ function shown(event: Readonly<Record<string, unknown>>, field: string): string 
 }
 
 /** A program that shows a desktop notification. */
-export interface DesktopCommand {
+interface DesktopCommand {
   readonly program: string;
   readonly args: readonly string[];
 }

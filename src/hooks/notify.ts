@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { messageOf } from '../core/errors.ts';
-import { programScript } from '../core/package.ts';
+import { programScript } from '../core/files.ts';
 import {
   messageFor,
   NOTIFY_EVENTS,
@@ -26,7 +26,7 @@ export interface NotifySettings {
 }
 
 /** A received event that may be worth a notification. */
-export interface Notifiable {
+interface Notifiable {
   readonly event: Readonly<Record<string, unknown>>;
   readonly receivedAt: string;
   readonly settings: NotifySettings;

@@ -5,7 +5,7 @@ import type { NotifySettings } from './notify.ts';
 import { appendDurably, EVENT_BYTES_MAX, encodeRecord } from './spool.ts';
 
 /** The process and the settings of the receiver. */
-export interface ReceiverHost {
+interface ReceiverHost {
   readonly pid: number;
   stdin(): Readable & { readonly isTTY?: boolean };
   /** Writes one line to standard error. Never throws. */
@@ -58,7 +58,7 @@ const SILENCE_AFTER_OBJECT_MS = 50;
 const TOTAL_MS_MAX = 5_000;
 
 /** An event as the client wrote it, or the reason why there is none. */
-export type Input =
+type Input =
   | { readonly text: string; readonly event: Record<string, unknown> }
   | { readonly refusal: string };
 

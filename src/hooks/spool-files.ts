@@ -12,13 +12,13 @@ import { join } from 'node:path';
 import { messageOf, StorageError } from '../core/errors.ts';
 import { hasCode, replaceFile } from '../core/files.ts';
 import { parseJson } from '../core/json.ts';
-import type { ErasedPeople } from '../privacy/erased-people.ts';
+import type { ErasedPeople } from '../privacy/index.ts';
 import { LINE_BYTES_MAX, OPEN_FILE, openRegular } from './spool.ts';
 
 const SEALED = /^sealed-[0-9a-f-]{36}\.jsonl$/;
 
 /** The content of a spool after its open file was sealed. */
-export interface SealedSpool {
+interface SealedSpool {
   /** All sealed files that are still in the spool, sorted by name. */
   readonly files: readonly string[];
   /**

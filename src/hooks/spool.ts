@@ -13,7 +13,7 @@ import {
 import { join, resolve } from 'node:path';
 import { hasCode, syncPath } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { isPostgres } from '../port/location.ts';
+import { isPostgres } from '../port/index.ts';
 
 /** The file that receivers append to. */
 export const OPEN_FILE = 'events.jsonl';
@@ -92,7 +92,7 @@ export interface SpoolRecord {
 }
 
 /** A line of the spool. */
-export type SpoolLine =
+type SpoolLine =
   | { readonly kind: 'record'; readonly record: SpoolRecord; readonly event: Record<string, unknown> }
   /** An incomplete line. Its receiver was killed before it acknowledged the event. */
   | { readonly kind: 'torn' }
@@ -150,17 +150,20 @@ function irregular(path: string): Error {
 }
 
 /** The settings that decide where the spool is. */
-export interface SpoolChoice {
-  /** The configured folder; null for the default. */
-  readonly spool: string | null;
+interface SpoolChoice {
+  /** The configured folder. Null or absent for the default. */
+  readonly spool?: string | null;
   /** A SQLite path, or `postgres://…`. */
   readonly warehouse: string;
-  /** The folder to which relative paths refer. */
-  readonly directory: string;
+  /**
+   * The folder to which relative paths refer.
+   * @default the working directory
+   */
+  readonly directory?: string;
 }
 
 /** Returns the folder that holds hook events until they are drained: by default, beside the warehouse. */
-export function spoolOf({ spool, warehouse, directory }: SpoolChoice): string {
+export function spoolOf({ spool, warehouse, directory = '.' }: SpoolChoice): string {
   // There is no folder beside a database server, so the spool of the default SQLite warehouse is used.
   const beside = isPostgres(warehouse) ? 'daywalk.db' : warehouse;
   return resolve(directory, spool ?? `${beside}.spool`);
@@ -173,4 +176,4 @@ export const EVENT_BYTES_MAX = 8 * 1024 * 1024;
 export const LINE_BYTES_MAX = EVENT_BYTES_MAX + 1024;
 
 /** Above this size of the open file, the receiver stores no more events until a drain. */
-export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
+const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;

@@ -3,7 +3,7 @@
 import type { Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { isLoopback } from './addresses.ts';
+import { isLoopbackHost } from '../core/addresses.ts';
 
 /** The proxy that requests to other machines go through. */
 export interface ProxyOptions {
@@ -13,7 +13,7 @@ export interface ProxyOptions {
   readonly noProxy: string;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Milliseconds for each step of a request. The caller limits its whole time. */
   readonly timeoutMs: number;
   /** Null to reach every origin directly. Loopback hosts always are. */
@@ -21,7 +21,7 @@ export interface ConnectionOptions {
 }
 
 /** A request to the origin of the connections. */
-export interface Dispatched {
+interface Dispatched {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export async function openConnection(origin: string, options: ConnectionOptions)
 
 /** The proxy for an origin; null for a loopback host. `noProxy` is not considered. */
 export function proxyFor(origin: string, proxy: ProxyOptions | null): ProxyOptions | null {
-  return isLoopback(new URL(origin).hostname) ? null : proxy;
+  return isLoopbackHost(new URL(origin).hostname) ? null : proxy;
 }
 
 /** Tunnels through the proxy (CONNECT), so that it sees neither key nor data; undefined without a proxy. */
@@ -91,6 +91,6 @@ function limits({ timeoutMs }: { readonly timeoutMs: number }) {
 }
 
 /** Loads the agent that tunnels through a proxy. Its CONNECT needs undici's index, so it is loaded only for a proxy. */
-export async function loadProxyAgent() {
+async function loadProxyAgent() {
   return (await import('undici')).default.EnvHttpProxyAgent;
 }

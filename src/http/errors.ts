@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { recordOf } from '../checks/fields.ts';
+import { recordOf } from '../checks/index.ts';
 import { DaywalkError, type DaywalkErrorOptions, type ErrorEffect } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 
 /** Options of every error about a request. */
-export interface RequestErrorOptions extends DaywalkErrorOptions {
+interface RequestErrorOptions extends DaywalkErrorOptions {
   /** Method and path with query, never a header: `GET /api/v1/analytics/tokens?startDate=…`. */
   target: string;
   /** The service's name for the request, from the response. */
@@ -16,7 +16,7 @@ export interface RequestErrorOptions extends DaywalkErrorOptions {
 }
 
 /** An error about a request. */
-export class HttpError extends DaywalkError {
+class HttpError extends DaywalkError {
   /** Method and path with query, never a header. */
   readonly target: string;
   readonly method: string;
@@ -53,12 +53,12 @@ export class RequestError extends HttpError {
 }
 
 /** What the response says about a failure (specification, sections 2.6 and 7). */
-export interface ProblemOptions extends RequestErrorOptions {
+interface ProblemOptions extends RequestErrorOptions {
   problem: ProblemDetails;
 }
 
 /** An error that the service may have explained. */
-export class ProblemError extends HttpError {
+class ProblemError extends HttpError {
   readonly problem: ProblemDetails;
   /** HTTP status title, from the body. */
   readonly title: string | undefined;
@@ -144,7 +144,7 @@ export class ServerError extends ApiError {
 }
 
 /** Options of {@link UnknownOutcomeError}. */
-export interface UnknownOutcomeErrorOptions extends RequestErrorOptions, Partial<ProblemOptions> {
+interface UnknownOutcomeErrorOptions extends RequestErrorOptions, Partial<ProblemOptions> {
   target: string;
   outcome: 'unknown' | 'created';
   status: number | undefined;

@@ -1,9 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from '../contract/limits.ts';
 import type { Cancellation } from './api-request.ts';
 import type { Connections } from './connections.ts';
+import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from './limits.ts';
 
 /** A response of any status. */
 export interface HttpResponse {
@@ -14,7 +14,7 @@ export interface HttpResponse {
 }
 
 /** A request with its callbacks. */
-export interface Exchange {
+interface Exchange {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ const NOT_TLS_ATTEMPTS = 2;
 /** undici's message for an interim response 100, which it treats as the end of the connection. */
 const BAD_RESPONSE = 'bad response';
 
-export interface Attempt {
+interface Attempt {
   /** Method, path and query. */
   readonly name: string;
   readonly timeoutMs: number;

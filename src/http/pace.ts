@@ -19,7 +19,7 @@ import {
 } from './rate.ts';
 
 /** Options of {@link createPacer}. */
-export interface PacerOptions {
+interface PacerOptions {
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
   /** Maximum number of requests that begin in any 60 seconds; null for no limit. */
@@ -123,7 +123,7 @@ const PAUSE_MS = { first: 250, max: 8_000 } as const;
  * The pace of requests: how many may be in flight ({@link Flight}), how fast they may begin ({@link Rate}), and a pause
  * that the service asked for. Only {@link nextPace} computes the next pace.
  */
-export interface Pace {
+interface Pace {
   readonly flight: Flight;
   readonly rate: Rate;
   /** No request begins before this instant. */
@@ -144,7 +144,7 @@ export interface Sent {
 }
 
 /** What happens to requests. Instants are in milliseconds of a clock that never goes back. */
-export type PaceEvent =
+type PaceEvent =
   /** A request begins, or follows a redirect. */
   | { readonly type: 'sent'; readonly atMs: number }
   | { readonly type: 'answered'; readonly atMs: number; readonly request: Sent }
@@ -242,7 +242,7 @@ function afterRefusal(pace: Pace, event: Extract<PaceEvent, { type: 'refused' }>
 const WINDOW_MS = 60_000;
 
 /** A hard budget of requests. */
-export interface RequestBudget {
+interface RequestBudget {
   /** Milliseconds until one more request may begin; 0 when it may now. */
   waitMs(): number;
   /** Records that a request begins now. */
@@ -253,7 +253,7 @@ export interface RequestBudget {
  * A budget: at most `perMinute` requests begin in any 60 seconds. It counts when requests really begin, not when they
  * were scheduled, so a late timer does not let more through afterwards.
  */
-export function requestBudget(perMinute: number, clock: Clock): RequestBudget {
+function requestBudget(perMinute: number, clock: Clock): RequestBudget {
   // The instants of the last `perMinute` requests, oldest first from `next` on.
   const begun = new Float64Array(perMinute).fill(Number.NEGATIVE_INFINITY);
   let next = 0;

@@ -1,4 +1,3 @@
-import { REDIRECTS_MAX } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, RunError, StoppedError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
@@ -16,6 +15,7 @@ import { type Connections, openConnection, openPool, type ProxyOptions, proxyFor
 import { ApiError, RequestError, UnknownOutcomeError } from './errors.ts';
 import { exchange, type HttpResponse, headerOf } from './exchange.ts';
 import { explain } from './explain.ts';
+import { REDIRECTS_MAX } from './limits.ts';
 import { type Answer, type AnswerReader, answerReader } from './response.ts';
 
 export type { ApiRequest, Creation } from './api-request.ts';
@@ -164,7 +164,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const PERMANENT: ReadonlySet<number> = new Set([301, 308]);
 
 /** A GET that may be redirected. */
-export interface RedirectableRequest {
+interface RedirectableRequest {
   readonly origin: string;
   readonly path: string;
   /** From its question mark on. */
@@ -184,7 +184,7 @@ export interface RedirectableRequest {
  * @throws {RequestError} for more than {@link REDIRECTS_MAX} redirects, or one without a usable location.
  * @throws {RunError} for a redirect to another origin: the key is not sent there, and no data from there is trusted.
  */
-export async function followRedirects(
+async function followRedirects(
   connections: Connections,
   { origin, path: start, query, name, headers, cancellation, beforeHop, onStatus }: RedirectableRequest,
 ): Promise<{ readonly response: HttpResponse; readonly movedTo: string | undefined }> {
@@ -224,7 +224,7 @@ function locationOf({ headers }: HttpResponse, from: URL, name: string): URL {
 }
 
 /** Options of {@link creator}. */
-export interface CreatorOptions {
+interface CreatorOptions {
   /** Milliseconds from the start to the last byte. */
   readonly timeoutMs: number;
   readonly proxy: ProxyOptions | null;
@@ -233,7 +233,7 @@ export interface CreatorOptions {
 }
 
 /** Sends a creation once. */
-export type Creator = (
+type Creator = (
   request: ApiRequest,
   creation: Creation,
   options: Pick<AttemptOptions, 'signal' | 'onStatus' | 'timeoutMs' | 'headers'>,
@@ -258,7 +258,7 @@ const isRefusal = (status: number) => status >= 400 && status < 500 && status !=
  * A sender of creations. An error with the effect `retry` means that the service provably did not carry out the request:
  * nothing was sent, or it answered 429. Redirects are not followed.
  */
-export function creator({ proxy, headers, answerOf, ...options }: CreatorOptions): Creator {
+function creator({ proxy, headers, answerOf, ...options }: CreatorOptions): Creator {
   return async (
     request,
     creation,

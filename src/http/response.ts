@@ -1,7 +1,7 @@
 import { UTCDateMini } from '@date-fns/utc/date/mini';
 import { isValid } from 'date-fns/isValid';
 import { parse } from 'date-fns/parse';
-import { READINESS_PATH, SESSIONS_PATH } from '../contract/paths.ts';
+import { READINESS_PATH, SESSIONS_PATH } from '../contract/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { type Advice, UnitError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
@@ -137,7 +137,7 @@ const KEY_CHARS_MIN = 8;
  * Removes the API key from what the service sends: it must not reach a table, a log or a quarantined record. A JSON text
  * may write any of its characters as an escape.
  */
-export function keyRedactor(apiKey: string): (text: string) => string {
+function keyRedactor(apiKey: string): (text: string) => string {
   if (apiKey.length < KEY_CHARS_MIN) return (text) => text;
   const written = new RegExp([...apiKey].map(waysToWrite).join(''), 'g');
   // Only a text with escapes can hold the key in another form. Most have none, and this search is cheap.
@@ -161,7 +161,7 @@ function waysToWrite(char: string): string {
 const DETAIL_CHARS_MAX = 300;
 
 /** A response whose status is an error. */
-export interface ErrorResponse {
+interface ErrorResponse {
   readonly target: string;
   readonly status: number;
   readonly headers: Headers;
@@ -172,7 +172,7 @@ export interface ErrorResponse {
 }
 
 /** The error for a status, with what the body says (specification, section 7). */
-export function errorOfStatus(response: ErrorResponse): ApiError {
+function errorOfStatus(response: ErrorResponse): ApiError {
   const problem = parseProblem(response.body);
   const requestId = problem.requestId ?? headerOf(response.headers, 'x-request-id');
   const serverDate = parseHttpDate(headerOf(response.headers, 'date') ?? '');

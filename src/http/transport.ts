@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import pRetry from 'p-retry';
-import { BACKOFF, RETRY_AFTER_MAX_MS } from '../contract/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import { DaywalkError, messageOf, UsageError } from '../core/errors.ts';
 import type { ApiRequest, Creation } from './api-request.ts';
 import type { ProxyOptions } from './connections.ts';
 import { ApiError, LongWaitError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
+import { BACKOFF, RETRY_AFTER_MAX_MS } from './limits.ts';
 import { createPacer, type Pacer, type Pause } from './pace.ts';
 import { type AttemptOptions, createRequester, type Requester } from './request.ts';
 import type { Answer } from './response.ts';
@@ -168,7 +168,7 @@ function pauseOf(error: unknown): Pause | undefined {
 }
 
 /** A signal that aborts when the caller's signal or the common end signal does. */
-export interface LinkedSignal {
+interface LinkedSignal {
   readonly signal: AbortSignal;
   /** Removes the listeners. Call it once after each call, also after a failed one. */
   unlink(): void;
@@ -185,7 +185,7 @@ interface Link {
  * Links the signals of callers with `end`. Open calls with the same signal, such as those of one run, share a link.
  * AbortSignal.any would keep every call in memory until the run ends.
  */
-export function signalLinker(end: AbortSignal): (signal: AbortSignal) => LinkedSignal {
+function signalLinker(end: AbortSignal): (signal: AbortSignal) => LinkedSignal {
   const links = new Map<AbortSignal, Link>();
   return (signal) => {
     const link = links.get(signal) ?? linkOf(signal, end);
@@ -231,7 +231,7 @@ export interface Retry {
 }
 
 /** Options of {@link repeatAttempts}. */
-export interface RetryPolicy {
+interface RetryPolicy {
   /** Maximum number of attempts per request, including the first one. */
   readonly attempts: number;
   readonly clock: Clock;
@@ -246,7 +246,7 @@ export interface RetryPolicy {
  * @throws the error of the last attempt. @throws {LongWaitError} when the service asks for a longer wait than
  * {@link RETRY_AFTER_MAX_MS}.
  */
-export function repeatAttempts<Result>(
+function repeatAttempts<Result>(
   first: Promise<Result>,
   again: () => Promise<Result>,
   { attempts, clock, random, onRetry, signal }: RetryPolicy & { readonly signal: AbortSignal },

@@ -10,10 +10,10 @@ export const CONFIRM_DAYS = 31;
 /** A record that says something impossible stops counting after this many UTC days, if the service keeps sending it. */
 export const HELD_DAYS = 7;
 /** After runs on this many UTC days found fewer users than `daily_active_users`, the day settles unconfirmed. */
-export const SHORT_LOOKS = 7;
+const SHORT_LOOKS = 7;
 
 /** The fields of a unit that {@link agree} reads or changes. */
-export interface Standing {
+interface Standing {
   readonly stream: string;
   readonly day: string;
   readonly state: string;
@@ -42,7 +42,7 @@ export interface SettleRule {
 }
 
 /** The units of a day, and the streams that were committed just now. */
-export interface DayOnRecord<Unit> {
+interface DayOnRecord<Unit> {
   readonly day: UtcDay;
   /** The units of the day that the ledger has. */
   readonly units: readonly Unit[];
@@ -198,13 +198,13 @@ export interface UnitView {
 export type DayView = ReadonlyMap<DailyStream, UnitView>;
 
 /** A unit that must be requested alone, and the rule that says so. */
-export interface RequestedAlone {
+interface RequestedAlone {
   readonly stream: DailyStream;
   readonly rule: 'streams-disagree' | 'fewer-users';
 }
 
 /** The requests that are needed before a day is judged. */
-export interface SecondLook {
+interface SecondLook {
   readonly alone: readonly RequestedAlone[];
   /** The stream in which a gap is requested again, if no stream has activity. */
   readonly confirm: DailyStream | null;

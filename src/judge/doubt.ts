@@ -5,7 +5,7 @@ import { canonicalJson, isObject, parseJson } from '../core/json.ts';
 export const LOSS_RULES = ['loss-of-all', 'loss-of-most', 'loss-of-users', 'loss-of-reports'] as const;
 
 /** One of {@link LOSS_RULES}. */
-export type LossRule = (typeof LOSS_RULES)[number];
+type LossRule = (typeof LOSS_RULES)[number];
 
 /** With this many stored rows or more, losing more than half of them is doubted. */
 const MOST_OF = 20;
@@ -54,7 +54,7 @@ export const ACCEPT_AFTER_MS = 60 * 60 * 60 * 1000;
 export const ACCEPT_LOOKS = 3;
 
 /** A loss that is not believed. The ledger's column `doubt` holds it as JSON. */
-export interface Doubt {
+interface Doubt {
   readonly rule: LossRule;
   /** How many stored rows with activity are missing, and how many are stored. */
   readonly rows: number;
@@ -76,9 +76,7 @@ export interface StandingDoubt extends Doubt {
 }
 
 /** The decision about a loss: accept it or doubt it. */
-export type Weighed =
-  | { readonly verdict: 'accept' }
-  | { readonly verdict: 'doubt'; readonly doubt: StandingDoubt };
+type Weighed = { readonly verdict: 'accept' } | { readonly verdict: 'doubt'; readonly doubt: StandingDoubt };
 
 /** The rule by which a loss is weighed. */
 export interface WeighRule {

@@ -8,11 +8,11 @@ export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
  * For this long, a difference that reopened a day without changing a row does not reopen it again. Afterwards it may:
  * the answer that hid it, for example from a cache, may be gone.
  */
-export const REOPEN_AGAIN_AFTER_MS = 14 * 24 * 60 * 60 * 1000;
+const REOPEN_AGAIN_AFTER_MS = 14 * 24 * 60 * 60 * 1000;
 /** Maximum number of days that one run reopens. */
-export const REOPENED_MAX = 10;
+const REOPENED_MAX = 10;
 /** Number of days between two comparisons of tokens and users. */
-export const HEAVY_EVERY_DAYS = 7;
+const HEAVY_EVERY_DAYS = 7;
 
 /** Consecutive days, both ends included. */
 export interface Stretch {
@@ -21,7 +21,7 @@ export interface Stretch {
 }
 
 /** The progress of the watch, stored as JSON under `watch` in `export_state`. */
-export interface WatchState {
+interface WatchState {
   /** The first day of the older stretch that was compared last; null at the start of a round. */
   readonly olderFrom: UtcDay | null;
   /** The UTC day on which tokens and users were last compared; null if never. */
@@ -105,7 +105,7 @@ export function afterWatch(
 /** The difference between the service's answer for a settled unit and the stored content; null if there is none. */
 export type Seen = Pick<Noted, 'sha256' | 'by' | 'trailing'> | null;
 
-export interface Look {
+interface Look {
   readonly notes: Notes;
   /** The same difference was seen before, long enough ago: the day should be reopened. */
   readonly isConfirmed: boolean;

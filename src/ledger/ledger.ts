@@ -1,10 +1,9 @@
 import { sql } from '../../schema/query.ts';
-import { columnsOf } from '../../schema/row.ts';
+import { columnsOf, type TableRows } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, STREAMS, type Stream } from '../core/stream.ts';
-import type { Locked, Steps, TableRows } from '../port/steps.ts';
-import type { LedgerSteps, Warehouse } from '../port/warehouse.ts';
+import type { LedgerSteps, Locked, Steps, Warehouse } from '../port/index.ts';
 import {
   type CommitOutcome,
   type DayCommit,
@@ -15,12 +14,9 @@ import {
   pendingUnit,
   type ReopenedDay,
   rowCount,
-  type UnitDoubt,
-  type UnitFailure,
   type UnitKey,
-  type UnitNotes,
   type UnitRecord,
-} from '../units/unit.ts';
+} from '../units/index.ts';
 import { noteDrift, replaceQuarantine } from './quarantine.ts';
 import { sumsOf, writeRestatement } from './restatements.ts';
 import {
@@ -31,6 +27,9 @@ import {
   type ChangedDay,
   planCommit,
   settleDays,
+  type UnitDoubt,
+  type UnitFailure,
+  type UnitNotes,
 } from './transitions.ts';
 import { keyValues, unitOfKey, unitOfRow, valuesOfUnit } from './unit-rows.ts';
 

@@ -1,11 +1,11 @@
 import { sql } from '../../schema/query.ts';
 import { compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { isDay, type UtcDay } from '../core/day.ts';
+import type { UtcDay } from '../core/day.ts';
+import { isDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
-import type { QueryRow, Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { type DayCommit, type Drift, dayKey, type QuarantinedRecord, type UnitKey } from '../units/unit.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
+import { type DayCommit, type Drift, dayKey, type QuarantinedRecord, type UnitKey } from '../units/index.ts';
 import { keyColumns, keyValues } from './unit-rows.ts';
 
 const { quarantine, schemaDrift } = tables;

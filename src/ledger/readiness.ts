@@ -1,22 +1,14 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import { sql } from '../../schema/query.ts';
-import { columnsOf, keyOf, readerOf, type Values } from '../../schema/row.ts';
+import { columnsOf, keyOf, readerOf, type TableRows, type Values } from '../../schema/row.ts';
 import { tablesOf } from '../../schema/tables.ts';
-import { countWritten, type Steps, type TableRows } from '../port/steps.ts';
-import type { LedgerSteps, Warehouse } from '../port/warehouse.ts';
-import {
-  type CommitOutcome,
-  type LedgerReadiness,
-  pendingUnit,
-  type ReadinessPageCommit,
-  type ReadinessWalkEnd,
-  readinessKey,
-} from '../units/unit.ts';
+import { countWritten, type LedgerSteps, type Steps, type Warehouse } from '../port/index.ts';
+import { type CommitOutcome, type LedgerReadiness, pendingUnit, readinessKey } from '../units/index.ts';
 import { readUnitRows, unitRows } from './ledger.ts';
 import { addQuarantine, noteDrift, settleQuarantine } from './quarantine.ts';
 import { sumsOf, writeRestatement } from './restatements.ts';
-import { applyPage, applyWalkEnd } from './transitions.ts';
+import { applyPage, applyWalkEnd, type ReadinessPageCommit, type ReadinessWalkEnd } from './transitions.ts';
 
 /** The tables of the readiness reports, the reports first. */
 const TABLES = tablesOf('readiness');

@@ -2,9 +2,8 @@ import type { AnyTable } from '../../schema/define.ts';
 import { type SQL, sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { countWritten, type Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import type { UnitKey } from '../units/unit.ts';
+import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
+import type { UnitKey } from '../units/index.ts';
 import { keyColumns } from './unit-rows.ts';
 
 const { restatements } = tables;

@@ -1,17 +1,79 @@
+import type { TableRows } from '../../schema/row.ts';
 import { ClaimLostError } from '../core/errors.ts';
 import { agree, type SettleRule } from '../judge/agreement.ts';
 import { notesAfterCommit, notesAfterDoubt, notesAfterReopening, parseNotes } from '../judge/notes.ts';
 import type {
   DayCommit,
+  DayKey,
+  DayUnit,
+  Drift,
   LedgerDay,
   LedgerReadiness,
   LedgerUnit,
-  ReadinessPageCommit,
-  ReadinessWalkEnd,
-  UnitDoubt,
-  UnitFailure,
-  UnitNotes,
-} from '../units/unit.ts';
+  QuarantinedRecord,
+  UnitKey,
+} from '../units/index.ts';
+
+/** An answer that is not believed because it would remove stored rows. The stored rows stay. */
+export interface UnitDoubt {
+  readonly unit: DayKey;
+  /** The doubt as JSON text, and its beginning as an ISO instant, see `src/judge/doubt.ts`. */
+  readonly doubt: string;
+  readonly since: string;
+  readonly requests: number;
+  readonly pulledAt: Date;
+  readonly rule: SettleRule;
+}
+
+/** The notes of a settled unit after a comparison, see `src/judge/watch.ts`. */
+export interface UnitNotes extends DayUnit {
+  /** Digest of the content that was compared. If the unit holds other content by then, the notes are dropped. */
+  readonly contentSha256: string | null;
+  /** The new value of the column `watch`. */
+  readonly watch: string | null;
+}
+
+/** A pull that failed. Stored rows stay as they are. */
+export interface UnitFailure {
+  readonly unit: UnitKey;
+  readonly state: 'failed' | 'awaiting';
+  readonly error: string;
+  readonly requests: number;
+  readonly pulledAt: Date;
+  readonly rule: SettleRule;
+}
+
+/** One page of readiness reports, ready to be stored. */
+export interface ReadinessPageCommit {
+  readonly orgId: string;
+  readonly tables: readonly TableRows[];
+  /** The position after this page, as JSON text. */
+  readonly cursor: string;
+  readonly quarantined: readonly QuarantinedRecord[];
+  readonly drift: readonly Drift[];
+  readonly requests: number;
+  readonly pulledAt: Date;
+  readonly runId: string;
+}
+
+/** The end of a readiness walk. */
+export interface ReadinessWalkEnd {
+  readonly orgId: string;
+  /** The position for the next walk, as JSON text. */
+  readonly cursor: string;
+  /**
+   * Every report that the service has: the others are deleted. Null if the walk did not see all of them; then none is
+   * deleted.
+   */
+  readonly seenReportIds: ReadonlySet<string> | null;
+  /** Digests of the records that the walk quarantined; other records leave quarantine. Null if it did not see all reports. */
+  readonly seenQuarantine: ReadonlySet<string> | null;
+  /** The stored reports that are missing and stay for now. If they are too many to believe it, the unit is doubted. */
+  readonly doubt?: (Pick<UnitDoubt, 'doubt' | 'since'> & { readonly isDoubted: boolean }) | undefined;
+  readonly runId: string;
+  readonly requests: number;
+  readonly pulledAt: Date;
+}
 
 /*
  * Every way in which a row of the ledger changes. Each transition is a pure function from the current row to the new one;
@@ -28,7 +90,7 @@ import type {
  */
 
 /** A commit as the ledger sees it: the number of its rows instead of the rows. */
-export interface DayEntry extends Omit<DayCommit, 'tables'> {
+interface DayEntry extends Omit<DayCommit, 'tables'> {
   readonly rows: number;
 }
 
@@ -204,7 +266,7 @@ export function applyPage(
 }
 
 /** The content of the readiness tables after a walk. */
-export interface WalkedContent {
+interface WalkedContent {
   readonly rowsWritten: number;
   /** Rows of all reports. */
   readonly rows: number;

@@ -2,7 +2,7 @@ import { encoderOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { isDay } from '../core/day.ts';
 import { isDailyStream } from '../core/stream.ts';
-import type { QueryRow } from '../port/steps.ts';
+import type { QueryRow } from '../port/index.ts';
 import {
   CONFIRMATIONS,
   dateOf,
@@ -14,7 +14,7 @@ import {
   UNIT_STATES,
   type UnitKey,
   type UnitRecord,
-} from '../units/unit.ts';
+} from '../units/index.ts';
 
 const encodeUnit = encoderOf(tables.exportUnits);
 

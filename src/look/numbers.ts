@@ -1,4 +1,36 @@
-import type { Result } from './reader.ts';
+import type { UtcDay } from '../core/day.ts';
+import type { CoveredDays, MetricRow } from '../metrics/index.ts';
+import type { QueryRow } from '../port/index.ts';
+
+/** What numbers rest on: the days of a period, how well the ledger knows them, and the run that changed them last. */
+export interface Basis {
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly days: CoveredDays;
+  /** Null if no run is recorded. */
+  readonly run: { readonly id: string; readonly endedAt: string | null } | null;
+}
+
+/** The answer to one query of a page. */
+export interface Result<Row extends QueryRow = QueryRow> {
+  /** Name on this page: `q1`, `q2`, … in the order of the questions. Formulas use it. */
+  readonly id: string;
+  /** What the query answers, for the list of queries. */
+  readonly title: string;
+  /** The query with its values as literals; it gives the same rows in the same order. */
+  readonly sql: string;
+  readonly rows: readonly Row[];
+  /** The column of the query that has the `value` of a row, because a query can answer several metrics. @default value */
+  readonly column?: string;
+  /** For example credits, users, EUR or ratio; null if the query is not a metric. */
+  readonly unit: string | null;
+  readonly basis: Basis;
+  /** What limits the numbers, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** The answer to a question about a metric. */
+export type MetricResult = Result<MetricRow>;
 
 /**
  * How people see a number:
@@ -145,7 +177,7 @@ export function daysOf(result: Result, which: 'expected' | 'settled' | 'unsettle
 }
 
 /** Why the numbers of a result may still change; undefined if all of its days are settled. */
-export function openness({ basis: { days } }: Pick<Result, 'basis'>): string | undefined {
+function openness({ basis: { days } }: Pick<Result, 'basis'>): string | undefined {
   return opennessOf(days.expected, days.unsettled.length, days.missing.length);
 }
 
@@ -196,7 +228,7 @@ export function formulaText(formula: Formula): string {
 }
 
 /** Between a number and its unit: narrow, and never a line break. */
-export const THIN = '\u202f';
+const THIN = '\u202f';
 const MINUS = '\u2212';
 const NOT_ZERO = /[1-9]/;
 /** Smaller numbers are what floating-point arithmetic leaves of a difference of equal numbers. */

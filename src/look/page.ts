@@ -1,11 +1,10 @@
-import type { ShownNumber } from './numbers.ts';
-import type { Basis, Result } from './reader.ts';
+import type { Basis, Result, ShownNumber } from './numbers.ts';
 import { asSentence } from './words.ts';
 
 /** Text with numbers in it. */
 export type Phrase = readonly (string | ShownNumber | StrongPart | LinkPart)[];
 
-export interface StrongPart {
+interface StrongPart {
   readonly kind: 'strong';
   readonly parts: Phrase;
 }

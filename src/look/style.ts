@@ -1,5 +1,5 @@
 /** Colors and fonts. Drawings use the same custom properties, so that one drawing serves every scheme. */
-export const TOKENS = `
+const TOKENS = `
 :root {
   color-scheme: light dark;
   --paper: #fff; --ink: #15181e; --ink-2: #5a6270; --ink-3: #9aa1ad; --hairline: #e7e9ed; --wash: #f6f7f9;
@@ -20,7 +20,7 @@ export const TOKENS = `
 `;
 
 /** Text, links, focus, and what every page has. */
-export const BASE = `
+const BASE = `
 *, *::before, *::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; scroll-padding-top: 16px; }
 body {
@@ -61,7 +61,7 @@ footer p { border-top: 1px solid var(--hairline); padding: 14px 0 40px; font-siz
 `;
 
 /** The head of the page: navigation, period, filters. */
-export const HEADER = `
+const HEADER = `
 .top { border-bottom: 1px solid var(--hairline); }
 .top > .wide { display: flex; flex-wrap: wrap; align-items: stretch; justify-content: space-between; column-gap: 8px; }
 .top nav { display: flex; min-width: 0; overflow-x: auto; scrollbar-width: none; }
@@ -99,7 +99,7 @@ export const HEADER = `
 `;
 
 /** Sentence, headlines, figures, and the line under them. */
-export const CONTENT = `
+const CONTENT = `
 .message > p { margin-top: 12px; max-width: 60ch; }
 .login label { display: block; font-weight: 600; margin-bottom: 4px; }
 .login p { margin-top: 16px; }
@@ -162,7 +162,7 @@ time { white-space: nowrap; }
 `;
 
 /** Charts, marks and tables. */
-export const DRAWINGS = `
+const DRAWINGS = `
 .chart { margin-top: 10px; overflow-x: auto; direction: rtl; }
 .drawing { direction: ltr; display: flex; align-items: flex-start; width: max-content; margin-right: auto; position: relative; }
 .plot { display: block; flex: none; font: 12px/1 var(--font); font-variant-numeric: tabular-nums; overflow: visible; }
@@ -202,7 +202,7 @@ td.state { white-space: nowrap; }
 `;
 
 /** Paper, forced colors, and less motion. */
-export const MEDIA = `
+const MEDIA = `
 @media print {
   :root {
     color-scheme: light;

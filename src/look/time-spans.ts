@@ -1,4 +1,4 @@
-import type { Grain } from '../../schema/metrics/define.ts';
+import type { Grain } from '../../schema/metrics/dictionary.ts';
 import {
   daysBetween,
   FIRST_DAY,
@@ -9,10 +9,10 @@ import {
   type UtcDay,
   weekdayOf,
 } from '../core/day.ts';
-import type { Period } from '../metrics/period.ts';
+import type { Period } from '../metrics/index.ts';
 import { finestGrainOf } from './audience.ts';
-import { opennessOf } from './numbers.ts';
-import type { Basis, PageReader, Result } from './reader.ts';
+import { type Basis, opennessOf, type Result } from './numbers.ts';
+import type { PageReader } from './reader.ts';
 import { dayName, lengthOf, periodWords } from './words.ts';
 
 /**
@@ -55,7 +55,7 @@ export function monthsUntil(until: UtcDay, months: number): Period {
 }
 
 /** The first and last day of a bucket: a day, the Monday of a week, or a month `YYYY-MM`. */
-export function bucketPeriod(grain: Grain, bucket: string): Period {
+function bucketPeriod(grain: Grain, bucket: string): Period {
   if (grain === 'month') {
     const from = parseDay(`${bucket}-01`);
     return { from, until: monthEndOf(from) };

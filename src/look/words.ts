@@ -1,5 +1,5 @@
 import { dayOf, daysBetween, monthEndOf, monthOf, shiftDay, type UtcDay } from '../core/day.ts';
-import type { Period } from '../metrics/period.ts';
+import type { Period } from '../metrics/index.ts';
 import type { ShownNumber } from './numbers.ts';
 
 const MONTHS = [

@@ -1,17 +1,26 @@
-import type { Dimension, Metric } from '../../schema/metrics/define.ts';
+import type { Dimension, Metric } from '../../schema/metrics/dictionary.ts';
 import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
-import type { QueryRow } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { currentRollups } from '../rollups/refresh.ts';
-import type { MarkedRollup } from '../rollups/standing.ts';
-import { peopleWarnings, pricesOfAnswer, priceWarnings } from './answer-warnings.ts';
+import { isDay, shiftDay } from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
+import type { QueryRow, Warehouse } from '../port/index.ts';
+import { currentRollups, type MarkedRollup } from '../rollups/index.ts';
 import type { Period } from './period.ts';
 import { readProvenance } from './provenance.ts';
 import { canShareQuery, type Facts, factsOf, termsOf, type ValueColumn } from './query/facts.ts';
-import { type ComputedMetric, columnName, type Plan, readsUserTeams, VALUE } from './query/plan.ts';
+import {
+  type ComputedMetric,
+  columnName,
+  type NamedQuery,
+  needsTeam,
+  PHRASES,
+  type Plan,
+  readsUserTeams,
+  selectSql,
+  VALUE,
+  withSql,
+} from './query/plan.ts';
 import { wholeBuckets } from './query/rollup-rows.ts';
 import { bucketsOf, dailyRows, daysOf, teamsInPlaceOfTable } from './query/rows.ts';
-import { type NamedQuery, PHRASES, selectSql, withSql } from './query/select.ts';
 import {
   checkAdditivity,
   checkDimensions,
@@ -34,7 +43,7 @@ export async function answerMetric(warehouse: Warehouse, question: MetricQuestio
 }
 
 /** An answer, and the SQL that gave its rows. */
-export interface AnswerWithSql extends MetricAnswer {
+interface AnswerWithSql extends MetricAnswer {
   /** With its values as literals. */
   readonly sql: string;
   /** The column of the SQL that has the value: `value`, or the name of the metric if the SQL computes several. */
@@ -82,7 +91,7 @@ export function metricSql(warehouse: Warehouse, question: MetricQuestion): Promi
 }
 
 /** How a query reads a warehouse that nobody has looked at. */
-export interface QueryOptions {
+interface QueryOptions {
   /** The rollups that it may read, because they are current where it runs. @default none */
   readonly rollups?: ReadonlySet<MarkedRollup>;
   /** Named queries that its text begins with. @default none */
@@ -184,7 +193,7 @@ function usesPrices(plan: Plan): boolean {
  * The query for a metric: one row for each bucket and group, with the dimensions in the order of the question, sorted by
  * them, and `value`, or a column for each metric of a question about several.
  */
-export function queryOf(plan: Plan): SQL {
+function queryOf(plan: Plan): SQL {
   const { grain, by } = plan;
   const withPrice = termsOf(plan).some(({ kind }) => kind === 'cost');
   const facts = {
@@ -228,7 +237,7 @@ function finalValue({ isByDay, onlyIf }: Facts, { column, nothing }: ValueColumn
 }
 
 /** The condition that the days of a question with credits have prices in one currency at most. */
-export function inOneCurrency(plan: Plan): SQL {
+function inOneCurrency(plan: Plan): SQL {
   const rows = dailyRows({ ...plan, by: [], grain: undefined }, []);
   const currencies = selectSql(
     {
@@ -243,4 +252,94 @@ export function inOneCurrency(plan: Plan): SQL {
     '    ',
   );
   return sql`(\n${currencies}\n  ) <= 1`;
+}
+
+/** What an answer that needs to know people lacks, one sentence each. */
+async function peopleWarnings(warehouse: Pick<Warehouse, 'select'>, plan: Plan): Promise<string[]> {
+  const { metric, orgId } = plan;
+  const countsPeople = ['licensed users', 'inactive users'].includes(metric.measure.kind);
+  if (!countsPeople && !needsTeam(plan)) return [];
+  const people = await warehouse.select(sql`SELECT person FROM people WHERE org_id = ${orgId} LIMIT 1`);
+  if (people.length > 0) return [];
+  const effect = countsPeople ? `${metric.name} is not known` : 'nobody has a team';
+  return [`no people are loaded, so ${effect}; load them with daywalk people load`];
+}
+
+/** What an answer in money lacks, one sentence each. */
+function priceWarnings(prices: AnswerPrices | undefined): string[] {
+  const days = prices?.daysWithoutPrice ?? 0;
+  if (days === 0) return [];
+  const [what, them] =
+    days === 1
+      ? ['1 day with credits has no price', 'it']
+      : [`${days} days with credits have no price`, 'them'];
+  return [`${what}, so no cost that includes ${them} is known; load prices with daywalk prices load`];
+}
+
+/** The currency of an answer in money, and how many days with credits have no price. */
+interface AnswerPrices {
+  /** Null if no day with credits has a price. */
+  readonly currency: string | null;
+  readonly daysWithoutPrice: number;
+}
+
+/**
+ * Finds the prices of the days on which the rows of a question have credits.
+ * @throws {UsageError} if they have more than one currency.
+ */
+async function pricesOfAnswer(warehouse: Pick<Warehouse, 'select'>, plan: Plan): Promise<AnswerPrices> {
+  const prices = await warehouse.select(
+    sql`SELECT valid_from, valid_to, currency FROM prices
+WHERE org_id = ${plan.orgId} AND valid_from <= ${plan.until} AND (valid_to IS NULL OR valid_to >= ${plan.from})
+ORDER BY valid_from`,
+  );
+  const [only, ...others] = new Set(prices.map((price) => String(price['currency'])));
+  // The usual case needs no look at the days: all of them have a price in one currency.
+  if (only !== undefined && others.length === 0 && coversPeriod(prices, plan)) {
+    return { currency: only, daysWithoutPrice: 0 };
+  }
+  const days = await warehouse.select(daysByCurrency(plan));
+  const priced = days.flatMap(({ currency }) => (typeof currency === 'string' ? currency : []));
+  if (priced.length > 1) {
+    throw new UsageError(
+      `${plan.metric.name} cannot be added over currencies: its days have prices in ${priced.join(' and ')}`,
+      { hint: 'choose a period with prices in one currency' },
+    );
+  }
+  const unpriced = days.find(({ currency }) => currency === null);
+  return { currency: priced[0] ?? only ?? null, daysWithoutPrice: Number(unpriced?.['days'] ?? 0) };
+}
+
+function coversPeriod(prices: readonly QueryRow[], { from, until }: Plan): boolean {
+  let next = from;
+  for (const { valid_from, valid_to } of prices) {
+    if (String(valid_from) > next) return false;
+    if (!isDay(valid_to) || valid_to >= until) return true;
+    next = shiftDay(valid_to, 1);
+  }
+  return false;
+}
+
+/** The days on which the rows of a question have credits, counted by the currency of their price. */
+function daysByCurrency(plan: Plan): SQL {
+  const rows = dailyRows({ ...plan, by: [], grain: undefined }, []);
+  const days = selectSql(
+    {
+      columns: [sql`DISTINCT r.date`],
+      from: rows.from,
+      where: [...rows.where, sql`r.billable_tokens <> 0`],
+    },
+    '  ',
+  );
+  const counted = selectSql({
+    columns: [sql`p.currency`, sql`COUNT(*) AS days`],
+    from: [
+      sql`days_with_credits c`,
+      sql`LEFT JOIN prices p ON p.org_id = ${plan.orgId}
+    AND c.date >= p.valid_from AND (p.valid_to IS NULL OR c.date <= p.valid_to)`,
+    ],
+    groupBy: [sql`p.currency`],
+    orderBy: [sql`p.currency`],
+  });
+  return withSql([...plan.teams, ...rows.named, { name: 'days_with_credits', body: days }], counted);
 }

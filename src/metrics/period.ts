@@ -2,8 +2,7 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { dayOf, daysBetween, FIRST_DAY, isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
-import type { Steps } from '../port/steps.ts';
-import { isDayUnit, type LedgerUnit, type UnitState } from '../units/unit.ts';
+import { isDayUnit, type LedgerUnit, type UnitState } from '../units/index.ts';
 
 /** The longest period, about ten years, so that a slip in the year does not ask for millions of rows. */
 export const PERIOD_DAYS_MAX = 3_660;
@@ -117,12 +116,4 @@ export function isLoaded(unit: Standing): boolean {
 export function loadedUnit(alias: string): SQL {
   const unit = sql.raw(alias);
   return sql`(${unit}.state = 'loaded' OR (${unit}.state NOT IN ('empty', 'awaiting') AND ${unit}.rows > 0 AND ${storedUnit(alias)}))`;
-}
-
-/** The newest loaded day of users; null if none is loaded. */
-export function* newestDayOfUsers(orgId: string): Steps<UtcDay | null> {
-  const [row] = yield sql`SELECT MAX(e.date) AS day FROM export_units e
-    WHERE e.org_id = ${orgId} AND e.stream = 'users' AND ${loadedUnit('e')}`;
-  const day = row?.['day'];
-  return isDay(day) ? day : null;
 }

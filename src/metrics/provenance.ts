@@ -1,20 +1,20 @@
 import { daysFrom, type UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
-import { readUnits } from '../ledger/ledger.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { isDayUnit, type LedgerUnit } from '../units/unit.ts';
+import { readUnits } from '../ledger/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { isDayUnit, type LedgerUnit } from '../units/index.ts';
 import { type AskedPeriod, isStored, type Period, resolvePeriod } from './period.ts';
 import type { CoveredDays } from './question.ts';
 
 /** What an answer rests on, and what is asked of the ledger for it. */
-export interface Sources extends AskedPeriod {
+interface Sources extends AskedPeriod {
   readonly orgId: string;
   /** The streams that the metric is computed from, at least one. `people` and `prices` come with `users`. */
   readonly streams: readonly Stream[];
 }
 
 /** The period of an answer, and how well the ledger knows it. */
-export interface Provenance extends Period {
+interface Provenance extends Period {
   readonly days: CoveredDays;
   /** The run of the unit in the period that changed last; null if none is stored, or if its run is not recorded. */
   readonly run_id: string | null;

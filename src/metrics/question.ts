@@ -1,21 +1,18 @@
 import {
-  DIMENSIONS,
+  allMetrics,
   type Dimension,
   dimensionsOf,
   GRAINS,
   type Grain,
   isGrain,
   type Metric,
-} from '../../schema/metrics/define.ts';
-import { allMetrics } from '../../schema/metrics/dictionary.ts';
+} from '../../schema/metrics/dictionary.ts';
 import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
-import { UsageError } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import { nearestName, UsageError } from '../core/errors.ts';
+import type { Warehouse } from '../port/index.ts';
+import { UNASSIGNED } from '../rollups/index.ts';
 import type { Period } from './period.ts';
-
-export { DIMENSIONS, type Dimension } from '../../schema/metrics/define.ts';
 
 /** What to compute. */
 export interface MetricQuestion {
@@ -76,19 +73,6 @@ export interface MetricAnswer {
   readonly run_id: string | null;
   /** What limits the answer, one sentence each: people are not loaded, a price is missing. */
   readonly warnings: readonly string[];
-}
-
-/**
- * Parses the name of a dimension.
- * @throws {UsageError} for a name that is no dimension.
- */
-export function parseDimension(name: string): Dimension {
-  const found = DIMENSIONS.find((dimension) => dimension === name);
-  if (found !== undefined) return found;
-  const nearest = nearestName(name, DIMENSIONS);
-  throw new UsageError(`"${name}" is not a dimension`, {
-    hint: nearest === undefined ? `choose from ${DIMENSIONS.join(', ')}` : `did you mean ${nearest}?`,
-  });
 }
 
 /**
@@ -173,9 +157,6 @@ export function findMetric(name: string): Metric {
     hint: nearest === undefined ? 'daywalk metric lists the names' : `did you mean ${nearest}?`,
   });
 }
-
-/** The word for "without a team" wherever people read or type a team. No team can have it as its name. */
-export const UNASSIGNED = 'unassigned';
 
 /** More teams than this do not help as a hint. */
 const TEAMS_MAX = 10;

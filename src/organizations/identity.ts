@@ -4,8 +4,7 @@ import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
-import type { QueryRow, Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 
 /** Where it is kept which keys answer for an organization, and what was refused about it. */
 const IDENTITY = 'identity';
@@ -16,7 +15,7 @@ const KEYS_MAX = 20;
 const REFUSAL_MS_MAX = 31 * 24 * 3_600_000;
 
 /** The rules by which the answers of a key are refused as a whole. */
-export const REFUSALS = ['other-organization', 'new-organization', 'foreign-users'] as const;
+const REFUSALS = ['other-organization', 'new-organization', 'foreign-users'] as const;
 export type RefusalRule = (typeof REFUSALS)[number];
 
 /** An organization whose answers are refused. Nothing of them is stored. */
@@ -38,7 +37,7 @@ interface StoredKey {
 }
 
 /** What is known about the identity of an organization. */
-export interface Identity {
+interface Identity {
   readonly keys: readonly StoredKey[];
   readonly refused: Refusal | null;
   /** Users up to this day belong to what the organization was before a person accepted it; null if nobody had to. */
@@ -71,7 +70,7 @@ export function organizationOf(identities: Identities, apiKey: string): string |
 }
 
 /** An organization that a run is about to store. */
-export interface Accepted {
+interface Accepted {
   readonly orgId: string;
   /** The key that answers for it; null if it was not asked. */
   readonly apiKey: string | null;

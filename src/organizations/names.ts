@@ -3,9 +3,8 @@ import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { RunError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
-import { readOrganizations } from '../ledger/ledger.ts';
-import type { QueryRow, Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import { readOrganizations } from '../ledger/index.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 
 /** A name of the organizations file, and all names that the file has now, in its order. */
 export interface NameInFile {
@@ -14,7 +13,7 @@ export interface NameInFile {
 }
 
 /** A recorded name and the organization that it belongs to. */
-export interface RecordedName {
+interface RecordedName {
   readonly name: string;
   readonly orgId: string;
 }
@@ -55,7 +54,7 @@ export async function listOrganizations(
 }
 
 /** The latest recorded name of an organization; null if it has none. */
-export function nameOf(recorded: readonly RecordedName[], orgId: string): string | null {
+function nameOf(recorded: readonly RecordedName[], orgId: string): string | null {
   return recorded.find((known) => known.orgId === orgId)?.name ?? null;
 }
 

@@ -1,15 +1,13 @@
-import { contentSha256 } from '../../schema/digest.ts';
+import { contentSha256, decodedChunks, type EncodedRows } from '../../schema/digest.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
-import { SerialQueue } from '../core/async-flow.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, SerialQueue } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
 import type { SettleRule } from '../judge/agreement.ts';
-import { decodedChunks, type EncodedRows } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import type { ErasingPrivacy } from '../privacy/erased-people.ts';
-import { listLearned } from '../records/remembered.ts';
-import { type DayCommit, type DayUnit, dayKey, unitName } from '../units/unit.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { ErasingPrivacy } from '../privacy/index.ts';
+import { listLearned } from '../records/index.ts';
+import { type DayCommit, type DayUnit, dayKey, unitName } from '../units/index.ts';
 import type { Findings } from './normalize/records.ts';
 
 /** A pulled and normalized day. */
@@ -22,7 +20,7 @@ export interface NormalizedDay {
   readonly absentUsers?: number;
 }
 
-export interface Pull {
+interface Pull {
   readonly rule: SettleRule;
   readonly runId: string;
   readonly pulledAt: Date;

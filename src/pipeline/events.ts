@@ -2,7 +2,7 @@ import type { UtcDay } from '../core/day.ts';
 import type { Advice, RuleName } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
-import type { UnitName, UnitState } from '../units/unit.ts';
+import type { UnitName, UnitState } from '../units/index.ts';
 
 /** An event of a run. Observers must not throw and should return at once. */
 export type RunEvent =

@@ -1,11 +1,10 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
-import { readUnits } from '../ledger/ledger.ts';
-import { readReportIds } from '../ledger/readiness.ts';
-import { readIdentities } from '../organizations/identity.ts';
-import type { RunLock, Warehouse } from '../port/warehouse.ts';
-import { readState } from '../records/runs.ts';
-import type { LedgerUnit } from '../units/unit.ts';
+import { readReportIds, readUnits } from '../ledger/index.ts';
+import { readIdentities } from '../organizations/index.ts';
+import type { RunLock, Warehouse } from '../port/index.ts';
+import { readState } from '../records/index.ts';
+import type { LedgerUnit } from '../units/index.ts';
 import type { ForecastFacts } from './forecast.ts';
 import { type PlanRequest, planUnits } from './plan.ts';
 import { KnownLedger } from './run/known-ledger.ts';

@@ -1,11 +1,11 @@
-import { READINESS_LIMIT, USERS_LIMIT } from '../contract/limits.ts';
+import { READINESS_LIMIT, USERS_LIMIT } from '../api/index.ts';
 import type { UtcDay } from '../core/day.ts';
 import { type DailyStream, isDailyStream } from '../core/stream.ts';
 import { CONFIRMING } from '../judge/agreement.ts';
 import { daysToCompare } from '../judge/foreign.ts';
 import { parseNotes } from '../judge/notes.ts';
-import type { RunRecord } from '../records/runs.ts';
-import { type DayUnit, type LedgerUnit, type UnitState, unitName } from '../units/unit.ts';
+import type { RunRecord } from '../records/index.ts';
+import { type DayUnit, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
 import { batchesOf, type DayBatch, type Plan, type PlanRequest, planUnits } from './plan.ts';
 import { CLAIMED_UNITS } from './run/claims.ts';
 import { daysWithUsers } from './run/foreign.ts';
@@ -43,7 +43,7 @@ export interface ForecastFacts {
 }
 
 /** The requests that a run is expected to send, and what it plans. */
-export interface RequestForecast {
+interface RequestForecast {
   readonly plan: Plan;
   readonly requests: number;
 }

@@ -1,13 +1,21 @@
 import type { AnyTable } from '../../schema/define.ts';
+import { decodeRows, type EncodedRows, encodeRows } from '../../schema/digest.ts';
 import { sql } from '../../schema/query.ts';
-import { columnsOf, inKeyOrder, pickerOf, positionsOf, type Value, type Values } from '../../schema/row.ts';
+import {
+  columnsOf,
+  inKeyOrder,
+  pickerOf,
+  positionsOf,
+  type TableRows,
+  type Value,
+  type Values,
+} from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { dayOf, isDay, shiftDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
 import { HELD_DAYS } from '../judge/agreement.ts';
-import { decodeRows, type EncodedRows, encodeRows, type TableRows } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import type { DayCommit, DayUnit, QuarantinedRecord, UnitName } from '../units/unit.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { DayCommit, DayUnit, QuarantinedRecord, UnitName } from '../units/index.ts';
 import type { NormalizedDay } from './commit.ts';
 import type { HeldRow } from './normalize/records.ts';
 

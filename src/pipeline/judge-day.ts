@@ -1,13 +1,13 @@
 import type { AnyTable } from '../../schema/define.ts';
+import { decodedChunks } from '../../schema/digest.ts';
 import { activityColumns, activityTest, keyOf, type Values } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDue, type Loss, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
-import { decodedChunks } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import type { DayCommit, LedgerUnit } from '../units/unit.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { DayCommit, LedgerUnit } from '../units/index.ts';
 
 /** Whether an answer is believed. */
-export type Verdict =
+type Verdict =
   | { readonly kind: 'believe' }
   /** The day must be requested alone. */
   | { readonly kind: 'request-alone' }
@@ -16,7 +16,7 @@ export type Verdict =
   | { readonly kind: 'doubt'; readonly doubt: StandingDoubt };
 
 /** The facts by which an answer is judged. */
-export interface Judgement {
+interface Judgement {
   readonly warehouse: Pick<Warehouse, 'rowsOf'>;
   /** The unit in the ledger. */
   readonly known: LedgerUnit;

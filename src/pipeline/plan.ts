@@ -1,6 +1,6 @@
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import { type DailyStream, isDailyStream, type Stream } from '../core/stream.ts';
-import { type DayUnit, type LedgerUnit, unitName } from '../units/unit.ts';
+import { type DayUnit, type LedgerUnit, unitName } from '../units/index.ts';
 
 export interface PlanRequest {
   readonly firstDay: UtcDay;

@@ -1,14 +1,16 @@
 import {
   type AnalyticsPage,
   analyticsPage,
+  analyticsRequest,
+  type Hosts,
   type ReadinessPage,
+  type ReportLimit,
   readinessPage,
+  readinessRequest,
+  USERS_LIMIT,
   walkUsers,
-} from '../api/pages.ts';
-import type { ReportLimit } from '../api/requests.ts';
-import { analyticsRequest, type Hosts, readinessRequest } from '../api/requests.ts';
-import { USERS_LIMIT } from '../contract/limits.ts';
-import type { Meter, Transport } from '../http/transport.ts';
+} from '../api/index.ts';
+import type { Meter, Transport } from '../http/index.ts';
 import { batchName, type DayBatch } from './plan.ts';
 
 /** The hosts of the service, and the transport for requests to them. */

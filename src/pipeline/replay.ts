@@ -2,22 +2,33 @@ import { randomUUID } from 'node:crypto';
 import { contentSha256 } from '../../schema/digest.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables as schema, tablesOf } from '../../schema/tables.ts';
-import { analyticsPage, readinessPage } from '../api/pages.ts';
+import { analyticsPage, readinessPage } from '../api/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
-import { expectNotErased, readErased } from '../erased/list.ts';
-import { readReadinessUnit, readUnits } from '../ledger/ledger.ts';
-import { commitReadinessPage, endReadinessWalk } from '../ledger/readiness.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { type EmailPolicy, type Privacy, privacyOf } from '../privacy/email.ts';
-import { type ErasedList, type ErasingPrivacy, NOBODY, withoutErased } from '../privacy/erased-people.ts';
-import { endRun, startRun } from '../records/runs.ts';
-import { refreshRollups } from '../rollups/refresh.ts';
-import { type DayCommit, dayKey, isDayUnit, type LedgerDay, unitName } from '../units/unit.ts';
-import { settleAfterFirstActivity } from '../warehouse/first-activity.ts';
+import { expectNotErased, readErased } from '../erased/index.ts';
+import {
+  commitReadinessPage,
+  endReadinessWalk,
+  readReadinessUnit,
+  readUnits,
+  settleAfterFirstActivity,
+} from '../ledger/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import {
+  type EmailPolicy,
+  type ErasedList,
+  type ErasingPrivacy,
+  NOBODY,
+  type Privacy,
+  privacyOf,
+  withoutErased,
+} from '../privacy/index.ts';
+import { endRun, startRun } from '../records/index.ts';
+import { refreshRollups } from '../rollups/index.ts';
+import { type DayCommit, dayKey, isDayUnit, type LedgerDay, unitName } from '../units/index.ts';
 import { dayCommit, NewAddresses } from './commit.ts';
 import { withAge, withStoredReports, withStoredRows } from './held-rows.ts';
 import { Findings } from './normalize/records.ts';
@@ -34,7 +45,7 @@ export interface ReplayedOrganization {
   readonly readiness: ReplayReadiness | null;
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Its run lock is held. */
   readonly warehouse: Warehouse;
   readonly clock: Clock;
@@ -101,7 +112,7 @@ export async function replayOrganization(
 }
 
 /** An archived answer about one day. */
-export interface ReplayDay {
+interface ReplayDay {
   readonly orgId: string;
   readonly stream: DailyStream;
   readonly day: UtcDay;
@@ -117,7 +128,7 @@ export interface ReplayDay {
 }
 
 /** What became of an archived answer: stored; stored already; or older than what the warehouse has, which stays. */
-export type ReplayOutcome =
+type ReplayOutcome =
   | { readonly kind: 'stored'; readonly rowsWritten: number }
   | { readonly kind: 'same' }
   | { readonly kind: 'newer' };
@@ -127,7 +138,7 @@ export type ReplayOutcome =
  * only if it differs. What the warehouse has pulled later stays.
  * @param known the ledger's row of the day; undefined if it was never pulled.
  */
-export async function replayDay(
+async function replayDay(
   archived: ReplayDay,
   {
     warehouse,
@@ -199,7 +210,7 @@ async function storedSha256(warehouse: Warehouse, { orgId, stream, day }: DayCom
 const reportId = readerOf(schema.readinessReports, 'report_id');
 
 /** The archived readiness reports of an organization. */
-export interface ReplayReadiness {
+interface ReplayReadiness {
   readonly orgId: string;
   /** When the last of them was pulled. */
   readonly pulledAt: Date;
@@ -211,7 +222,7 @@ export interface ReplayReadiness {
 }
 
 /** Stores archived readiness reports in place of the stored ones, unless those were pulled later. */
-export async function replayReadiness(
+async function replayReadiness(
   { orgId, pulledAt, cursor, emails, pages }: ReplayReadiness,
   { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: ArchivedReadings },
 ): Promise<ReplayOutcome> {
@@ -243,13 +254,13 @@ export async function replayReadiness(
 }
 
 /** How archived texts are read, and where the new addresses of erased people go. */
-export interface ArchivedReading {
+interface ArchivedReading {
   readonly privacy: Privacy;
   readonly newAddresses: NewAddresses;
 }
 
 /** How the archived texts of one organization are read, for each policy under which they were archived. */
-export class ArchivedReadings {
+class ArchivedReadings {
   readonly #given: ReadingOptions;
   readonly #known = new Map<EmailPolicy['mode'], ArchivedReading>();
 

@@ -1,7 +1,6 @@
-import { otherRange } from '../api/answer-rules.ts';
-import type { AnalyticsPage, ReadinessPage } from '../api/pages.ts';
-import { type Checked, rowCheck } from '../checks/row-check.ts';
-import { ReadinessReport } from '../contract/shapes.ts';
+import { type AnalyticsPage, otherRange, type ReadinessPage } from '../api/index.ts';
+import { type Checked, rowCheck } from '../checks/index.ts';
+import { ReadinessReport } from '../contract/index.ts';
 import { RunError, UnitError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { batchName, type DayBatch } from './plan.ts';

@@ -1,26 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { CHUNK_ROWS, encodedChunks } from '../../schema/digest.ts';
 import { SQL } from '../../schema/query.ts';
-import { activityTest, keyOf, type Value, type Values } from '../../schema/row.ts';
-
-export type { Value, Values };
-
-/** All rows of one table that belong to one unit. An empty list means that the unit has no rows in that table. */
-export interface TableRows {
-  readonly table: AnyTable;
-  readonly rows: readonly Values[];
-}
-
-/** As {@link TableRows}, encoded as for their digest: small, and cheap to send to a thread. */
-export interface EncodedRows {
-  readonly table: AnyTable;
-  /** How many rows there are. */
-  readonly count: number;
-  /** How many of them show activity, see `schema/row.ts`. */
-  readonly active: number;
-  /** Texts of JSON arrays, some hundred rows each, see `encodedChunks` in `schema/digest.ts`. */
-  readonly texts: readonly string[];
-}
+import { keyOf, type TableRows, type Value, type Values } from '../../schema/row.ts';
 
 /** A row that a query returned: its values by the names of the columns. */
 export type QueryRow = Readonly<Record<string, Value>>;
@@ -48,7 +28,7 @@ export interface FoundRows {
 }
 
 /** All rows of an organization, in key order and in chunks, so that few are in memory. The answer is empty. */
-export interface EachRow {
+interface EachRow {
   readonly table: AnyTable;
   readonly orgId: string;
   each(rows: readonly Values[]): void;
@@ -60,7 +40,7 @@ export interface Locked {
 }
 
 /** A table that nobody else writes until this transaction ends. */
-export interface FrozenTable {
+interface FrozenTable {
   readonly freeze: AnyTable;
 }
 
@@ -139,55 +119,6 @@ export async function runReads<Result>(
 /** True for a statement in SQL. */
 export function isStatement(step: object): step is SQL {
   return step instanceof SQL;
-}
-
-/** Encodes rows in the form from which their digest is computed. */
-export function encodeRows({ table, rows }: TableRows): EncodedRows {
-  const active = rows.filter(activityTest(table)).length;
-  return { table, count: rows.length, active, texts: [...encodedChunks(rows)] };
-}
-
-/** Encodes rows one by one, so that only their encoding stays in memory. */
-export class RowEncoder {
-  readonly #table: AnyTable;
-  readonly #texts: string[] = [];
-  #pending: Values[] = [];
-  readonly #isActive: (row: Values) => boolean;
-  #count = 0;
-  #active = 0;
-
-  constructor(table: AnyTable) {
-    this.#table = table;
-    this.#isActive = activityTest(table);
-  }
-
-  add(row: Values): void {
-    this.#count += 1;
-    if (this.#isActive(row)) this.#active += 1;
-    if (this.#pending.push(row) >= CHUNK_ROWS) this.#encode();
-  }
-
-  finish(): EncodedRows {
-    if (this.#pending.length > 0) this.#encode();
-    return { table: this.#table, count: this.#count, active: this.#active, texts: this.#texts };
-  }
-
-  #encode(): void {
-    this.#texts.push(JSON.stringify(this.#pending));
-    this.#pending = [];
-  }
-}
-
-/** Decodes rows in chunks of some hundred, so that few are in memory at once. */
-export function* decodedChunks({
-  texts,
-}: Pick<EncodedRows, 'texts'>): Generator<readonly Values[], void, void> {
-  for (const text of texts) yield JSON.parse(text) as Values[];
-}
-
-/** Decodes all rows at once. */
-export function decodeRows({ table, texts }: EncodedRows): TableRows {
-  return { table, rows: [...decodedChunks({ texts })].flat() };
 }
 
 /** Maximum number of rows in a chunk of a scan. */

@@ -2,13 +2,8 @@ import type { AnyTable } from '../../schema/define.ts';
 import type { Dialect, SQL } from '../../schema/query.ts';
 import type { ColumnOf, Values } from '../../schema/row.ts';
 import type { UtcDay } from '../core/day.ts';
-import type { CommitOutcome, DayCommit, LedgerUnit, UnitKey } from '../units/unit.ts';
+import type { CommitOutcome, DayCommit, LedgerUnit, UnitKey } from '../units/index.ts';
 import type { QueryRow, Seeing, Step, Steps } from './steps.ts';
-
-export type { SettleRule } from '../judge/agreement.ts';
-export { keyOfValues } from '../ledger/unit-rows.ts';
-export * from '../units/unit.ts';
-export * from './steps.ts';
 
 /** The steps of a transaction that also checks claims and writes days. */
 export type LedgerSteps<Result> = Generator<LedgerStep, Result, readonly QueryRow[]>;
@@ -17,7 +12,7 @@ export type LedgerSteps<Result> = Generator<LedgerStep, Result, readonly QueryRo
 export type LedgerStep = Step | HeldUnits | WrittenDays;
 
 /** Units that this process must still hold, or another worker may have taken them: if it does not, the step throws `ClaimLostError`. */
-export interface HeldUnits {
+interface HeldUnits {
   readonly held: readonly UnitKey[];
 }
 
@@ -25,7 +20,7 @@ export interface HeldUnits {
  * Days of one organization whose rows become exactly those of the commits. The answer counts the rows written for each, in their
  * order, as after {@link TableRows}. It is the step that every database takes in its own, fastest way.
  */
-export interface WrittenDays {
+interface WrittenDays {
   readonly days: readonly DayCommit[];
 }
 

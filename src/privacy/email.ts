@@ -66,7 +66,7 @@ const DOMAIN = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/u;
 const EMAIL_FIELDS = [/(?:^|[^a-z])e-?mail(?:[_-]?address)?$/i, /[a-z]Email(?:Address)?$/];
 
 /** True for the name of a field whose value always counts as an email. */
-export function isEmailField(name: string): boolean {
+function isEmailField(name: string): boolean {
   return EMAIL_FIELDS.some((pattern) => pattern.test(name));
 }
 const MAY_HOLD_EMAIL = /@|\\u0040|e-?mail/i;

@@ -217,7 +217,7 @@ export function withoutErased(privacy: Privacy, list: ErasedList, orgIds: readon
 }
 
 /** What a text in JSON becomes. */
-export interface TextEraser {
+interface TextEraser {
   /** True for the ID of an erased person. */
   isErasedUser(text: string): boolean;
   /**
@@ -274,7 +274,7 @@ class ObjectScope {
  * @param json valid JSON, nested at any depth
  * @param isOwn all of the text belongs to an erased person
  */
-export function eraseJson(json: string, eraser: TextEraser, isOwn = false): string {
+function eraseJson(json: string, eraser: TextEraser, isOwn = false): string {
   const literals = literalsOf(json);
   for (const { object, value, field } of literals)
     if (object !== undefined && isOwnId(field) && eraser.isErasedUser(value)) object.isOwn = true;

@@ -109,7 +109,7 @@ export interface PartitionFacts {
 export type Manifest = ReadonlyMap<string, PartitionFacts>;
 
 /** Returns a manifest as JSON text. */
-export function manifestText(partitions: Manifest): string {
+function manifestText(partitions: Manifest): string {
   const sorted = [...partitions].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `${JSON.stringify({ format: FORMAT, version: VERSION, partitions: Object.fromEntries(sorted) }, null, 1)}\n`;
 }
@@ -118,7 +118,7 @@ export function manifestText(partitions: Manifest): string {
  * Parses a manifest. A damaged one counts as empty, so that everything is written again.
  * @throws {UsageError} when it belongs to something else, or to a newer version.
  */
-export function parseManifest(text: string, path: string): Manifest {
+function parseManifest(text: string, path: string): Manifest {
   const document = parseJson(text);
   if (document === undefined) return new Map();
   if (!isObject(document) || document['format'] !== FORMAT) {
@@ -202,7 +202,7 @@ const DATA_FILE = 'data.parquet';
 const PATH = /^([a-z][a-z0-9_]*)\/org_id=[^/\0]+(\/month=[^/\0]+)?\/data\.parquet$/;
 
 /** A partition of a table. */
-export interface Partition {
+interface Partition {
   readonly table: AnyTable;
   /** Null or '' if the organization is not known. */
   readonly orgId: string | null;

@@ -22,7 +22,7 @@ const LOCK_FILE = '_daywalk.lock';
 /** The file that is being written. It is outside the folders of the tables, so that no reader finds it. */
 const PART_FILE = '_daywalk.part';
 
-export interface Replacement {
+interface Replacement {
   /** The signature of the rows from which the file is made. */
   readonly signature: string;
   /** Keep a file without rows. */

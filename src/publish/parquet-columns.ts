@@ -145,16 +145,16 @@ function misfitError(table: string, { name, type }: LakeColumn, value: Value): S
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A value as hyparquet-writer takes it: days since 1970 for a date, milliseconds since then for a timestamp. */
-export type LakeValue = string | number | bigint | boolean | readonly string[] | null;
+type LakeValue = string | number | bigint | boolean | readonly string[] | null;
 
 /**
  * Converts a value of the warehouse to the type of its column in a lake. Returns undefined for a value that does not
  * belong in such a column, and null for the empty day of a readiness unit.
  */
-export type Conversion = (value: Value) => LakeValue | undefined;
+type Conversion = (value: Value) => LakeValue | undefined;
 
 /** Returns the conversion for one column; call it with the column's values in their order. */
-export function conversionOf(type: Exclude<LakeType, 'list'>): Conversion {
+function conversionOf(type: Exclude<LakeType, 'list'>): Conversion {
   switch (type) {
     case 'string':
       return (value) => (typeof value === 'string' ? value : undefined);

@@ -1,10 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { compareUtf8, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ChunkReader } from '../core/async-flow.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
-import type { ScanScope, Warehouse } from '../port/warehouse.ts';
+import { ChunkReader, type ScanScope, type Warehouse } from '../port/index.ts';
 import { monthColumnOf, pathOf } from './lake-folder.ts';
 import { type Batch, hasLanguages, lakeColumnsOf } from './parquet-columns.ts';
 import { type FileFacts, writeParquet } from './write-parquet.ts';
@@ -16,7 +15,7 @@ export type PartitionRows =
   | { readonly kind: 'place'; readonly place: Place };
 
 /** Reads the rows of a partition in key order. */
-export function readPartition(source: RowSource, table: AnyTable, rows: PartitionRows): AsyncIterable<Batch> {
+function readPartition(source: RowSource, table: AnyTable, rows: PartitionRows): AsyncIterable<Batch> {
   switch (rows.kind) {
     case 'none':
       return noRows();
@@ -129,7 +128,7 @@ function monthOfInstant(table: AnyTable, value: unknown): string {
 }
 
 /** The columns of `user_daily_languages` that {@link withLanguages} reads. */
-export const LANGUAGE_COLUMNS = ['date', 'user_id', 'language'] as const;
+const LANGUAGE_COLUMNS = ['date', 'user_id', 'language'] as const;
 
 const dateOf = readerOf(tables.userDaily, 'date');
 const userIdOf = readerOf(tables.userDaily, 'user_id');
@@ -138,7 +137,7 @@ const userIdOf = readerOf(tables.userDaily, 'user_id');
  * Adds to rows of `user_daily` of one organization the list of languages of each user and day, sorted; it is empty if
  * there are none. Both tables are read side by side in key order, `user_daily_languages` by {@link LANGUAGE_COLUMNS}.
  */
-export async function* withLanguages(
+async function* withLanguages(
   users: AsyncIterable<readonly Values[]>,
   languages: AsyncIterable<readonly Values[]>,
 ): AsyncGenerator<Batch> {

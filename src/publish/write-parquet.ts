@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
-import { packageVersion } from '../core/package.ts';
+import { packageVersion } from '../core/files.ts';
 import {
   type Batch,
   type ColumnBuffer,

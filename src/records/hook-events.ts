@@ -1,10 +1,9 @@
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { expectSameCount } from '../erased/list.ts';
-import { readOrganizationsSteps } from '../ledger/ledger.ts';
-import { countWritten, type Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import { expectSameCount } from '../erased/index.ts';
+import { readOrganizationsSteps } from '../ledger/index.ts';
+import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
 
 const { hookEvents, erased: erasedTable } = tables;
 const COLUMNS = columnsOf(hookEvents);
@@ -17,7 +16,7 @@ const COMPARED_MAX = 5000;
 export type HookEventRow = Omit<RowOf<typeof hookEvents>, 'org_id'>;
 
 /** Hook events, ready to be stored. */
-export interface HookEventCommit {
+interface HookEventCommit {
   /** The organization of the events; '' if it is not known. */
   readonly orgId: string;
   readonly rows: readonly HookEventRow[];

@@ -7,11 +7,9 @@ import { FIRST_DAY } from '../core/day.ts';
 import { DaywalkError, UsageError } from '../core/errors.ts';
 import { replaceFile } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { listErased } from '../erased/list.ts';
-import { isPostgres } from '../port/location.ts';
-import type { Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { type EmailPolicy, isPseudonym, saltFingerprint } from '../privacy/email.ts';
+import { listErased } from '../erased/index.ts';
+import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
+import { type EmailPolicy, isPseudonym, saltFingerprint } from '../privacy/index.ts';
 import { readState, writeState } from './runs.ts';
 
 /** Where the folders of archives are remembered. They belong to the warehouse, not to an organization. */
@@ -106,7 +104,7 @@ const LEARNED = 'erased-addresses';
 const encode = encoderOf(tables.exportState);
 
 /** New addresses of erased people in one organization. */
-export interface LearnedAddresses {
+interface LearnedAddresses {
   readonly orgId: string;
   /** As the email policy stores them. */
   readonly values: readonly string[];

@@ -3,11 +3,10 @@ import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
-import type { QueryRow, Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 
 /** A run, as it begins. */
-export interface RunStart {
+interface RunStart {
   readonly runId: string;
   readonly command: string;
   readonly startedAt: Date;
@@ -15,7 +14,7 @@ export interface RunStart {
 }
 
 /** A run, as it ends. */
-export interface RunEnd {
+interface RunEnd {
   readonly runId: string;
   readonly orgId: string | null;
   readonly endedAt: Date;

@@ -14,8 +14,15 @@ import {
   type UtcDay,
   weekdayOf,
 } from '../core/day.ts';
-import type { Steps } from '../port/steps.ts';
-import type { StoredDay } from './standing.ts';
+import type { Steps } from '../port/index.ts';
+
+/** A unit of `users` with stored content, as the ledger has it. */
+export interface StoredDay {
+  readonly day: UtcDay;
+  /** Number of rows of the unit in all its tables. */
+  readonly rows: number;
+  readonly contentSha256: string;
+}
 
 /** A week or a month of a rollup. */
 export interface Bucket {

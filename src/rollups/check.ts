@@ -1,10 +1,9 @@
 import type { AnyTable, ColumnKind } from '../../schema/define.ts';
-import { type SQL, sql } from '../../schema/query.ts';
+import { listOf, type SQL, sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, type Value } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY, isDay, type UtcDay } from '../core/day.ts';
-import { type QueryRow, runReads } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
 import { type Bucket, bucketsOf, calendarRow, isIn, monthBucketOf, weekOf } from './calendar.ts';
 import { teamPeriods } from './resolve-people.ts';
 import {
@@ -14,7 +13,7 @@ import {
   readStanding,
   type Standing,
 } from './standing.ts';
-import { columnList, listOf, monthEmails, organizationTotals, usersOfToday, userTotals } from './totals.ts';
+import { columnList, monthEmails, organizationTotals, usersOfToday, userTotals } from './totals.ts';
 
 /** What a check finds, and the first day that is concerned. */
 export type RollupFinding =
@@ -173,7 +172,7 @@ export async function wrongDates(warehouse: Warehouse): Promise<RollupFinding[]>
 }
 
 /** A value of a rollup that differs from what its sources give. */
-export interface RollupDifference {
+interface RollupDifference {
   readonly table: string;
   /** The key of the row without its organization, as people read it: `2026-03-02, user_1`. */
   readonly row: string;
@@ -199,7 +198,7 @@ interface Comparison {
 }
 
 /** Compares a week or month with `user_daily`. The database compares, so memory holds only the differences. */
-export async function bucketDifferences(
+async function bucketDifferences(
   warehouse: Warehouse,
   orgId: string,
   bucket: Bucket,
@@ -218,17 +217,13 @@ export async function bucketDifferences(
 }
 
 /** Compares `org_monthly` with `user_monthly`. */
-export function organizationDifferences(warehouse: Warehouse, orgId: string): Promise<RollupDifference[]> {
+function organizationDifferences(warehouse: Warehouse, orgId: string): Promise<RollupDifference[]> {
   const computed = organizationTotals(orgId, '');
   return compare(warehouse, { orgId, table: tables.orgMonthly, condition: sql`TRUE`, computed });
 }
 
 /** Compares `users` with `user_monthly`, `user_teams` and the last days of `user_daily`. */
-export function userDifferences(
-  warehouse: Warehouse,
-  orgId: string,
-  today: UtcDay,
-): Promise<RollupDifference[]> {
+function userDifferences(warehouse: Warehouse, orgId: string, today: UtcDay): Promise<RollupDifference[]> {
   const computed = usersOfToday(warehouse.dialect, orgId, today);
   return compare(warehouse, { orgId, table: tables.users, condition: sql`TRUE`, computed });
 }

@@ -1,10 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { type Dialect, type SQL, sql } from '../../schema/query.ts';
+import { type Dialect, listOf, type SQL, sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { daysFrom, type UtcDay } from '../core/day.ts';
-import { runReads, type Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 import { type Bucket, bucketsOf, extendDates, groupsOf, hasAllDates, isIn } from './calendar.ts';
 import { type TeamPeriod, teamPeriods } from './resolve-people.ts';
 import {
@@ -16,7 +15,7 @@ import {
   readStanding,
   type Standing,
 } from './standing.ts';
-import { columnList, listOf, monthEmails, organizationTotals, usersOfToday, userTotals } from './totals.ts';
+import { columnList, monthEmails, organizationTotals, usersOfToday, userTotals } from './totals.ts';
 
 /** The name under which one process at a time writes rollups, see `Warehouse.oneAtATime`. */
 export const ROLLUPS = 'rollups';
@@ -31,7 +30,7 @@ const ROWS_PER_TRANSACTION = 100_000;
 const ROUNDS_MAX = 3;
 
 /** What to refresh. */
-export interface RefreshOptions {
+interface RefreshOptions {
   readonly orgId: string;
   /** The present, up to two years after which `dates` goes. */
   readonly now: Date;
@@ -42,7 +41,7 @@ export interface RefreshOptions {
 }
 
 /** What a refresh has computed again. */
-export interface Refreshed {
+interface Refreshed {
   readonly weeks: number;
   readonly months: number;
   /** `users` and `user_teams` were computed again. */
@@ -106,7 +105,7 @@ async function refreshAlone(warehouse: Warehouse, options: RefreshOptions): Prom
 }
 
 /** The stale buckets and those of the forced days, in groups that fit one transaction. */
-export function groupsToRefresh(
+function groupsToRefresh(
   { stale, stored }: Pick<Standing, 'stale' | 'stored'>,
   force: RefreshOptions['force'],
 ): Bucket[][] {
@@ -121,7 +120,7 @@ export function groupsToRefresh(
  * written first: if a commit came between two statements, a mark could only be too old, and the bucket would be computed
  * once more.
  */
-export function* refreshBuckets(dialect: Dialect, orgId: string, buckets: readonly Bucket[]): Steps<void> {
+function* refreshBuckets(dialect: Dialect, orgId: string, buckets: readonly Bucket[]): Steps<void> {
   for (const bucket of buckets) {
     yield* markBucket(orgId, bucket);
     const totals = userTotals(dialect, orgId, bucket);
@@ -140,7 +139,7 @@ export function* refreshBuckets(dialect: Dialect, orgId: string, buckets: readon
 }
 
 /** Replaces the rows of an organization that satisfy a condition by those of a query. */
-export function* replace(table: AnyTable, orgId: string, condition: SQL, rows: SQL): Steps<void> {
+function* replace(table: AnyTable, orgId: string, condition: SQL, rows: SQL): Steps<void> {
   const name = sql.identifier(table.name);
   yield sql`DELETE FROM ${name} WHERE org_id = ${orgId} AND ${condition}`;
   yield sql`
@@ -160,7 +159,7 @@ function* markBucket(orgId: string, { rollup, firstDay, lastDay }: Bucket): Step
 }
 
 /** Deletes rows of weeks and months in which no day is stored. Only another program can have written them. */
-export function* removeStrayBuckets(orgId: string): Steps<void> {
+function* removeStrayBuckets(orgId: string): Steps<void> {
   const { stored } = yield* readStanding(orgId);
   const days = stored.map(({ day }) => day);
   const weeks = bucketsOf('weekly', days).map(({ firstDay }) => sql`${firstDay}`);

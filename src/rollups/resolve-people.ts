@@ -1,13 +1,15 @@
-import { type SQL, sql } from '../../schema/query.ts';
+import { listOf, type SQL, sql } from '../../schema/query.ts';
 import type { RowOf } from '../../schema/row.ts';
 import type { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay } from '../core/day.ts';
-import type { QueryRow, Steps } from '../port/steps.ts';
+import type { QueryRow, Steps } from '../port/index.ts';
 import { bucketsOf } from './calendar.ts';
 import type { Standing } from './standing.ts';
-import { listOf } from './totals.ts';
 
 type Person = RowOf<typeof tables.people>;
+
+/** The word for "without a team" wherever people read or type a team. No team can have it as its name. */
+export const UNASSIGNED = 'unassigned';
 
 /** A row of `user_teams`. */
 export type TeamPeriod = RowOf<typeof tables.userTeams>;
@@ -38,7 +40,7 @@ export interface PeopleConflict {
 }
 
 /** Which person each user is, see {@link resolvePeople}. */
-export interface ResolvedPeople {
+interface ResolvedPeople {
   readonly periods: readonly TeamPeriod[];
   readonly conflicts: readonly PeopleConflict[];
 }

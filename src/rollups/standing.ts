@@ -3,17 +3,13 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
-import type { QueryRow, Steps } from '../port/steps.ts';
+import type { QueryRow, Steps } from '../port/index.ts';
+import type { StoredDay } from './calendar.ts';
 
 /** A row of `people`. */
 export type PersonRow = RowOf<typeof tables.people>;
 
 const encode = encoderOf(tables.people);
-
-/** Reads the people of an organization in key order. */
-export function* readPeople(orgId: string): Steps<readonly PersonRow[]> {
-  return peopleOf(orgId, yield selectPeople(orgId));
-}
 
 /** The rows that {@link peopleOf} takes. */
 export function selectPeople(orgId: string): SQL {
@@ -23,7 +19,7 @@ export function selectPeople(orgId: string): SQL {
 }
 
 /** People in key order. */
-export function peopleOf(orgId: string, rows: readonly QueryRow[]): readonly PersonRow[] {
+function peopleOf(orgId: string, rows: readonly QueryRow[]): readonly PersonRow[] {
   return rows.map((row) => personOf(orgId, row)).toSorted(inKeyOrder);
 }
 
@@ -68,14 +64,6 @@ export const PEOPLE_MARK = '';
 
 /** The digest of no people, which needs no mark. */
 const NO_PEOPLE = peopleSha256([]);
-
-/** A unit of `users` with stored content, as the ledger has it. */
-export interface StoredDay {
-  readonly day: UtcDay;
-  /** Number of rows of the unit in all its tables. */
-  readonly rows: number;
-  readonly contentSha256: string;
-}
 
 /** What the ledger holds of an organization, and what its rollups were computed from. */
 export interface Standing {

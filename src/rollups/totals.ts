@@ -1,8 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { type Dialect, type SQL, sql } from '../../schema/query.ts';
+import { type Dialect, listOf, type SQL, sql } from '../../schema/query.ts';
 import { columnsOf } from '../../schema/row.ts';
-import { ROLLUP_SUMS } from '../../schema/tables/rollups.ts';
-import { tables } from '../../schema/tables.ts';
+import { ROLLUP_SUMS, tables } from '../../schema/tables.ts';
 import { shiftDay, type UtcDay } from '../core/day.ts';
 import type { Bucket } from './calendar.ts';
 
@@ -75,13 +74,8 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length;
 const MONTH_LENGTH = 'YYYY-MM'.length;
 
 /** Names of columns as a list. */
-export function namesOf(names: readonly string[]): SQL {
+function namesOf(names: readonly string[]): SQL {
   return listOf(names.map((name) => sql.identifier(name)));
-}
-
-/** Parts of a query as a list. */
-export function listOf(parts: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL {
-  return sql.join([...parts], sql`, `);
 }
 
 /** The columns of a table, in the order of its declaration. */
@@ -90,22 +84,22 @@ export function columnList(table: AnyTable): SQL {
 }
 
 /** The sums of columns under the same names. The sum over nothing but NULL is NULL. */
-export function sumsOf(names: readonly string[]): SQL {
+function sumsOf(names: readonly string[]): SQL {
   return listOf(names.map((name) => sql`SUM(${sql.identifier(name)}) AS ${sql.identifier(name)}`));
 }
 
 /** A day as a value of the column type `day`. */
-export function dayValue(dialect: Dialect, day: UtcDay): SQL {
+function dayValue(dialect: Dialect, day: UtcDay): SQL {
   return dialect === 'sqlite' ? sql`${day}` : sql`CAST(${day} AS date)`;
 }
 
 /** The email address of the latest day that has one. */
-export function latestDaysEmail(dialect: Dialect): SQL {
+function latestDaysEmail(dialect: Dialect): SQL {
   return emailOf(dialect, dialect === 'sqlite' ? sql`date` : sql`to_char(date, 'YYYY-MM-DD')`, DAY_LENGTH);
 }
 
 /** The email address of the latest month that has one. */
-export function latestMonthsEmail(dialect: Dialect): SQL {
+function latestMonthsEmail(dialect: Dialect): SQL {
   return emailOf(dialect, sql`month`, MONTH_LENGTH);
 }
 

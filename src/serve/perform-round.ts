@@ -1,26 +1,14 @@
+import type { RoundListener } from '../../jobs/round.ts';
 import { commonFailure, type RoundReport, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
 import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { STREAMS } from '../core/stream.ts';
-import type { RunEvent } from '../pipeline/events.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { RunEvent } from '../pipeline/index.ts';
+import type { Settings } from '../settings/index.ts';
 import type { Action } from './schedule.ts';
 import { failureOf, type ServeEvent, type ServiceRecord } from './service-state.ts';
-
-/**
- * Something that is informed of every round: pings, notifications, the metrics file. It must not throw, and it must return
- * within a few seconds, because the round waits for it.
- */
-export interface RoundListener {
-  /** Is called before the first organization is exported. */
-  begin?(): Promise<void>;
-  /** Receives each event of the export while it works. Must return at once. */
-  observe?(event: RunEvent): void;
-  /** Is called with the result of the round, also if it failed. */
-  end?(report: RoundReport): Promise<void>;
-}
 
 /** Performs a round, and informs the listeners of its beginning, its events and its end. */
 export async function performRound(
@@ -46,7 +34,7 @@ export async function performRound(
 const REQUEST = { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: true } as const;
 
 /** What a round of the service needs. */
-export interface TickParts {
+interface TickParts {
   readonly context: JobContext<RunEvent | ServeEvent>;
   readonly state: ServiceRecord;
   readonly listeners: readonly RoundListener[];

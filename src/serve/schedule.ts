@@ -1,8 +1,8 @@
 import { Cron } from 'croner';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { readState, writeState } from '../records/runs.ts';
+import type { Warehouse } from '../port/index.ts';
+import { readState, writeState } from '../records/index.ts';
 
 const MINUTE_MS = 60_000;
 /** A run sends some requests even if nothing is new, and the service adds one day per day. */
@@ -79,7 +79,7 @@ function gapsOf(next: (after: Date) => Date): number[] {
 }
 
 /** The instants at which rounds are due. */
-export interface Timetable {
+interface Timetable {
   /** The first tick after an instant. */
   next(after: Date): Date;
   /** How long after a tick its round begins, so that many installations do not begin at once. The same for the same tick. */
@@ -118,7 +118,7 @@ export function nextAction(handledUntil: Date | null, now: Date, timetable: Time
 export const SLICE_MS = 30_000;
 
 /** How to keep a schedule. */
-export interface KeptSchedule {
+interface KeptSchedule {
   readonly clock: Clock;
   /** Aborted to end. */
   readonly signal: AbortSignal;

@@ -1,19 +1,18 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { namesOf } from '../../jobs/organizations.ts';
+import { namesOf, requireApi } from '../../jobs/organizations.ts';
+import type { RoundListener } from '../../jobs/round.ts';
+import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';
-import { isLoopback, type ListenAddress } from '../core/listen-address.ts';
 import { listen, type WebServer } from '../core/web-server.ts';
-import type { RunEvent } from '../pipeline/events.ts';
-import { publicName, publicText } from '../privacy/public-text.ts';
-import { requireApi } from '../settings/api-access.ts';
-import type { Settings } from '../settings/settings.ts';
-import { assessHealth, type Health } from '../status/health.ts';
-import { type KeptWarehouse, keepOpen } from '../warehouse/kept-open.ts';
-import { withWarehouse } from '../warehouse/open.ts';
-import { createTickWork, type RoundListener } from './perform-round.ts';
+import type { RunEvent } from '../pipeline/index.ts';
+import { publicName, publicText } from '../privacy/index.ts';
+import type { Settings } from '../settings/index.ts';
+import { assessHealth, type Health } from '../status/index.ts';
+import { type KeptWarehouse, keepOpen, withWarehouse } from '../warehouse/index.ts';
+import { createTickWork } from './perform-round.ts';
 import {
   type Action,
   keepSchedule,

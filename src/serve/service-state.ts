@@ -4,7 +4,7 @@ import { adviceOf, messageOf } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 
 /** Where the service is in its life. */
-export type Phase = 'starting' | 'waiting' | 'running' | 'stopping';
+type Phase = 'starting' | 'waiting' | 'running' | 'stopping';
 
 /** How long the schedule may stand still while it waits: several of its longest sleeps. */
 const WAITING_MS_MAX = 5 * 60 * 1000;

@@ -6,7 +6,7 @@ import { messageOf, UsageError } from '../core/errors.ts';
 const KEY_FILE: BoundedFileKind = { noun: 'key file', holds: 'the key alone', bytesMax: 16 * 1024 };
 
 /** The content of a key file, and whether other users can read it. */
-export interface KeyFile {
+interface KeyFile {
   readonly text: string;
   readonly readableByOthers: boolean;
 }
@@ -50,7 +50,7 @@ const READABLE_BY_OTHERS = 0o044;
 const MOUNTED_SECRET = 0o440;
 
 /** The content of a file, and whether other users can read it. */
-export interface BoundedFile {
+interface BoundedFile {
   readonly bytes: Buffer;
   readonly readableByOthers: boolean;
 }

@@ -1,9 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { messageOf, UsageError } from '../core/errors.ts';
+import { parseOrigin } from '../core/addresses.ts';
+import { messageOf, nearestName, UsageError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import { nearestName } from '../core/nearest.ts';
-import { parseOrigin } from '../http/addresses.ts';
 import { type BoundedFileKind, readBoundedFile, readKeyFile } from './key-file.ts';
 import { parseApiKey } from './parsers.ts';
 
@@ -103,7 +102,7 @@ const EXAMPLE = 'write a list like [{"name": "research", "apiKeyFile": "research
  * Parses the text of an organizations file. No error shows a value that could be a key.
  * @throws {UsageError} with the first mistake as its message and the others as its details
  */
-export function parseOrganizations(text: string): readonly DeclaredOrganization[] {
+function parseOrganizations(text: string): readonly DeclaredOrganization[] {
   const list = parseJson(text);
   if (!Array.isArray(list)) throw new UsageError('it is not a list', { hint: EXAMPLE });
   if (list.length === 0) throw new UsageError('the list is empty', { hint: EXAMPLE });
@@ -181,7 +180,7 @@ function placeOfError(text: string): string {
 }
 
 /** One entry of the organizations file, as it is written there. */
-export interface DeclaredOrganization {
+interface DeclaredOrganization {
   readonly name: string;
   readonly apiKeyFile: string;
   readonly baseUrl: string | null;
@@ -206,7 +205,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
  * Parses an entry of the organizations file. No error shows a value that could be a key.
  * @throws {UsageError} for the first mistake
  */
-export function parseEntry(entry: Readonly<Record<string, unknown>>): DeclaredOrganization {
+function parseEntry(entry: Readonly<Record<string, unknown>>): DeclaredOrganization {
   for (const field of Object.keys(entry)) requireKnown(field);
   return {
     name: parseName(textOf(entry, 'name')),

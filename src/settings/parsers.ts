@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { isLoopbackHost, parseOrigin } from '../core/addresses.ts';
 import { UsageError } from '../core/errors.ts';
-import { parseOrigin } from '../http/addresses.ts';
-import { isPostgres, schemeOf } from '../port/location.ts';
+import { isPostgres, schemeOf } from '../port/index.ts';
 import { maskUserInfo } from './secrets.ts';
 
 /** Creates a parser for one of a list of words. */
@@ -243,8 +243,6 @@ function refusalOf(key: string): { reason: string; hint: string } | null {
   return null;
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
 /** Parses the address of a webhook, see {@link secretUrl}. */
 export const parseWebhook = secretUrl('the webhook');
 
@@ -271,7 +269,7 @@ function parseSecretUrl(text: string, name: string): string {
       hint: 'use an address without user and password',
     });
   }
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     throw new UsageError(`${name} is http, and not on this machine`, {
       hint: 'use https; http is for loopback addresses only, because what is sent would be readable on the way',
     });

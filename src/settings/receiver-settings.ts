@@ -1,6 +1,4 @@
-import { NOTIFY_CHANNELS, NOTIFY_EVENTS } from '../hooks/notification.ts';
-import type { NotifySettings } from '../hooks/notify.ts';
-import { spoolOf } from '../hooks/spool.ts';
+import { NOTIFY_CHANNELS, NOTIFY_EVENTS, type NotifySettings, spoolOf } from '../hooks/index.ts';
 import { readDotenv } from './dotenv.ts';
 import { listOf, oneOf, parseFolder, parseInstant, parseText, parseWebhook, wholeNumber } from './parsers.ts';
 import { secretsOfUrl } from './secrets.ts';
@@ -71,14 +69,14 @@ const ALL = Object.values(RECEIVER_SETTINGS);
 const NOTIFY = ALL.filter(({ group }) => group === 'notify');
 
 /** The inputs of the receiver process. */
-export interface ReceiverSources {
+interface ReceiverSources {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly directory: string;
 }
 
 /** The settings of the receiver. Reading them never throws: a wrong setting must not lose the event. */
-export interface ReceiverSettings {
+interface ReceiverSettings {
   /** Words of the command line that are not flags of the receiver. */
   readonly ignored: readonly string[];
   /** The folder that received events go to. */
@@ -135,7 +133,7 @@ function instantOf(text: string): Date | null {
 const NAMES: readonly string[] = ['--warehouse', ...ALL.flatMap(({ flag }) => flag ?? [])];
 
 /** The receiver's flags on a command line, and the words that are not flags. */
-export interface ReceiverFlags {
+interface ReceiverFlags {
   readonly flags: Readonly<Record<string, string>>;
   readonly ignored: readonly string[];
 }
@@ -143,7 +141,7 @@ export interface ReceiverFlags {
 /**
  * Reads the flags of the receiver. It never refuses a command line, because a wrong flag must not lose the event.
  */
-export function readFlags(argv: readonly string[]): ReceiverFlags {
+function readFlags(argv: readonly string[]): ReceiverFlags {
   const flags: Record<string, string> = {};
   const ignored: string[] = [];
   const words = [...argv];
@@ -159,7 +157,7 @@ export function readFlags(argv: readonly string[]): ReceiverFlags {
 }
 
 /** The sources in which the folder of the spool may be set. */
-export interface SpoolSources {
+interface SpoolSources {
   readonly flags: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly directory: string;
@@ -169,7 +167,7 @@ export interface SpoolSources {
  * The spool that a received event goes to: flag, then environment, then `.env`, then default, as for every setting.
  * `.env` is read only if neither a flag nor the environment names a place.
  */
-export function spoolFolderOf({ flags, env, directory }: SpoolSources): string {
+function spoolFolderOf({ flags, env, directory }: SpoolSources): string {
   const given = (values: Readonly<Record<string, string | undefined>>, spool: string, warehouse: string) => ({
     spool: textOf(values[spool]),
     warehouse: textOf(values[warehouse]),

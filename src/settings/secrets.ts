@@ -17,7 +17,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
 }
 
 /** A redactor that can learn further secrets, such as a key that was rotated. It forgets none. */
-export interface LearningRedactor {
+interface LearningRedactor {
   readonly redact: Redactor;
   learn(secrets: Iterable<string>): void;
 }

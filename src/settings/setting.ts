@@ -21,7 +21,7 @@ export type SettingGroup =
   | 'serve';
 
 /** The declaration of a setting with values of a type. */
-export interface SettingSpec<Value> {
+interface SettingSpec<Value> {
   readonly group: SettingGroup;
   /** Flag and placeholder: `--attempts <number>`. Absent if the value is a secret or makes no sense on the command line. */
   readonly flag?: `--${string} <${string}>`;
@@ -120,7 +120,7 @@ export interface SettingSources {
 }
 
 /** The text given for a setting. */
-export interface Given {
+interface Given {
   readonly text: string;
   readonly kind: 'flag' | 'environment' | '.env';
   /** The source in a table: `flag`, `environment`, `.env line 3`. */
@@ -177,7 +177,7 @@ export interface SettingEntry {
 }
 
 /** Settings by their names in the code. */
-export type SettingTable = Readonly<Record<string, Setting>>;
+type SettingTable = Readonly<Record<string, Setting>>;
 
 /** The values of a table, by the same names. */
 export type ValuesOf<Table extends SettingTable> = {
@@ -185,7 +185,7 @@ export type ValuesOf<Table extends SettingTable> = {
 };
 
 /** What is known of the settings of a table. */
-export interface TableRequest<Table extends SettingTable> {
+interface TableRequest<Table extends SettingTable> {
   readonly given: GivenTexts;
   /** The start of relative paths. */
   readonly directory: string;

@@ -1,5 +1,4 @@
-import { formatListenAddress, parseListenAddress } from '../core/listen-address.ts';
-import { parseProxy } from '../http/addresses.ts';
+import { formatListenAddress, parseListenAddress, parseProxy } from '../core/addresses.ts';
 import {
   oneOf,
   onOrOff,

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { ProxyOptions } from '../http/connections.ts';
-import type { EmailPolicy } from '../privacy/email.ts';
+import type { ProxyOptions } from '../http/index.ts';
+import type { EmailPolicy } from '../privacy/index.ts';
 import { mayBeKey } from './key-file.ts';
 import type { NamedOrganization, OrganizationsFile } from './organizations.ts';
 import { createRedactor, type Redactor } from './secrets.ts';

@@ -1,8 +1,8 @@
 import { daysBetween, daysFrom, FIRST_DAY, shiftDay, spansOf, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
-import { isStored } from '../metrics/period.ts';
-import { isDayUnit, type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../units/unit.ts';
+import { isStored } from '../metrics/index.ts';
+import { isDayUnit, type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
 
 /** Consecutive days that are missing or incomplete in some streams, all in the same state. */
 export interface Hole {
@@ -76,7 +76,7 @@ export function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
 export const MISSING_AFTER_DAYS = 3;
 
 /** A day of a stream that is missing, and why: nobody has pulled it, or every pull of it has failed. */
-export interface MissingDay {
+interface MissingDay {
   readonly stream: DailyStream;
   readonly day: UtcDay;
   readonly state: 'pending' | 'failed';

@@ -2,11 +2,11 @@ import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core
 import { DaywalkError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
-import { readUnits } from '../ledger/ledger.ts';
-import { listOrganizations } from '../organizations/names.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { type RunRecord, readRuns } from '../records/runs.ts';
-import { dateOf, type LedgerUnit } from '../units/unit.ts';
+import { readUnits } from '../ledger/index.ts';
+import { listOrganizations } from '../organizations/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { type RunRecord, readRuns } from '../records/index.ts';
+import { dateOf, type LedgerUnit } from '../units/index.ts';
 import { daysWithData } from './gaps.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,7 +27,7 @@ export interface Health {
 }
 
 /** How to assess a warehouse. */
-export interface HealthQuestion {
+interface HealthQuestion {
   readonly now: Date;
   readonly maxAgeHours: number;
   /** The names in the organizations file. @default null, every organization in the ledger is assessed */

@@ -4,8 +4,8 @@ import { HELD_DAYS } from '../judge/agreement.ts';
 import { ACCEPT_AFTER_MS, ACCEPT_LOOKS, parseDoubt, type StandingDoubt } from '../judge/doubt.ts';
 import { isMostMissing } from '../judge/missing-reports.ts';
 import { parseNotes } from '../judge/notes.ts';
-import type { OpenRecords } from '../ledger/quarantine.ts';
-import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/unit.ts';
+import type { OpenRecords } from '../ledger/index.ts';
+import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/index.ts';
 
 /**
  * What is open in a warehouse, the most urgent first:

@@ -4,13 +4,10 @@ import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
 import { missingReports } from '../judge/missing-reports.ts';
-import { readReadinessUnit, readUnits } from '../ledger/ledger.ts';
-import { readOpenRecords } from '../ledger/quarantine.ts';
-import { runReads } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { readStanding } from '../rollups/standing.ts';
-import { dateOf, type LedgerUnit, type UnitState, unitName } from '../units/unit.ts';
-import { readActiveSince } from '../warehouse/first-activity.ts';
+import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '../ledger/index.ts';
+import { runReads, type Warehouse } from '../port/index.ts';
+import { readStanding } from '../rollups/index.ts';
+import { dateOf, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
 import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
 import { type OpenState, type OpenStateName, openStatesOf } from './open-states.ts';
 
@@ -18,7 +15,7 @@ import { type OpenState, type OpenStateName, openStatesOf } from './open-states.
  * The states of a day, worst first. A day has the state of its worst stream. `unsettled` and `settled` days are both
  * stored; unsettled ones are pulled again, because the service may still change them.
  */
-export const DAY_STATES = [
+const DAY_STATES = [
   'failed',
   'doubted',
   'quarantined',
@@ -53,7 +50,7 @@ export interface MissingReport {
 }
 
 /** The units of a stream, as the ledger has them. */
-export interface StreamStatus {
+interface StreamStatus {
   readonly stream: Stream;
   readonly units: Readonly<Record<UnitState, number>>;
   readonly settled: number;
@@ -188,7 +185,7 @@ const LISTED_MAX = 1_000;
 const COLUMNS = ['stream', 'path', 'kind', 'sample', 'first_seen_on'] as const;
 
 /** A field or value in responses that this version does not know. */
-export interface DriftPlace {
+interface DriftPlace {
   readonly stream: string;
   /** For example `data[].by_tool[].new_field`. */
   readonly path: string;
@@ -205,7 +202,7 @@ export interface SchemaDrift {
 }
 
 /** Reads the unknown fields and values in the responses about an organization, latest first. */
-export async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<SchemaDrift> {
+async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<SchemaDrift> {
   const found: DriftPlace[] = [];
   for await (const rows of warehouse.scan(tables.schemaDrift, { orgId }, COLUMNS)) {
     for (const values of rows) {

@@ -1,11 +1,14 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../core/day.ts';
-import { countQuarantine, type QuarantineCount } from '../ledger/quarantine.ts';
-import { countRestatements } from '../ledger/restatements.ts';
-import { type Refusal, readRefusals } from '../organizations/identity.ts';
-import { chooseOrganization, type ListedOrganization, listOrganizations } from '../organizations/names.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { type PendingErasure, pendingErasures } from '../records/remembered.ts';
-import { type RunRecord, readRuns } from '../records/runs.ts';
+import { countQuarantine, countRestatements, type QuarantineCount } from '../ledger/index.ts';
+import {
+  chooseOrganization,
+  type ListedOrganization,
+  listOrganizations,
+  type Refusal,
+  readRefusals,
+} from '../organizations/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { type PendingErasure, pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
 import { isCompleteRun, RUNS_MAX } from './health.ts';
 import { type OrganizationStatus, readOrganization } from './organization.ts';
 
@@ -36,7 +39,7 @@ export interface WarehouseStatus {
 }
 
 /** Which organizations to read. */
-export interface StatusScope {
+interface StatusScope {
   /** The names in the organizations file; null if there is none. */
   readonly names: readonly string[] | null;
   /** The only organization to read, by its name or ID. @default all */

@@ -1,7 +1,7 @@
+import type { EncodedRows } from '../../schema/digest.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { SettleRule } from '../judge/agreement.ts';
-import type { EncodedRows, TableRows } from '../port/steps.ts';
 
 /** The states of a unit, see the column `export_units.state`. */
 export const UNIT_STATES = [
@@ -24,7 +24,7 @@ export type UnitState = (typeof UNIT_STATES)[number];
 export const CONFIRMATIONS = ['data', 'agreed', 'age'] as const;
 
 /** One of {@link CONFIRMATIONS}. */
-export type Confirmation = (typeof CONFIRMATIONS)[number];
+type Confirmation = (typeof CONFIRMATIONS)[number];
 
 /** One stream of one UTC day. */
 export interface DayUnit {
@@ -33,7 +33,7 @@ export interface DayUnit {
 }
 
 /** All readiness reports of an organization: they have no days and are one unit. */
-export interface ReadinessUnit {
+interface ReadinessUnit {
   readonly stream: 'readiness';
 }
 
@@ -47,7 +47,7 @@ export interface DayKey extends DayUnit {
 }
 
 /** The readiness reports of an organization. */
-export interface ReadinessKey extends ReadinessUnit {
+interface ReadinessKey extends ReadinessUnit {
   readonly kind: 'readiness';
   readonly orgId: string;
 }
@@ -247,70 +247,9 @@ export interface CommitOutcome {
   readonly units: readonly LedgerUnit[];
 }
 
-/** An answer that is not believed because it would remove stored rows. The stored rows stay. */
-export interface UnitDoubt {
-  readonly unit: DayKey;
-  /** The doubt as JSON text, and its beginning as an ISO instant, see `src/judge/doubt.ts`. */
-  readonly doubt: string;
-  readonly since: string;
-  readonly requests: number;
-  readonly pulledAt: Date;
-  readonly rule: SettleRule;
-}
-
-/** The notes of a settled unit after a comparison, see `src/judge/watch.ts`. */
-export interface UnitNotes extends DayUnit {
-  /** Digest of the content that was compared. If the unit holds other content by then, the notes are dropped. */
-  readonly contentSha256: string | null;
-  /** The new value of the column `watch`. */
-  readonly watch: string | null;
-}
-
 /** A settled day to pull again. */
 export interface ReopenedDay {
   readonly day: UtcDay;
   /** The streams to pull again. */
   readonly streams: readonly DailyStream[];
-}
-
-/** One page of readiness reports, ready to be stored. */
-export interface ReadinessPageCommit {
-  readonly orgId: string;
-  readonly tables: readonly TableRows[];
-  /** The position after this page, as JSON text. */
-  readonly cursor: string;
-  readonly quarantined: readonly QuarantinedRecord[];
-  readonly drift: readonly Drift[];
-  readonly requests: number;
-  readonly pulledAt: Date;
-  readonly runId: string;
-}
-
-/** The end of a readiness walk. */
-export interface ReadinessWalkEnd {
-  readonly orgId: string;
-  /** The position for the next walk, as JSON text. */
-  readonly cursor: string;
-  /**
-   * Every report that the service has: the others are deleted. Null if the walk did not see all of them; then none is
-   * deleted.
-   */
-  readonly seenReportIds: ReadonlySet<string> | null;
-  /** Digests of the records that the walk quarantined; other records leave quarantine. Null if it did not see all reports. */
-  readonly seenQuarantine: ReadonlySet<string> | null;
-  /** The stored reports that are missing and stay for now. If they are too many to believe it, the unit is doubted. */
-  readonly doubt?: (Pick<UnitDoubt, 'doubt' | 'since'> & { readonly isDoubted: boolean }) | undefined;
-  readonly runId: string;
-  readonly requests: number;
-  readonly pulledAt: Date;
-}
-
-/** A pull that failed. Stored rows stay as they are. */
-export interface UnitFailure {
-  readonly unit: UnitKey;
-  readonly state: 'failed' | 'awaiting';
-  readonly error: string;
-  readonly requests: number;
-  readonly pulledAt: Date;
-  readonly rule: SettleRule;
 }

@@ -1,30 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../schema/define.ts';
-import { contentSha256 } from '../../schema/digest.ts';
-import { decoderOf, readerOf, type Values } from '../../schema/row.ts';
-import { CREDIT_COLUMNS } from '../../schema/tables/daily.ts';
-import { tables } from '../../schema/tables.ts';
-import { analyticsPage } from '../api/pages.ts';
-import { analyticsRequest } from '../api/requests.ts';
-import { type RowCheck, rowCheck } from '../checks/row-check.ts';
-import { GROUP_BY } from '../contract/paths.ts';
-import { ActivityByClientRow, MODEL_KEYS, TokensByModelRow, ToolsByToolRow } from '../contract/shapes.ts';
+import { contentSha256, decodeRows } from '../../schema/digest.ts';
+import { decoderOf, readerOf, type TableRows, type Values } from '../../schema/row.ts';
+import { CREDIT_COLUMNS, tables } from '../../schema/tables.ts';
+import { analyticsPage, analyticsRequest } from '../api/index.ts';
+import { type RowCheck, rowCheck } from '../checks/index.ts';
+import {
+  ActivityByClientRow,
+  GROUP_BY,
+  MODEL_KEYS,
+  TokensByModelRow,
+  ToolsByToolRow,
+} from '../contract/index.ts';
 import type { UtcDay } from '../core/day.ts';
 import { DaywalkError, messageOf, RunError } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
-import { readErased } from '../erased/list.ts';
-import { BadRequestError } from '../http/errors.ts';
-import { readUnits } from '../ledger/ledger.ts';
-import { expectName, type NameInFile } from '../organizations/names.ts';
-import type { NormalizedDay } from '../pipeline/commit.ts';
-import type { PullCall, Source } from '../pipeline/pull.ts';
-import { prepareBatch } from '../pipeline/run/prepare-batch.ts';
-import { identify } from '../pipeline/run/start.ts';
-import { decodeRows, type TableRows } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import type { Privacy } from '../privacy/email.ts';
-import { withoutErased } from '../privacy/erased-people.ts';
-import { type DayUnit, isDayUnit, type LedgerUnit } from '../units/unit.ts';
+import { readErased } from '../erased/index.ts';
+import { BadRequestError } from '../http/index.ts';
+import { readUnits } from '../ledger/index.ts';
+import { expectName, type NameInFile } from '../organizations/index.ts';
+import { identify, type NormalizedDay, type PullCall, prepareBatch, type Source } from '../pipeline/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { type Privacy, withoutErased } from '../privacy/index.ts';
+import { type DayUnit, isDayUnit, type LedgerUnit } from '../units/index.ts';
 import type { FindingList } from './finding.ts';
 
 export interface PulledAgain {
@@ -154,7 +152,7 @@ function placeOf({ orgId, stream, day }: SampledUnit) {
 }
 
 /** A day of a stream from its plain response: nested breakdowns, as tables. */
-export interface PlainDay {
+interface PlainDay {
   readonly orgId: string;
   readonly stream: DailyStream;
   readonly day: UtcDay;
@@ -200,7 +198,7 @@ const GROUPINGS: { readonly [Name in DailyStream]?: Grouping } = {
  * Requests a day grouped (specification, section 4.2) and compares every figure with the nested one of the plain response. A
  * figure that one of them lacks is not compared. Does nothing if the service rejects the grouping.
  */
-export async function compareGroups(
+async function compareGroups(
   { transport, hosts }: Source,
   { orgId, stream, day, tables: plain }: PlainDay,
   call: PullCall,

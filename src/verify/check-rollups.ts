@@ -1,9 +1,15 @@
-import { readOrganizations } from '../ledger/ledger.ts';
-import { runReads } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { checkRollups, organizationsWithRollups, type RollupFinding, wrongDates } from '../rollups/check.ts';
-import { OPEN_END, readKnownUsers, resolvePeople } from '../rollups/resolve-people.ts';
-import { readStanding } from '../rollups/standing.ts';
+import { readOrganizations } from '../ledger/index.ts';
+import { runReads, type Warehouse } from '../port/index.ts';
+import {
+  checkRollups,
+  OPEN_END,
+  organizationsWithRollups,
+  type RollupFinding,
+  readKnownUsers,
+  readStanding,
+  resolvePeople,
+  wrongDates,
+} from '../rollups/index.ts';
 import type { FindingList } from './finding.ts';
 
 /**

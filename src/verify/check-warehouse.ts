@@ -3,9 +3,9 @@ import { columnsOf, compareUtf8, decoderOf, pickerOf, type Value } from '../../s
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
-import { readUnits } from '../ledger/ledger.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { dateOf, isDayUnit, type LedgerUnit } from '../units/unit.ts';
+import { readUnits } from '../ledger/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { dateOf, isDayUnit, type LedgerUnit } from '../units/index.ts';
 import { checkAllRollups } from './check-rollups.ts';
 import { crossCheck, DaySums, type Standing } from './cross-checks.ts';
 import type { FindingList } from './finding.ts';
@@ -198,7 +198,7 @@ function nameOf(stream: unknown, day: unknown): string {
  * Checks that the ledger has every stream of an organization for every day, in any state, from the first to the last day of
  * any stream. A stream without any unit is not checked. Consecutive missing days are one finding.
  */
-export function checkCalendar(orgId: string, units: readonly LedgerUnit[], findings: FindingList): void {
+function checkCalendar(orgId: string, units: readonly LedgerUnit[], findings: FindingList): void {
   const daily = units.filter(isDayUnit);
   const sorted = daily.map(({ day }) => day).toSorted();
   const [first] = sorted;

@@ -1,7 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { readerOf, type Value, type Values } from '../../schema/row.ts';
-import { CREDIT_COLUMNS } from '../../schema/tables/daily.ts';
-import { allTables } from '../../schema/tables.ts';
+import { allTables, CREDIT_COLUMNS } from '../../schema/tables.ts';
 import type { Stream } from '../core/stream.ts';
 import type { FindingList } from './finding.ts';
 
@@ -51,7 +50,7 @@ function streamOf(name: string): Stream {
 }
 
 /** Two figures of one day that should be equal, or the second at most the first: columns `table.column`, summed over the day. */
-export interface Rule {
+interface Rule {
   readonly what: string;
   readonly expected: string;
   readonly relation: '=' | '≤';
@@ -78,7 +77,7 @@ const ACTIVITY = ['sessions', 'messages', 'user_messages'];
  * How the figures of one day should relate. The service promises none of this, so a violation is an oddity, not an error.
  * `rows` is the number of rows.
  */
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   ...CREDIT_COLUMNS.map((name) => equal(`tokens_daily_by_model.${name}`, `tokens_daily.${name}`)),
   ...CREDIT_COLUMNS.map((name) => equal(`tokens_daily_by_user.${name}`, `tokens_daily.${name}`)),
   ...CREDIT_COLUMNS.map((name) =>

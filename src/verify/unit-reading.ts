@@ -2,15 +2,14 @@ import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import { type Invariant, invariantCheck, invariantName } from '../../schema/invariants.ts';
 import { activityTest, compareUtf8, pickerOf, type Values } from '../../schema/row.ts';
-import { ChunkReader } from '../core/async-flow.ts';
 import { startOfDayMs } from '../core/day.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import type { LedgerUnit } from '../units/unit.ts';
+import { ChunkReader, type Warehouse } from '../port/index.ts';
+import type { LedgerUnit } from '../units/index.ts';
 import type { DaySums } from './cross-checks.ts';
 import type { Finding } from './finding.ts';
 
 /** A summary of the stored rows of a unit. */
-export interface UnitReading {
+interface UnitReading {
   readonly contentSha256: string;
   readonly rows: number;
   /** True if some metric shows activity. */
@@ -76,7 +75,7 @@ function isForeign(value: unknown): boolean {
 }
 
 /** A statement of the ledger that is not true. */
-export type Contradiction = Pick<Finding, 'what' | 'expected' | 'found'>;
+type Contradiction = Pick<Finding, 'what' | 'expected' | 'found'>;
 
 /**
  * Finds what in a row of the ledger contradicts the stored rows and the number of records in quarantine. Columns that a
@@ -142,7 +141,7 @@ function quarantineOf({ state, kind }: LedgerUnit, quarantined: number): Contrad
 }
 
 /** The first values of the key that the rows of a group share. */
-export type GroupKey = readonly string[];
+type GroupKey = readonly string[];
 
 interface TableReader {
   readonly chunks: ChunkReader<Values>;

@@ -1,6 +1,6 @@
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
 import { contentTables } from '../../schema/tables.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import type { Warehouse } from '../port/index.ts';
 
 /** Digests of what a warehouse holds, in lower-case hexadecimal. */
 export interface WarehouseDigest {

@@ -1,10 +1,8 @@
 import { realpathSync, statSync } from 'node:fs';
 import { compileQuery } from '../../schema/query.ts';
-import { SerialQueue } from '../core/async-flow.ts';
+import { SerialQueue } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
-import { isPostgres } from '../port/location.ts';
-import { runReads } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
+import { isPostgres, runReads, type Warehouse } from '../port/index.ts';
 import { type OpenOptions, openWarehouse } from './open.ts';
 
 /** A warehouse that stays open for reading, while runs commit to it and programs replace it. */

@@ -1,7 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { BusyError, messageOf, type Reason, UsageError } from '../core/errors.ts';
-import { isPostgres, schemeOf } from '../port/location.ts';
-import type { LockOptions, RunLock, Warehouse } from '../port/warehouse.ts';
+import { isPostgres, type LockOptions, type RunLock, schemeOf, type Warehouse } from '../port/index.ts';
 
 export interface OpenOptions {
   readonly clock: Clock;
@@ -73,7 +72,7 @@ const WAIT_MS_MAX = 24 * 60 * 60 * 1000;
 /** The pause between two attempts. */
 const PAUSE_MS = 500;
 
-export interface LockWait extends LockOptions {
+interface LockWait extends LockOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Wait for another run to end instead of failing. */
@@ -107,7 +106,7 @@ export async function takeLock(
  * Loads the compiled part of better-sqlite3, so that a broken installation is reported before anything is opened.
  * @throws {UsageError} with the remedy when a file is missing or does not fit this platform.
  */
-export async function requireAddon(): Promise<void> {
+async function requireAddon(): Promise<void> {
   // The driver asks Node for a report to learn the C library. Reports look up the names of open connections, which can take long.
   Reflect.set(process.report, 'excludeNetwork', true);
   try {

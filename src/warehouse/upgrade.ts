@@ -1,13 +1,13 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { contentSha256 } from '../../schema/digest.ts';
 import { type SQL, sql } from '../../schema/query.ts';
-import { activityTest, byKey, columnsOf, type Value, type Values } from '../../schema/row.ts';
+import { activityTest, byKey, columnsOf, type TableRows, type Value, type Values } from '../../schema/row.ts';
 import { contentTables, tables, tablesOf } from '../../schema/tables.ts';
-import { fieldValue } from '../checks/fields.ts';
+import { fieldValue } from '../checks/index.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { memberTexts } from '../core/json-text.ts';
 import { notesText, parseNotes } from '../judge/notes.ts';
-import type { QueryRow, Steps, TableRows } from '../port/steps.ts';
+import type { QueryRow, Steps } from '../port/index.ts';
 
 /** New columns by table. */
 type Added = ReadonlyMap<AnyTable, ReadonlySet<string>>;

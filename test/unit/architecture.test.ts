@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FLOORS } from '../support/structure/floors.ts';
-import { measureHouse } from '../support/structure/house.ts';
+import { type House, measureHouse } from '../support/structure/house.ts';
 import { ROOT } from '../support/structure/sources.ts';
 
 const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
@@ -56,5 +56,53 @@ describe.each(sectionsOf(walks))('the walk "$heading"', ({ text }) => {
       return next === undefined || areNeighbours(path, next) ? [] : [`${path} and ${next}`];
     });
     expect(jumps).toEqual([]);
+  });
+});
+
+/** What the house may be at most. Less is better; a limit that has room is lowered. */
+const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: House) => number])[] = [
+  ['files', 480, ({ files }) => files.length],
+  ['lines of code', 54_000, ({ codeLines }) => codeLines],
+  ['per cent of files with one importer', 34, ({ singlePercent }) => singlePercent],
+  ['files from the first importer to the last imported file', 28, ({ chain }) => chain.length],
+  ['short files beside their only importer', 5, ({ dust }) => dust.length],
+];
+
+/** Long files whose parts do not refer to each other, and why they are one topic. */
+const LISTS: Readonly<Record<string, string>> = {
+  'schema/reference/documentation.ts': 'the reference as Markdown, JSON and SQL, from the same descriptions',
+  'schema/tables/daily.ts': 'one table after the other',
+  'src/cli/actions/status-tables.ts': 'one table of a status after the other',
+  'src/contract/shapes.ts': 'one shape after the other',
+  'src/copy/move.ts': 'a table and its units move together',
+  'src/emulator/endpoints/lies.ts': 'one lie after the other',
+  'src/emulator/faults/faulty-response.ts': 'one fault after the other',
+  'src/erased/list.ts': 'the list of the erased: how it is read, joined and extended',
+  'src/http/exchange.ts': 'head and body of one response',
+  'src/judge/agreement.ts': 'when a unit settles: whether it agrees, and for how long it may not',
+  'src/ledger/quarantine.ts': 'quarantine and drift of a day are stored together',
+  'src/ledger/transitions.ts': 'one transition after the other',
+  'src/look/charts/plot.ts': 'what all charts are drawn with: axes, places, colours, labels',
+  'src/pipeline/normalize/breakdowns.ts': 'one breakdown after the other',
+  'src/pipeline/run/run-counts.ts': 'what a run reports: its counts, and what needs attention',
+  'src/publish/lake-folder.ts': 'names and places of the files of a lake',
+  'src/rollups/refresh.ts': 'how rollups are filled, and read while they are stale',
+  'src/serve/notify/examine-organization.ts': 'one condition after the other',
+  'src/settings/parsers.ts': 'one parser after the other',
+  'src/verify/unit-reading.ts': 'how the rows of a unit are read for a comparison',
+  'src/warehouse/postgres/queries.ts': 'one kind of step after the other',
+  'src/warehouse/sqlite/queries.ts': 'one kind of step after the other',
+};
+
+describe('the house', () => {
+  const house = measureHouse();
+
+  test.each(LIMITS)('has few %s: at most %d', (_name, limit, measure) => {
+    expect(measure(house)).toBeLessThanOrEqual(limit);
+  });
+
+  test('has long files about several topics only where they are a list', () => {
+    const unexplained = house.mixed.filter(({ path }) => LISTS[path] === undefined);
+    expect(unexplained.map(({ path, groups }) => `${path}: ${groups.join(', ')}`)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { queryText } from '../../../schema/query.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
 import { FIRST_DAY } from '../../core/day.ts';
-import { loadedUnit, storedUnit } from '../../metrics/period.ts';
+import { loadedUnit, storedUnit } from '../../metrics/index.ts';
 import type { BiFile } from '../write-folder.ts';
 import { type Yaml, yamlText } from '../yaml.ts';
 
@@ -72,7 +72,7 @@ function relationTests(table: AnyTable): { data_tests?: Yaml } {
 }
 
 /** A reference to the view of a table, in SQL. */
-export function staged(table: AnyTable): string {
+function staged(table: AnyTable): string {
   return refTo(stagingName(table));
 }
 
@@ -94,7 +94,7 @@ export function stagingName({ name }: Pick<AnyTable, 'name'>): string {
 }
 
 /** A reference to a model, in the SQL of another one. */
-export function refTo(model: string): string {
+function refTo(model: string): string {
   return `{{ ref('${model}') }}`;
 }
 
@@ -102,7 +102,7 @@ const team = `left join ${staged(tables.userTeams)} as t
   on t.org_id = r.org_id and t.user_id = r.user_id and r.date between t.valid_from and t.valid_to`;
 
 /** The rows of users with their team and the price of the day. */
-export const userDaysSql = `select
+const userDaysSql = `select
   r.*,
   t.team,
   t.department,
@@ -121,7 +121,7 @@ left join ${staged(tables.prices)} as p
 `;
 
 /** The languages of users with their team on the day. */
-export const userLanguageDaysSql = `select
+const userLanguageDaysSql = `select
   r.*,
   t.team,
   t.department,
@@ -149,7 +149,7 @@ const LOADED = queryText(loadedUnit('x'));
  * How many people each team has on each day, also 0. Without these zeros, the last day of a team that has dissolved would be
  * the last day of every later period of a question about that team.
  */
-export const licensedDaysSql = `with days as (
+const licensedDaysSql = `with days as (
   select n.org_id, s.date_day as date
   from (
     select org_id, max(date) as newest_day
@@ -172,7 +172,7 @@ group by d.org_id, d.date, t.team
 `;
 
 /** The score of the latest report of each repository at the end of each day, from its first report on. */
-export const readinessDaysSql = `with walks as (
+const readinessDaysSql = `with walks as (
   select org_id, max(cast(
     case when state in ('failed', 'pending') then coalesce(changed_at, first_loaded_at) else last_pulled_at end as date
   )) as newest_day
@@ -199,7 +199,7 @@ left join scores as c on c.org_id = r.org_id and c.report_id = r.report_id
 `;
 
 /** Every day from the first one of the service to two years ahead. */
-export const timeSpineSql = `select cast(day as date) as date_day
+const timeSpineSql = `select cast(day as date) as date_day
 from generate_series(
   timestamp '${FIRST_DAY} 00:00:00', cast(current_date as timestamp) + interval '730 days', interval '1 day'
 ) as days (day)

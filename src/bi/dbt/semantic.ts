@@ -1,5 +1,10 @@
-import type { Dimension, Metric, Source, Term } from '../../../schema/metrics/define.ts';
-import { allMetrics } from '../../../schema/metrics/dictionary.ts';
+import {
+  allMetrics,
+  type Dimension,
+  type Metric,
+  type Source,
+  type Term,
+} from '../../../schema/metrics/dictionary.ts';
 import { tables } from '../../../schema/tables.ts';
 import { combiningOf, shownUnit } from '../dictionary.ts';
 import type { BiFile } from '../write-folder.ts';
@@ -43,7 +48,7 @@ function semanticModel(rows: SemanticRows, measures: readonly Measure[]): Yaml {
 }
 
 /** The rows of a semantic model: which model of the package has them, and where its dimensions are. */
-export interface SemanticRows {
+interface SemanticRows {
   /** The model of the package. */
   readonly model: string;
   /** The name of a row, which dimensions are asked with: `token_model_day__tier`. */
@@ -179,7 +184,7 @@ function derivedSum(columns: readonly string[]): Yaml {
 }
 
 /** Something that MetricFlow aggregates: the only part of a metric that reads rows. Its name is that of a metric. */
-export interface Measure {
+interface Measure {
   readonly name: string;
   readonly title: string;
   readonly doc: string;
@@ -194,7 +199,7 @@ export interface Measure {
 const USER = "org_id || '/' || user_id";
 
 /** Every measure of the package. */
-export function allMeasures(): readonly Measure[] {
+function allMeasures(): readonly Measure[] {
   const own = allMetrics.filter(({ name }) => LEFT_OUT[name] === undefined).flatMap(measuresOf);
   return [...own, ...costMeasures()];
 }
@@ -279,7 +284,7 @@ function costMeasures(): readonly Measure[] {
 }
 
 /** A measure as MetricFlow reads it. */
-export function measureYaml({ name, title, doc, agg, expr, isOfLastDay }: Measure): Yaml {
+function measureYaml({ name, title, doc, agg, expr, isOfLastDay }: Measure): Yaml {
   return {
     name,
     label: title,

@@ -2,7 +2,7 @@ import { type AnyTable, type Column, type ColumnKind, type Columns, KINDS } from
 import { type Invariant, invariantsOf } from '../../../schema/invariants.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
 import { STREAMS } from '../../core/stream.ts';
-import { UNIT_STATES } from '../../units/unit.ts';
+import { UNIT_STATES } from '../../units/index.ts';
 import { columnNote, columnUnits } from '../dictionary.ts';
 import type { BiFile, BiTarget } from '../write-folder.ts';
 import { type Yaml, yamlText } from '../yaml.ts';
@@ -68,7 +68,7 @@ const profile: Yaml = {
 };
 
 /** The files that make the folder a package, and a profile whose values come from the environment. */
-export const projectFiles: readonly BiFile[] = [
+const projectFiles: readonly BiFile[] = [
   { path: 'dbt_project.yml', text: yamlText(project) },
   { path: 'profiles.yml', text: yamlText(profile) },
 ];
@@ -133,13 +133,13 @@ where not (own.{{ column }} {{ operator }} {% if bound is number %}{{ bound }}{%
 `;
 
 /** What models and tests of the package share. */
-export const macroFiles: readonly BiFile[] = [
+const macroFiles: readonly BiFile[] = [
   { path: 'macros/conversions.sql', text: conversions },
   { path: 'macros/generic_tests.sql', text: genericTests },
 ];
 
 /** What the folder is, and which metrics it does not have. */
-export function readmeFile(): BiFile {
+function readmeFile(): BiFile {
   const missing = Object.entries(LEFT_OUT).map(([name, reason]) => `- \`${name}\`: ${reason}`);
   const text = `# Daywalk for dbt
 
@@ -165,7 +165,7 @@ const inLake = (table: string) =>
   `read_parquet('{{ var('daywalk_lake') }}/${table}/**/*.parquet', hive_partitioning = true, hive_types_autocast = false)`;
 
 /** The tables of the warehouse with their tests and freshness. */
-export function sourceFile(): BiFile {
+function sourceFile(): BiFile {
   const document: Yaml = {
     version: 2,
     sources: [
@@ -249,7 +249,7 @@ function isNeverNull({ role }: AnyTable, name: keyof Columns, kind: ColumnKind):
 }
 
 /** The values that a column may have. */
-export interface AcceptedValues {
+interface AcceptedValues {
   readonly values: readonly string[];
   /** True for names that the service chooses: a new one is news, not a mistake. */
   readonly isOpen: boolean;
@@ -261,7 +261,7 @@ const ours = (values: readonly string[]): AcceptedValues => ({ values, isOpen: f
 const tier = ofService('standard', 'thinking');
 
 /** The accepted values of columns by `table.column`. NULL is always accepted here. */
-export const ACCEPTED_VALUES: Readonly<Record<string, AcceptedValues>> = {
+const ACCEPTED_VALUES: Readonly<Record<string, AcceptedValues>> = {
   'tokens_daily_by_model.model_tier': tier,
   'tokens_daily_by_user_model.model_tier': tier,
   'user_daily.primary_model_tier': tier,
@@ -290,7 +290,7 @@ const ofNewestDay = { warn_after: hours(60), error_after: hours(96) };
  * What shows how current a table is. The tables without an entry are not judged: they are stored in the same transactions as
  * those of their stream, or can have no rows for long.
  */
-export const FRESHNESS: Readonly<Record<string, Readonly<Record<string, Yaml>>>> = {
+const FRESHNESS: Readonly<Record<string, Readonly<Record<string, Yaml>>>> = {
   [tables.exportUnits.name]: { freshness: afterRun, loaded_at_field: 'last_pulled_at' },
   [tables.exportRuns.name]: { freshness: afterRun, loaded_at_field: 'started_at' },
   ...Object.fromEntries(

@@ -2,10 +2,8 @@ import { sql } from '../../../schema/query.ts';
 import type { Month } from '../../core/day.ts';
 import { isDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
-import { type NamedQuery, withSql } from '../../metrics/query/select.ts';
-import type { QueryRow } from '../../port/steps.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
+import { type NamedQuery, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import type { QueryRow, Warehouse } from '../../port/index.ts';
 import { type Allocation, type Charge, compareCharges, costOf, type Subject, UNALLOCATED } from './charge.ts';
 
 /** What a month costs according to the warehouse. */
@@ -60,14 +58,14 @@ async function chargesOf(
 }
 
 /** Billable tokens of a day: of a user and a model, or of the day's total beyond all of them. */
-export interface Usage extends Allocation {
+interface Usage extends Allocation {
   readonly subject: Subject | null;
   readonly modelTier: string | null;
   readonly tokens: number;
 }
 
 /** The sums of a day with rows. */
-export interface DaySums {
+interface DaySums {
   readonly day: UtcDay;
   /** The published total of the day; null if none is stored. */
   readonly total: number | null;
@@ -85,7 +83,7 @@ const TOKENS_MIN = 0.001;
 type Source = Pick<Warehouse, 'select'>;
 
 /** Adds up each day of a month that has rows, in order. */
-export async function sumDays(source: Source, orgId: string, { first, last }: Month): Promise<DaySums[]> {
+async function sumDays(source: Source, orgId: string, { first, last }: Month): Promise<DaySums[]> {
   const rows = await source.select(sql`
     SELECT date, SUM(total) AS total, SUM(attributed) AS attributed, SUM(size) AS size, SUM(unknown_rows) AS unknown_rows
     FROM (
@@ -118,7 +116,7 @@ export async function sumDays(source: Source, orgId: string, { first, last }: Mo
  * Reads what each user and model consumed on a day, with the team on that day, and what the day's total has beyond them.
  * @param teams what to read in place of the table `user_teams`.
  */
-export async function usageOf(
+async function usageOf(
   source: Source,
   orgId: string,
   { sums, teams }: { readonly sums: DaySums; readonly teams: readonly NamedQuery[] },
@@ -167,7 +165,7 @@ interface Price {
 }
 
 /** The prices of the days of a month, all in one currency. */
-export interface MonthPrices {
+interface MonthPrices {
   /** Null if nothing is charged. */
   readonly currency: string | null;
   /** The price of a million billable tokens on a day; null on a day without a price, which has no tokens. */
@@ -178,7 +176,7 @@ export interface MonthPrices {
 const LISTED_DAYS_MAX = 5;
 
 /** Which prices to read. */
-export interface PriceRequest {
+interface PriceRequest {
   readonly orgId: string;
   readonly month: Month;
   /** The days that are charged. */
@@ -189,7 +187,7 @@ export interface PriceRequest {
  * Reads the prices of a month.
  * @throws {UsageError} if a day with tokens has no price, or if the prices of the days have more than one currency.
  */
-export async function readPrices(
+async function readPrices(
   source: Pick<Warehouse, 'select'>,
   { orgId, month, days }: PriceRequest,
 ): Promise<MonthPrices> {

@@ -6,7 +6,7 @@ import type { CorrectionReason } from './columns.ts';
  * left to charge. Each correction has one reason. If several changed, they are corrected in this order: the allocation,
  * the quantity at the issued price, and the price of the present quantity.
  */
-export function correct(issued: readonly IssuedCharge[], now: Charge | null): Charge[] {
+function correct(issued: readonly IssuedCharge[], now: Charge | null): Charge[] {
   if (now === null) return issued.map((charge) => takenBack(charge, 'restated'));
   const moved = issued.filter((charge) => !isSameAllocation(charge, now));
   const moves = moved.flatMap((charge) => [
@@ -62,7 +62,7 @@ export async function correctMonth(
 }
 
 /** What was issued for one user, model and day under one team and cost center, over all files. */
-export interface IssuedCharge extends Charge {
+interface IssuedCharge extends Charge {
   /**
    * The largest numbers that were added up for the user, model and day, under any team. Their rounding errors are still in
    * the sums, and move with them to another team.
@@ -71,7 +71,7 @@ export interface IssuedCharge extends Charge {
 }
 
 /** Tokens and a cost. */
-export type Amounts = Pick<Charge, 'tokens' | 'cost'>;
+type Amounts = Pick<Charge, 'tokens' | 'cost'>;
 
 /** What was issued for one user, model and day: the sum for each team and cost center. */
 interface IssuedKey {
@@ -122,7 +122,7 @@ function isRoundingError({ tokens, cost }: Amounts, largest: Amounts): boolean {
 }
 
 /** The largest tokens and the largest cost, without their signs. */
-export function largestOf(...amounts: readonly Amounts[]): Amounts {
+function largestOf(...amounts: readonly Amounts[]): Amounts {
   return {
     tokens: Math.max(...amounts.map(({ tokens }) => Math.abs(tokens))),
     cost: Math.max(...amounts.map(({ cost }) => Math.abs(cost))),
@@ -130,7 +130,7 @@ export function largestOf(...amounts: readonly Amounts[]): Amounts {
 }
 
 /** The sum of tokens and of costs. */
-export function sumOf(amounts: readonly Amounts[]): Amounts {
+function sumOf(amounts: readonly Amounts[]): Amounts {
   return amounts.reduce((sum, { tokens, cost }) => ({ tokens: sum.tokens + tokens, cost: sum.cost + cost }), {
     tokens: 0,
     cost: 0,

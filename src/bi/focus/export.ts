@@ -1,10 +1,8 @@
 import type { Month } from '../../core/day.ts';
 import { FIRST_DAY } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { answerMetric } from '../../metrics/answer-metric.ts';
-import { readProvenance } from '../../metrics/provenance.ts';
-import type { CoveredDays } from '../../metrics/question.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
+import { answerMetric, type CoveredDays, readProvenance } from '../../metrics/index.ts';
+import type { Warehouse } from '../../port/index.ts';
 import { type Charge, type Total, Totals } from './charge.ts';
 import { type MonthCharges, readCharges, shortened } from './charges.ts';
 import type { CorrectionReason, FocusRow } from './columns.ts';

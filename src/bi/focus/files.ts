@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { UsageError } from '../../core/errors.ts';
 
 /** The formats of a file, by the ending of its name. */
-export type FileFormat = 'csv' | 'parquet';
+type FileFormat = 'csv' | 'parquet';
 
 /**
  * The format of a file to write, by the ending of its name.

@@ -7,9 +7,8 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetS
 import { collectorOf } from '../../../schema/row.ts';
 import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import { explainWriteError, hasCode, syncPath } from '../../core/files.ts';
-import { isEscapedFormula, unescapeFormula } from '../../csv-files/write-csv.ts';
-import type { Batch, LakeColumn, LakeType } from '../../publish/parquet-columns.ts';
-import { writeParquet } from '../../publish/write-parquet.ts';
+import { isEscapedFormula, unescapeFormula } from '../../csv-files/index.ts';
+import { type Batch, type LakeColumn, type LakeType, writeParquet } from '../../publish/index.ts';
 import { COLUMN_NAMES, COLUMNS, type FocusRow, type FocusType } from './columns.ts';
 import { Issued } from './corrections.ts';
 import { digestOfFile, digestsIn, digestsText, formatOf, isParquet } from './files.ts';
@@ -75,10 +74,7 @@ async function expectNewOrSame(path: string, part: string): Promise<boolean> {
  * Writes rows to a CSV file with a header, replaces what is there, and syncs it. Equal rows give equal bytes.
  * @throws {Error} of the file system.
  */
-export async function writeFocusCsv(
-  path: string,
-  batches: AsyncIterable<readonly FocusRow[]>,
-): Promise<void> {
+async function writeFocusCsv(path: string, batches: AsyncIterable<readonly FocusRow[]>): Promise<void> {
   const file = await open(path, 'w');
   try {
     await append(file, [], true);
@@ -103,7 +99,7 @@ async function append(file: FileHandle, rows: readonly FocusRow[], header: boole
  * A number as FOCUS wants it: with a decimal point, so that readers take a column of whole numbers for decimals, and with
  * an exponent without a plus sign. It has all digits that are needed to read the same number again.
  */
-export function decimalText(value: number): string {
+function decimalText(value: number): string {
   const text = String(value);
   if (text.includes('e')) return text.replace('e+', 'E').replace('e', 'E');
   return text.includes('.') ? text : `${text}.0`;
@@ -120,10 +116,7 @@ const TYPES: Readonly<Record<FocusType, LakeType>> = {
  * Writes rows as a Parquet file, and syncs it. Equal rows give equal bytes.
  * @throws {Error} of the file system.
  */
-export async function writeFocusParquet(
-  path: string,
-  batches: AsyncIterable<readonly FocusRow[]>,
-): Promise<void> {
+async function writeFocusParquet(path: string, batches: AsyncIterable<readonly FocusRow[]>): Promise<void> {
   await writeParquet(path, { name: 'focus', columns: lakeColumns() }, encoded(batches));
 }
 
@@ -285,7 +278,7 @@ const ROW_CHARACTERS_MAX = 1_000_000;
  * @throws {UsageError} without the name of the file, if it is not such a file.
  * @throws {Error} of the file system.
  */
-export async function* readCsv(path: string): AsyncGenerator<{ row: ReadRow; line: number }> {
+async function* readCsv(path: string): AsyncGenerator<{ row: ReadRow; line: number }> {
   const parser = createReadStream(path).pipe(
     parse({
       columns: (header: readonly string[]) => [...expectLayout(header)],
@@ -315,7 +308,7 @@ function csvValue(text: string): string | null {
  * @throws {UsageError} without the name of the file, if it has other columns.
  * @throws {Error} of the file system, or if it is not a Parquet file.
  */
-export async function* readParquet(path: string): AsyncGenerator<{ row: ReadRow; line: number }> {
+async function* readParquet(path: string): AsyncGenerator<{ row: ReadRow; line: number }> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
   expectLayout(parquetSchema(metadata).children.map(({ element }) => element.name));

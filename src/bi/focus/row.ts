@@ -117,7 +117,7 @@ function describe({ subject, reason }: Charge): string {
 }
 
 /** Midnight UTC at the start of a day, as FOCUS writes instants. */
-export function startOf(day: UtcDay): string {
+function startOf(day: UtcDay): string {
   return `${day}T00:00:00Z`;
 }
 

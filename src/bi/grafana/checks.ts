@@ -1,6 +1,6 @@
 import { queryText } from '../../../schema/query.ts';
 import { FIRST_DAY } from '../../core/day.ts';
-import { storedUnit } from '../../metrics/period.ts';
+import { storedUnit } from '../../metrics/index.ts';
 import type { DataSource } from './data-source.ts';
 
 /**

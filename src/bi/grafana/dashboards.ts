@@ -14,7 +14,7 @@ import {
 } from './view-panels.ts';
 
 /** What a dashboard shows. */
-export interface DashboardPlan {
+interface DashboardPlan {
   /** The name of its file, and a part of its uid. */
   readonly name: string;
   readonly title: string;
@@ -150,7 +150,7 @@ export interface Dashboard {
 }
 
 /** The uid of a dashboard: the same in every version, so that links to it stay. */
-export function dashboardUid({ key }: DataSource, { name }: Pick<DashboardPlan, 'name'>): string {
+function dashboardUid({ key }: DataSource, { name }: Pick<DashboardPlan, 'name'>): string {
   return `daywalk-${key}-${name}`;
 }
 
@@ -208,7 +208,7 @@ function dataSourceVariable({ type, title, uid }: DataSource) {
 }
 
 /** The organizations of the warehouse, by their names in the organizations file. */
-export const ORGANIZATIONS = `SELECT e.org_id AS __value, COALESCE(MIN(n.name), e.org_id) AS __text
+const ORGANIZATIONS = `SELECT e.org_id AS __value, COALESCE(MIN(n.name), e.org_id) AS __text
 FROM (SELECT DISTINCT org_id FROM export_units) e
 LEFT JOIN organizations n ON n.org_id = e.org_id
 GROUP BY e.org_id
@@ -233,22 +233,22 @@ function organizationVariable({ type }: DataSource) {
 }
 
 /** Panels side by side, all of the same width and height. */
-export interface Band {
+interface Band {
   /** In units of 30 pixels. */
   readonly height: number;
   readonly panels: readonly PanelMaker[];
 }
 
 /** The columns of Grafana's grid. */
-export const COLUMNS = 24;
+const COLUMNS = 24;
 
 /** Panels side by side. Their number divides {@link COLUMNS}. */
-export function band(height: number, ...panels: readonly PanelMaker[]): Band {
+function band(height: number, ...panels: readonly PanelMaker[]): Band {
   return { height, panels };
 }
 
 /** Places the panels of bands below each other, and numbers them. */
-export function placed(source: DataSource, bands: readonly Band[]): readonly Panel[] {
+function placed(source: DataSource, bands: readonly Band[]): readonly Panel[] {
   const panels: Panel[] = [];
   let y = 0;
   for (const { height, panels: makers } of bands) {

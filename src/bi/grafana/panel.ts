@@ -1,5 +1,5 @@
-import type { Dimension, Grain, Metric } from '../../../schema/metrics/define.ts';
-import { findMetric } from '../../metrics/question.ts';
+import type { Dimension, Grain, Metric } from '../../../schema/metrics/dictionary.ts';
+import { findMetric } from '../../metrics/index.ts';
 import { combiningOf, metricSql, shownUnit } from '../dictionary.ts';
 import { chosenSource, type DataSource, type QueryFormat, TIME } from './data-source.ts';
 
@@ -10,7 +10,7 @@ export interface ThresholdStep {
 }
 
 /** What a panel shows, before it has a place on its dashboard. */
-export interface PanelContent {
+interface PanelContent {
   readonly type: 'timeseries' | 'stat' | 'barchart' | 'table';
   readonly title: string;
   readonly description: string;
@@ -40,7 +40,7 @@ export interface Panel extends PanelContent {
 export type PanelMaker = (source: DataSource) => PanelContent;
 
 /** What all kinds of panels are made from. */
-export interface Shown {
+interface Shown {
   readonly title: string;
   readonly description: string;
   readonly sql: string;
@@ -87,7 +87,7 @@ export function statPanel(source: DataSource, shown: Shown): PanelContent {
 }
 
 /** How lines are drawn. */
-export interface LineStyle {
+interface LineStyle {
   readonly axisLabel: string;
   /** The name of the only line, or the column whose values name the lines. */
   readonly name: string | { readonly part: string };
@@ -132,7 +132,7 @@ export function linePanel(source: DataSource, shown: Shown, style: LineStyle): P
 }
 
 /** How bars are drawn. */
-export interface BarStyle {
+interface BarStyle {
   readonly axisLabel: string;
   /** The column with the names of the bars. */
   readonly by: string;
@@ -296,11 +296,11 @@ function wrapped(
 }
 
 /** The unit of Grafana for the values of a metric. Files do not know the currency of the prices, so costs have none. */
-export function grafanaUnit({ unit }: Pick<Metric, 'unit'>): 'percentunit' | 'short' {
+function grafanaUnit({ unit }: Pick<Metric, 'unit'>): 'percentunit' | 'short' {
   return unit === 'ratio' ? 'percentunit' : 'short';
 }
 
 /** What a panel says about a metric: its meaning, its unit, and whether its values may be summed. */
-export function metricNote(metric: Metric): string {
+function metricNote(metric: Metric): string {
   return `${metric.doc} In ${shownUnit(metric)}. ${combiningOf(metric)}`;
 }

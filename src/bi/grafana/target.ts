@@ -34,10 +34,10 @@ function filesFor(source: DataSource): readonly BiFile[] {
 }
 
 /** Where Grafana looks for the dashboards. */
-export const DASHBOARDS_FOLDER = '/var/lib/grafana/dashboards/daywalk';
+const DASHBOARDS_FOLDER = '/var/lib/grafana/dashboards/daywalk';
 
 /** The file of the data source. Grafana takes the names with a dollar sign from its environment. */
-export function dataSourceFile({ key, title, type, uid }: DataSource) {
+function dataSourceFile({ key, title, type, uid }: DataSource) {
   return {
     apiVersion: 1,
     datasources: [{ name: title, type, uid, access: 'proxy', editable: false, ...CONNECTIONS[key] }],
@@ -55,7 +55,7 @@ const CONNECTIONS: Readonly<Record<DataSource['key'], Readonly<Record<string, Ya
 };
 
 /** The file of the provider of the dashboards. */
-export function dashboardProvider({ key, title }: DataSource) {
+function dashboardProvider({ key, title }: DataSource) {
   return {
     apiVersion: 1,
     providers: [
@@ -90,7 +90,7 @@ const RANGE = { from: 600, to: 0 };
 const EXPRESSIONS = '__expr__';
 
 /** The file of the alert rules, as Grafana provisions it. It has no dollar sign, which Grafana would take for a variable. */
-export function alertRules(source: DataSource, dashboards: readonly Dashboard[]) {
+function alertRules(source: DataSource, dashboards: readonly Dashboard[]) {
   return {
     apiVersion: 1,
     groups: [

@@ -1,7 +1,7 @@
 import { queryText, sql } from '../../../schema/query.ts';
 import { views } from '../../../schema/views.ts';
 import type { Stream } from '../../core/stream.ts';
-import { withSql } from '../../metrics/query/select.ts';
+import { withSql } from '../../metrics/index.ts';
 import { PERIOD_EXPRESSIONS, periodQuery } from '../metric-template.ts';
 import type { Check } from './checks.ts';
 import { NEWEST_FORECAST } from './checks.ts';

@@ -4,11 +4,11 @@ import type { ArchiveCheck } from '../../archive/verify-archive.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { parseStreams, STREAMS } from '../../core/stream.ts';
-import { oneOf, parseInstant } from '../../settings/parsers.ts';
+import { STREAMS } from '../../core/stream.ts';
+import { oneOf, parseInstant } from '../../settings/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
-import { readDayRange } from '../program/flag-values.ts';
+import { parseStreams, readDayRange } from '../program/flag-values.ts';
 import { counted, formatBytes } from '../screens/numbers.ts';
 import { renderTable, right, shrinking, type TableFrame } from '../screens/table.ts';
 

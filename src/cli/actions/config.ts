@@ -1,8 +1,6 @@
 import type { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { NamedOrganization } from '../../settings/organizations.ts';
-import type { SettingsReading } from '../../settings/read-settings.ts';
-import type { SettingEntry } from '../../settings/setting.ts';
+import type { NamedOrganization, SettingEntry, SettingsReading } from '../../settings/index.ts';
 import type { Action } from '../program/command.ts';
 import { hintOf } from '../remedies.ts';
 import { type Cell, renderTable, shrinking, type TableFrame } from '../screens/table.ts';
@@ -14,7 +12,7 @@ export const configAction: Action = async ({ reading, out }) => {
 };
 
 /** Builds the JSON document of the settings. */
-export function configDocument(reading: SettingsReading): unknown {
+function configDocument(reading: SettingsReading): unknown {
   const { organizationsFile } = reading.settings;
   return {
     settings: Object.fromEntries(
@@ -36,7 +34,7 @@ export function configDocument(reading: SettingsReading): unknown {
 }
 
 /** Every problem with the settings, and with the key files of the organizations file. */
-export function problemsOf({ problems, organizationProblems }: SettingsReading): readonly UsageError[] {
+function problemsOf({ problems, organizationProblems }: SettingsReading): readonly UsageError[] {
   return [...problems, ...organizationProblems];
 }
 
@@ -48,7 +46,7 @@ function shownOf({ name, apiKeyFile, problem, ...own }: NamedOrganization, { set
 }
 
 /** Draws the settings as a table in the order of the documentation, followed by their problems. */
-export function renderConfig(reading: SettingsReading, frame: TableFrame): string[] {
+function renderConfig(reading: SettingsReading, frame: TableFrame): string[] {
   const { entries } = reading;
   const columns = ['setting', shrinking('value'), 'source'];
   const table = renderTable(

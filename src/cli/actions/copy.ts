@@ -1,7 +1,7 @@
 import { copyWarehouse } from '../../../jobs/copy.ts';
-import type { CopiedTable, CopyReport } from '../../copy/events.ts';
+import type { CopiedTable, CopyReport } from '../../copy/index.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { parseWarehouse } from '../../settings/parsers.ts';
+import { parseWarehouse } from '../../settings/index.ts';
 import type { Action } from '../program/command.ts';
 import { counted, formatDuration, formatNumber } from '../screens/numbers.ts';
 import { namesOf, renderSteps, type Step } from '../screens/sections.ts';
@@ -26,7 +26,7 @@ export const copyAction: Action = async ({ settings, job, flags, out }) => {
 };
 
 /** Draws what a copy did, table by table, and whether both sides are now the same. */
-export function renderCopy(report: CopyReport, frame: TableFrame): string[] {
+function renderCopy(report: CopyReport, frame: TableFrame): string[] {
   return [
     headline(report, frame),
     '',

@@ -36,7 +36,7 @@ const REAL_SERVICE: readonly Step[] = [
 ];
 
 /** Draws what a demo did, the results of example queries, and what to try next. */
-export function renderDemo(result: DemoResult, frame: ScreenFrame): string[] {
+function renderDemo(result: DemoResult, frame: ScreenFrame): string[] {
   const { report, file, insights } = result;
   const warehouse = namesOf(file, true);
   if (report.exitCode !== EXIT.ok) return renderRunSummary(report, { ...frame, warehouse });

@@ -5,19 +5,34 @@ import {
   forecastRound,
   type NamedForecast,
 } from '../../../jobs/dry-run.ts';
-import { commonFailure, type OrganizationOutcome, type RoundReport } from '../../../jobs/round.ts';
+import {
+  commonFailure,
+  type OrganizationOutcome,
+  type RoundListener,
+  type RoundReport,
+} from '../../../jobs/round.ts';
 import type { ExportRequest } from '../../../jobs/run.ts';
-import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
+import { systemRandom } from '../../core/clock.ts';
+import { adviceOf, DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
 import { describeExitCode, EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { parseStreams, STREAMS } from '../../core/stream.ts';
-import type { RunProblem, RunReport } from '../../pipeline/events.ts';
-import type { EmailPolicy } from '../../privacy/email.ts';
-import { notifyListeners } from '../../serve/notify/notify.ts';
-import { performRound, type RoundListener } from '../../serve/perform-round.ts';
+import { STREAMS } from '../../core/stream.ts';
+import type { RunProblem, RunReport } from '../../pipeline/index.ts';
+import type { EmailPolicy } from '../../privacy/index.ts';
+import {
+  createMetrics,
+  createServiceMetrics,
+  notifyListeners,
+  openMetricsFile,
+  parseSchedule,
+  performRound,
+  type Schedule,
+  type ServiceView,
+  serve,
+} from '../../serve/index.ts';
 import { limitHeapGrowth } from '../process/stop-signals.ts';
 import type { Action, CommandContext } from '../program/command.ts';
 import { failureOf } from '../program/failure.ts';
-import { readDayRange } from '../program/flag-values.ts';
+import { parseStreams, readDayRange } from '../program/flag-values.ts';
 import { withHints } from '../remedies.ts';
 import { counted, formatDuration, formatNumber } from '../screens/numbers.ts';
 import { renderRunSummary, type SummaryFrame } from '../screens/run-summary.ts';
@@ -55,10 +70,10 @@ function checkNewSalt({ mode }: EmailPolicy, force: boolean): void {
 }
 
 /** How run and backfill differ. */
-export type ExportMode = Pick<ExportRequest, 'command' | 'force' | 'newestFirst' | 'newEmailSalt'>;
+type ExportMode = Pick<ExportRequest, 'command' | 'force' | 'newestFirst' | 'newEmailSalt'>;
 
 /** Performs run or backfill: a forecast with `--dry-run`, else an export. */
-export async function performExport(context: CommandContext, mode: ExportMode): Promise<ExitCode> {
+async function performExport(context: CommandContext, mode: ExportMode): Promise<ExitCode> {
   const { flags, settings, job, log, out } = context;
   const request: ExportRequest = {
     ...mode,
@@ -116,15 +131,11 @@ function reportOf({ organizations: [outcome] }: RoundReport): RunReport {
  * The listener that writes the metrics at the end, if the command line names a file for them.
  * @throws {UsageError} if the file could not be written.
  */
-export async function metricsFileListeners(context: CommandContext): Promise<RoundListener[]> {
+async function metricsFileListeners(context: CommandContext): Promise<RoundListener[]> {
   const { flags, settings, directory, job } = context;
   const file = flags.text('--metrics-file');
   if (file === undefined) return [];
-  // Loaded only if needed, because every run would wait for it.
-  const { expectMetricsFile, metricsFileListener } = await import('../../serve/metrics/metrics-file.ts');
-  const path = resolve(directory, file);
-  await expectMetricsFile(path);
-  return [metricsFileListener({ path, settings }, job)];
+  return [await openMetricsFile({ path: resolve(directory, file), settings }, job)];
 }
 
 /** Draws what an export would do. */
@@ -165,7 +176,7 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
 }
 
 /** Draws what an export of each organization would do. */
-export function renderForecasts(organizations: readonly NamedForecast[], frame: TableFrame): string[] {
+function renderForecasts(organizations: readonly NamedForecast[], frame: TableFrame): string[] {
   const columns = [shrinking('organization'), shrinking('id'), right('units'), right('requests'), 'time'];
   const rows = organizations.map(({ name, forecast }) => [
     name,
@@ -188,7 +199,7 @@ function durationText({ durationMs, isDurationEstimate }: ExportForecast): strin
 }
 
 /** Builds the JSON document of a round. */
-export function roundDocument(round: RoundReport): unknown {
+function roundDocument(round: RoundReport): unknown {
   const organizations = round.organizations.map(({ name, orgId, exitCode, report, error }) => {
     const { message, hint } = failureOf(error);
     return {
@@ -201,7 +212,7 @@ export function roundDocument(round: RoundReport): unknown {
 }
 
 /** Draws what a round did for each organization, the problems of each, and the next steps. */
-export function renderRound(round: RoundReport, frame: SummaryFrame): string[] {
+function renderRound(round: RoundReport, frame: SummaryFrame): string[] {
   const columns = [
     shrinking('organization'),
     shrinking('id'),
@@ -263,4 +274,48 @@ function nextOf({ exitCode }: RoundReport, { warehouse: { flag } }: SummaryFrame
   const again: Step = [`daywalk run${flag} --organization NAME`, 'exports one organization again'];
   const config: Step = ['daywalk config', 'the organizations, their key files, and every problem with them'];
   return [config, again, status];
+}
+
+/** Prints the address when the service listens, then serves until a signal. */
+export const serveAction: Action = async ({ job, out, log, settings, rereadSettings }) => {
+  limitHeapGrowth();
+  const { serveJitter: jitterMs, serveListen: listen } = settings;
+  const schedule = parseSchedule(settings.serveSchedule);
+  refuseLongJitter(schedule, jitterMs);
+  if (settings.now !== null) {
+    log.write({
+      level: 'warn',
+      event: 'settings',
+      message: `the clock stands still at ${settings.now.toISOString()}: no run follows the first one`,
+      hint: 'unset DAYWALK_NOW for a schedule',
+    });
+  }
+  let current = settings;
+  const metrics = await createMetrics({ clock: job.clock, settings: () => current });
+  const serviceText = await createServiceMetrics();
+  const options = {
+    schedule,
+    jitterMs,
+    listen,
+    settings,
+    readSettings: () => {
+      current = rereadSettings();
+      return current;
+    },
+    listeners: [...notifyListeners(settings, job), metrics.listener],
+    metricsText: async ({ warehouse, state }: ServiceView) =>
+      `${await metrics.text(warehouse)}\n${await serviceText(state)}`,
+    seed: systemRandom(),
+  };
+  await serve(options, job, (url) => out.show({ url }, () => [url]));
+  const reason: unknown = job.signal.reason;
+  return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
+};
+
+/** A longer one would make a tick late for the next one. */
+function refuseLongJitter({ text, shortestGapMs }: Schedule, jitterMs: number): void {
+  if (jitterMs < shortestGapMs) return;
+  throw new UsageError(`the jitter is as long as the shortest gap of the schedule "${text}", or longer`, {
+    hint: `choose a shorter --jitter, less than ${shortestGapMs / 60_000}m`,
+  });
 }

@@ -1,30 +1,34 @@
 import { devNull } from 'node:os';
 import { resolve } from 'node:path';
-import { drainHooks } from '../../../jobs/warehouse.ts';
-import { type Fired, type FiredHook, fire } from '../../client-hooks/fire.ts';
+import { drainHooks, warningsOf } from '../../../jobs/hooks.ts';
 import {
   type ConfiguredHook,
   type Edited,
+  type Fired,
+  type FiredHook,
+  fire,
   type HooksDocument,
   hooksOf,
   install,
   readDocument,
-  remove,
-} from '../../client-hooks/hooks-file.ts';
-import {
   readStored,
+  remove,
   replaceStored,
   type StoredFile,
   whileLocked,
-} from '../../client-hooks/hooks-file-storage.ts';
+} from '../../client-hooks/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { isObject } from '../../core/json.ts';
-import { warningsOf } from '../../hooks/drain.ts';
-import { firedFieldsOf, HOOK_EVENT_NAMES, isHookEventName, wrongFieldsOf } from '../../hooks/event.ts';
-import { NOTIFY_EVENTS } from '../../hooks/notification.ts';
-import { spoolOf } from '../../hooks/spool.ts';
+import {
+  firedFieldsOf,
+  HOOK_EVENT_NAMES,
+  isHookEventName,
+  NOTIFY_EVENTS,
+  spoolOf,
+  wrongFieldsOf,
+} from '../../hooks/index.ts';
 import type { Paint } from '../output/terminal.ts';
 import type { Action, CommandContext } from '../program/command.ts';
 import { readJsonInput } from '../program/flag-values.ts';
@@ -82,7 +86,7 @@ const RECEIVER = /(?:^|[\s/\\'"])(?:daywalk(?:\.cmd)?|cli[/\\]main\.[jt]s)['"]?\
 const EVENT_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
 /** What was done to a hooks file. */
-export interface FileResult {
+interface FileResult {
   readonly file: string;
   readonly changed: boolean;
   /** The events whose hooks were added, changed or removed. */
@@ -94,7 +98,7 @@ export interface FileResult {
 }
 
 /** What to install. */
-export interface InstallRequest {
+interface InstallRequest {
   readonly file: string;
   readonly events: readonly string[];
   readonly command: string;
@@ -107,7 +111,7 @@ export interface InstallRequest {
  * Installs a command for events; for {@link NOTIFY_EVENTS} when none are given.
  * @throws {UsageError} for an impossible event name or a file that is not a hooks file. Nothing is changed then.
  */
-export async function installHooks(request: InstallRequest): Promise<FileResult> {
+async function installHooks(request: InstallRequest): Promise<FileResult> {
   const { file, events, command, timeoutSeconds, clock, warn } = request;
   if (command.trim() === '')
     throw new UsageError('--command: the command is empty', { hint: 'omit it to install the receiver' });
@@ -125,7 +129,7 @@ export async function installHooks(request: InstallRequest): Promise<FileResult>
 }
 
 /** Removes the hooks with exactly this command, or every receiver of this program when the command is null. */
-export async function removeHooks(request: {
+async function removeHooks(request: {
   readonly file: string;
   readonly events: readonly string[];
   readonly command: string | null;
@@ -147,7 +151,7 @@ export async function removeHooks(request: {
 }
 
 /** Lists the hooks of a file, in its order. */
-export function listHooks(file: string): {
+function listHooks(file: string): {
   readonly file: string;
   readonly hooks: readonly (ConfiguredHook & { readonly isReceiver: boolean })[];
 } {
@@ -159,7 +163,7 @@ export function listHooks(file: string): {
  * Reads a hooks file.
  * @throws {UsageError} when it does not exist.
  */
-export function readExisting(file: string): StoredFile {
+function readExisting(file: string): StoredFile {
   const stored = readStored(file);
   if (stored.exists) return stored;
   throw new UsageError(`there is no hooks file ${file}`, { hint: 'daywalk hooks install creates one' });
@@ -259,7 +263,7 @@ async function readPayload(context: CommandContext): Promise<Record<string, unkn
 const FIRED_COLUMNS = ['verdict', right('exit'), right('ms'), shrinking('command'), shrinking('output')];
 
 /** What each hook did, and whether the agent continues. */
-export function renderFired({ event, blocked, hooks }: Fired, frame: TableFrame): string[] {
+function renderFired({ event, blocked, hooks }: Fired, frame: TableFrame): string[] {
   if (hooks.length === 0) return [`no hook is configured for ${event}`];
   const { green, red, yellow } = frame.style;
   const paints: Readonly<Record<FiredHook['verdict'], Paint>> = {

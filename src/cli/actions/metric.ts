@@ -1,11 +1,18 @@
 import { type AskedMetric, readMetric, readMetricSql } from '../../../jobs/metric.ts';
-import { additivityOf, type Dimension, dimensionsOf, GRAINS } from '../../../schema/metrics/define.ts';
-import { allMetrics } from '../../../schema/metrics/dictionary.ts';
+import {
+  additivityOf,
+  allMetrics,
+  DIMENSIONS,
+  type Dimension,
+  dimensionsOf,
+  GRAINS,
+} from '../../../schema/metrics/dictionary.ts';
 import { parseDay } from '../../core/day.ts';
-import { UsageError } from '../../core/errors.ts';
+import { nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { writeCsv } from '../../csv-files/write-csv.ts';
-import { type MetricAnswer, type MetricRow, parseDimension, UNASSIGNED } from '../../metrics/question.ts';
+import { writeCsv } from '../../csv-files/index.ts';
+import type { MetricAnswer, MetricRow } from '../../metrics/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
 import { formatMeasured, formatNumber } from '../screens/numbers.ts';
@@ -80,7 +87,7 @@ const ROWS_SHOWN_MAX = 1_000;
 const FIXED: readonly Dimension[] = ['date', 'week', 'month'];
 
 /** Draws an answer: a table, and what it rests on. */
-export function renderAnswer(by: readonly Dimension[], answer: MetricAnswer, frame: ScreenFrame): string[] {
+function renderAnswer(by: readonly Dimension[], answer: MetricAnswer, frame: ScreenFrame): string[] {
   const { metric, unit, rows } = answer;
   const columns = [
     ...by.map((name) => (FIXED.includes(name) ? name : shrinking(name))),
@@ -121,7 +128,7 @@ function partOf(
 }
 
 /** An answer as CSV: the dimensions and `value`. Numbers have all their digits; one that is not known is empty. */
-export function metricCsv(by: readonly Dimension[], { rows }: MetricAnswer): string {
+function metricCsv(by: readonly Dimension[], { rows }: MetricAnswer): string {
   const named = rows.map((row) =>
     'team' in row && row['team'] === null ? { ...row, team: UNASSIGNED } : row,
   );
@@ -129,7 +136,7 @@ export function metricCsv(by: readonly Dimension[], { rows }: MetricAnswer): str
 }
 
 /** A metric as the list shows it. */
-export interface ListedMetric {
+interface ListedMetric {
   readonly name: string;
   readonly unit: string;
   readonly title: string;
@@ -140,7 +147,7 @@ export interface ListedMetric {
 }
 
 /** Every metric of the dictionary. */
-export function listMetrics(): ListedMetric[] {
+function listMetrics(): ListedMetric[] {
   return allMetrics.map((metric) => ({
     name: metric.name,
     unit: metric.unit,
@@ -155,7 +162,7 @@ export function listMetrics(): ListedMetric[] {
 const WIDTH_WITH_TITLES = 110;
 
 /** Draws the list of metrics, one per line. The dimensions of all of them are named once, below. */
-export function renderMetrics(metrics: readonly ListedMetric[], frame: ScreenFrame): string[] {
+function renderMetrics(metrics: readonly ListedMetric[], frame: ScreenFrame): string[] {
   const hasTitles = frame.width >= WIDTH_WITH_TITLES;
   const columns = ['metric', 'also by', shrinking('unit'), ...(hasTitles ? [shrinking('title')] : [])];
   const rows = metrics.map(({ name, unit, title, dimensions }) => {
@@ -166,4 +173,17 @@ export function renderMetrics(metrics: readonly ListedMetric[], frame: ScreenFra
     ...renderTable(columns, rows, frame),
     frame.style.dim(`by ${GRAINS.join(', ')}, and also by what is listed; --json adds descriptions`),
   ];
+}
+
+/**
+ * Parses the name of a dimension.
+ * @throws {UsageError} for a name that is no dimension.
+ */
+export function parseDimension(name: string): Dimension {
+  const found = DIMENSIONS.find((dimension) => dimension === name);
+  if (found !== undefined) return found;
+  const nearest = nearestName(name, DIMENSIONS);
+  throw new UsageError(`"${name}" is not a dimension`, {
+    hint: nearest === undefined ? `choose from ${DIMENSIONS.join(', ')}` : `did you mean ${nearest}?`,
+  });
 }

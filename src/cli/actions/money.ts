@@ -1,6 +1,6 @@
 import { checkBudget } from '../../../jobs/csv-files.ts';
 import { parseMonth } from '../../core/day.ts';
-import type { BudgetCheck, BudgetStatus, CheckedBudget } from '../../csv-files/budget-check.ts';
+import type { BudgetCheck, BudgetStatus, CheckedBudget } from '../../csv-files/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Paint, Style } from '../output/terminal.ts';
 import type { Action } from '../program/command.ts';
@@ -21,7 +21,7 @@ export const checkBudgetAction: Action = async ({ settings, job, flags, out }) =
 const TEAMS_NAMED_MAX = 5;
 
 /** Draws the budgets of a month: what is spent, the forecast, and what both rest on. */
-export function renderCheck(check: BudgetCheck, frame: ScreenFrame): string[] {
+function renderCheck(check: BudgetCheck, frame: ScreenFrame): string[] {
   const columns = [shrinking('team'), right('so far'), right('forecast'), right('budget'), 'status'];
   const rows = check.teams.map((team) => checkedCells(team, frame));
   return [

@@ -7,11 +7,10 @@ import {
   serveDashboard,
 } from '../../../jobs/pages.ts';
 import { parseDay } from '../../core/day.ts';
-import { DaywalkError, UsageError } from '../../core/errors.ts';
+import { DaywalkError, nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { nearestName } from '../../core/nearest.ts';
-import { AUDIENCES, type Audience } from '../../look/audience.ts';
-import { SETTINGS } from '../../settings/settings-table.ts';
+import { AUDIENCES, type Audience } from '../../look/index.ts';
+import { SETTINGS } from '../../settings/index.ts';
 import { limitHeapGrowth } from '../process/stop-signals.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
 import { failureOf } from '../program/failure.ts';
@@ -99,7 +98,7 @@ function warn({ log }: CommandContext, { older = [] }: ReportResult): void {
 const NAMES_MAX = 10;
 
 /** Draws what was written, and what was left out. */
-export function renderReport(result: ReportResult, frame: TableFrame): string[] {
+function renderReport(result: ReportResult, frame: TableFrame): string[] {
   const { reports, list, too_small: small = [], inactive = [], from, until } = result;
   const period = from === until ? from : `${from} to ${until}`;
   const [only] = reports;

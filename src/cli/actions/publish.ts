@@ -8,13 +8,11 @@ import {
 } from '../../../jobs/publish.ts';
 import type { AnyTable } from '../../../schema/define.ts';
 import { publishedTables } from '../../../schema/tables.ts';
-import type { Total } from '../../bi/focus/charge.ts';
-import type { FocusReport } from '../../bi/focus/export.ts';
-import { formatOf } from '../../bi/focus/files.ts';
+import { type FocusReport, formatOf, type Total } from '../../bi/index.ts';
 import { parseMonth } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { LakeReport } from '../../publish/publish.ts';
+import type { LakeReport } from '../../publish/index.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted, formatBytes, formatNumber } from '../screens/numbers.ts';
 import { type Cell, renderTable, right, shrinking, type TableFrame } from '../screens/table.ts';
@@ -73,7 +71,7 @@ const NUMBERS = ['rows', 'size', 'written', 'unchanged', 'removed'].map(right);
 const LAKE_COLUMNS = [shrinking('table'), ...NUMBERS];
 
 /** Draws what was published: the files of each table, and the copy. */
-export function renderPublished({ parquet, sqlite }: PublishReport, frame: TableFrame): string[] {
+function renderPublished({ parquet, sqlite }: PublishReport, frame: TableFrame): string[] {
   const copy =
     sqlite === null ? [] : [`${escapeForTerminal(sqlite.path)}: a copy of ${formatBytes(sqlite.bytes)}`];
   return [...(parquet === null ? [] : renderLake(parquet, frame)), ...copy];
@@ -149,7 +147,7 @@ function nameOf(text: string): string {
 }
 
 /** Draws what a FOCUS file holds, and how it compares with the metric. */
-export function renderFocus(report: FocusReport, frame: TableFrame): string[] {
+function renderFocus(report: FocusReport, frame: TableFrame): string[] {
   const { file, bytes, is_unchanged, total, currency, metric_cost, difference, days } = report;
   const columns = ['', right('rows'), right('billable tokens'), right(`cost ${currency ?? ''}`.trim())];
   const state = is_unchanged ? 'unchanged' : 'written';

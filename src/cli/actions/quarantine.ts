@@ -8,7 +8,7 @@ import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';
-import { oneOf } from '../../settings/parsers.ts';
+import { oneOf } from '../../settings/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted } from '../screens/numbers.ts';

@@ -4,7 +4,7 @@ import { schemaDocument, schemaMarkdown } from '../../../schema/reference/docume
 import { DATABASES, DISTRIBUTIONS, schemaSql } from '../../../schema/reference/sql.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { oneOf } from '../../settings/parsers.ts';
+import { oneOf } from '../../settings/index.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted } from '../screens/numbers.ts';
 import { escapeForTerminal } from '../screens/text.ts';
@@ -50,7 +50,7 @@ export const biAction: Action = async ({ flags, operands, out, directory }) => {
 };
 
 /** Draws what was written, and what to do next. */
-export function renderBi({ directory, files, written, unchanged, removed, next_steps }: BiReport): string[] {
+function renderBi({ directory, files, written, unchanged, removed, next_steps }: BiReport): string[] {
   return [
     `${escapeForTerminal(directory)}: ${counted(files, 'file')}, ${written} written, ${unchanged} unchanged, ${removed} removed`,
     ...next_steps.map((step, index) => `${index + 1}. ${escapeForTerminal(step)}`),

@@ -1,5 +1,5 @@
 import { createRecordedSession, type NewSession } from '../../../jobs/sessions.ts';
-import { parseKnownIdentifiers } from '../../api/session-request.ts';
+import { parseKnownIdentifiers } from '../../api/index.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { isObject } from '../../core/json.ts';

@@ -1,7 +1,12 @@
 import { monthOf, type UtcDay } from '../../core/day.ts';
-import type { OpenState, OpenStateName } from '../../status/open-states.ts';
-import type { DayState, OrganizationStatus, SchemaDrift } from '../../status/organization.ts';
-import { UNIT_STATES, type UnitState } from '../../units/unit.ts';
+import type {
+  DayState,
+  OpenState,
+  OpenStateName,
+  OrganizationStatus,
+  SchemaDrift,
+} from '../../status/index.ts';
+import { UNIT_STATES, type UnitState } from '../../units/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Paint, Style } from '../output/terminal.ts';
 import { counted } from '../screens/numbers.ts';
@@ -14,7 +19,7 @@ const DAYS_PER_MONTH_MAX = 31;
 const LABEL_WIDTH = 9;
 
 /** A day and its state. */
-export interface CalendarDay {
+interface CalendarDay {
   readonly day: UtcDay;
   readonly state: DayState;
 }
@@ -37,7 +42,7 @@ const MARKS: Readonly<Record<DayState, Mark>> = {
   failed: { symbol: 'F', meaning: 'failed', paint: (style) => style.red },
 };
 
-export interface CalendarFrame {
+interface CalendarFrame {
   readonly width: number;
   readonly style: Style;
 }

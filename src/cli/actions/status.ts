@@ -2,12 +2,17 @@ import { digestWarehouse, readHealth, readStatus } from '../../../jobs/warehouse
 import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
-import type { QuarantineCount } from '../../ledger/quarantine.ts';
-import type { Refusal } from '../../organizations/identity.ts';
-import type { RunRecord } from '../../records/runs.ts';
-import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
-import type { DoubtedUnit, MissingReport, OrganizationStatus } from '../../status/organization.ts';
-import type { WarehouseStatus } from '../../status/status.ts';
+import type { QuarantineCount } from '../../ledger/index.ts';
+import type { Refusal } from '../../organizations/index.ts';
+import type { RunRecord } from '../../records/index.ts';
+import type {
+  DoubtedUnit,
+  Hole,
+  MissingReport,
+  OrganizationStatus,
+  UnconfirmedDays,
+  WarehouseStatus,
+} from '../../status/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext } from '../program/command.ts';
 import { hintOf } from '../remedies.ts';
@@ -260,7 +265,7 @@ function runRow(run: RunRecord, { style }: ScreenFrame): Cell[] {
 }
 
 /** Says why a warehouse is too old; null when it is not. */
-export function describeStaleness(
+function describeStaleness(
   { lastCompleteRunAgeMs: ageMs }: WarehouseStatus,
   hoursMax: number,
 ): string | null {

@@ -1,6 +1,6 @@
 import { exitCodeOf, type Verification, verifyWarehouse } from '../../../jobs/verify.ts';
 import { adviceFor, messageOf } from '../../core/errors.ts';
-import { type Finding, SEVERITIES, type Severity } from '../../verify/finding.ts';
+import { type Finding, SEVERITIES, type Severity } from '../../verify/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action } from '../program/command.ts';
 import { failureOf } from '../program/failure.ts';
@@ -48,7 +48,7 @@ const REMEDIES: Readonly<Record<Severity | 'damage', readonly Step[]>> = {
 };
 
 /** Builds the JSON document of a verification. */
-export function verificationDocument(result: Verification): unknown {
+function verificationDocument(result: Verification): unknown {
   if (result.organizations === undefined) return result;
   const organizations = result.organizations.map(({ error, ...compared }) => {
     const { message, hint } = failureOf(error);
@@ -58,7 +58,7 @@ export function verificationDocument(result: Verification): unknown {
 }
 
 /** Draws what a verification checked, its findings, and the remedies. */
-export function renderVerification(result: Verification, frame: ScreenFrame): string[] {
+function renderVerification(result: Verification, frame: ScreenFrame): string[] {
   const { style } = frame;
   const { counts, damages, pulledAgain } = result;
   const again =

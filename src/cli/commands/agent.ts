@@ -1,4 +1,4 @@
-import { settingsIn } from '../../settings/settings-table.ts';
+import { settingsIn } from '../../settings/index.ts';
 import { type Command, type CommandFlags, type CommandGroup, jsonFlag, usesOf } from '../program/command.ts';
 
 /** `daywalk hooks`. */

@@ -1,5 +1,11 @@
-import { type Command, type CommandGroup, jsonFlag, organizationFlag, usesOf } from '../program/command.ts';
-import { EXPORT } from './export.ts';
+import {
+  type Command,
+  type CommandGroup,
+  EXPORT,
+  jsonFlag,
+  organizationFlag,
+  usesOf,
+} from '../program/command.ts';
 
 /** `daywalk quarantine`. */
 const quarantineGroup: CommandGroup = {

@@ -1,5 +1,5 @@
-import type { FileTypes, LoadedFile } from '../../csv-files/loaded-file.ts';
-import type { SettingGroup } from '../../settings/setting.ts';
+import type { FileTypes, LoadedFile } from '../../csv-files/index.ts';
+import type { SettingGroup } from '../../settings/index.ts';
 import {
   type Command,
   type CommandGroup,
@@ -89,7 +89,7 @@ const people = csvCommands({
   listed: ', one line per period, with the number of users that each of them is',
   example: 'people, teams and periods',
   settings: ['emails'],
-  kind: async () => (await import('../../csv-files/people-file.ts')).peopleFile,
+  kind: async () => (await import('../../csv-files/index.ts')).peopleFile,
 });
 
 /** `daywalk people missing`: active users without a team. */
@@ -109,7 +109,7 @@ const peopleMissing: Command = {
     'daywalk people missing --json': 'also every conflict, and everyone without activity',
   },
   resultIsOutput: true,
-  load: async () => (await import('../actions/people.ts')).missingAction,
+  load: async () => (await import('../actions/csv-files.ts')).missingAction,
 };
 
 /** `daywalk prices load` and `list`: what a million billable tokens cost, and when. */
@@ -123,7 +123,7 @@ const prices = csvCommands({
   listed: ', one line per period',
   example: 'prices and periods',
   settings: [],
-  kind: async () => (await import('../../csv-files/prices.ts')).pricesFile,
+  kind: async () => (await import('../../csv-files/index.ts')).pricesFile,
 });
 
 const budgetGroup = {
@@ -141,7 +141,7 @@ const budgets = csvCommands({
   listed: '',
   example: 'budgets by month and team',
   settings: [],
-  kind: async () => (await import('../../csv-files/budgets.ts')).budgetsFile,
+  kind: async () => (await import('../../csv-files/index.ts')).budgetsFile,
 });
 
 /** `daywalk budget check`: the cost of each team so far and its forecast against the budget. */

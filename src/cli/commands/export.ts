@@ -1,17 +1,4 @@
-import { type Command, type CommandFlags, jsonFlag, usesOf } from '../program/command.ts';
-
-/** The groups of settings of commands that pull from the service. */
-export const EXPORT = [
-  'service',
-  'readiness',
-  'organizations',
-  'warehouse',
-  'pull',
-  'requests',
-  'emails',
-  'archive',
-  'spool',
-] as const;
+import { type Command, type CommandFlags, EXPORT, jsonFlag, usesOf } from '../program/command.ts';
 
 /** The flags that run and backfill share, besides the range of days. */
 const exportFlags: CommandFlags = {
@@ -96,6 +83,6 @@ export const exportCommands: readonly Command[] = [
     },
     isService: true,
     resultIsOutput: false,
-    load: async () => (await import('../actions/serve.ts')).serveAction,
+    load: async () => (await import('../actions/export.ts')).serveAction,
   },
 ];

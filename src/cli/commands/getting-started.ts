@@ -1,4 +1,4 @@
-import { ALL_SETTINGS, settingsIn } from '../../settings/settings-table.ts';
+import { ALL_SETTINGS, settingsIn } from '../../settings/index.ts';
 import { type Command, jsonFlag, usesOf } from '../program/command.ts';
 
 /** Commands that need no warehouse. */

@@ -1,5 +1,5 @@
-import { biTargets } from '../../bi/targets.ts';
-import { settingsIn } from '../../settings/settings-table.ts';
+import { biTargets } from '../../bi/index.ts';
+import { settingsIn } from '../../settings/index.ts';
 import { type Command, jsonFlag, organizationFlag, usesOf } from '../program/command.ts';
 
 /** Commands that bring what is stored to other tools and to people. */

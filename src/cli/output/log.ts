@@ -1,12 +1,12 @@
-import type { CopyEvent } from '../../copy/events.ts';
+import type { CopyEvent } from '../../copy/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isObject } from '../../core/json.ts';
-import type { RunEvent } from '../../pipeline/events.ts';
-import { publicName, publicText } from '../../privacy/public-text.ts';
-import type { ServeEvent } from '../../serve/service-state.ts';
+import type { RunEvent } from '../../pipeline/index.ts';
+import { publicName, publicText } from '../../privacy/index.ts';
+import type { ServeEvent } from '../../serve/index.ts';
 import { toSafeJson } from '../screens/text.ts';
 
-export type LogLevel = 'info' | 'warn' | 'error';
+type LogLevel = 'info' | 'warn' | 'error';
 
 export interface LogEntry {
   readonly level: LogLevel;

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { Redactor } from '../../settings/secrets.ts';
+import type { Redactor } from '../../settings/index.ts';
 import type { TableFrame } from '../screens/table.ts';
 import { escapeForTerminal, toSafeJson } from '../screens/text.ts';
 import type { Sink, Terminal } from './terminal.ts';
@@ -31,7 +31,7 @@ export interface Output {
   line(value: unknown): void;
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly sink: Pick<Sink, 'write'>;
   readonly terminal: Terminal;
   readonly redact: Redactor;
@@ -98,7 +98,7 @@ function holdBack(sink: Sink): HeldSink {
 }
 
 /** Where a command writes. */
-export interface Sinks {
+interface Sinks {
   readonly out: Sink;
   readonly err: Sink;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { unitName } from '../../units/unit.ts';
+import { unitName } from '../../units/index.ts';
 import { counted, formatDuration, formatNumber } from '../screens/numbers.ts';
 import { escapeForTerminal, truncateTo, widthOf } from '../screens/text.ts';
 import type { Log, ReportedEvent } from './log.ts';
@@ -79,7 +79,7 @@ function ticking(clock: Clock, everyMs: number, display: Display): Progress {
 const RETURN_AND_CLEAR = '\r\u001b[2K';
 
 /** A line at the bottom of a terminal that is redrawn in place, below all other output. */
-export interface LiveLine {
+interface LiveLine {
   /** Draws a text, which must have no line breaks and be narrower than the terminal. */
   show(text: string): void;
   /** Prints a line of other output. */
@@ -112,7 +112,7 @@ const BAR_MIN = 10;
 const BAR_MAX = 40;
 const GAP = '  ';
 
-export interface ProgressFrame {
+interface ProgressFrame {
   readonly atMs: number;
   /** The maximum width in cells. A longer line would wrap. */
   readonly width: number;
@@ -177,7 +177,7 @@ interface Sample {
 }
 
 /** The progress of a job, derived from its events. Times are monotonic milliseconds. */
-export interface ProgressState {
+interface ProgressState {
   readonly startedMs: number;
   /** The current step, before the plan is known. */
   readonly preparing: string;
@@ -267,7 +267,7 @@ export function requestRate({ samples, requests }: ProgressState, atMs: number):
 }
 
 /** The number of units that have ended, with or without success. */
-export function unitsEnded({ unitsDone, unitsByOthers, unitsFailed }: ProgressState): number {
+function unitsEnded({ unitsDone, unitsByOthers, unitsFailed }: ProgressState): number {
   return unitsDone + unitsByOthers + unitsFailed;
 }
 

@@ -28,7 +28,7 @@ export interface CliHost {
 }
 
 /** How this program was started. */
-export interface SelfSources {
+interface SelfSources {
   /** The file of the program. */
   readonly script: string;
   readonly node: string;

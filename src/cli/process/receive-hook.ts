@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { messageOf } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { receive } from '../../hooks/receive.ts';
-import { readReceiverSettings } from '../../settings/receiver-settings.ts';
+import { receive } from '../../hooks/index.ts';
+import { readReceiverSettings } from '../../settings/index.ts';
 import { escapeForTerminal } from '../screens/text.ts';
 
 const STDERR = 2;
@@ -58,6 +58,6 @@ export async function receiveAsProcess(argv: readonly string[]): Promise<void> {
 }
 
 async function dropEmails(json: string): Promise<string> {
-  const { privacyOf } = await import('../../privacy/email.ts');
+  const { privacyOf } = await import('../../privacy/index.ts');
   return privacyOf({ mode: 'drop' }).scrubJson(json);
 }

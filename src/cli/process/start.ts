@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { packageVersion, programScript } from '../../core/package.ts';
-import { redactorOfEnvironment } from '../../settings/settings.ts';
+import { packageVersion, programScript } from '../../core/files.ts';
+import { redactorOfEnvironment } from '../../settings/index.ts';
 import { commands } from '../commands.ts';
 import { describeFailure, failureOf } from '../program/failure.ts';
 import { runCli } from '../program/run-cli.ts';

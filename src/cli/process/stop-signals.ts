@@ -18,7 +18,7 @@ export interface ProcessControl {
 }
 
 /** Stop signals of the process, as an abort signal for jobs. */
-export interface Stopping {
+interface Stopping {
   /** Aborted with a {@link StoppedError} by the first signal. */
   readonly signal: AbortSignal;
   /** Stops listening. */

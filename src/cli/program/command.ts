@@ -1,16 +1,20 @@
 import type { JobContext } from '../../core/clock.ts';
 import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
-import { type NumberBounds, wholeNumber } from '../../settings/parsers.ts';
-import type { SettingsReading } from '../../settings/read-settings.ts';
-import type { Setting, SettingGroup } from '../../settings/setting.ts';
-import type { Settings } from '../../settings/settings.ts';
-import { settingsIn } from '../../settings/settings-table.ts';
+import {
+  type NumberBounds,
+  type Setting,
+  type SettingGroup,
+  type Settings,
+  type SettingsReading,
+  settingsIn,
+  wholeNumber,
+} from '../../settings/index.ts';
 import type { Log, ReportedEvent } from '../output/log.ts';
 import type { Output } from '../output/output.ts';
 
 /** The name of a flag: `--from`. */
-export type FlagName = `--${string}`;
+type FlagName = `--${string}`;
 
 /**
  * The descriptions of a command's flags, by syntax: `{ '--from <day>': 'first day' }`. The flag of a setting is declared
@@ -159,3 +163,16 @@ function parseNamed<Value>(flag: string, text: string, parser: (text: string) =>
     throw new UsageError(`${flag}: ${messageOf(error)}`, { cause: error, ...adviceOf(error) });
   }
 }
+
+/** The groups of settings of commands that pull from the service. */
+export const EXPORT = [
+  'service',
+  'readiness',
+  'organizations',
+  'warehouse',
+  'pull',
+  'requests',
+  'emails',
+  'archive',
+  'spool',
+] as const;

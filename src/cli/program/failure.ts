@@ -1,9 +1,8 @@
 import { systemClock } from '../../core/clock.ts';
 import { DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { publicText } from '../../privacy/public-text.ts';
-import type { Redactor } from '../../settings/secrets.ts';
-import type { LogFormat } from '../../settings/settings.ts';
+import { publicText } from '../../privacy/index.ts';
+import type { LogFormat, Redactor } from '../../settings/index.ts';
 import { createJsonLog, type Log } from '../output/log.ts';
 import type { Sink } from '../output/terminal.ts';
 import { hintOf } from '../remedies.ts';
@@ -51,7 +50,7 @@ export function reportFailure(error: unknown, reporting: FailureReporting): Exit
 }
 
 /** The report of an error that ends a command. */
-export interface Failure {
+interface Failure {
   readonly exitCode: ExitCode;
   readonly message: string;
   /** Further lines after the message. */
@@ -78,7 +77,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** A failure without texts of the service and whatever may name a person. */
-export function publicFailure({ exitCode, message, details, hint, stack }: Failure): Failure {
+function publicFailure({ exitCode, message, details, hint, stack }: Failure): Failure {
   return {
     exitCode,
     message: publicText(message),
@@ -97,7 +96,7 @@ export function describeFailure(failure: Failure, { debug }: { readonly debug: b
 }
 
 /** Writes a failure to a log, with its exit code as a field. */
-export function logFailure(log: Log, failure: Failure, { debug }: { readonly debug: boolean }): void {
+function logFailure(log: Log, failure: Failure, { debug }: { readonly debug: boolean }): void {
   const { exitCode, message, details, hint, stack } = failure;
   log.write({
     level: 'error',

@@ -1,8 +1,7 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { UsageError } from '../../core/errors.ts';
-import { nearestName } from '../../core/nearest.ts';
+import { nearestName, UsageError } from '../../core/errors.ts';
 import { isStream } from '../../core/stream.ts';
-import type { Setting } from '../../settings/setting.ts';
+import type { Setting } from '../../settings/index.ts';
 import { exitCodesHelp } from '../exit-codes.ts';
 import { type Command, type CommandGroup, createFlags, type Flags } from './command.ts';
 import { NoCommandError } from './failure.ts';
@@ -16,10 +15,10 @@ export interface CommandInvocation {
 }
 
 /** The meaning of a command line: a command to perform, or a text to print, such as help. */
-export type Invocation = CommandInvocation | { readonly kind: 'text'; readonly text: string };
+type Invocation = CommandInvocation | { readonly kind: 'text'; readonly text: string };
 
 /** The commands to recognize, and how to print help. */
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly commands: readonly Command[];
   /** Called only for `--version`. */
   version(): string;
@@ -216,7 +215,7 @@ function whereToLook(argv: readonly string[], commands: readonly Command[]): str
 }
 
 /** The text before and after the list of commands. */
-export const programHelp = {
+const programHelp = {
   description:
     "Exports an agent platform's daily analytics and readiness reports into SQL tables. Each day is stored whole or " +
     'not at all. An interrupted run is resumed by the next one, and repeated runs give the same result.',
@@ -231,15 +230,15 @@ ${exitCodesHelp()}`,
 };
 
 /** The description of a setting, with its default. */
-export function settingDoc({ doc, fallbackText }: Setting): string {
+function settingDoc({ doc, fallbackText }: Setting): string {
   return fallbackText === null ? doc : `${doc} (default: ${fallbackText})`;
 }
 
 /** Formats a term and its description as aligned lines that fit the width. */
-export type FormatItem = (term: string, termWidth: number, doc: string) => string;
+type FormatItem = (term: string, termWidth: number, doc: string) => string;
 
 /** The sections of a command's help after its flags: environment and examples. */
-export function commandHelp({ uses, examples }: Command, formatItem: FormatItem): string {
+function commandHelp({ uses, examples }: Command, formatItem: FormatItem): string {
   const shown = Object.entries(examples).map(([line, does]) => `  $ ${line}\n      ${does}`);
   return `\n${environmentHelp(uses, formatItem)}\nExamples:\n${shown.join('\n')}`;
 }

@@ -1,15 +1,19 @@
 import { systemClock } from '../../core/clock.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
-import { readSettings, type SettingsReading, soundSettings } from '../../settings/read-settings.ts';
 import {
   createLearningRedactor,
-  type LearningRedactor,
+  type LogFormat,
   type Redactor,
+  readSettings,
+  redactorOfEnvironment,
   redactorOfLocations,
-} from '../../settings/secrets.ts';
-import { type LogFormat, redactorOfEnvironment, type Settings, secretsOf } from '../../settings/settings.ts';
-import { SETTINGS } from '../../settings/settings-table.ts';
+  SETTINGS,
+  type Settings,
+  type SettingsReading,
+  secretsOf,
+  soundSettings,
+} from '../../settings/index.ts';
 import { createOutput, runQuietly } from '../output/output.ts';
 import { createReporting, type Reporting } from '../output/reporting.ts';
 import type { Sink, Terminal } from '../output/terminal.ts';
@@ -46,7 +50,7 @@ export async function performCommand(
     uses: command.uses,
   });
   const learning = createLearningRedactor(secretsOf(reading.settings));
-  const redact = redactorFor(command, { flags, learning, env: host.env });
+  const redact = redactorFor(command, { flags, redact: learning.redact, env: host.env });
   const rereadSettings = () => {
     const fresh = reading.reread();
     learning.learn(secretsOf(fresh));
@@ -173,11 +177,11 @@ function settingFlags(command: Command, flags: Flags): Record<string, string | u
 /** Hides the secrets of the settings, the environment, and flags that may hold a password. */
 function redactorFor(
   command: Command,
-  { flags, learning, env }: { flags: Flags; learning: LearningRedactor; env: CliHost['env'] },
+  { flags, redact, env }: { flags: Flags; redact: Redactor; env: CliHost['env'] },
 ): Redactor {
   const locations = (command.mayHoldPassword ?? []).flatMap((flag) => flags.text(flag) ?? []);
-  const redactors = [learning.redact, redactorOfEnvironment(env), redactorOfLocations(locations)];
-  return (text) => redactors.reduce((result, redact) => redact(result), text);
+  const redactors = [redact, redactorOfEnvironment(env), redactorOfLocations(locations)];
+  return (text) => redactors.reduce((result, hide) => hide(result), text);
 }
 
 /** The configured log format; undefined for the default. */

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { redactorOfEnvironment } from '../../settings/settings.ts';
+import { redactorOfEnvironment } from '../../settings/index.ts';
 import { COLUMNS_DEFAULT, createSink, terminalOf } from '../output/terminal.ts';
 import type { CliHost } from '../process/host.ts';
 import { reportFailure } from './failure.ts';
@@ -48,10 +48,7 @@ async function dispatch(host: CliHost, streams: CliStreams): Promise<ExitCode> {
  * True if a flag, or without a flag the environment, selects JSON logs. Reads the unparsed arguments, so that an error of
  * the parser is reported in the right format.
  */
-export function asksForJsonLog(
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): boolean {
+function asksForJsonLog(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): boolean {
   const given = argv.flatMap((argument, index) => {
     if (argument === '--log') return [argv[index + 1]];
     return argument.startsWith('--log=') ? [argument.slice('--log='.length)] : [];

@@ -1,5 +1,5 @@
 import { type DaySpan, daysBetween, spansOf } from '../../core/day.ts';
-import type { CoveredDays, MetricAnswer } from '../../metrics/question.ts';
+import type { CoveredDays, MetricAnswer } from '../../metrics/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import { counted, formatNumber } from './numbers.ts';
 import { escapeForTerminal, wrapText } from './text.ts';
@@ -7,7 +7,7 @@ import { escapeForTerminal, wrapText } from './text.ts';
 const PROVENANCE_LINES_MAX = 6;
 
 /** What numbers rest on. */
-export type Basis = Pick<MetricAnswer, 'org_id' | 'from' | 'until' | 'days' | 'run_id'>;
+type Basis = Pick<MetricAnswer, 'org_id' | 'from' | 'until' | 'days' | 'run_id'>;
 
 /**
  * Draws what numbers rest on: the organization, the days, which of them may still change or are missing, and the run that

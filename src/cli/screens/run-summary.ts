@@ -1,6 +1,6 @@
 import { describeExitCode, EXIT } from '../../core/exit-code.ts';
-import type { RunReport } from '../../pipeline/events.ts';
-import { UNIT_STATES } from '../../units/unit.ts';
+import type { RunReport } from '../../pipeline/index.ts';
+import { UNIT_STATES } from '../../units/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import { counted, formatDuration, formatNumber } from './numbers.ts';
 import type { WarehouseNames } from './sections.ts';

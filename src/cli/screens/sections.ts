@@ -1,7 +1,5 @@
-import type { RunProblem } from '../../pipeline/events.ts';
-import type { SettingsReading } from '../../settings/read-settings.ts';
-import { maskUrlPassword } from '../../settings/secrets.ts';
-import { SETTINGS } from '../../settings/settings-table.ts';
+import type { RunProblem } from '../../pipeline/index.ts';
+import { maskUrlPassword, SETTINGS, type SettingsReading } from '../../settings/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Style } from '../output/terminal.ts';
 import { hintOf } from '../remedies.ts';

@@ -3,12 +3,12 @@ import { formatNumber } from './numbers.ts';
 import { escapeForTerminal, padTo, truncateTo, widthOf } from './text.ts';
 
 /** The content of a cell: text (it is escaped), a number (it is grouped), or nothing. */
-export type Content = string | number | null;
+type Content = string | number | null;
 
 /** A cell, with its colour if it has one. */
 export type Cell = Content | { readonly content: Content; readonly paint: Paint };
 
-export interface TableColumn {
+interface TableColumn {
   readonly header: string;
   readonly align?: 'left' | 'right';
   /**
@@ -112,7 +112,7 @@ function renderLine(
 }
 
 /** A table of the first items of a list. */
-export interface Listing<Item> {
+interface Listing<Item> {
   readonly columns: readonly (string | TableColumn)[];
   readonly items: readonly Item[];
   row(item: Item): readonly Cell[];

@@ -83,7 +83,7 @@ function widthOfGrapheme(grapheme: string): number {
   return EMOJI.test(grapheme) || WIDE.test(grapheme) ? 2 : 1;
 }
 
-export interface WrapFrame {
+interface WrapFrame {
   readonly width: number;
   /** The start of the first line; the others are indented to the same width. */
   readonly lead: string;
@@ -126,7 +126,7 @@ function breakWord(word: string, room: number): string[] {
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits a text into characters as a person sees them. */
-export function* graphemesOf(text: string): Generator<string> {
+function* graphemesOf(text: string): Generator<string> {
   // Created on first use, because creating it takes a tenth of the start-up time.
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment } of segmenter.segment(text)) yield segment;

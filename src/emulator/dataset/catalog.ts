@@ -1,5 +1,5 @@
 /** Splits a text into its words. */
-export function split(text: string): readonly string[] {
+function split(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
@@ -23,7 +23,7 @@ export const REPOSITORY_NAMES = split(`
 `);
 
 /** A model of the emulated organization. Days count from the first day with data. */
-export interface Model {
+interface Model {
   readonly id: string;
   readonly tier: 'standard' | 'thinking';
   /** Credits per weighted token. */

@@ -106,7 +106,7 @@ export function addBit(set: Bitset, index: number): void {
 }
 
 /** Removes a member. */
-export function dropBit(set: Bitset, index: number): void {
+function dropBit(set: Bitset, index: number): void {
   set[index >>> 5] = (set[index >>> 5] ?? 0) & ~(1 << (index & 31));
 }
 

@@ -65,7 +65,7 @@ export function createUserDay() {
 export type UserDay = ReturnType<typeof createUserDay>;
 
 /** Spellings per MCP server. */
-export const SPELLINGS = 2;
+const SPELLINGS = 2;
 
 /** Creates the sums of a day without activity. */
 export function createOrgDay() {

@@ -90,7 +90,7 @@ const FILES_ASPECT = { language: 40 } as const;
 const LANGUAGES_PER_USER = 4;
 
 /** Draws files, commits, pull requests, languages and extensions. The tool calls must be set. */
-export function drawFiles(draws: Draws, habits: Habits & { without: number }, into: UserDay): void {
+function drawFiles(draws: Draws, habits: Habits & { without: number }, into: UserDay): void {
   const calls = into.toolCalls;
   into.filesCreated = draws.below(1 + calls / 9);
   into.filesEdited = draws.below(1 + calls / 3);
@@ -133,11 +133,7 @@ const MODELS_ASPECT = { model: 50, season: 51 } as const;
 const FASHION_DAYS = 45;
 
 /** Draws the credits by model. The messages and tool calls must be set. */
-export function drawModels(
-  draws: Draws,
-  habits: Habits & { day: number; without: number },
-  into: UserDay,
-): void {
+function drawModels(draws: Draws, habits: Habits & { day: number; without: number }, into: UserDay): void {
   into.models.fill(0);
   const uses = 1 + draws.below(3);
   let work = into.toolCalls * (1_500 + draws.below(4_000)) + into.userMessages * (500 + draws.below(1_500));
@@ -213,7 +209,7 @@ const ARTIFACT_SHARE = 0.00006;
 const CALLS_ASPECT = { client: 30, mcp: 31, spelling: 32, delegation: 33 } as const;
 
 /** Draws tools, MCP calls, skills, commands, hooks, clients and autonomy. The messages and tool calls must be set. */
-export function drawCalls(draws: Draws, habits: Habits, into: UserDay): void {
+function drawCalls(draws: Draws, habits: Habits, into: UserDay): void {
   drawClients(draws, habits, into);
   drawMcp(draws, habits, into);
   spread(draws, into.toolCalls - into.mcpCalls, into.tools, 4 + draws.below(5), pickTool);
@@ -280,13 +276,13 @@ function drawArtifact(draws: Draws, into: UserDay): void {
 }
 
 /** A user. Habits, such as the configured servers, depend on the user and not on the day. */
-export interface Habits {
+interface Habits {
   readonly seed: number;
   readonly user: number;
 }
 
 /** Distributes `total` completely over at most `slots` indexes, which `place` picks. */
-export function spread(
+function spread(
   draws: Draws,
   total: number,
   counts: Int32Array,
@@ -304,6 +300,6 @@ export function spread(
 }
 
 /** Returns a function that picks any of `count` indexes with the same probability. */
-export function even(count: number): (draws: Draws) => number {
+function even(count: number): (draws: Draws) => number {
   return (draws) => draws.below(count);
 }

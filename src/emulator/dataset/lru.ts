@@ -1,5 +1,5 @@
 /** A cache of bounded weight. It forgets the least recently used values first. */
-export interface Lru<Value> {
+interface Lru<Value> {
   /** Returns the value of the key. Makes it first if it is not in the cache. */
   remember(key: string, make: () => Value): Value;
   clear(): void;

@@ -20,7 +20,7 @@ const EMAIL_DOMAINS = ['example.com', 'eng.example.com', 'example.org'] as const
 const ASPECT = { joined: 1, leaves: 2, rate: 3, active: 4, email: 5, rename: 6, level: 7 } as const;
 
 /** The options that determine all users. */
-export interface PopulationOptions {
+interface PopulationOptions {
   readonly seed: number;
   readonly size: number;
   /** Every user is a member from the first day, stays, and is active every day. */
@@ -105,7 +105,7 @@ export function buildPopulation(options: PopulationOptions): Population {
 }
 
 /** Returns 0 for Monday to 6 for Sunday. */
-export function weekdayIndex(day: number): number {
+function weekdayIndex(day: number): number {
   return (day + FIRST_WEEKDAY) % 7;
 }
 

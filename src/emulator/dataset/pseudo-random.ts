@@ -5,7 +5,7 @@ const UINT32 = 4_294_967_296;
  * Mixes 32 bits. It uses only integer operations, so the result is the same on every machine and Node version. For the
  * same reason nothing in the data set uses Math.sin, Math.pow or Math.log.
  */
-export function mix(bits: number): number {
+function mix(bits: number): number {
   let h = bits | 0;
   h = Math.imul(h ^ (h >>> 16), 0x7feb352d);
   h = Math.imul(h ^ (h >>> 15), 0x846ca68b);

@@ -17,7 +17,7 @@ const REPORTS_PER_REPOSITORY = 6;
 const ASPECT = { repository: 60, created: 61, order: 62, reportId: 63, repositoryId: 64 } as const;
 
 /** Order of the readiness list. */
-export type ReportOrder = 'newest' | 'oldest' | 'shuffled';
+type ReportOrder = 'newest' | 'oldest' | 'shuffled';
 
 /** Changes to the reports since the start. */
 export interface ReportChanges {

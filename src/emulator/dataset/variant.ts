@@ -21,13 +21,13 @@ export interface DayVariant {
 }
 
 /** A share of the users, from 0 to 1. The salt, which is never 0, selects the users. */
-export interface SomeUsers {
+interface SomeUsers {
   readonly salt: number;
   readonly share: number;
 }
 
 /** An unchanged day. */
-export const ORIGINAL: DayVariant = {
+const ORIGINAL: DayVariant = {
   key: '',
   empty: false,
   renumbered: [],

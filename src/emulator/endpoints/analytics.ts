@@ -1,5 +1,4 @@
-import { GROUP_BY } from '../../contract/paths.ts';
-import type { UserRow } from '../../contract/shapes.ts';
+import { GROUP_BY, type UserRow } from '../../contract/index.ts';
 import { FIRST_DAY, shiftDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { DELEGATION, MODELS } from '../dataset/catalog.ts';
@@ -158,7 +157,7 @@ function activeDays(world: World, scope: { stream: 'users'; range: RequestedRang
 }
 
 /** One row of /users: what an active user did on the day of the view (specification, section 2.4). */
-export function writeUserRow(view: DayView, user: number): UserRow {
+function writeUserRow(view: DayView, user: number): UserRow {
   const { dataset, day, date } = view;
   const facts = dataset.userDay(user, day, 'users');
   const model = MODELS[facts.primaryModel];

@@ -63,7 +63,7 @@ export function writeUnknownTail({ unknownFields }: Quirks): string {
 type Distortions = Pick<Quirks, 'unknownFields' | 'nullMetrics'>;
 
 /** The field that the quirk `unknownFields` adds to an object. */
-export const UNKNOWN_FIELD = { emulator_extra: { note: 'not in the specification' } } as const;
+const UNKNOWN_FIELD = { emulator_extra: { note: 'not in the specification' } } as const;
 /** Objects that accept any key. An added field would be another entry, not an unknown field. */
 const MAPS = new Set(['daily_active_users_by_client', 'apps', 'report']);
 

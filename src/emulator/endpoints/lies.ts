@@ -1,5 +1,5 @@
 import type { Invariant } from '../../../schema/invariants.ts';
-import type { ReadinessReport } from '../../contract/shapes.ts';
+import type { ReadinessReport } from '../../contract/index.ts';
 import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { DailyStream, Stream } from '../../core/stream.ts';
 import { addBit, type Bitset, createBitset, membersOf } from '../dataset/dataset.ts';
@@ -16,13 +16,13 @@ import {
 import type { RequestedRange } from './params.ts';
 
 /** The stream and days of a request. A request for readiness reports has no days. */
-export interface RequestScope {
+interface RequestScope {
   readonly stream: Stream;
   readonly range: RequestedRange | null;
 }
 
 /** True when the lie applies to the request. */
-export function applies(where: Where, { stream, range }: RequestScope): boolean {
+function applies(where: Where, { stream, range }: RequestScope): boolean {
   if (where.streams !== undefined && !where.streams.includes(stream)) return false;
   if (where.asked !== undefined && where.asked !== (isSeveralDays(range) ? 'range' : 'day')) return false;
   return (
@@ -32,7 +32,7 @@ export function applies(where: Where, { stream, range }: RequestScope): boolean 
 }
 
 /** True when the list has the day for this stream. */
-export function includesDay(days: DaysByStream | undefined, stream: DailyStream, date: UtcDay): boolean {
+function includesDay(days: DaysByStream | undefined, stream: DailyStream, date: UtcDay): boolean {
   if (days === undefined) return false;
   return (isDayList(days) ? days : (days[stream] ?? [])).includes(date);
 }
@@ -196,7 +196,7 @@ export interface Paging {
 }
 
 /** Where an honest page ends. */
-export interface PageEnd {
+interface PageEnd {
   readonly hasMore: boolean;
   /** The cursor that continues here; null after a last page without users. */
   readonly cursor: string | null;

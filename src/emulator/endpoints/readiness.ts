@@ -1,4 +1,4 @@
-import type { Criterion, ReadinessReport } from '../../contract/shapes.ts';
+import type { Criterion, ReadinessReport } from '../../contract/index.ts';
 import { startOfDayMs } from '../../core/day.ts';
 import { APP_PATHS, APPLICATION_CRITERIA, NEW_CRITERIA, REPOSITORY_CRITERIA } from '../dataset/catalog.ts';
 import { Draws, hash, hexDigits, unitOf } from '../dataset/pseudo-random.ts';
@@ -73,7 +73,7 @@ const ASPECT = { report: 70, commit: 71, skipped: 72, fraction: 73 } as const;
 const draws = new Draws();
 
 /** Writes one readiness report (specification, section 2.5). Some reports lack optional fields. */
-export function writeReport(
+function writeReport(
   reports: Reports,
   changes: ReportChanges,
   report: number,

@@ -10,7 +10,7 @@ import type {
   ToolElement,
   ToolsByToolRow,
   ToolsRow,
-} from '../../contract/shapes.ts';
+} from '../../contract/index.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import {
@@ -54,14 +54,14 @@ export function rank(
 }
 
 /** Divides and rounds to four decimal places; 0 when the divisor is 0. */
-export function divide(amount: number, by: number): number {
+function divide(amount: number, by: number): number {
   return by === 0 ? 0 : Math.round((amount * 10_000) / by) / 10_000;
 }
 
 const NOTHING = createOrgDay();
 
 /** The sums of the day. A day without activity has zeros or null (no row), as the quirk says. */
-export function orgDayOf(view: DayView, stream: DailyStream): OrgDay | null {
+function orgDayOf(view: DayView, stream: DailyStream): OrgDay | null {
   const org = view.day < 0 ? null : view.dataset.orgDay(view.day, stream);
   if (org !== null || view.day < 0) return org;
   return view.quirks.emptyDays === 'zeros' ? NOTHING : null;
@@ -205,7 +205,7 @@ const PARTS = 10_000;
  * Computes the shares of tool calls by autonomy level. They sum to exactly 1 in ten-thousandths. There is no `spec`
  * share: calls in that mode count as auto_low.
  */
-export function splitByAutonomy(callsByDelegation: ArrayLike<number>): AutonomyRatio {
+function splitByAutonomy(callsByDelegation: ArrayLike<number>): AutonomyRatio {
   const calls = (level: (typeof DELEGATION)[number]) => callsByDelegation[DELEGATION.indexOf(level)] ?? 0;
   const [high = 0, medium = 0, low = 0, manual = 0] = apportion([
     calls('auto-high'),

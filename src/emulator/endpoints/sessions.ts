@@ -74,7 +74,7 @@ function isSessionRequest(json: unknown): json is SessionRequest {
 }
 
 /** One invalid place of a request, as `metadata.problems` of the 400 lists it. */
-export interface Violation {
+interface Violation {
   /** JSON pointer into the body; '' for the body itself. */
   readonly pointer: string;
   readonly rule: string;

@@ -115,7 +115,7 @@ function fillRevision(request: RevisionRequest, call: ApiCall): RevisionRequest 
 }
 
 /** The request, and the functions that an action may call. */
-export interface FaultContext {
+interface FaultContext {
   readonly call: ApiCall;
   /** Prepares the response without faults to this request, or to the same request with another URL. */
   answer(url?: string): PreparedResponse;
@@ -128,7 +128,7 @@ export interface FaultContext {
 type Mode = ActionOf<'cursor'>['mode'];
 
 /** Breaks the cursor of a response. Reports a miss if the response has no paging. */
-export function breakCursor(
+function breakCursor(
   mode: Mode,
   current: () => PreparedResponse,
   { call, answer, missed }: FaultContext,
@@ -177,7 +177,7 @@ const PADDING_CHARS = 1_000;
 const OVERSIZED_BYTES = 128 * 1024;
 
 /** Translates a transport action into the delivery of the response. */
-export function toDelivery(action: TransportAction): Delivery {
+function toDelivery(action: TransportAction): Delivery {
   switch (action.type) {
     case 'hang':
       return { type: 'hang' };

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { SESSIONS_PATH } from '../../contract/paths.ts';
+import { SESSIONS_PATH } from '../../contract/index.ts';
 import { isRecord } from '../parse.ts';
 import type { ApiCall } from '../request.ts';
 import { type PreparedResponse, prepareJson, titleOf, writeSessionProblem } from '../response.ts';
@@ -112,7 +112,7 @@ export function fillTemplates(value: unknown, call: ApiCall): unknown {
 }
 
 /** The patched JSON text and the number of changed places. */
-export interface Patched {
+interface Patched {
   readonly json: string;
   readonly changes: number;
 }

@@ -111,12 +111,12 @@ export function parseRules(json: unknown): Rule[] {
 }
 
 /** The name of a rule in the journal. */
-export function idOf(rule: Pick<Rule, 'id'>, index: number): string {
+function idOf(rule: Pick<Rule, 'id'>, index: number): string {
   return rule.id ?? `rule-${index + 1}`;
 }
 
 /** Counts how often a rule matched and fired. */
-export interface RuleObserver {
+interface RuleObserver {
   matched(ruleId: string): void;
   fired(ruleId: string): void;
 }
@@ -192,7 +192,7 @@ function countUrl({ byUrl, matches }: Counter, url: string): number {
 }
 
 /** True when the rule matches the request. `pageOf` is costly, so it is called only when everything else matches. */
-export function matches(match: Match, call: ApiCall, pageOf: () => number | null): boolean {
+function matches(match: Match, call: ApiCall, pageOf: () => number | null): boolean {
   const { target, caller, method } = call;
   if (match.method !== undefined && match.method !== method) return false;
   if (match.stream !== undefined && match.stream !== target.stream) return false;

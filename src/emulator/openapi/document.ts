@@ -1,10 +1,5 @@
-import {
-  ANALYTICS_PATHS,
-  GROUP_BY,
-  READINESS_MOVED_PATH,
-  READINESS_PATH,
-  SESSIONS_PATH,
-} from '../../contract/paths.ts';
+import { ANALYTICS_PATHS, GROUP_BY, READINESS_PATH, SESSIONS_PATH } from '../../contract/index.ts';
+import { READINESS_MOVED_PATH } from '../request.ts';
 import {
   EXAMPLES,
   groupBy,
@@ -21,7 +16,7 @@ import { ANSWER_SCHEMAS, ROW_SCHEMAS } from './schemas.ts';
 import { SESSION_SCHEMAS } from './session-schemas.ts';
 
 /** The groups of operations. Generated clients use them as modules. */
-export const TAGS = {
+const TAGS = {
   analytics: {
     name: 'Analytics',
     description: 'Usage of the organization by UTC day, one day late. Requires the Manager or Owner role.',
@@ -34,7 +29,7 @@ export const TAGS = {
 } as const;
 
 /** The operations of one path. */
-export interface PathItem {
+interface PathItem {
   readonly get: { readonly operationId: string; readonly [field: string]: unknown };
 }
 
@@ -136,7 +131,7 @@ const REDIRECT = response(
 );
 
 /** The operations by path (specification, sections 4.2 and 4.3). */
-export const OPERATIONS: Readonly<Record<string, PathItem>> = {
+const OPERATIONS: Readonly<Record<string, PathItem>> = {
   [ANALYTICS_PATHS.tokens]: describeGrouped('getTokens', 'Credits by day.', GROUP_BY.tokens, [
     'TokensAnswer',
     'TokensByModelAnswer',
@@ -189,7 +184,7 @@ const SESSION_REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /** The operation of `/api/v0/sessions` (section 4.1). */
-export const SESSION_OPERATIONS = {
+const SESSION_OPERATIONS = {
   post: {
     operationId: 'createSession',
     tags: [TAGS.sessions.name],

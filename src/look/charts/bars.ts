@@ -3,7 +3,6 @@ import { type UtcDay, weekdayOf } from '../../core/day.ts';
 import { formatNumber } from '../numbers.ts';
 import type { Chart } from '../page.ts';
 import { shortDay } from '../words.ts';
-import { scaleOf } from './axes.ts';
 import {
   type Bar,
   barMark,
@@ -20,10 +19,11 @@ import {
   linePath,
   pixels,
   plotWidth,
+  scaleOf,
 } from './plot.ts';
 
 /** A value of one day. */
-export interface DayValue {
+interface DayValue {
   readonly day: UtcDay;
   /** Null for a day that is not stored: the bar is missing, and not 0. */
   readonly value: number | null;
@@ -144,7 +144,7 @@ function namesBeside(means: readonly (number | null)[], hasOpen: boolean): EndLa
 }
 
 /** One part of one bar. */
-export interface StackPart {
+interface StackPart {
   /** First day of the week, or the month. */
   readonly bucket: string;
   readonly group: string;

@@ -5,7 +5,7 @@ import { dayName, shortMonth } from '../words.ts';
 import { type Mark, plainText } from './plot.ts';
 
 /** Side of a mark in pixels. */
-export const MARK_SIZE = 12;
+const MARK_SIZE = 12;
 
 /**
  * What all drawings of a document share: the hatching of what is not settled, and the marks of the calendar. A document

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { formatNumber } from '../numbers.ts';
 import type { Chart } from '../page.ts';
-import { scaleOf } from './axes.ts';
 import {
   bucketWords,
   COLORS,
@@ -17,16 +16,17 @@ import {
   pixels,
   plainText,
   plotWidth,
+  scaleOf,
 } from './plot.ts';
 
 /** A line, with its name at the end. */
-export interface Series {
+interface Series {
   readonly name: string;
   /** In order. A value of null is a gap. */
   readonly points: readonly SeriesPoint[];
 }
 
-export interface SeriesPoint {
+interface SeriesPoint {
   readonly bucket: string;
   readonly value: number | null;
   /** True if the value may still change: the line is dotted. */

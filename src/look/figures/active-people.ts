@@ -1,19 +1,25 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
-import { type NamedQuery, PHRASES, selectSql, withSql } from '../../metrics/query/select.ts';
-import { UNASSIGNED } from '../../metrics/question.ts';
-import { cellOf, type NumberFormat, noNumber, type ShownNumber } from '../numbers.ts';
+import { type NamedQuery, PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
+import {
+  cellOf,
+  type MetricResult,
+  type NumberFormat,
+  noNumber,
+  type Result,
+  type ShownNumber,
+} from '../numbers.ts';
 import { type Cell, type Column, linkTo, type Table } from '../page.ts';
-import type { Filters, MetricResult, PageReader, Result } from '../reader.ts';
+import type { Filters, PageReader } from '../reader.ts';
 
 /** The numbers of a person, by the name that `?sort=` takes. */
-export const PERSON_NUMBERS = {
+const PERSON_NUMBERS = {
   credits: { metric: 'billable_tokens', title: 'Credits', format: 'compact' },
   sessions: { metric: 'sessions', title: 'Sessions', format: 'count' },
   commits: { metric: 'git_commits', title: 'Commits', format: 'count' },
 } as const satisfies Record<string, { metric: string; title: string; format: NumberFormat }>;
 
-export type PersonNumber = keyof typeof PERSON_NUMBERS;
+type PersonNumber = keyof typeof PERSON_NUMBERS;
 
 /** A user with activity in the period. */
 export interface ActivePerson {
@@ -131,13 +137,13 @@ function textOf(value: unknown): string | null {
 }
 
 /** An order of people. */
-export interface PeopleOrder {
+interface PeopleOrder {
   readonly by: PeopleSort;
   readonly descending: boolean;
 }
 
 /** What people can be sorted by. */
-export const PEOPLE_SORTS = [
+const PEOPLE_SORTS = [
   'person',
   'email',
   'id',
@@ -148,13 +154,13 @@ export const PEOPLE_SORTS = [
   'days',
   'last',
 ] as const;
-export type PeopleSort = (typeof PEOPLE_SORTS)[number];
+type PeopleSort = (typeof PEOPLE_SORTS)[number];
 
 /** Most credits first. */
 const DEFAULT_ORDER: PeopleOrder = { by: 'credits', descending: true };
 
 /** A part of a list of people. */
-export interface PeopleSlice {
+interface PeopleSlice {
   readonly people: readonly ActivePerson[];
   /** From 1. */
   readonly page: number;
@@ -202,7 +208,7 @@ export function slicePeople(people: readonly ActivePerson[], page: number, size:
 }
 
 /** What a person is called: by name, otherwise by email address, otherwise by ID. */
-export function personName({ name, email, userId }: Pick<ActivePerson, 'name' | 'email' | 'userId'>): string {
+function personName({ name, email, userId }: Pick<ActivePerson, 'name' | 'email' | 'userId'>): string {
   return name ?? email ?? userId;
 }
 

@@ -2,7 +2,7 @@ import { daysFrom, FIRST_DAY, type UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { isRestricted } from '../audience.ts';
 import { type CalendarDay, calendar } from '../charts/calendar.ts';
-import { type ShownNumber, sumOf } from '../numbers.ts';
+import { type Result, type ShownNumber, sumOf } from '../numbers.ts';
 import {
   emptyFigure,
   type Figure,
@@ -12,7 +12,7 @@ import {
   type MarkState,
   type Phrase,
 } from '../page.ts';
-import type { PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 import { dayName, instantName, periodHeading } from '../words.ts';
 import {
   type CoverageSpan,
@@ -55,7 +55,7 @@ export async function coverage(
 }
 
 /** What a calendar shows. */
-export interface CalendarContent {
+interface CalendarContent {
   readonly days: readonly CalendarDay[];
   /** The days in each state that occurs, in the order of the legend. */
   readonly counts: readonly StateCount[];
@@ -68,7 +68,7 @@ export interface CalendarContent {
 }
 
 /** A calendar with its legend, its counts, and a folded table of the spans behind it. */
-export function calendarFigure({ id, title, unit }: FigureName, content: CalendarContent): Figure {
+function calendarFigure({ id, title, unit }: FigureName, content: CalendarContent): Figure {
   const { days, counts, coverages, until } = content;
   const named = counts.map(({ state, days: count }) => `${count.value} ${MARK_NAMES[state]}`).join('; ');
   return {
@@ -86,13 +86,13 @@ export function calendarFigure({ id, title, unit }: FigureName, content: Calenda
 }
 
 /** How many days of a stream are in a state. */
-export interface StateCount {
+interface StateCount {
   readonly state: MarkState;
   readonly days: ShownNumber;
 }
 
 /** Counts the days of a stream in each state that occurs, in the order of the legend. */
-export function countsOf({ spans, result }: StreamCoverage): StateCount[] {
+function countsOf({ spans, result }: StreamCoverage): StateCount[] {
   return MARK_STATES.flatMap((state) => {
     const own = spans.filter((span) => span.state === state);
     return own.length === 0 ? [] : { state, days: sumOf(own.map(daysIn(result)), 'count') };

@@ -3,11 +3,11 @@ import { dayOf, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.t
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { CONFIRM_DAYS } from '../../judge/agreement.ts';
 import { ACCEPT_AFTER_MS, ACCEPT_LOOKS } from '../../judge/doubt.ts';
-import { PERIOD_DAYS_MAX, storedUnit } from '../../metrics/period.ts';
-import { PHRASES } from '../../metrics/query/select.ts';
+import { PERIOD_DAYS_MAX, PHRASES, storedUnit } from '../../metrics/index.ts';
 import { isRestricted } from '../audience.ts';
+import type { Result } from '../numbers.ts';
 import { MARK_STATES, type MarkState } from '../page.ts';
-import type { PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 
 /** Consecutive days of a stream in one state. */
 export interface CoverageSpan {
@@ -93,7 +93,7 @@ export async function streamCoverage(
 }
 
 /** The mark of a unit `u` of the ledger, as SQL. What settled by its age alone was never confirmed, so it is open. */
-export const UNIT_MARK: SQL = sql`CASE
+const UNIT_MARK: SQL = sql`CASE
       WHEN u.state IS NULL THEN 'pending'
       WHEN u.state IN ('loaded', 'empty') AND (u.settled_at IS NULL OR u.confirmed = 'age') THEN 'open'
       ELSE u.state
@@ -210,8 +210,8 @@ FROM days`,
 const HOUR_MS = 3_600_000;
 
 /** Why days are not settled: `young` ones have not reached the age at which days settle. */
-export const OPEN_REASONS = ['young', 'fewer-users', 'reopened', 'never-confirmed'] as const;
-export type OpenReason = (typeof OPEN_REASONS)[number];
+const OPEN_REASONS = ['young', 'fewer-users', 'reopened', 'never-confirmed'] as const;
+type OpenReason = (typeof OPEN_REASONS)[number];
 
 const OPEN_STEPS: Readonly<Record<OpenReason, string>> = {
   young: 'Too young to settle: every run pulls it again, and the service may still change it.',

@@ -1,8 +1,16 @@
-import type { Dimension, Grain } from '../../../schema/metrics/define.ts';
+import type { Dimension, Grain } from '../../../schema/metrics/dictionary.ts';
 import { type MergedGroups, mergedGroups, namelessOf, PEOPLE_DIMENSIONS, type Viewer } from '../audience.ts';
-import { cellOf, type NumberFormat, type ShownNumber, shareOf, sumOf, wholeSumOf } from '../numbers.ts';
+import {
+  cellOf,
+  type MetricResult,
+  type NumberFormat,
+  type ShownNumber,
+  shareOf,
+  sumOf,
+  wholeSumOf,
+} from '../numbers.ts';
 import { type Cell, emptinessOf, emptyFigure, type Figure, type FigureName, type Table } from '../page.ts';
-import { type MetricResult, type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { bucketOpenness } from '../time-spans.ts';
 import { asSentence, periodWords } from '../words.ts';
 
@@ -77,7 +85,7 @@ function cellsOf(groups: readonly Group[]) {
 }
 
 /** What people read where a group has no name. */
-export const OTHERS = 'others';
+const OTHERS = 'others';
 
 /** A group of an answer, for example a model, with its number in each bucket. */
 export interface Group {
@@ -97,7 +105,7 @@ export interface Group {
  * @param question `group` is the column that names the group, `bucket` that of the time, if any; `nameless` is the name of
  * the group without one; `merged` has the groups that must not be shown alone, see `mergedGroups`.
  */
-export function groupsOf(
+function groupsOf(
   result: MetricResult,
   {
     group,

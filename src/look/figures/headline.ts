@@ -1,12 +1,20 @@
 import { sparkline } from '../charts/lines.ts';
-import { cellOf, changeOf, differenceOf, type NumberFormat, noNumber, type ShownNumber } from '../numbers.ts';
+import {
+  cellOf,
+  changeOf,
+  differenceOf,
+  type MetricResult,
+  type NumberFormat,
+  noNumber,
+  type ShownNumber,
+} from '../numbers.ts';
 import type { Figure, Headline } from '../page.ts';
-import { type MetricResult, type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { completeWeeks, hiddenGrain, holeIn, NO_SPAN_BEFORE, periodBefore, WEEKS } from '../time-spans.ts';
 import { periodWords } from '../words.ts';
 
 /** What a headline is about. */
-export interface HeadlineSpec {
+interface HeadlineSpec {
   readonly metric: string;
   readonly title: string;
   readonly format: NumberFormat;

@@ -1,11 +1,11 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
 import type { Stream } from '../../core/stream.ts';
-import { privacyOf } from '../../privacy/email.ts';
+import { privacyOf } from '../../privacy/index.ts';
 import { isRestricted, type Viewer } from '../audience.ts';
-import { cellOf, type NumberFormat, type ShownNumber } from '../numbers.ts';
+import { cellOf, type NumberFormat, type Result, type ShownNumber } from '../numbers.ts';
 import type { Cell, Column, Figure, Phrase } from '../page.ts';
-import type { PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 import { instantName } from '../words.ts';
 
 /** Rows that a list shows. */
@@ -17,7 +17,7 @@ export interface ListedColumn extends Column {
 }
 
 /** What a list shows, and of which rows. */
-export interface Listing {
+interface Listing {
   readonly id: string;
   readonly title: string;
   readonly subtitle: string;

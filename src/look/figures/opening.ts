@@ -1,8 +1,8 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { shiftDay } from '../../core/day.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
-import type { Period } from '../../metrics/period.ts';
-import { cellOf, daysOf, formatNumber, type ShownNumber } from '../numbers.ts';
+import type { Period } from '../../metrics/index.ts';
+import { cellOf, daysOf, formatNumber, type Result, type ShownNumber } from '../numbers.ts';
 import {
   emptyFigure,
   type Figure,
@@ -12,7 +12,7 @@ import {
   type MarkState,
   type Phrase,
 } from '../page.ts';
-import type { Filters, PageReader, Result } from '../reader.ts';
+import type { Filters, PageReader } from '../reader.ts';
 import { holeIn, periodBefore } from '../time-spans.ts';
 import { lengthOf, monthName, nounFor, periodWords } from '../words.ts';
 

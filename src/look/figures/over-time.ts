@@ -1,10 +1,18 @@
-import type { Dimension } from '../../../schema/metrics/define.ts';
+import type { Dimension } from '../../../schema/metrics/dictionary.ts';
 import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
-import type { Period } from '../../metrics/period.ts';
+import type { Period } from '../../metrics/index.ts';
 import { finestGrainOf } from '../audience.ts';
 import { dayBars, stacks } from '../charts/bars.ts';
 import { lines } from '../charts/lines.ts';
-import { cellOf, type NumberFormat, noNumber, type ShownNumber, wholeSumOf } from '../numbers.ts';
+import {
+  cellOf,
+  type MetricResult,
+  type NumberFormat,
+  noNumber,
+  type ShownNumber,
+  wholeSumOf,
+} from '../numbers.ts';
+import type { Pair } from '../page.ts';
 import {
   type Chart,
   emptinessOf,
@@ -14,7 +22,7 @@ import {
   type Phrase,
   type Table,
 } from '../page.ts';
-import { type MetricResult, type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import {
   BUCKET_TITLES,
   bucketOpenness,
@@ -27,7 +35,7 @@ import {
   WEEKS,
 } from '../time-spans.ts';
 import { asSentence } from '../words.ts';
-import { distinctGroups, viewedGroups } from './groups.ts';
+import { distinctGroups, type Ranking, ranking, viewedGroups } from './groups.ts';
 
 interface Named {
   readonly metric: string;
@@ -251,3 +259,29 @@ export function recentCredits(reader: PageReader): Promise<Figure> {
       })
     : overTime(reader, { ...spec, id: 'credits-per-week', ...named('Credits per week'), grain: 'week' });
 }
+
+/** A figure of a page as data. A ranking is about the chosen period. */
+export type FigureSpec = OverTime | ({ readonly draw: 'ranking' } & Ranking);
+
+/** Reads and draws a figure. */
+export function drawFigure(reader: PageReader, spec: FigureSpec): Promise<Figure> {
+  return spec.draw === 'ranking' ? ranking(reader, spec) : overTime(reader, spec);
+}
+
+/** Two figures side by side. */
+export async function drawPair(reader: PageReader, first: FigureSpec, second: FigureSpec): Promise<Pair> {
+  return { kind: 'pair', figures: [await drawFigure(reader, first), await drawFigure(reader, second)] };
+}
+
+/** How much of the credits is of days on which people mostly used a model that thinks. */
+export const THINKING_SHARE: FigureSpec = {
+  draw: 'lines',
+  id: 'thinking-share',
+  title: 'Thinking share',
+  unit: 'Per cent of credits, on days whose primary model thinks',
+  metrics: [{ metric: 'thinking_share', name: 'thinking' }],
+  grain: 'week',
+  format: 'share',
+  percent: true,
+  zero: true,
+};

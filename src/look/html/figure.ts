@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { markSvg } from '../charts/calendar.ts';
+import type { Result } from '../numbers.ts';
 import {
   type Cell,
   type Chart,
@@ -10,7 +11,6 @@ import {
   type MarkState,
   type Table,
 } from '../page.ts';
-import type { Result } from '../reader.ts';
 import { asSentence, dayName, daysWords, instantWords } from '../words.ts';
 import type { Frame } from './text.ts';
 import { cut, linkHtml, type Markup, numberHtml, phraseHtml, textHtml, wordsHtml } from './text.ts';
@@ -123,7 +123,7 @@ function runParts(results: readonly Result[]): (string | Markup)[] {
 const COLUMN_TITLE_CHARACTERS_MAX = 40;
 
 /** A table. Where it is too wide for the page it scrolls by itself. */
-export function tableHtml(table: Table, { frame, title }: { frame: Frame; title: string }): Markup {
+function tableHtml(table: Table, { frame, title }: { frame: Frame; title: string }): Markup {
   if (table.rows.length === 0) return html`<p class="empty">Nothing to list.</p>`;
   const { columns, rows } = table;
   return html`<div class="table" tabindex="0" role="group" aria-label="${title}, table"><table><thead><tr>${columns.map((column) => columnHtml(column, table, frame))}</tr></thead>
@@ -194,7 +194,7 @@ function classOf(cell: Cell): string {
 }
 
 /** A bar in a table, as wide as its share of the largest one. The number that it shows stands beside it. */
-export function tableBar({ value, max }: { value: number | null; max: number }): string {
+function tableBar({ value, max }: { value: number | null; max: number }): string {
   const percent = value === null || max <= 0 ? 0 : Math.min(100, Math.max(0, (100 * value) / max));
   // A bar of what is not nothing can be seen.
   const width = percent > 0 ? Math.max(1, Math.round(10 * percent) / 10) : 0;

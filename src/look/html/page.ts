@@ -1,8 +1,8 @@
 import { html, raw } from 'hono/html';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import { sharedMarks } from '../charts/calendar.ts';
-import { formulaText, type ShownNumber } from '../numbers.ts';
+import { formulaText, type Result, type ShownNumber } from '../numbers.ts';
 import type { Cell, Headline, Headlines, Page, Phrase, Section } from '../page.ts';
-import type { Result } from '../reader.ts';
 import { asSentence, periodHeading } from '../words.ts';
 import { figureHtml, sourcesHtml } from './figure.ts';
 import {
@@ -15,7 +15,6 @@ import {
   numberHtml,
   phraseHtml,
   titleText,
-  UNASSIGNED,
   wordsHtml,
 } from './text.ts';
 
@@ -53,7 +52,7 @@ export function footerHtml({ footer, logout }: Frame): Markup {
 }
 
 /** The head of every page: navigation, the organization and period that the page shows, and the form that changes them. */
-export function headerHtml(frame: Frame): Markup {
+function headerHtml(frame: Frame): Markup {
   const { navigation, form } = frame;
   return html`<a class="skip" href="#content">Skip to the content</a>
 <header class="top"><div class="wide"><nav aria-label="Pages"><a class="brand" href="${frame.href('/') ?? '#content'}">Daywalk</a>
@@ -116,7 +115,7 @@ function optionHtml(value: string, name: string, isSelected: boolean): Markup {
 }
 
 /** Fields that a form carries along unseen. */
-export function fieldsHtml(fields: readonly FormField[]): Markup[] {
+function fieldsHtml(fields: readonly FormField[]): Markup[] {
   return fields.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">`);
 }
 
@@ -168,7 +167,7 @@ function sectionHtml(
  * Up to four numbers in a row, each with its change and its weeks; two by two where the page is narrow. Under them are their
  * queries, and those of the sentence above them.
  */
-export function headlinesHtml({ headlines }: Headlines, inText: readonly Result[]): Markup {
+function headlinesHtml({ headlines }: Headlines, inText: readonly Result[]): Markup {
   const results = [...headlines.flatMap(({ results: own }) => own), ...inText];
   return html`<section class="headlines" aria-label="Main numbers"><dl>${headlines.map(headlineHtml)}</dl>
 ${sourcesHtml({ results })}</section>`;
@@ -189,7 +188,7 @@ function changeHtml(number: ShownNumber, change: ShownNumber, against: string): 
 }
 
 /** The search field of a page with a long list. */
-export function searchHtml({ search }: Page, frame: Frame): Markup {
+function searchHtml({ search }: Page, frame: Frame): Markup {
   if (search === undefined || frame.search === undefined) return html``;
   const { action, fields } = frame.search;
   return html`<form class="search" role="search" method="get" action="${action}">${fieldsHtml(fields)}
@@ -197,7 +196,7 @@ export function searchHtml({ search }: Page, frame: Frame): Markup {
 }
 
 /** Links to the parts of a list that is longer than a page. */
-export function pagerHtml({ pager }: Page, frame: Frame): Markup {
+function pagerHtml({ pager }: Page, frame: Frame): Markup {
   if (pager === undefined || pager.pages < 2) return html``;
   const { page, pages } = pager;
   const part = (to: number, name: string, rel: string) => {
@@ -210,7 +209,7 @@ export function pagerHtml({ pager }: Page, frame: Frame): Markup {
 }
 
 /** The results that numbers of a page follow from and that no figure or headline lists: those of its sentence, mostly. */
-export function resultsInText(page: Page): Result[] {
+function resultsInText(page: Page): Result[] {
   const listed = new Set(page.sections.flatMap(resultsOf).map(({ id }) => id));
   const numbers = numbersOf(page).filter(({ value }) => value !== null);
   const used = new Set(numbers.flatMap(({ formula }) => formulaText(formula).match(/\bq\d+\b/g) ?? []));

@@ -64,9 +64,6 @@ export interface FilterForm {
   readonly fields?: readonly FormField[];
 }
 
-/** The value of the filter `team` for people without a team. */
-export const UNASSIGNED = 'unassigned';
-
 export type Markup = ReturnType<typeof html>;
 
 /** Longer texts are cut; the rest opens on demand. */

@@ -1,12 +1,13 @@
 import { stacks } from '../charts/bars.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison, doubtedDays, standing, teamWords } from '../figures/opening.ts';
-import { cellOf, differenceOf, type ShownNumber } from '../numbers.ts';
+import { drawFigure, drawPair, type FigureSpec } from '../figures/over-time.ts';
+import { cellOf, differenceOf, type MetricResult, type Result, type ShownNumber } from '../numbers.ts';
 import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
-import type { MetricResult, PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 import { bucketOpenness, bucketWords, completeWeeks, hiddenGrain, NO_WEEK, WEEKS } from '../time-spans.ts';
 import { duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
-import { drawFigure, drawPair, type FigureSpec, type PageKind } from './page-kind.ts';
+import type { PageKind } from './page-kind.ts';
 
 const PUBLISHED_USERS: FigureSpec = {
   draw: 'lines',
@@ -161,7 +162,7 @@ const LOAD_PEOPLE: Phrase = [
 ];
 
 /** People of each complete week: active ones, new or not, and licensed people without activity where people are loaded. */
-export async function peoplePerWeek(reader: PageReader): Promise<Figure> {
+async function peoplePerWeek(reader: PageReader): Promise<Figure> {
   const period = completeWeeks(reader.filters.until, WEEKS);
   const hidden = hiddenGrain(reader, 'week');
   if (hidden !== undefined || period === null) return emptyFigure(WEEKS_NAME, hidden ?? NO_WEEK);

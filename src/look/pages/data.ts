@@ -16,9 +16,9 @@ import {
   textCell,
   textColumn,
 } from '../figures/listing.ts';
-import { changeOf, type ShownNumber, shareOf } from '../numbers.ts';
+import { changeOf, type Result, type ShownNumber, shareOf } from '../numbers.ts';
 import { type Cell, emptyFigure, type Figure, type Page, type Phrase, type Section } from '../page.ts';
-import type { PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 import { periodHeading } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
 
@@ -104,7 +104,7 @@ function storedPhrase(stored: ShownNumber, days: ShownNumber): Phrase {
 }
 
 /** The units whose newest response lacks stored rows, newest first. Only managers see how many rows. */
-export function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
+function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
   const field = (name: string) => fieldOf(reader, name);
   const hidden = isRestricted(reader.viewer);
   const counts = hidden
@@ -152,7 +152,7 @@ function fieldOf({ warehouse }: PageReader, name: string): SQL {
  * The numbers that the service changed after they were stored, newest first. Readers other than managers see which numbers
  * changed and not by how much: the sums are of single days.
  */
-export function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure> {
+function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure> {
   const hidden = isRestricted(reader.viewer);
   const numbers = hidden
     ? []
@@ -208,7 +208,7 @@ function sumColumn(name: string, title: string, why: string): ListedColumn {
 const NOTHING = 'No record is in quarantine.';
 
 /** How many records are in quarantine, by stream and reason. */
-export function quarantineReasons(reader: PageReader, until: UtcDay): Promise<Figure> {
+function quarantineReasons(reader: PageReader, until: UtcDay): Promise<Figure> {
   return listing(reader, {
     id: 'quarantine',
     title: 'Quarantine',
@@ -232,7 +232,7 @@ export function quarantineReasons(reader: PageReader, until: UtcDay): Promise<Fi
 }
 
 /** The records in quarantine, newest first, without their content. Only managers see where in a response they were. */
-export function quarantinedRecords(reader: PageReader, until: UtcDay): Promise<Figure> {
+function quarantinedRecords(reader: PageReader, until: UtcDay): Promise<Figure> {
   const hidden = isRestricted(reader.viewer);
   return listing(reader, {
     id: 'quarantined-records',
@@ -257,7 +257,7 @@ export function quarantinedRecords(reader: PageReader, until: UtcDay): Promise<F
 }
 
 /** Fields and values of responses that this version does not know, newest first. Only managers see the samples. */
-export function schemaDrift(reader: PageReader, until: UtcDay): Promise<Figure> {
+function schemaDrift(reader: PageReader, until: UtcDay): Promise<Figure> {
   const hidden = isRestricted(reader.viewer);
   return listing(reader, {
     id: 'drift',
@@ -284,7 +284,7 @@ export function schemaDrift(reader: PageReader, until: UtcDay): Promise<Figure> 
 const RUNS_LISTED_MAX = 30;
 
 /** The latest runs of the organization, and those that ended before they knew their organization. */
-export function latestRuns(reader: PageReader, until: UtcDay): Promise<Figure> {
+function latestRuns(reader: PageReader, until: UtcDay): Promise<Figure> {
   const { orgId } = reader.filters;
   return listing(reader, {
     id: 'runs',

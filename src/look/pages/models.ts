@@ -1,15 +1,21 @@
 import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, monthEndOf, monthOf, parseDay } from '../../core/day.ts';
-import { type BudgetStatus, type CheckedBudget, judgeBudget } from '../../csv-files/budget-check.ts';
-import { currenciesOf, storedPrices } from '../../csv-files/prices.ts';
+import {
+  type BudgetStatus,
+  type CheckedBudget,
+  currenciesOf,
+  judgeBudget,
+  storedPrices,
+} from '../../csv-files/index.ts';
 import { isRestricted, namelessOf } from '../audience.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison, doubtedDays, standing, teamWords } from '../figures/opening.ts';
-import { cellOf, noNumber, type ShownNumber, shareOf } from '../numbers.ts';
+import { drawFigure, drawPair, type FigureSpec, THINKING_SHARE } from '../figures/over-time.ts';
+import { cellOf, noNumber, type Result, type ShownNumber, shareOf } from '../numbers.ts';
 import { type Cell, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
-import type { PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 import { asSentence, monthName, periodHeading, periodWords } from '../words.ts';
-import { drawFigure, drawPair, type FigureSpec, type PageKind, THINKING_SHARE } from './page-kind.ts';
+import type { PageKind } from './page-kind.ts';
 
 const NO_PRICES = 'No prices are loaded: `daywalk prices load prices.csv`.';
 
@@ -162,7 +168,7 @@ const BUDGETS_NAME = {
 } as const;
 
 /** The budgets of the month in which the period ends: cost of all its stored days, forecast, and what is left to say. */
-export async function budgets(reader: PageReader): Promise<Figure> {
+async function budgets(reader: PageReader): Promise<Figure> {
   const { orgId, until, team } = reader.filters;
   if (isRestricted(reader.viewer)) return emptyFigure(BUDGETS_NAME, FOR_MANAGERS);
   const first = monthOf(until);

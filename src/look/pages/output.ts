@@ -1,11 +1,12 @@
 import { isRestricted, mergedGroups } from '../audience.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
+import { drawFigure, drawPair, type FigureSpec } from '../figures/over-time.ts';
 import { cellOf } from '../numbers.ts';
 import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { nounFor, periodHeading, periodWords } from '../words.ts';
-import { drawFigure, drawPair, type FigureSpec, type PageKind } from './page-kind.ts';
+import type { PageKind } from './page-kind.ts';
 
 const FILES: FigureSpec = {
   draw: 'bars',
@@ -128,7 +129,7 @@ const PEOPLE_OF_LANGUAGES = {
 const LANGUAGES_MAX = 12;
 
 /** How many people worked in each language. A person counts in each of them, so that the numbers do not add up. */
-export async function languagesOfPeople(reader: PageReader): Promise<Figure> {
+async function languagesOfPeople(reader: PageReader): Promise<Figure> {
   const result = await reader.ask({
     metric: 'language_users',
     title: PEOPLE_OF_LANGUAGES.title,

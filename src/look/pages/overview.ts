@@ -4,7 +4,15 @@ import { type Group, largestOf, viewedGroups } from '../figures/groups.ts';
 import { mainNumbers } from '../figures/headline.ts';
 import { comparison, doubtedDays, openDays, standing, teamWords } from '../figures/opening.ts';
 import { overTime, recentCredits } from '../figures/over-time.ts';
-import { cellOf, changeOf, noNumber, type ShownNumber, wholeSumOf } from '../numbers.ts';
+import {
+  cellOf,
+  changeOf,
+  type MetricResult,
+  noNumber,
+  type Result,
+  type ShownNumber,
+  wholeSumOf,
+} from '../numbers.ts';
 import {
   type Cell,
   emptyFigure,
@@ -15,7 +23,7 @@ import {
   type Phrase,
   type Section,
 } from '../page.ts';
-import type { MetricResult, PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
 import { duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
@@ -92,7 +100,7 @@ const TEAMS_MAX = 12;
 const TEAMS_NAME = { id: 'teams', title: 'Teams', unit: 'People and credits' } as const;
 
 /** Each team with its people and credits, the largest first and people without a team last, against the span before. */
-export async function teamTable(reader: PageReader): Promise<Figure> {
+async function teamTable(reader: PageReader): Promise<Figure> {
   const together = ['billable_tokens', 'active_users'];
   const spec = { together, title: 'Credits and people by team', by: ['team'] } as const;
   const credits = await reader.ask({ ...spec, metric: 'billable_tokens' });

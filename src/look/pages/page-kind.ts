@@ -1,7 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
-import { type Ranking, ranking } from '../figures/groups.ts';
-import { type OverTime, overTime } from '../figures/over-time.ts';
-import type { Figure, Page, Pair } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { PageReader } from '../reader.ts';
 
 /** What the URL of a page says beyond the filters. */
@@ -28,32 +26,6 @@ export interface PageKind {
    */
   build(reader: PageReader, params: PageParams): Promise<Page>;
 }
-
-/** A figure of a page as data. A ranking is about the chosen period. */
-export type FigureSpec = OverTime | ({ readonly draw: 'ranking' } & Ranking);
-
-/** Reads and draws a figure. */
-export function drawFigure(reader: PageReader, spec: FigureSpec): Promise<Figure> {
-  return spec.draw === 'ranking' ? ranking(reader, spec) : overTime(reader, spec);
-}
-
-/** Two figures side by side. */
-export async function drawPair(reader: PageReader, first: FigureSpec, second: FigureSpec): Promise<Pair> {
-  return { kind: 'pair', figures: [await drawFigure(reader, first), await drawFigure(reader, second)] };
-}
-
-/** How much of the credits is of days on which people mostly used a model that thinks. */
-export const THINKING_SHARE: FigureSpec = {
-  draw: 'lines',
-  id: 'thinking-share',
-  title: 'Thinking share',
-  unit: 'Per cent of credits, on days whose primary model thinks',
-  metrics: [{ metric: 'thinking_share', name: 'thinking' }],
-  grain: 'week',
-  format: 'share',
-  percent: true,
-  zero: true,
-};
 
 /**
  * Refuses a page that names people.

@@ -1,8 +1,6 @@
 import { sql } from '../../../schema/query.ts';
-import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
-import { PHRASES, selectSql, withSql } from '../../metrics/query/select.ts';
-import { UNASSIGNED } from '../../metrics/question.ts';
-import { currentRollups } from '../../rollups/refresh.ts';
+import { PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import { currentRollups, UNASSIGNED } from '../../rollups/index.ts';
 import {
   peopleOrder,
   peopleTable,
@@ -12,9 +10,9 @@ import {
   sortPeople,
 } from '../figures/active-people.ts';
 import { doubtedDays, standing } from '../figures/opening.ts';
-import { cellOf } from '../numbers.ts';
+import { cellOf, type Result } from '../numbers.ts';
 import { type Cell, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
-import type { PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 import { nounFor, periodHeading, periodWords } from '../words.ts';
 import { type PageKind, type PageParams, refuseOthers } from './page-kind.ts';
 
@@ -123,7 +121,7 @@ async function withoutTeam(reader: PageReader): Promise<readonly Phrase[]> {
 const IDLE_ROWS_MAX = 100;
 
 /** The people with a seat and without activity. It names people, so it is for managers only. */
-export async function idlePeople(reader: PageReader): Promise<Figure> {
+async function idlePeople(reader: PageReader): Promise<Figure> {
   const { filters } = reader;
   const seats = await reader.ask({ metric: 'licensed_users', title: 'Licensed people' });
   const { people, result } = await readIdlePeople(reader);
@@ -167,7 +165,7 @@ function muted(text: string): Cell {
 }
 
 /** Someone with a seat on the last day of the period, and without activity in it. */
-export interface IdlePerson {
+interface IdlePerson {
   /** User ID or email address, as in `people`. */
   readonly person: string;
   readonly name: string | null;
@@ -179,7 +177,7 @@ export interface IdlePerson {
 }
 
 /** The people whom the metric `inactive_users` counts: first those who never were active, then the longest idle. */
-export async function readIdlePeople(
+async function readIdlePeople(
   reader: PageReader,
 ): Promise<{ readonly people: readonly IdlePerson[]; readonly result: Result }> {
   const { warehouse, filters } = reader;

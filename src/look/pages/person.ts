@@ -1,15 +1,12 @@
 import { sql } from '../../../schema/query.ts';
 import { isDay } from '../../core/day.ts';
-import { UsageError } from '../../core/errors.ts';
-import { nearestName } from '../../core/nearest.ts';
-import { teamsInPlaceOfTable } from '../../metrics/query/rows.ts';
-import { PHRASES, withSql } from '../../metrics/query/select.ts';
-import { UNASSIGNED } from '../../metrics/question.ts';
-import { OPEN_END } from '../../rollups/resolve-people.ts';
+import { nearestName, UsageError } from '../../core/errors.ts';
+import { PHRASES, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import { OPEN_END, UNASSIGNED } from '../../rollups/index.ts';
 import { changesTable, headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
-import { recentCredits } from '../figures/over-time.ts';
-import { cellOf } from '../numbers.ts';
+import { drawFigure, recentCredits, THINKING_SHARE } from '../figures/over-time.ts';
+import { cellOf, type Result } from '../numbers.ts';
 import {
   type Cell,
   emptyFigure,
@@ -19,9 +16,9 @@ import {
   type Page,
   type Phrase,
 } from '../page.ts';
-import { type PageReader, type Result, readerOfUser } from '../reader.ts';
+import { type PageReader, readerOfUser } from '../reader.ts';
 import { dayName, duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
-import { drawFigure, type PageKind, refuseOthers, THINKING_SHARE } from './page-kind.ts';
+import { type PageKind, refuseOthers } from './page-kind.ts';
 
 const USES = [
   { metric: 'tool_calls', title: 'Tool calls', format: 'count' },
@@ -101,7 +98,7 @@ function activeWords(first: string, last: string): string {
 }
 
 /** Who a user is: every email address, name and team so far, with its days. */
-export function personFacts(userId: string, { emails, teams, results }: PersonFacts): Figure {
+function personFacts(userId: string, { emails, teams, results }: PersonFacts): Figure {
   return {
     kind: 'figure',
     id: 'who',
@@ -139,10 +136,7 @@ function muted(text: string): Cell {
 const LANGUAGES_NAME = { id: 'languages', title: 'Languages', unit: 'Days with work in a language' } as const;
 
 /** On how many days a user worked in each language. */
-export async function personLanguages(
-  { filters, warehouse, select }: PageReader,
-  userId: string,
-): Promise<Figure> {
+async function personLanguages({ filters, warehouse, select }: PageReader, userId: string): Promise<Figure> {
   const { orgId, from, until } = filters;
   const result = await select({
     title: 'Days by language',
@@ -176,7 +170,7 @@ ORDER BY days DESC, ${PHRASES[warehouse.dialect].sortable(sql`language`)}`,
 }
 
 /** Who a user is, over all stored days. */
-export interface PersonFacts {
+interface PersonFacts {
   readonly firstActiveOn: string;
   readonly lastActiveOn: string;
   /** Addresses seen so far, the latest first. */
@@ -187,7 +181,7 @@ export interface PersonFacts {
 }
 
 /** A time in which a user is a person of `people`. */
-export interface TeamTime {
+interface TeamTime {
   readonly team: string | null;
   readonly name: string | null;
   readonly from: string;
@@ -198,7 +192,7 @@ export interface TeamTime {
  * Reads who a user is.
  * @throws {UsageError} if no row is of the user; the hint names the user who has this email address, or a similar ID.
  */
-export async function readPerson(reader: PageReader, userId: string): Promise<PersonFacts> {
+async function readPerson(reader: PageReader, userId: string): Promise<PersonFacts> {
   const { orgId } = reader.filters;
   const emails = await reader.select({
     title: 'Email addresses and days with activity',

@@ -1,6 +1,6 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { FIRST_DAY } from '../../core/day.ts';
-import { PHRASES } from '../../metrics/query/select.ts';
+import { PHRASES } from '../../metrics/index.ts';
 import { headline } from '../figures/headline.ts';
 import {
   factColumn,
@@ -12,11 +12,12 @@ import {
   textColumn,
   withResult,
 } from '../figures/listing.ts';
-import { shareOf } from '../numbers.ts';
+import { drawFigure, type FigureSpec } from '../figures/over-time.ts';
+import { type Result, shareOf } from '../numbers.ts';
 import { emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
-import type { PageReader, Result } from '../reader.ts';
+import type { PageReader } from '../reader.ts';
 import { dayName, instantSentence, nounFor } from '../words.ts';
-import { drawFigure, type FigureSpec, type PageKind } from './page-kind.ts';
+import type { PageKind } from './page-kind.ts';
 
 const NAME = 'Readiness';
 const METRIC = { metric: 'readiness_score', title: 'Mean score' } as const;
@@ -121,7 +122,7 @@ const SCORE_BAR: ListedColumn = {
 const REPOSITORY = textColumn('repository', { title: 'Repository' }, repositoryName);
 
 /** The repositories by the score of their latest report. */
-export function repositories(reader: PageReader): Promise<Figure> {
+function repositories(reader: PageReader): Promise<Figure> {
   const { until } = reader.filters;
   return listing(reader, {
     id: 'repositories',
@@ -151,7 +152,7 @@ export function repositories(reader: PageReader): Promise<Figure> {
 }
 
 /** Every report with its score, newest first. */
-export function readinessHistory(reader: PageReader): Promise<Figure> {
+function readinessHistory(reader: PageReader): Promise<Figure> {
   const isPublic = reader.viewer.audience === 'public';
   const { until } = reader.filters;
   return listing(reader, {
@@ -192,7 +193,7 @@ const FAILING_SHARE: ListedColumn = {
 };
 
 /** The criteria that the latest reports do not fully pass, by the number of their repositories. */
-export function failingCriteria(reader: PageReader): Promise<Figure> {
+function failingCriteria(reader: PageReader): Promise<Figure> {
   const { until } = reader.filters;
   return listing(reader, {
     id: 'failing-criteria',
@@ -220,7 +221,7 @@ export function failingCriteria(reader: PageReader): Promise<Figure> {
 }
 
 /** Why criteria fail, in the words of the reports. Not for the public. */
-export function failureReasons(reader: PageReader): Promise<Figure> {
+function failureReasons(reader: PageReader): Promise<Figure> {
   const { until } = reader.filters;
   return listing(reader, {
     id: 'failure-reasons',
@@ -252,7 +253,7 @@ export function failureReasons(reader: PageReader): Promise<Figure> {
  * column `repository` is the URL, or a number for the public: repositories are numbered by their first report, so that a
  * new one changes no number.
  */
-export function readinessReports({ warehouse, filters, viewer }: PageReader): SQL {
+function readinessReports({ warehouse, filters, viewer }: PageReader): SQL {
   const { dayOf, sortable, day } = PHRASES[warehouse.dialect];
   const name = viewer.audience === 'public' ? sql`'Repository ' || n.repository_number` : sql`h.repo_url`;
   return sql`WITH numbered AS (
@@ -270,7 +271,7 @@ export function readinessReports({ warehouse, filters, viewer }: PageReader): SQ
 }
 
 /** One row: the number of repositories and reports, and of criteria that are evaluated and that fail somewhere. */
-export function readinessTotals(reader: PageReader): Promise<Result> {
+function readinessTotals(reader: PageReader): Promise<Result> {
   return reader.select({
     title: 'Repositories, reports and criteria',
     query: sql`${readinessReports(reader)}, criteria AS (
@@ -286,14 +287,14 @@ SELECT (SELECT COUNT(*) FROM latest) AS repositories, (SELECT COUNT(*) FROM repo
 }
 
 /** What the reports rest on. */
-export interface ReadinessWalk {
+interface ReadinessWalk {
   /** Instant of the last complete walk over the reports; null if there was none. */
   readonly at: string | null;
   readonly state: string;
 }
 
 /** Reads when all readiness reports were read last. Null if they were never pulled. */
-export async function lastReadinessWalk(reader: PageReader): Promise<ReadinessWalk | null> {
+async function lastReadinessWalk(reader: PageReader): Promise<ReadinessWalk | null> {
   const { rows } = await reader.select({
     title: 'Last walk over the readiness reports',
     query: sql`
@@ -313,7 +314,7 @@ FROM export_units WHERE org_id = ${reader.filters.orgId} AND stream = 'readiness
  * The URL of a repository for people: without https, credentials, query and fragment. It is shown as text and never as a link,
  * because whoever creates a report chooses it.
  */
-export function repositoryName(url: string): string {
+function repositoryName(url: string): string {
   return url.replace(USER_INFO, '//').replace(SHORT_PASSWORD, '').replace(AFTER_PATH, '').replace(SECURE, '');
 }
 

@@ -1,17 +1,18 @@
 import { sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
-import { findTeam, UNASSIGNED } from '../../metrics/question.ts';
+import { findTeam } from '../../metrics/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import { isRestricted } from '../audience.ts';
 import { peopleOrder, peopleTable, readActivePeople, sortPeople } from '../figures/active-people.ts';
 import { mainNumbers } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
-import { recentCredits } from '../figures/over-time.ts';
+import { drawFigure, recentCredits, THINKING_SHARE } from '../figures/over-time.ts';
 import { cellOf, noNumber, shareOf } from '../numbers.ts';
 import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
 import { type PageReader, readerOfTeam, tryAsk } from '../reader.ts';
 import { bucketOpenness, monthsUntil } from '../time-spans.ts';
 import { asSentence, duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
-import { drawFigure, type PageKind, THINKING_SHARE } from './page-kind.ts';
+import type { PageKind } from './page-kind.ts';
 
 /** One team, or the people without one. */
 export const team: PageKind = {
@@ -57,7 +58,7 @@ const BUDGET_NAME = { id: 'cost', title: 'Cost and budget', unit: 'Per month' } 
 const BUDGET_MONTHS = 6;
 
 /** What a team cost in each of the last months, beside its budget. The last month ends with the period. */
-export async function teamBudget(reader: PageReader, team: string | null): Promise<Figure> {
+async function teamBudget(reader: PageReader, team: string | null): Promise<Figure> {
   const { filters } = reader;
   const { from } = monthsUntil(filters.until, BUDGET_MONTHS);
   const asked = await tryAsk(reader, { metric: 'cost', title: 'Cost per month', by: ['month'], from });
@@ -122,7 +123,7 @@ const PEOPLE_NAME = { id: 'people', title: 'People', unit: 'Active people' } as 
 const PEOPLE_MAX = 100;
 
 /** The people of a team with activity in it. It names people, so it is for managers only. */
-export async function teamPeople(reader: PageReader): Promise<Figure> {
+async function teamPeople(reader: PageReader): Promise<Figure> {
   const { people, results } = await readActivePeople(reader);
   if (people.length === 0)
     return emptyFigure(PEOPLE_NAME, 'Nobody of the team was active in this period.', results);

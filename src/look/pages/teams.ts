@@ -5,6 +5,7 @@ import { comparison } from '../figures/opening.ts';
 import {
   cellOf,
   changeOf,
+  type MetricResult,
   type NumberFormat,
   noNumber,
   type ShownNumber,
@@ -12,7 +13,7 @@ import {
   wholeSumOf,
 } from '../numbers.ts';
 import { type Cell, emptyFigure, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
-import { type MetricResult, type PageReader, tryAsk } from '../reader.ts';
+import { type PageReader, tryAsk } from '../reader.ts';
 import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
 import { asSentence, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
@@ -93,7 +94,7 @@ const TOGETHER = [COLUMNS.credits, COLUMNS.active, COLUMNS.sessions, COLUMNS.com
 );
 
 /** Every team with its numbers: the largest first, people without a team last; credits against the span before. */
-export async function teamsCompared(reader: PageReader): Promise<Figure> {
+async function teamsCompared(reader: PageReader): Promise<Figure> {
   const ask = ({ metric, title }: TeamColumn) =>
     reader.ask({ metric, together: TOGETHER, title: `${title} by team`, by: ['team'] });
   const credits = await ask(COLUMNS.credits);

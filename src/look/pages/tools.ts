@@ -1,9 +1,10 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import { PHRASES } from '../../metrics/query/select.ts';
+import { PHRASES } from '../../metrics/index.ts';
 import { type Ranking, viewedGroups } from '../figures/groups.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
-import { cellOf, type ShownNumber, shareOf, sumOf, wholeSumOf } from '../numbers.ts';
+import { drawFigure, drawPair, type FigureSpec } from '../figures/over-time.ts';
+import { cellOf, type Result, type ShownNumber, shareOf, sumOf, wholeSumOf } from '../numbers.ts';
 import {
   type Cell,
   emptinessOf,
@@ -13,9 +14,9 @@ import {
   type Page,
   type Phrase,
 } from '../page.ts';
-import { type Filters, type PageReader, type Result, scopeOf } from '../reader.ts';
+import { type Filters, type PageReader, scopeOf } from '../reader.ts';
 import { nounFor, periodHeading, periodWords } from '../words.ts';
-import { drawFigure, drawPair, type FigureSpec, type PageKind } from './page-kind.ts';
+import type { PageKind } from './page-kind.ts';
 
 /** Which tools, servers, skills, commands and hooks were used. */
 export const tools: PageKind = {
@@ -120,7 +121,7 @@ function callsOf(calls: Headline, filters: Filters): Phrase {
 }
 
 /** Names of tools that look like parsing errors of the service. They count as invocations, as published. */
-export async function readArtifacts(reader: PageReader): Promise<Result> {
+async function readArtifacts(reader: PageReader): Promise<Result> {
   const { filters, warehouse } = reader;
   const { orgId, from, until } = filters;
   return reader.select({
@@ -137,7 +138,7 @@ ORDER BY invocations DESC, ${PHRASES[warehouse.dialect].sortable(sql`tool`)}`,
 const ARTIFACTS_MAX = 12;
 
 /** The table of such names. */
-export function artifactsFigure({ filters }: PageReader, result: Result): Figure {
+function artifactsFigure({ filters }: PageReader, result: Result): Figure {
   const name = { id: 'names-that-are-no-tools', title: 'Names that are no tools', unit: 'Invocations' };
   if (result.rows.length === 0) return emptyFigure(name, 'Every name is that of a tool.', [result]);
   return {
@@ -167,7 +168,7 @@ const HOOKS_NAME = { id: 'hooks', title: 'Hooks', unit: 'Invocations' } as const
 const HOOKS_MAX = 12;
 
 /** The hooks of the period by event, matcher and command. Commands can hold names and paths, so the public does not see them. */
-export async function hooksTable(reader: PageReader): Promise<Figure> {
+async function hooksTable(reader: PageReader): Promise<Figure> {
   const { filters, viewer } = reader;
   const hasCommands = viewer.audience !== 'public';
   const parts = hasCommands ? ['event', 'matcher', 'command'] : ['event', 'matcher'];

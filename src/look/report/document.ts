@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { DefectError } from '../../core/errors.ts';
-import type { Period } from '../../metrics/period.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
+import type { Period } from '../../metrics/index.ts';
+import type { Warehouse } from '../../port/index.ts';
 import { isRestricted, MANAGERS, type Viewer } from '../audience.ts';
 import { sharedMarks } from '../charts/calendar.ts';
 import { contentHtml, footerHtml } from '../html/page.ts';
@@ -10,7 +10,8 @@ import { type Frame, type Markup, titleText } from '../html/text.ts';
 import type { Figure, Page, Section, Table } from '../page.ts';
 import { PAGE_KINDS } from '../pages/all-pages.ts';
 import type { PageKind } from '../pages/page-kind.ts';
-import { type Filters, type PageReader, pageReader, rememberResults } from '../reader.ts';
+import { type Filters, type PageReader, rememberResults } from '../reader.ts';
+import { pageReader } from '../snapshot-reader.ts';
 import { styleSheet } from '../style.ts';
 import { periodHeading } from '../words.ts';
 import { guardReader, withholdFrom } from './guard-reader.ts';
@@ -24,7 +25,7 @@ export interface ReportPage {
 }
 
 /** Builds the pages of a report about an organization or one of its teams. Call inside the snapshot that it was made in. */
-export type BuildPages = (filters: Filters) => Promise<ReportPage[]>;
+type BuildPages = (filters: Filters) => Promise<ReportPage[]>;
 
 /** A report's audience, and how to build pages for it. */
 export interface Prepared {
@@ -101,7 +102,7 @@ function expectKnown(asked: readonly Period[], judged: readonly Period[]): void 
 const LISTED_ROWS_MAX = 50;
 
 /** Cuts the lists of a page that the dashboard shows in parts, and says so. Tables of charts stay whole. */
-export function shortenLists(page: Page): Page {
+function shortenLists(page: Page): Page {
   if (page.pager === undefined && page.search === undefined) return page;
   const { pager: _pager, search: _search, ...rest } = page;
   return {
@@ -121,7 +122,7 @@ function shortenSection(section: Section, pages: number): Section {
 }
 
 /** The style of a report: that of all pages, and what a document with several pages needs besides. */
-export const reportStyle: string = `${styleSheet}
+const reportStyle: string = `${styleSheet}
 header.report{padding-top:40px}
 header.report .about{margin:0;color:var(--ink-2)}
 header.report h1{margin:4px 0 12px}
@@ -134,7 +135,7 @@ article+article{border-top:1px solid var(--hairline);margin-top:44px}
 `;
 
 /** What a report is about. */
-export interface ReportSubject {
+interface ReportSubject {
   readonly filters: Filters;
   readonly viewer: Viewer;
 }
@@ -155,7 +156,7 @@ ${footerHtml({ ...frameOf('', pages, filters), footer: footerOf(subject) })}`;
 }
 
 /** A document with the style of reports, which allows nothing but itself. */
-export async function documentOf(title: string, body: Markup): Promise<string> {
+async function documentOf(title: string, body: Markup): Promise<string> {
   const text = await html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
@@ -175,7 +176,7 @@ const POLICY = [
 ].join('; ');
 
 /** The organization, or the team that the report is about. */
-export function aboutOf({ orgId, team }: Filters): string {
+function aboutOf({ orgId, team }: Filters): string {
   if (team === undefined) return orgId;
   return `${orgId}, ${team === null ? 'people without a team' : `team ${team}`}`;
 }

@@ -1,9 +1,7 @@
-import { GRAINS, type Grain, type Metric } from '../../../schema/metrics/define.ts';
+import { GRAINS, type Grain, type Metric } from '../../../schema/metrics/dictionary.ts';
 import { queryText } from '../../../schema/query.ts';
 import { daysFrom, monthEndOf, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
-import { metricQuery } from '../../metrics/answer-metric.ts';
-import type { Period } from '../../metrics/period.ts';
-import { findMetric, type MetricQuestion } from '../../metrics/question.ts';
+import { findMetric, type MetricQuestion, metricQuery, type Period } from '../../metrics/index.ts';
 import {
   type Limits,
   mergedGroups,
@@ -12,12 +10,12 @@ import {
   type PeopleDimension,
   type Viewer,
 } from '../audience.ts';
-import type { Formula, ShownNumber } from '../numbers.ts';
+import type { Formula, MetricResult, ShownNumber } from '../numbers.ts';
 import type { Figure, Headline, Page, Phrase, Section } from '../page.ts';
-import { type MetricResult, type PageQuestion, type PageReader, questionOf } from '../reader.ts';
+import { type PageQuestion, type PageReader, questionOf } from '../reader.ts';
 
 /** A reader for readers other than managers. It notes what its pages ask, and which answers must not be shown. */
-export interface GuardedReader extends PageReader {
+interface GuardedReader extends PageReader {
   /** The spans of days that answers which may be shown are about. */
   readonly spans: readonly Period[];
   /** The dimensions by whose groups of people the pages ask. */
@@ -90,7 +88,7 @@ export function reasonToWithhold(question: Question, { weeks }: Pick<Limits, 'we
 const PARTS_OF_TEAMS: readonly string[] = ['language', 'delegation_level'];
 
 /** The spans of days that the values of an answer are about; none for numbers that are no sum over people's activity. */
-export function spansOf(question: Question): Period[] {
+function spansOf(question: Question): Period[] {
   const { from, until } = question;
   if (!isAboutSums(findMetric(question.metric))) return [];
   const grain = grainOf(question);

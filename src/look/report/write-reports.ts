@@ -5,14 +5,14 @@ import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, monthOf, type UtcDay } from '../../core/day.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { hasCode, replaceFile } from '../../core/files.ts';
-import { readUnits } from '../../ledger/ledger.ts';
-import { type AskedPeriod, type Period, resolvePeriod } from '../../metrics/period.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
+import { readUnits } from '../../ledger/index.ts';
+import { type AskedPeriod, type Period, resolvePeriod } from '../../metrics/index.ts';
+import type { Warehouse } from '../../port/index.ts';
 import { isRestricted, MANAGERS, mergedGroups, namelessOf, type Viewer } from '../audience.ts';
-import { type Filters, pageReader } from '../reader.ts';
+import type { Filters } from '../reader.ts';
+import { pageReader } from '../snapshot-reader.ts';
 import { listDocument, type Prepared, prepareReports, type ReportPage, reportDocument } from './document.ts';
-import { readPeople } from './limits.ts';
-import { expectNoSecret, readSecrets, type Secrets } from './secrets.ts';
+import { expectNoSecret, readPeople, readSecrets, type Secrets } from './limits.ts';
 
 /** Which reports to write. */
 export interface ReportRequest {

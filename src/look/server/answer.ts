@@ -57,7 +57,7 @@ export const NOT_STORED = 'private, no-store';
 import type { Markup } from '../html/text.ts';
 
 /** A page that says one thing, where no page of the dashboard can be shown. */
-export interface Message {
+interface Message {
   readonly heading: string;
   /** What happened, as a sentence. */
   readonly text: string;
@@ -77,7 +77,7 @@ export function messageHtml({ heading, text, remedy, style }: Message): Markup {
 }
 
 /** The form that asks for the token. */
-export interface LoginForm {
+interface LoginForm {
   /** Where to go after it. */
   readonly next: string;
   /** Why the last attempt failed, as a sentence. */

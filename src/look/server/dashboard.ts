@@ -4,12 +4,12 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie } from 'hono/cookie';
+import { formatListenAddress, isLoopback, type ListenAddress } from '../../core/addresses.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Advice } from '../../core/errors.ts';
 import { UsageError } from '../../core/errors.ts';
-import { formatListenAddress, isLoopback, type ListenAddress } from '../../core/listen-address.ts';
 import { type ConnectionLimits, listen } from '../../core/web-server.ts';
-import type { KeptWarehouse } from '../../warehouse/kept-open.ts';
+import type { KeptWarehouse } from '../../warehouse/index.ts';
 import { PAGE_KINDS } from '../pages/all-pages.ts';
 import {
   type Answer,

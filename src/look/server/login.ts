@@ -68,13 +68,13 @@ export function createLogin(token: string, clock: Pick<Clock, 'monotonicMs'>, po
 }
 
 /** After this time, people log in again. */
-export const SESSION_MS_MAX = 12 * 60 * 60 * 1000;
+const SESSION_MS_MAX = 12 * 60 * 60 * 1000;
 /** The oldest session ends if there are more. */
-export const SESSIONS_MAX = 1_000;
+const SESSIONS_MAX = 1_000;
 const SESSION_BYTES = 32;
 
 /** Who is logged in. Lives in memory: a restart of the server ends every session. */
-export interface LoginSessions {
+interface LoginSessions {
   /** Starts a session and returns its secret, if the token is right; otherwise null. Takes the same time in both cases. */
   start(token: string): string | null;
   isValid(session: string): boolean;
@@ -82,7 +82,7 @@ export interface LoginSessions {
 }
 
 /** Creates the sessions of a server with a token. Keeps the hashes of their secrets only. */
-export function createLoginSessions(token: string, clock: Pick<Clock, 'monotonicMs'>): LoginSessions {
+function createLoginSessions(token: string, clock: Pick<Clock, 'monotonicMs'>): LoginSessions {
   const key = randomBytes(SESSION_BYTES);
   const digestOf = (text: string) => createHmac('sha256', key).update(text).digest();
   const expected = digestOf(token);
@@ -116,10 +116,10 @@ function hashOf(session: string): string {
 /** Failed attempts that count are at most this old. */
 const WINDOW_MS = 60_000;
 /** Failed attempts from one address, and from all together, within the window. */
-export const ATTEMPTS_MAX = { perAddress: 5, overall: 30 } as const;
+const ATTEMPTS_MAX = { perAddress: 5, overall: 30 } as const;
 
 /** Limits how often people may try to log in. */
-export interface LoginAttempts {
+interface LoginAttempts {
   /** The seconds after which another attempt from this address is allowed; 0 for now. */
   waitSeconds(address: string): number;
   /** Records a failed attempt. */
@@ -127,7 +127,7 @@ export interface LoginAttempts {
 }
 
 /** Creates the limit of a server. Remembers at most {@link ATTEMPTS_MAX}.overall attempts. */
-export function createLoginAttempts(clock: Pick<Clock, 'monotonicMs'>): LoginAttempts {
+function createLoginAttempts(clock: Pick<Clock, 'monotonicMs'>): LoginAttempts {
   let failures: { readonly address: string; readonly atMs: number }[] = [];
   const recent = () => {
     const since = clock.monotonicMs() - WINDOW_MS;
@@ -155,7 +155,7 @@ function waitOf(failures: readonly { readonly atMs: number }[], most: number): n
 }
 
 /** A path of this server, for a redirect; `/` for anything that leads, or could lead, elsewhere: `//evil`, `/\\evil`. */
-export function ownPath(text: string | undefined): string {
+function ownPath(text: string | undefined): string {
   if (text === undefined || !OWN_PATH.test(text) || !URL.canParse(text, OWN_ORIGIN)) return '/';
   const { origin, pathname, search } = new URL(text, OWN_ORIGIN);
   // Dots in a path may hide two slashes at its start: `/.//evil`.

@@ -9,12 +9,12 @@ import {
   yesterdayOf,
 } from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
-import { readOrganizations, readUnits } from '../../ledger/ledger.ts';
-import { isLoaded, type Period, resolvePeriod } from '../../metrics/period.ts';
-import { findTeam, UNASSIGNED } from '../../metrics/question.ts';
-import { chooseOrganization } from '../../organizations/names.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import { isDayUnit, type LedgerDay } from '../../units/unit.ts';
+import { readOrganizations, readUnits } from '../../ledger/index.ts';
+import { findTeam, isLoaded, type Period, resolvePeriod } from '../../metrics/index.ts';
+import { chooseOrganization } from '../../organizations/index.ts';
+import type { Warehouse } from '../../port/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
+import { isDayUnit, type LedgerDay } from '../../units/index.ts';
 import type { FilterForm, Frame, PageChange } from '../html/text.ts';
 import { PAGE_KINDS } from '../pages/all-pages.ts';
 import type { PageKind, PageParams } from '../pages/page-kind.ts';
@@ -23,7 +23,7 @@ import { completeWeeks } from '../time-spans.ts';
 import { ASSETS } from './answer.ts';
 
 /** The filters as the URL writes them. What is missing or empty was not asked for. */
-export interface AskedFilters {
+interface AskedFilters {
   readonly org?: string | undefined;
   readonly from?: string | undefined;
   readonly until?: string | undefined;
@@ -40,7 +40,7 @@ export interface PageRequest {
 }
 
 /** The names of the filters in URLs. */
-export const FILTER_NAMES = ['org', 'from', 'until', 'team'] as const;
+const FILTER_NAMES = ['org', 'from', 'until', 'team'] as const;
 
 const PAGES_MAX = 1_000_000;
 const SUBJECT = '/:subject';
@@ -95,7 +95,7 @@ function textOf(params: URLSearchParams, name: string): string | undefined {
 }
 
 /** A period that people choose often. */
-export interface Preset {
+interface Preset {
   readonly name: string;
   /** Null for the period that a page has without filters. */
   readonly period: Period | null;

@@ -2,12 +2,13 @@ import type { Clock } from '../../core/clock.ts';
 import { dayOf } from '../../core/day.ts';
 import type { Advice } from '../../core/errors.ts';
 import { DaywalkError, UsageError } from '../../core/errors.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import type { KeptWarehouse } from '../../warehouse/kept-open.ts';
+import type { Warehouse } from '../../port/index.ts';
+import type { KeptWarehouse } from '../../warehouse/index.ts';
 import { MANAGERS } from '../audience.ts';
 import { pageHtml } from '../html/page.ts';
 import type { Page } from '../page.ts';
-import { pageReader, rememberResults } from '../reader.ts';
+import { rememberResults } from '../reader.ts';
+import { pageReader } from '../snapshot-reader.ts';
 import { type Answer, ASSETS, htmlAnswer, messageHtml } from './answer.ts';
 import {
   type Choices,
@@ -200,7 +201,7 @@ function sentenceOf(words: string): string {
 const CACHED_TEXT_MAX = 4_000_000;
 
 /** Keeps what was computed from one state of the warehouse. */
-export interface PageCache<Value extends { readonly body: string }> {
+interface PageCache<Value extends { readonly body: string }> {
   /** What was kept under a key, if it is of this version. */
   get(key: string, version: string): Value | undefined;
   /** Keeps a value. What is of another version goes, and what was not asked for the longest if there is too much. */
@@ -208,7 +209,7 @@ export interface PageCache<Value extends { readonly body: string }> {
 }
 
 /** Creates an empty cache. */
-export function createPageCache<Value extends { readonly body: string }>(
+function createPageCache<Value extends { readonly body: string }>(
   textMax = CACHED_TEXT_MAX,
 ): PageCache<Value> {
   // In the order of the last use.

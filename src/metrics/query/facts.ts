@@ -1,10 +1,16 @@
-import type { Measure, Metric, Term } from '../../../schema/metrics/define.ts';
-import { userRows } from '../../../schema/metrics/user-metrics.ts';
+import { type Measure, type Metric, type Term, userRows } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
-import { columnName, groupsOf, type Plan, teamConditions, VALUE } from './plan.ts';
+import {
+  columnName,
+  groupsOf,
+  type NamedQuery,
+  type Plan,
+  selectSql,
+  teamConditions,
+  VALUE,
+} from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';
 import { dailyRows, firstRows, groupsOfRows, type RowKind, type Rows, ratioSql, termSql } from './rows.ts';
-import { type NamedQuery, selectSql } from './select.ts';
 
 /** The terms that the metrics of a plan add up. */
 export function termsOf({ computed }: Pick<Plan, 'computed'>): readonly Term[] {
@@ -65,7 +71,7 @@ function formulaOf(measure: Measure, rows: RowKind): { readonly value: SQL; read
 }
 
 /** What a bucket has where nothing occurs although a day of it is stored. */
-export type Nothing = 'zero' | 'null';
+type Nothing = 'zero' | 'null';
 
 /** A column of values. */
 export interface ValueColumn {
@@ -84,11 +90,7 @@ export interface Facts {
 }
 
 /** Facts that are computed from each group of rows. */
-export function grouped(
-  plan: Plan,
-  rows: Rows,
-  values: readonly (ValueColumn & { readonly value: SQL })[],
-): Facts {
+function grouped(plan: Plan, rows: Rows, values: readonly (ValueColumn & { readonly value: SQL })[]): Facts {
   const groups = groupsOfRows(plan, rows);
   const body = selectSql(
     {
@@ -107,12 +109,12 @@ export function grouped(
 }
 
 /** The number of people who are valid on the last day of each bucket. */
-export function licensedPeople(plan: Plan): Facts {
+function licensedPeople(plan: Plan): Facts {
   return countedPeople(plan, { named: [], joins: [], value: sql`COUNT(*)` });
 }
 
 /** The number of these whose users have no row in the bucket. */
-export function inactivePeople(plan: Plan): Facts {
+function inactivePeople(plan: Plan): Facts {
   const sameBucket = plan.grain === undefined ? [] : [sql.raw(`a.${plan.grain} = b.${plan.grain}`)];
   return countedPeople(plan, {
     named: activePeople(plan),
@@ -191,7 +193,7 @@ function activePeople(plan: Plan): NamedQuery[] {
 }
 
 /** The mean score of the reports that are the latest of their repository at the end of each bucket. */
-export function readinessFacts(plan: Plan): Facts {
+function readinessFacts(plan: Plan): Facts {
   const { phrases, orgId, grain } = plan;
   const createdOn = phrases.dayOf(sql`created_at`);
   const reports = selectSql(

@@ -1,9 +1,8 @@
-import type { Term } from '../../../schema/metrics/define.ts';
-import { userRows } from '../../../schema/metrics/user-metrics.ts';
+import { type Term, userRows } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
-import type { MarkedRollup } from '../../rollups/standing.ts';
-import { groupsOf, needsTeam, type Plan } from './plan.ts';
+import type { MarkedRollup } from '../../rollups/index.ts';
+import { groupsOf, type NamedQuery, needsTeam, type Plan, selectSql } from './plan.ts';
 import {
   calendarOf,
   columnsOfTerm,
@@ -13,7 +12,6 @@ import {
   teamJoin,
   userConditions,
 } from './rows.ts';
-import { type NamedQuery, selectSql } from './select.ts';
 
 /** The whole weeks or months of a period, and the rollup that has their sums. */
 interface Whole {

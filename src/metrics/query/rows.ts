@@ -1,12 +1,18 @@
-import type { Dimension, Grain, Term } from '../../../schema/metrics/define.ts';
+import type { Dimension, Grain, Term } from '../../../schema/metrics/dictionary.ts';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import { periodsInPlaceOfTable } from '../../rollups/refresh.ts';
-import type { TeamPeriod } from '../../rollups/resolve-people.ts';
+import type { Warehouse } from '../../port/index.ts';
+import { periodsInPlaceOfTable, type TeamPeriod } from '../../rollups/index.ts';
 import { storedUnit } from '../period.ts';
-import { columnName, groupsOf, needsTeam, type Plan, teamConditions } from './plan.ts';
-import { type NamedQuery, selectSql } from './select.ts';
+import {
+  columnName,
+  groupsOf,
+  type NamedQuery,
+  needsTeam,
+  type Plan,
+  selectSql,
+  teamConditions,
+} from './plan.ts';
 
 /** The rows `r` that a metric is computed from, and the expression of each dimension over them. */
 export interface Rows {
@@ -22,7 +28,7 @@ export interface Rows {
 }
 
 /** A dimension of grouped rows: what to group by, and the column of the result. */
-export interface Group {
+interface Group {
   readonly expression: SQL;
   readonly column: SQL;
 }

@@ -1,17 +1,19 @@
+import type { EncodedRows } from '../../../schema/digest.ts';
 import { encoderOf } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { McpServerElement, ProductivityRow, ToolsRow } from '../../contract/shapes.ts';
 import {
   type ActivityRow,
   CLIENTS,
+  type McpServerElement,
   MODEL_KEYS,
   type ModelElement,
+  type ProductivityRow,
   type TokensRow,
   type TokensUserElement,
+  type ToolsRow,
   USER_KEYS,
-} from '../../contract/shapes.ts';
+} from '../../contract/index.ts';
 import { canonicalJson } from '../../core/json.ts';
-import type { EncodedRows } from '../../port/steps.ts';
 import { mapping, type NormalizeContext, possibleRow } from './records.ts';
 import { distinctRows, greatestOf, summedRows, sumOf } from './rows.ts';
 
@@ -128,7 +130,7 @@ const ARTIFACT = /[\s<>{}[\]()"'`\\=,;|&$]|^$/;
 const TOOL_CHARS_MAX = 128;
 
 /** True for the few names that the service publishes although they are fragments of badly parsed calls, not tools. */
-export function isArtifact(tool: string): boolean {
+function isArtifact(tool: string): boolean {
   return tool.length > TOOL_CHARS_MAX || ARTIFACT.test(tool);
 }
 

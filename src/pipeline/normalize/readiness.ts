@@ -1,8 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { encoderOf, inKeyOrder, type Values } from '../../../schema/row.ts';
+import { encoderOf, inKeyOrder, type TableRows, type Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import type { ReadinessReport } from '../../contract/shapes.ts';
-import type { TableRows } from '../../port/steps.ts';
+import type { ReadinessReport } from '../../contract/index.ts';
 import type { NormalizeContext } from './records.ts';
 import { mapping } from './records.ts';
 

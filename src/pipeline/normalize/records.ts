@@ -10,12 +10,11 @@ import {
   type Value,
   type Values,
 } from '../../../schema/row.ts';
-import type { ExactText } from '../../checks/exact.ts';
-import { originalOf, type Rejected } from '../../checks/row-check.ts';
+import { type ExactText, originalOf, type Rejected } from '../../checks/index.ts';
 import { canonicalJson, isExact, isObject } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
-import type { Privacy } from '../../privacy/email.ts';
-import type { Drift, QuarantinedRecord } from '../../units/unit.ts';
+import type { Privacy } from '../../privacy/index.ts';
+import type { Drift, QuarantinedRecord } from '../../units/index.ts';
 
 /** What normalizing a page needs besides its rows. */
 export interface NormalizeContext {
@@ -45,7 +44,7 @@ type Fields<T extends AnyTable, Given> = Pick<RowOf<T>, Required<T, Given>> & {
 type Lacking<T extends AnyTable, Given, Shape> = Pick<RowOf<T>, Exclude<Copied<T, Given>, keyof Shape>>;
 
 /** How the records of one list of an answer become rows of a table. */
-export interface MappingSpec<Given> {
+interface MappingSpec<Given> {
   /** Path of the records in the answer, for example `data[].by_tool[]`. */
   readonly place: string;
   /** Columns that the caller computes. All others are copied from the record. @default [] */
@@ -58,7 +57,7 @@ export interface MappingSpec<Given> {
  * Turns a record into the values of a row. A field that is null or missing becomes NULL. Fields that are neither copied
  * nor known become `extra`, together with `nested`.
  */
-export type Mapping<T extends AnyTable, Given extends ColumnOf<T>> = <Shape extends Fields<T, Given>>(
+type Mapping<T extends AnyTable, Given extends ColumnOf<T>> = <Shape extends Fields<T, Given>>(
   record: Shape & Lacking<T, Given, Shape>,
   given: Pick<RowOf<T>, Given>,
   context: NormalizeContext,
@@ -119,13 +118,13 @@ export function possibleRow(table: AnyTable): (row: Values, from: MadeFrom) => v
 const SAMPLE_CHARS_MAX = 200;
 
 /** The place of a record in the schema of its answer, and the text of that answer. */
-export interface Source {
+interface Source {
   readonly place: string;
   readonly exact: ExactText;
 }
 
 /** The unknown fields of an object inside a record, under the name of that object. */
-export interface Nested {
+interface Nested {
   readonly name: string;
   readonly text: string | null;
 }

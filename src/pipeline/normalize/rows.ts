@@ -1,10 +1,10 @@
 import type { AnyTable } from '../../../schema/define.ts';
+import { decodeRows, type EncodedRows, encodeRows, RowEncoder } from '../../../schema/digest.ts';
 import { byKey, inKeyOrder, keyOf, type Value, type Values } from '../../../schema/row.ts';
 import { UnitError } from '../../core/errors.ts';
-import { decodeRows, type EncodedRows, encodeRows, RowEncoder } from '../../port/steps.ts';
 
 /** Collects the rows of one table for one unit, each key once. */
-export interface RowSet {
+interface RowSet {
   /** Adds a row. It is merged with the rows of the same key, see {@link summedRows} and {@link distinctRows}. */
   add(row: Values): void;
   /** Adds rows in any order, such as those of one element of a list. */

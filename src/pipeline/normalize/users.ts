@@ -1,7 +1,7 @@
+import { decodeRows, type EncodedRows, encodeRows, RowEncoder } from '../../../schema/digest.ts';
 import { compareUtf8, encoderOf, readerOf, type Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../contract/shapes.ts';
-import { decodeRows, type EncodedRows, encodeRows, RowEncoder } from '../../port/steps.ts';
+import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../contract/index.ts';
 import { mapping, type NormalizeContext } from './records.ts';
 
 const PLACE = 'data[]';
@@ -66,7 +66,7 @@ function languagesOf(
 }
 
 /** The rows of one user on one day. */
-export interface UserRows {
+interface UserRows {
   readonly userId: string;
   /** The row of `user_daily`. */
   readonly user: Values;
@@ -75,7 +75,7 @@ export interface UserRows {
 }
 
 /** Users of a day that are added in the order of their IDs, each once. */
-export class OrderedUsers {
+class OrderedUsers {
   readonly #users = new RowEncoder(tables.userDaily);
   readonly #languages = new RowEncoder(tables.userDailyLanguages);
   #last: string | undefined;
@@ -104,7 +104,7 @@ const idOfUser = readerOf(userDaily, 'user_id');
 const idOfLanguage = readerOf(userDailyLanguages, 'user_id');
 
 /** Users of a day in any order. If a user is repeated, the last record counts. */
-export class MergedUsers {
+class MergedUsers {
   readonly #users = new Map<string, UserRows>();
 
   /** Takes over users who came in order. */

@@ -1,12 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
-import { type UnitKey, unitName } from '../../units/unit.ts';
+import { type UnitKey, unitName } from '../../units/index.ts';
 
 /** How long a worker waits for units of another one that makes no visible progress. */
 export const CLAIM_WAIT_MS = 10 * 60 * 1000;
 /** Shorter waits are not reported: workers that share a plan wait for each other's last units. */
 const SILENT_MS = 5_000;
 
-export interface ClaimWaitOptions {
+interface ClaimWaitOptions {
   readonly clock: Clock;
   /** The pause between two attempts to claim the units. */
   readonly pauseMs: number;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { UnitError } from '../../core/errors.ts';
-import type { RunLock } from '../../port/warehouse.ts';
+import type { RunLock } from '../../port/index.ts';
 import {
   type DayCommit,
   type DayKey,
@@ -10,7 +10,7 @@ import {
   type LedgerUnit,
   type UnitKey,
   unitName,
-} from '../../units/unit.ts';
+} from '../../units/index.ts';
 import { batchesOf, type DayBatch } from '../plan.ts';
 import { ClaimWait } from './claim-wait.ts';
 import type { KnownLedger } from './known-ledger.ts';
@@ -23,7 +23,7 @@ const PAUSE_MS = 250;
 /** How many times a unit is pulled again because its claim was lost. */
 const LOST_MAX = 3;
 
-export interface UnitClaimsOptions {
+interface UnitClaimsOptions {
   readonly orgId: string;
   readonly lock: RunLock;
   readonly clock: Clock;
@@ -180,7 +180,7 @@ export class UnitClaims {
  */
 export const CLAIMED_UNITS = 16;
 
-export interface ClaimedBatchesOptions {
+interface ClaimedBatchesOptions {
   readonly schedule: Schedule;
   readonly gauge: RangeGauge;
   readonly claims: UnitClaims;

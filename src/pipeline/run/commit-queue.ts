@@ -1,8 +1,8 @@
 import type { Archive, ArchivedDay, KeptRows, RowsText } from '../../core/archive-port.ts';
 import { DaywalkError } from '../../core/errors.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import { type CommitOutcome, type DayCommit, type LedgerDay, rowCount } from '../../units/unit.ts';
+import type { Warehouse } from '../../port/index.ts';
+import { type CommitOutcome, type DayCommit, type LedgerDay, rowCount } from '../../units/index.ts';
 
 /** Maximum number of rows in one transaction, unless a single day has more. */
 const GROUP_ROWS_MAX = 4_000;

@@ -1,12 +1,12 @@
-import type { AnalyticsPage } from '../../api/pages.ts';
+import type { AnalyticsPage } from '../../api/index.ts';
 import type { Archive } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
 import { daysBetween } from '../../core/day.ts';
 import { ClaimLostError } from '../../core/errors.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
-import type { RunLock, Warehouse } from '../../port/warehouse.ts';
-import type { Privacy } from '../../privacy/email.ts';
-import { rowCount, unitName } from '../../units/unit.ts';
+import type { RunLock, Warehouse } from '../../port/index.ts';
+import type { Privacy } from '../../privacy/index.ts';
+import { rowCount, unitName } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import type { DayBatch } from '../plan.ts';
 import type { PullCall, Source } from '../pull.ts';

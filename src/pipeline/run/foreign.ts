@@ -12,7 +12,7 @@ import {
 import { EXIT } from '../../core/exit-code.ts';
 import { isObject } from '../../core/json.ts';
 import { isDailyStream, type Stream } from '../../core/stream.ts';
-import { CredentialError } from '../../http/errors.ts';
+import { CredentialError } from '../../http/index.ts';
 import {
   areTooFew,
   daysToCompare,
@@ -22,17 +22,17 @@ import {
 } from '../../judge/foreign.ts';
 import {
   type Identities,
+  type NameInFile,
   organizationOf,
   type Refusal,
   readIdentities,
   recordAccepted,
   recordRefusal,
-} from '../../organizations/identity.ts';
-import type { NameInFile } from '../../organizations/names.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import type { Privacy } from '../../privacy/email.ts';
-import { readState } from '../../records/runs.ts';
-import { isDayUnit, type LedgerUnit } from '../../units/unit.ts';
+} from '../../organizations/index.ts';
+import type { Warehouse } from '../../port/index.ts';
+import type { Privacy } from '../../privacy/index.ts';
+import { readState } from '../../records/index.ts';
+import { isDayUnit, type LedgerUnit } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import { type DayBatch, rangeOf } from '../plan.ts';
 import { pullFirstPage, type Source } from '../pull.ts';
@@ -49,7 +49,7 @@ export interface OrganizationConsent {
   readonly newOrganization?: string | undefined;
 }
 
-export interface ForeignOptions extends OrganizationConsent {
+interface ForeignOptions extends OrganizationConsent {
   readonly warehouse: Warehouse;
   readonly source: Source;
   readonly clock: Clock;
@@ -65,7 +65,7 @@ export interface ForeignOptions extends OrganizationConsent {
 }
 
 /** What the check of the organization has requested. */
-export interface ForeignLook {
+interface ForeignLook {
   /** First pages of single days, which the run need not request again. */
   readonly pages: readonly FirstPage[];
   /** The number of days of a range that the service refused; null if it refused none. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import { type DayUnit, isDayUnit, type LedgerDay, type LedgerUnit, unitName } from '../../units/unit.ts';
+import { type DayUnit, isDayUnit, type LedgerDay, type LedgerUnit, unitName } from '../../units/index.ts';
 
 /** The ledger of one organization as this run knows it: the rows that it read, updated by its commits. */
 export class KnownLedger {

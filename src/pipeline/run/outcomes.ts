@@ -9,11 +9,11 @@ import {
   UnitError,
 } from '../../core/errors.ts';
 import type { Stream } from '../../core/stream.ts';
-import { BadRequestError, CredentialError } from '../../http/errors.ts';
+import { BadRequestError, CredentialError } from '../../http/index.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
 import { doubtText, type StandingDoubt } from '../../judge/doubt.ts';
-import { doubtUnit, failUnit } from '../../ledger/ledger.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
+import { doubtUnit, failUnit } from '../../ledger/index.ts';
+import type { Warehouse } from '../../port/index.ts';
 import {
   bareName,
   type CommitOutcome,
@@ -25,14 +25,14 @@ import {
   type UnitKey,
   type UnitName,
   unitName,
-} from '../../units/unit.ts';
+} from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import type { DayBatch } from '../plan.ts';
 import { CLAIM_WAIT_MS, minutesOf, namesOf } from './claim-wait.ts';
 import type { KnownLedger } from './known-ledger.ts';
 import type { DoneUnit, RunCounts } from './run-counts.ts';
 
-export interface OutcomesOptions {
+interface OutcomesOptions {
   readonly orgId: string;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
@@ -248,7 +248,7 @@ const STREAM_FAILURES_MAX = 5;
 const RUN_FAILURES_MAX = 8;
 
 /** Stops requests to a stream, or to the whole service, that keeps failing. */
-export interface CircuitBreaker {
+interface CircuitBreaker {
   /** True if the units of the stream must be left out. */
   isOpen(stream: Stream): boolean;
   recordSuccess(stream: Stream): void;

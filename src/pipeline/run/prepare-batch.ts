@@ -1,16 +1,14 @@
+import type { EncodedRows } from '../../../schema/digest.ts';
 import { tablesOf } from '../../../schema/tables.ts';
-import { rejectOtherDays } from '../../api/answer-rules.ts';
-import { type AnalyticsPage, analyticsPage } from '../../api/pages.ts';
-import { exactText } from '../../checks/exact.ts';
-import { type Rejected, type RowCheck, rowCheck } from '../../checks/row-check.ts';
-import { ActivityRow, ProductivityRow, TokensRow, ToolsRow, UserRow } from '../../contract/shapes.ts';
+import { type AnalyticsPage, analyticsPage, rejectOtherDays } from '../../api/index.ts';
+import { exactText, type Rejected, type RowCheck, rowCheck } from '../../checks/index.ts';
+import { ActivityRow, ProductivityRow, TokensRow, ToolsRow, UserRow } from '../../contract/index.ts';
 import type { RowsText } from '../../core/archive-port.ts';
 import { canonicalJson, isObject } from '../../core/json.ts';
 import { elementTexts, listText } from '../../core/json-text.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import type { EncodedRows } from '../../port/steps.ts';
-import type { Privacy } from '../../privacy/email.ts';
-import type { DayUnit } from '../../units/unit.ts';
+import type { Privacy } from '../../privacy/index.ts';
+import type { DayUnit } from '../../units/index.ts';
 import type { NormalizedDay } from '../commit.ts';
 import {
   normalizeActivity,
@@ -38,7 +36,7 @@ const MISFITS_MAX = 3;
 /** A day of a batch, ready to be judged. */
 export type PreparedDay = CollectedDay;
 
-export interface Prepared {
+interface Prepared {
   readonly days: readonly PreparedDay[];
   /** Set if the day's answers are the same as those of its stored content. Then `days` is empty. */
   readonly same?: KnownDay & { readonly texts: readonly RowsText[] };
@@ -51,7 +49,7 @@ export interface Answers {
   readonly known: KnownDay | undefined;
 }
 
-export interface PrepareOptions {
+interface PrepareOptions {
   /** The first page, if it was pulled already. */
   readonly first?: AnalyticsPage | undefined;
   /** The texts of rows are needed even if the answers are the same as before. @default false */
@@ -183,7 +181,7 @@ function createCollector<Row extends { date: string }>(
 }
 
 /** All rows of a page, as they were received after the email policy. */
-export function rowsText(page: AnalyticsPage, privacy: Privacy): RowsText {
+function rowsText(page: AnalyticsPage, privacy: Privacy): RowsText {
   const text = listText(page.text, 'data', page.body) ?? elementTexts(page.text, 'data').join(',');
   return { text: privacy.scrubJson(text), count: page.data.length };
 }

@@ -1,9 +1,9 @@
 import { daysBetween, isDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import { readState, writeState } from '../../records/runs.ts';
-import { isDayUnit, type LedgerUnit } from '../../units/unit.ts';
+import type { Warehouse } from '../../port/index.ts';
+import { readState, writeState } from '../../records/index.ts';
+import { isDayUnit, type LedgerUnit } from '../../units/index.ts';
 import type { KnownLedger } from './known-ledger.ts';
 
 /** About how many rows a batch may hold in memory. Several batches are in flight. */

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { READINESS_LIMIT } from '../../contract/limits.ts';
+import { READINESS_LIMIT } from '../../api/index.ts';
 import { daysBetween, isDay, type UtcDay } from '../../core/day.ts';
 import { parseJson } from '../../core/json.ts';
 
@@ -81,7 +81,7 @@ export function parseWalkState(cursor: string | null): WalkState | null {
   return check.Check(value) ? value : null;
 }
 
-export interface FirstPassOptions {
+interface FirstPassOptions {
   readonly today: UtcDay;
   /** Read every report, even if only new ones are due. */
   readonly force: boolean;

@@ -1,7 +1,7 @@
-import { readerOf } from '../../../schema/row.ts';
+import { readerOf, type TableRows } from '../../../schema/row.ts';
 import { tables as schema } from '../../../schema/tables.ts';
-import { type ReadinessPage, readinessPage, reportIdsOf } from '../../api/pages.ts';
-import { exactText } from '../../checks/exact.ts';
+import { type ReadinessPage, readinessPage, reportIdsOf } from '../../api/index.ts';
+import { exactText } from '../../checks/index.ts';
 import type { Archive } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { UtcDay } from '../../core/day.ts';
@@ -14,10 +14,13 @@ import {
   type WeighedReports,
   weighReports,
 } from '../../judge/missing-reports.ts';
-import { readReadinessUnit } from '../../ledger/ledger.ts';
-import { commitReadinessPage, endReadinessWalk, knownReports } from '../../ledger/readiness.ts';
-import type { TableRows } from '../../port/steps.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
+import {
+  commitReadinessPage,
+  endReadinessWalk,
+  knownReports,
+  readReadinessUnit,
+} from '../../ledger/index.ts';
+import type { Warehouse } from '../../port/index.ts';
 import type { NewAddresses } from '../commit.ts';
 import { withAge, withStoredReports } from '../held-rows.ts';
 import { normalizeReadiness } from '../normalize/readiness.ts';
@@ -55,7 +58,7 @@ export interface ReadinessOutcome {
 }
 
 /** The IDs of reports and the digests of quarantined records that a pass saw. */
-export type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
+type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
 
 export interface Pass {
   readonly state: WalkState;

@@ -1,13 +1,16 @@
-import { type ReadinessPage, reportIdsOf, walkReadiness as walkReadinessPages } from '../../api/pages.ts';
-import { ReportLimit } from '../../api/requests.ts';
+import {
+  type ReadinessPage,
+  ReportLimit,
+  reportIdsOf,
+  walkReadiness as walkReadinessPages,
+} from '../../api/index.ts';
 import { dayOf } from '../../core/day.ts';
 import { ClaimLostError, UnitError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
-import { BadRequestError } from '../../http/errors.ts';
-import { readReadinessUnit } from '../../ledger/ledger.ts';
-import { readReportIds } from '../../ledger/readiness.ts';
-import type { RunLock } from '../../port/warehouse.ts';
-import { type LedgerUnit, readinessKey } from '../../units/unit.ts';
+import { BadRequestError } from '../../http/index.ts';
+import { readReadinessUnit, readReportIds } from '../../ledger/index.ts';
+import type { RunLock } from '../../port/index.ts';
+import { type LedgerUnit, readinessKey } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import { type PullCall, pullReadinessPage } from '../pull.ts';
 import { ClaimWait } from './claim-wait.ts';
@@ -38,7 +41,7 @@ const PAUSE_MS = 500;
 /** How many times a walk resumes after its claim was lost with the connection. */
 const LOST_MAX = 3;
 
-export interface ReadinessRun extends Omit<ReadinessContext, 'onPage'> {
+interface ReadinessRun extends Omit<ReadinessContext, 'onPage'> {
   readonly lock: RunLock;
   readonly outcomes: Outcomes;
   readonly counts: RunCounts;
@@ -137,7 +140,7 @@ const RESTARTS_MAX = 3;
  * run. Each page is committed with its cursor, so an interrupted walk resumes there.
  * @throws {UnitError} if the service pages in circles or keeps losing its cursors.
  */
-export async function walkReadiness(context: ReadinessContext, call: PullCall): Promise<ReadinessOutcome> {
+async function walkReadiness(context: ReadinessContext, call: PullCall): Promise<ReadinessOutcome> {
   const { warehouse, orgId, clock, force } = context;
   const unit = await readReadinessUnit(warehouse, orgId);
   const last = parseWalkState(unit?.cursor ?? null);

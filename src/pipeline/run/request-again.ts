@@ -2,10 +2,10 @@ import type { UtcDay } from '../../core/day.ts';
 import type { RuleName } from '../../core/errors.ts';
 import { DaywalkError, DefectError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import { BadRequestError } from '../../http/errors.ts';
+import { BadRequestError } from '../../http/index.ts';
 import { type DayView, isShortOf, secondLook, type UnitView } from '../../judge/agreement.ts';
 import { parseNotes } from '../../judge/notes.ts';
-import { type DayCommit, type DayUnit, dayKey, type LedgerDay } from '../../units/unit.ts';
+import { type DayCommit, type DayUnit, dayKey, type LedgerDay } from '../../units/index.ts';
 import { batchesOf, batchName, type DayBatch } from '../plan.ts';
 import { RangeMisfitsError, UnclearRangeError } from '../validate.ts';
 import type { UnitClaims } from './claims.ts';
@@ -16,7 +16,7 @@ import type { Schedule } from './schedule.ts';
 import type { Watch } from './watch.ts';
 
 /** What must be requested again, and which empty days can be committed. */
-export interface NextLooks {
+interface NextLooks {
   /** Units to request alone, and by which rule. */
   readonly alone: readonly (DayUnit & { readonly rule: RuleName })[];
   /** Gaps to request again, each in one request. */
@@ -193,7 +193,7 @@ function stretchesOf(units: readonly DayUnit[], daysMax: number): DayBatch[] {
   });
 }
 
-export interface FailedBatchesOptions {
+interface FailedBatchesOptions {
   readonly orgId: string;
   readonly schedule: Schedule;
   readonly gauge: RangeGauge;

@@ -4,11 +4,10 @@ import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import type { Stream } from '../../core/stream.ts';
-import { readOrganizations, readUnits } from '../../ledger/ledger.ts';
-import { keyOfValues } from '../../ledger/unit-rows.ts';
-import { type NameInFile, readNames } from '../../organizations/names.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import { type LedgerUnit, type UnitState, unitName } from '../../units/unit.ts';
+import { keyOfValues, readOrganizations, readUnits } from '../../ledger/index.ts';
+import { type NameInFile, readNames } from '../../organizations/index.ts';
+import type { Warehouse } from '../../port/index.ts';
+import { type LedgerUnit, type UnitState, unitName } from '../../units/index.ts';
 import type { RunProblem, RunReport } from '../events.ts';
 import type { PlanRequest } from '../plan.ts';
 
@@ -165,7 +164,7 @@ export class RunCounts {
   }
 }
 
-export interface DoubtScope extends PlanRequest {
+interface DoubtScope extends PlanRequest {
   readonly warehouse: Warehouse;
   /** @default the only organization of the warehouse */
   readonly orgId?: string | null;

@@ -3,16 +3,15 @@ import { setMaxListeners } from 'node:events';
 import { yesterdayOf } from '../../core/day.ts';
 import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { expectNotErased, readErased } from '../../erased/list.ts';
+import { expectNotErased, readErased } from '../../erased/index.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
-import { readUnits } from '../../ledger/ledger.ts';
-import { type NameInFile, recordName } from '../../organizations/names.ts';
-import { MUCH_WRITTEN_ROWS } from '../../port/warehouse.ts';
-import { withoutErased } from '../../privacy/erased-people.ts';
-import { endRun, startRun } from '../../records/runs.ts';
-import { refreshRollups } from '../../rollups/refresh.ts';
-import { type DayUnit, unitName } from '../../units/unit.ts';
-import { settleAfterFirstActivity } from '../../warehouse/first-activity.ts';
+import { readUnits, settleAfterFirstActivity } from '../../ledger/index.ts';
+import { type NameInFile, recordName } from '../../organizations/index.ts';
+import { MUCH_WRITTEN_ROWS } from '../../port/index.ts';
+import { withoutErased } from '../../privacy/index.ts';
+import { endRun, startRun } from '../../records/index.ts';
+import { refreshRollups } from '../../rollups/index.ts';
+import { type DayUnit, unitName } from '../../units/index.ts';
 import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
 import { type PlanRequest, planUnits } from '../plan.ts';
@@ -129,7 +128,7 @@ async function walk(options: NamedRun, counts: RunCounts): Promise<void> {
 }
 
 /** What a run needs. The caller locks the warehouse and releases the lock. */
-export interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
+interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
   readonly command: string;
   /** Maximum number of batches in flight. */
   readonly concurrency: number;
@@ -152,7 +151,7 @@ export interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationCon
 }
 
 /** A run with its id. */
-export type NamedRun = RunOptions & { readonly runId: string };
+type NamedRun = RunOptions & { readonly runId: string };
 
 /** A run that keeps erased people out. */
 type ErasingRun = NamedRun & { readonly newAddresses: NewAddresses };
@@ -179,7 +178,7 @@ interface PlannedRun {
  * then the days that turned out to differ.
  * @throws the error that ended the run before everything was pulled.
  */
-export async function walkPlan(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<void> {
+async function walkPlan(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<void> {
   const run = await planRun(options, counts, stop);
   const readiness = run.pullReadiness();
   await pullUntilDone(run);

@@ -1,10 +1,10 @@
 import type { UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import { type DayUnit, unitName } from '../../units/unit.ts';
+import { type DayUnit, unitName } from '../../units/index.ts';
 import { batchesOf, type DayBatch } from '../plan.ts';
 
 /** The order of a run. */
-export interface Order {
+interface Order {
   readonly newestFirst: boolean;
   /**
    * True for a settled unit that is only compared.

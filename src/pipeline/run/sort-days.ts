@@ -5,7 +5,7 @@ import type { UtcDay } from '../../core/day.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
 import type { StandingDoubt } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
+import type { Warehouse } from '../../port/index.ts';
 import {
   type DayCommit,
   type DayUnit,
@@ -14,7 +14,7 @@ import {
   pendingUnit,
   type QuarantinedRecord,
   unitName,
-} from '../../units/unit.ts';
+} from '../../units/index.ts';
 import { dayCommit, type NormalizedDay } from '../commit.ts';
 import { withAge, withStoredRows } from '../held-rows.ts';
 import { judgeDay } from '../judge-day.ts';
@@ -25,7 +25,7 @@ import type { SecondLooks } from './request-again.ts';
 import type { Watch } from './watch.ts';
 import { compareSettledDay } from './watch-comparisons.ts';
 
-export interface DaySorterOptions {
+interface DaySorterOptions {
   readonly orgId: string;
   readonly runId: string;
   readonly warehouse: Warehouse;

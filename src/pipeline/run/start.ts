@@ -1,4 +1,4 @@
-import type { AnalyticsPage } from '../../api/pages.ts';
+import type { AnalyticsPage } from '../../api/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, daysBetween, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
@@ -8,19 +8,19 @@ import {
   ApiError,
   BadRequestError,
   CredentialError,
+  parseHttpDate,
   RequestError,
   type Unreached,
-} from '../../http/errors.ts';
-import { parseHttpDate } from '../../http/response.ts';
-import { readOrganizations } from '../../ledger/ledger.ts';
-import { expectName, type NameInFile, readNames } from '../../organizations/names.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import type { DayUnit } from '../../units/unit.ts';
+} from '../../http/index.ts';
+import { readOrganizations } from '../../ledger/index.ts';
+import { expectName, type NameInFile, readNames } from '../../organizations/index.ts';
+import type { Warehouse } from '../../port/index.ts';
+import type { DayUnit } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import { pullFirstPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
 
-export interface ScopeOptions extends NewestRequest {
+interface ScopeOptions extends NewestRequest {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
@@ -162,12 +162,12 @@ export interface FirstPage {
 }
 
 /** The organization of the key, and the page that names it. */
-export interface Identity extends FirstPage {
+interface Identity extends FirstPage {
   readonly orgId: string;
 }
 
 /** The result of requesting the newest day. */
-export interface NewestAnswer {
+interface NewestAnswer {
   /** Undefined if every attempt failed. */
   readonly first: FirstPage | undefined;
   /** The service's clock, from the first answer with a Date header. */
@@ -177,7 +177,7 @@ export interface NewestAnswer {
 }
 
 /** The day to request, and the streams to try. */
-export interface NewestRequest {
+interface NewestRequest {
   readonly lastDay: UtcDay;
   readonly streams: readonly Stream[];
 }
@@ -221,7 +221,7 @@ function explainDenial(error: unknown): never {
  * service's clock, then the other streams, and while days are refused up to {@link OLDER_DAYS_MAX} earlier days.
  * @throws an error that ends the run, such as a refused credential.
  */
-export async function requestNewest(
+async function requestNewest(
   source: Source,
   request: NewestRequest,
   signal: AbortSignal,
@@ -286,7 +286,7 @@ const WITHOUT_API = 'the API is not there. Write the scheme and the host alone, 
  * Explains an error of the very first requests by its most likely cause, a wrong URL. The exit code is 2 unless the cause
  * may be temporary; then the error keeps its exit code. Returns other errors unchanged.
  */
-export function firstContactError(error: unknown, baseUrl: string): unknown {
+function firstContactError(error: unknown, baseUrl: string): unknown {
   if (error instanceof ApiError && error.status === NOT_FOUND) {
     return contactError(error, { baseUrl, cause: WITHOUT_API, exitCode: EXIT.usage });
   }

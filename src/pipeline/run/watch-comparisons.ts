@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../../schema/define.ts';
+import { decodeRows } from '../../../schema/digest.ts';
 import { columnsOf, decoderOf, pickerOf, TRAILING_COLUMNS, type Values } from '../../../schema/row.ts';
-import { activityDaily, activityDailyByClient, tokensDailyByModel } from '../../../schema/tables/daily.ts';
-import { type RowCheck, rowCheck } from '../../checks/row-check.ts';
-import { GROUP_BY } from '../../contract/paths.ts';
-import { MODEL_KEYS, TokensByModelRow } from '../../contract/shapes.ts';
+import { activityDaily, activityDailyByClient, tokensDailyByModel } from '../../../schema/tables.ts';
+import { type RowCheck, rowCheck } from '../../checks/index.ts';
+import { GROUP_BY, MODEL_KEYS, TokensByModelRow } from '../../contract/index.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
-import { ApiError, OverloadError } from '../../http/errors.ts';
+import { ApiError, OverloadError } from '../../http/index.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import type { Seen } from '../../judge/watch.ts';
-import { decodeRows } from '../../port/steps.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import type { LedgerDay } from '../../units/unit.ts';
+import type { Warehouse } from '../../port/index.ts';
+import type { LedgerDay } from '../../units/index.ts';
 import { isActive, type NormalizedDay } from '../commit.ts';
 import { batchesOf, type DayBatch } from '../plan.ts';
 import { type PullCall, pullGrouped, type Source } from '../pull.ts';
@@ -24,7 +23,7 @@ const METRICS = ['billable_tokens', 'input_tokens', 'output_tokens'] as const;
 const KEYS = ['group_key', ...MODEL_KEYS];
 const checkRow = rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>;
 
-export interface ModelSumsOptions {
+interface ModelSumsOptions {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly orgId: string;

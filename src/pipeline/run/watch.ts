@@ -13,16 +13,10 @@ import {
   type Stretch,
   type WatchPlan,
 } from '../../judge/watch.ts';
-import { noteUnits, reopenDays } from '../../ledger/ledger.ts';
-import type { RunLock, Warehouse } from '../../port/warehouse.ts';
-import { readState, writeState } from '../../records/runs.ts';
-import {
-  type DayUnit,
-  type LedgerDay,
-  type ReopenedDay,
-  type UnitNotes,
-  unitName,
-} from '../../units/unit.ts';
+import { noteUnits, reopenDays, type UnitNotes } from '../../ledger/index.ts';
+import type { RunLock, Warehouse } from '../../port/index.ts';
+import { readState, writeState } from '../../records/index.ts';
+import { type DayUnit, type LedgerDay, type ReopenedDay, unitName } from '../../units/index.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
 
@@ -35,7 +29,7 @@ function stateName({ streams }: Pick<PlanRequest, 'streams'>): string {
   return daily.length === DAILY_STREAMS.length ? 'watch' : `watch ${daily.join(' ')}`;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly orgId: string;
   readonly warehouse: Warehouse;
   readonly lock: RunLock;

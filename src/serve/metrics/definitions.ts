@@ -1,8 +1,7 @@
 import { dayOf, startOfDayMs } from '../../core/day.ts';
 import { STREAMS, type Stream } from '../../core/stream.ts';
-import { BUDGET_STATES } from '../../csv-files/budget-check.ts';
-import { MISSING_AFTER_DAYS } from '../../status/gaps.ts';
-import { OPEN_STATES } from '../../status/open-states.ts';
+import { BUDGET_STATES } from '../../csv-files/index.ts';
+import { MISSING_AFTER_DAYS, OPEN_STATES } from '../../status/index.ts';
 import type { EndedRun, OrganizationFacts } from './organization-facts.ts';
 
 /** A metric: what Prometheus needs to know of it, and what a person should. */
@@ -138,12 +137,10 @@ export const METRICS = {
 } as const satisfies Record<string, MetricDefinition>;
 
 /** The name of a metric in the code. */
-export type MetricKey = keyof typeof METRICS;
+type MetricKey = keyof typeof METRICS;
 
 /** The labels of a metric with their values. */
-export type LabelsOf<Key extends MetricKey> = Readonly<
-  Record<(typeof METRICS)[Key]['labels'][number], string>
->;
+type LabelsOf<Key extends MetricKey> = Readonly<Record<(typeof METRICS)[Key]['labels'][number], string>>;
 
 /** A value of a metric under its labels. */
 export interface Sample<Key extends MetricKey = MetricKey> {

@@ -3,18 +3,12 @@ import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import { dayOf, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import type { BudgetStatus } from '../../csv-files/budget-check.ts';
-import { checkBudgets } from '../../csv-files/budget-check.ts';
-import { storedBudgets } from '../../csv-files/budgets.ts';
-import { storedPrices } from '../../csv-files/prices.ts';
-import { readOrganizations, readUnits } from '../../ledger/ledger.ts';
-import { countQuarantine, type QuarantineCount } from '../../ledger/quarantine.ts';
-import type { QueryRow } from '../../port/steps.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import { selectPeople } from '../../rollups/standing.ts';
-import { missingDays } from '../../status/gaps.ts';
-import { type OrganizationStatus, readOrganization } from '../../status/organization.ts';
-import { isDayUnit } from '../../units/unit.ts';
+import { type BudgetStatus, checkBudgets, storedBudgets, storedPrices } from '../../csv-files/index.ts';
+import { countQuarantine, type QuarantineCount, readOrganizations, readUnits } from '../../ledger/index.ts';
+import type { QueryRow, Warehouse } from '../../port/index.ts';
+import { selectPeople } from '../../rollups/index.ts';
+import { missingDays, type OrganizationStatus, readOrganization } from '../../status/index.ts';
+import { isDayUnit } from '../../units/index.ts';
 
 /** The label of an organization that no run has learned yet. */
 export const UNKNOWN = 'unknown';
@@ -43,7 +37,7 @@ interface Reported {
 }
 
 /** How to read the facts. */
-export interface FactsOptions {
+interface FactsOptions {
   /** Those of the organizations file; null without one: then all organizations of the warehouse are reported. */
   readonly names: readonly string[] | null;
   readonly now: Date;
@@ -116,7 +110,7 @@ function restatementsOf(orgId: string | null, rows: readonly QueryRow[]): Map<st
 }
 
 /** The sums over all runs of an organization that have ended, and its last one. */
-export interface RunFacts {
+interface RunFacts {
   readonly rowsWritten: number;
   readonly requests: number;
   readonly retries: number;
@@ -136,7 +130,7 @@ export interface EndedRun {
 }
 
 /** The facts of an organization without runs. */
-export const NO_RUNS: RunFacts = {
+const NO_RUNS: RunFacts = {
   ...{ rowsWritten: 0, requests: 0, retries: 0, last: null },
   responses: new Map(),
   completedAt: new Map(),
@@ -171,7 +165,7 @@ GROUP BY runs.org_id, entry.value`,
  * Reads the facts of all runs by organization. Runs that ended before they knew their organization are under null. Call in
  * a snapshot.
  */
-export async function readRunFacts(
+async function readRunFacts(
   warehouse: Pick<Warehouse, 'select' | 'dialect'>,
 ): Promise<ReadonlyMap<string | null, RunFacts>> {
   const { dialect } = warehouse;
@@ -196,7 +190,7 @@ export async function readRunFacts(
 }
 
 /** The facts of two sets of runs together. */
-export function joinRunFacts(a: RunFacts, b: RunFacts): RunFacts {
+function joinRunFacts(a: RunFacts, b: RunFacts): RunFacts {
   const responses = new Map(a.responses);
   for (const [status, count] of b.responses) responses.set(status, (responses.get(status) ?? 0) + count);
   const isLater = (a.last?.endedAt ?? '') < (b.last?.endedAt ?? '');
@@ -225,10 +219,10 @@ function endedRun(row: QueryRow | undefined): EndedRun | null {
 }
 
 /** Teams with a budget by the state of the budget; empty if there is nothing to check. */
-export type BudgetStates = ReadonlyMap<BudgetStatus, number>;
+type BudgetStates = ReadonlyMap<BudgetStatus, number>;
 
 /** Reads the states of the budgets of an organization. Call in a snapshot. */
-export type BudgetReader = (warehouse: Warehouse, orgId: string) => Promise<BudgetStates>;
+type BudgetReader = (warehouse: Warehouse, orgId: string) => Promise<BudgetStates>;
 
 const NONE: BudgetStates = new Map();
 

@@ -2,25 +2,29 @@ import type { OrganizationOutcome, RoundReport } from '../../../jobs/round.ts';
 import { sql } from '../../../schema/query.ts';
 import { dayOf, daysBetween } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-code.ts';
+import { EXIT, isUndecided } from '../../core/exit-code.ts';
 import { isObject, parseJson } from '../../core/json.ts';
-import { checkBudgets } from '../../csv-files/budget-check.ts';
+import { checkBudgets } from '../../csv-files/index.ts';
 import { parseDoubt } from '../../judge/doubt.ts';
-import { readOrganizations, readUnits } from '../../ledger/ledger.ts';
-import { readNames } from '../../organizations/names.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import { publicName } from '../../privacy/public-text.ts';
-import { MISSING_AFTER_DAYS, missingDays } from '../../status/gaps.ts';
-import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../../units/unit.ts';
-import type { Condition, Examination, IncidentState } from './incidents.ts';
-import { isUndecided, nameOfOutcome } from './pings.ts';
-import type { Scope } from './report-incidents.ts';
+import { readOrganizations, readUnits } from '../../ledger/index.ts';
+import { readNames } from '../../organizations/index.ts';
+import type { Warehouse } from '../../port/index.ts';
+import { publicName } from '../../privacy/index.ts';
+import { MISSING_AFTER_DAYS, missingDays } from '../../status/index.ts';
+import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../../units/index.ts';
+import {
+  type Condition,
+  type Examination,
+  type IncidentState,
+  nameOfOutcome,
+  type Scope,
+} from './incidents.ts';
 
 /** The change of a smaller sum is no news, however large its share is. */
 const SUM_MIN = 20;
 
 /** What to examine an organization against. */
-export interface ExaminationRule {
+interface ExaminationRule {
   readonly now: Date;
   /** When the round began, as an ISO instant. */
   readonly startedAt: string;
@@ -28,7 +32,7 @@ export interface ExaminationRule {
 }
 
 /** Finds missing days, doubted losses, restatements and exceeded budgets of an organization. Writes nothing. */
-export async function examineOrganization(
+async function examineOrganization(
   warehouse: Warehouse,
   orgId: string,
   before: IncidentState,
@@ -103,7 +107,7 @@ FROM restatements WHERE org_id = ${orgId} AND detected_at > ${since} ORDER BY de
 }
 
 /** The sum that changed most, as a share of what was stored; null if no sum is large enough to say. */
-export function largestChange(
+function largestChange(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
 ): { readonly column: string; readonly share: number } | null {
@@ -175,7 +179,7 @@ export function failureScope({ organizations }: RoundReport, orgId: string | nul
   return { scope: WAREHOUSE, examine: async () => ({ conditions, hasExamined }) };
 }
 
-export interface OrganizationScopes {
+interface OrganizationScopes {
   readonly rule: ExaminationRule;
   /** Receives an error because of which an organization is not examined in this round. */
   readonly onFailure: (error: unknown) => void;

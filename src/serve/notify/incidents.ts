@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { RoundReport } from '../../../jobs/round.ts';
+import type { OrganizationOutcome, RoundReport } from '../../../jobs/round.ts';
 import { isDay, spansOf, type UtcDay } from '../../core/day.ts';
 import { describeExitCode, isExitCode } from '../../core/exit-code.ts';
 import { isObject, parseJson } from '../../core/json.ts';
-import { publicName } from '../../privacy/public-text.ts';
+import { publicName } from '../../privacy/index.ts';
 
 /** What a person is notified of, the most urgent first. */
-export const INCIDENT_KINDS = [
+const INCIDENT_KINDS = [
   'run-failed',
   'loss-doubted',
   'budget-exceeded',
@@ -15,10 +15,10 @@ export const INCIDENT_KINDS = [
 ] as const;
 
 /** One of {@link INCIDENT_KINDS}. */
-export type IncidentKind = (typeof INCIDENT_KINDS)[number];
+type IncidentKind = (typeof INCIDENT_KINDS)[number];
 
 /** The facts of an incident. They hold no text of the service. */
-export type IncidentFacts = Readonly<Record<string, string | number>>;
+type IncidentFacts = Readonly<Record<string, string | number>>;
 
 /** Something that is wrong at the end of a round. */
 export interface Condition {
@@ -55,7 +55,7 @@ export function nameOfCondition({ kind, key }: Pick<Condition, 'kind' | 'key'>):
 }
 
 /** The ID of an incident: the same for the same condition and beginning. */
-export function idOfIncident(scope: string, condition: Condition, openedAt: string): string {
+function idOfIncident(scope: string, condition: Condition, openedAt: string): string {
   const text = JSON.stringify([scope, nameOfCondition(condition), openedAt]);
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
@@ -181,7 +181,7 @@ function byUrgency(a: Condition, b: Condition): number {
 /** The incidents of each list in a message. The counts include those that are left out. */
 const LISTED_MAX = 50;
 
-export type WebhookFormat = 'json' | 'chat';
+type WebhookFormat = 'json' | 'chat';
 
 /** The body of a message to the webhook, see docs/notifications.md. */
 export function messageBody(
@@ -221,7 +221,7 @@ export interface NamedIncident extends Incident {
 const LINES_MAX = 20;
 
 /** The text of a message, for people. */
-export function messageText(opened: readonly NamedIncident[], over: readonly NamedIncident[]): string {
+function messageText(opened: readonly NamedIncident[], over: readonly NamedIncident[]): string {
   const lists = [...listOf('New problems:', opened, beginningOf), ...listOf('Solved problems:', over, endOf)];
   return ['Daywalk', ...lists].join('\n');
 }
@@ -313,4 +313,16 @@ function teamOf({ team = '' }: IncidentFacts): string {
 
 function percentOf({ share }: IncidentFacts): string {
   return typeof share === 'number' ? `${Math.round(share * 100)} %` : '';
+}
+
+/** The name of an organization in messages. */
+export function nameOfOutcome({ name, orgId }: Pick<OrganizationOutcome, 'name' | 'orgId'>): string {
+  return publicName(name ?? orgId ?? 'the organization');
+}
+
+/** An organization of the round, or '' for the warehouse itself. */
+export interface Scope {
+  readonly scope: string;
+  /** Finds out what is wrong. Null if that cannot be found out in this round. */
+  examine(before: IncidentState): Promise<Examination | null>;
 }

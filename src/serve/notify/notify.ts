@@ -1,19 +1,18 @@
-import type { RoundReport } from '../../../jobs/round.ts';
+import type { RoundListener, RoundReport } from '../../../jobs/round.ts';
 import type { JobContext } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
-import { type Deadline, deadlineOf } from '../../http/api-request.ts';
-import type { RunEvent } from '../../pipeline/events.ts';
-import type { Settings } from '../../settings/settings.ts';
-import { withWarehouse } from '../../warehouse/open.ts';
-import type { RoundListener } from '../perform-round.ts';
+import { isUndecided } from '../../core/exit-code.ts';
+import { type Deadline, deadlineOf } from '../../http/index.ts';
+import type { RunEvent } from '../../pipeline/index.ts';
+import type { Settings } from '../../settings/index.ts';
+import { withWarehouse } from '../../warehouse/index.ts';
 import { failureScope, identified, nameOfScope, organizationScopes } from './examine-organization.ts';
-import { messageBody, type NamedIncident } from './incidents.ts';
-import { createPings, isUndecided } from './pings.ts';
+import { messageBody, type NamedIncident, type Scope } from './incidents.ts';
+import { createPings } from './pings.ts';
 import {
   type IncidentMemory,
   type IncidentPorts,
   reportIncidents,
-  type Scope,
   unusableStates,
   warehouseStates,
 } from './report-incidents.ts';
@@ -46,17 +45,16 @@ const SEND_LIMIT_MS = 2_000;
 const LIMIT_MS = 4_300;
 
 /** What to report to which webhook. */
-export type AlertOptions = Pick<
-  Settings,
-  'warehouse' | 'orgId' | 'alertWebhookFormat' | 'alertRestatementShare'
-> & { readonly alertWebhook: string };
+type AlertOptions = Pick<Settings, 'warehouse' | 'orgId' | 'alertWebhookFormat' | 'alertRestatementShare'> & {
+  readonly alertWebhook: string;
+};
 
 /**
  * Sends one message to a webhook after each round in which incidents began or ended. What was delivered is remembered in
  * the warehouse, so that each incident is reported once, and once when it is over. A round that a signal stopped, or that
  * found the warehouse busy, changes nothing.
  */
-export function createAlerts(options: AlertOptions, context: NotifyContext): RoundListener {
+function createAlerts(options: AlertOptions, context: NotifyContext): RoundListener {
   const memory: IncidentMemory = new Map();
   let unfinished: Promise<void> | null = null;
   return {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { OrganizationOutcome, RoundReport } from '../../../jobs/round.ts';
+import type { OrganizationOutcome, RoundListener, RoundReport } from '../../../jobs/round.ts';
 import { messageOf } from '../../core/errors.ts';
-import { describeExitCode, EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { type Deadline, deadlineOf } from '../../http/api-request.ts';
-import { publicName, publicText } from '../../privacy/public-text.ts';
-import type { RoundListener } from '../perform-round.ts';
+import { describeExitCode, EXIT, type ExitCode, isUndecided } from '../../core/exit-code.ts';
+import { type Deadline, deadlineOf } from '../../http/index.ts';
+import { publicText } from '../../privacy/index.ts';
+import { nameOfOutcome } from './incidents.ts';
 import { type NotifyContext, type Refusal, send } from './send.ts';
 
 /** How long the end of a round waits for its first ping, … */
@@ -105,7 +105,7 @@ function afterStop(stop: AbortSignal): { readonly signal: AbortSignal; readonly 
 }
 
 /** What a ping reports. */
-export type PingKind = 'start' | 'success' | 'log' | number;
+type PingKind = 'start' | 'success' | 'log' | number;
 
 /**
  * The address of a ping, after the conventions of healthchecks services: `/start` at the start, nothing more at success, and
@@ -120,16 +120,8 @@ export function pingUrl(base: string, kind: PingKind, rid: string): string {
   return url.href;
 }
 
-/** The exit codes of runs that were ended before they could succeed or fail: by a signal, or by another run. */
-const UNDECIDED: ReadonlySet<ExitCode> = new Set([EXIT.busy, EXIT.interrupted, EXIT.terminated]);
-
-/** True if a run with this exit code neither succeeded nor failed. */
-export function isUndecided(exitCode: ExitCode): boolean {
-  return UNDECIDED.has(exitCode);
-}
-
 /** What the end of a run is reported as; null if nothing is sent, because the run never began. */
-export function pingOfEnd(exitCode: ExitCode, { hasBegun }: { readonly hasBegun: boolean }): PingKind | null {
+function pingOfEnd(exitCode: ExitCode, { hasBegun }: { readonly hasBegun: boolean }): PingKind | null {
   if (exitCode === EXIT.ok) return 'success';
   if (!isUndecided(exitCode)) return exitCode;
   return hasBegun ? 'log' : null;
@@ -143,17 +135,12 @@ const ORGANIZATIONS_MAX = 100;
 const SHORTENED = '\n…\n';
 
 /** A round in a few lines for people outside, without texts of the service, keys, email addresses and user IDs. */
-export function summarizeRound(round: RoundReport): string {
+function summarizeRound(round: RoundReport): string {
   const { command, exitCode, organizations } = round;
   const head = `daywalk ${command} ended with exit code ${exitCode}: ${describeExitCode(exitCode)}`;
   const lines = organizations.slice(0, ORGANIZATIONS_MAX).flatMap(linesOf);
   const more = organizations.length - ORGANIZATIONS_MAX;
   return bounded([head, ...lines, ...(more > 0 ? [`and ${more} more organizations`] : []), ''].join('\n'));
-}
-
-/** The name of an organization in messages. */
-export function nameOfOutcome({ name, orgId }: Pick<OrganizationOutcome, 'name' | 'orgId'>): string {
-  return publicName(name ?? orgId ?? 'the organization');
 }
 
 function linesOf(outcome: OrganizationOutcome): string[] {

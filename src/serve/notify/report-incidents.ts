@@ -1,25 +1,18 @@
 import { StorageError } from '../../core/errors.ts';
-import type { Warehouse } from '../../port/warehouse.ts';
-import { readState, writeState } from '../../records/runs.ts';
+import type { Warehouse } from '../../port/index.ts';
+import { readState, writeState } from '../../records/index.ts';
+import type { Scope } from './incidents.ts';
 import {
   applyDelivery,
   applyExamination,
   type Due,
   dueIn,
-  type Examination,
   type IncidentState,
   mergeStates,
   NO_INCIDENTS,
   parseState,
   stateText,
 } from './incidents.ts';
-
-/** An organization of the round, or '' for the warehouse itself. */
-export interface Scope {
-  readonly scope: string;
-  /** Finds out what is wrong. Null if that cannot be found out in this round. */
-  examine(before: IncidentState): Promise<Examination | null>;
-}
 
 /** Where states are kept and messages go. `load` and `save` may throw. */
 export interface IncidentPorts {

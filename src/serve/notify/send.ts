@@ -1,21 +1,19 @@
 import type { Clock } from '../../core/clock.ts';
-import { packageVersion } from '../../core/package.ts';
-import { deadlineOf, splitOrigin } from '../../http/api-request.ts';
-import { openConnection, type ProxyOptions } from '../../http/connections.ts';
-import { exchange } from '../../http/exchange.ts';
+import { packageVersion } from '../../core/files.ts';
+import { deadlineOf, exchange, openConnection, type ProxyOptions, splitOrigin } from '../../http/index.ts';
 
 /** A failure that may pass is tried this often. Slow servers have one attempt, because the time limit covers all. */
 const ATTEMPTS_MAX = 2;
 
 /** A message to a server that is not the service. */
-export interface Message {
+interface Message {
   /** A secret: no error shows any part of it. */
   readonly url: string;
   readonly contentType: 'application/json' | 'text/plain; charset=utf-8';
   readonly body: string;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly proxy: ProxyOptions | null;
   /** Milliseconds for all attempts together, whatever the server does. */
   readonly limitMs: number;

@@ -1,8 +1,7 @@
 import { BusyError, ClaimLostError } from '../../core/errors.ts';
-import { readUnitRows } from '../../ledger/ledger.ts';
-import { keyValues } from '../../ledger/unit-rows.ts';
-import type { LockOptions, RunLock } from '../../port/warehouse.ts';
-import { type LedgerUnit, type UnitKey, unitName } from '../../units/unit.ts';
+import { readUnitRows } from '../../ledger/index.ts';
+import type { LockOptions, RunLock } from '../../port/index.ts';
+import { dateOf, type LedgerUnit, type UnitKey, unitName } from '../../units/index.ts';
 import type { Link } from './link.ts';
 import { runSteps } from './queries.ts';
 import type { PostgresSession } from './session.ts';
@@ -169,6 +168,6 @@ export class Claims {
   }
 
   #keyOf(unit: UnitKey): string {
-    return lockKey(this.#session.target.schema, ['unit', ...keyValues(unit)]);
+    return lockKey(this.#session.target.schema, ['unit', unit.orgId, unit.stream, dateOf(unit)]);
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../core/errors.ts';
 
 /** The remedy for a proxy that gives each transaction to any free backend. */
-export const POOLED = 'connect to the server itself, or through a pool in session mode';
+const POOLED = 'connect to the server itself, or through a pool in session mode';
 
 /** Settings and locks of a session belong to one client, or they are worth nothing. */
 export function sharedSession(): UsageError {

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import pg, { types } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Value, Values } from '../../../schema/row.ts';
-import { SerialQueue } from '../../core/async-flow.ts';
+import { SerialQueue } from '../../core/clock.ts';
 import { canonicalText } from '../../core/json-text.ts';
-import type { QueryRow } from '../../port/steps.ts';
+import type { QueryRow } from '../../port/index.ts';
 import { isLost, sqlState } from './errors.ts';
 import { setUp } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
@@ -216,6 +216,6 @@ const PARSERS: Readonly<Record<number, (text: string) => Value>> = {
 const asText = (text: string): Value => text;
 
 /** Converts values of PostgreSQL into values of rows: everything but numbers and flags becomes text. */
-export const valueTypes = {
+const valueTypes = {
   getTypeParser: (oid: number) => PARSERS[oid] ?? asText,
 };

@@ -2,9 +2,17 @@ import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
 import { keyOf, type Value, type Values } from '../../../schema/row.ts';
 import { BusyError } from '../../core/errors.ts';
-import { isStatement, type Locked, type QueryRow, scanRowsMax, writtenRows } from '../../port/steps.ts';
-import type { LedgerStep, LedgerSteps, ScanScope } from '../../port/warehouse.ts';
-import type { UnitKey } from '../../units/unit.ts';
+import {
+  isStatement,
+  type LedgerStep,
+  type LedgerSteps,
+  type Locked,
+  type QueryRow,
+  type ScanScope,
+  scanRowsMax,
+  writtenRows,
+} from '../../port/index.ts';
+import type { UnitKey } from '../../units/index.ts';
 import { storageError } from './errors.ts';
 import { Link } from './link.ts';
 import { addRows, findRows, keyList, putRows, removeRows, selectWhere, tableIn } from './rows.ts';
@@ -215,7 +223,7 @@ export class Readers {
 let cursors = 0;
 
 /** All rows of a table in key order, streamed, see `Warehouse.scan`. Call inside a transaction. */
-export async function* scanRows(
+async function* scanRows(
   link: Link,
   table: AnyTable,
   scope?: ScanScope,

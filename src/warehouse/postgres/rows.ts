@@ -1,15 +1,8 @@
 import pg from 'pg';
 import { type AnyTable, KINDS } from '../../../schema/define.ts';
-import type { Value, Values } from '../../../schema/row.ts';
-import {
-  decodedChunks,
-  type EncodedRows,
-  type FoundRows,
-  type GoneRows,
-  type NewRows,
-  type QueryRow,
-  type TableRows,
-} from '../../port/steps.ts';
+import { decodedChunks, type EncodedRows } from '../../../schema/digest.ts';
+import type { TableRows, Value, Values } from '../../../schema/row.ts';
+import type { FoundRows, GoneRows, NewRows, QueryRow } from '../../port/index.ts';
 import type { Link, Parameter } from './link.ts';
 
 /** From this many rows on, COPY is faster than arrays as parameters. */
@@ -94,7 +87,7 @@ export async function removeDays(link: Link, table: AnyTable, keys: readonly Val
 }
 
 /** The parameters of {@link rowsFromArrays}: one array per column. All rows have the same number of values. */
-export function arraysOf(rows: readonly Values[]): Parameter[] {
+function arraysOf(rows: readonly Values[]): Parameter[] {
   return (rows[0] ?? []).map((_, position) => rows.map((row) => row[position] ?? null));
 }
 
@@ -164,7 +157,7 @@ function daysOf(rows: readonly Values[]): string[] {
 }
 
 /** The options of COPY for the lists of values below: JSON's `null` stands for NULL. */
-export const COPY_OPTIONS = "(FORMAT csv, NULL 'null')";
+const COPY_OPTIONS = "(FORMAT csv, NULL 'null')";
 
 /** Size of a chunk. Larger chunks cost memory, smaller ones time. */
 const CHUNK_CHARS = 64 * 1024;
@@ -205,7 +198,7 @@ export function* csvOfEncoded(
   }
 }
 
-export interface InSchema {
+interface InSchema {
   /** The name of the schema, unquoted. */
   readonly schema: string;
 }
@@ -224,7 +217,7 @@ export function quoted(name: string): string {
 }
 
 /** The columns of a table, for a list in SQL. */
-export function columnList(table: AnyTable): string {
+function columnList(table: AnyTable): string {
   return Object.keys(table.columns).map(quoted).join(', ');
 }
 
@@ -234,7 +227,7 @@ export function keyList(table: AnyTable): string {
 }
 
 /** The PostgreSQL type of a column. */
-export function typeOf(table: AnyTable, column: string): string {
+function typeOf(table: AnyTable, column: string): string {
   const kind = table.columns[column]?.kind;
   if (kind === undefined) throw new TypeError(`${table.name} has no column ${column}`);
   return KINDS[kind].postgres;
@@ -262,10 +255,7 @@ function columnDiffers(table: AnyTable, column: string): string {
  * Rows from parameters, one array per column. In the select list this takes half the time of a join. The function is
  * named with its schema, because the warehouse's schema could hold another one for exactly these arrays.
  */
-export function rowsFromArrays(
-  table: AnyTable,
-  columns: readonly string[] = Object.keys(table.columns),
-): string {
+function rowsFromArrays(table: AnyTable, columns: readonly string[] = Object.keys(table.columns)): string {
   const lists = columns.map(
     (name, index) => `pg_catalog.unnest($${index + 1}::${typeOf(table, name)}[]) AS ${quoted(name)}`,
   );
@@ -276,11 +266,7 @@ export function rowsFromArrays(
  * Deletes rows of one organization by the other columns of their keys. The parameters are one array per such column,
  * then the organization. It is a single value, so that a distributed database uses only the server that holds it.
  */
-export function deleteByKeys(
-  within: InSchema,
-  table: AnyTable,
-  columns: readonly string[] = table.key,
-): string {
+function deleteByKeys(within: InSchema, table: AnyTable, columns: readonly string[] = table.key): string {
   const [first = '', ...others] = columns;
   const matches = others.map((name) => `stored.${quoted(name)} = gone.${quoted(name)}`).join(' AND ');
   return (
@@ -290,7 +276,7 @@ export function deleteByKeys(
 }
 
 /** Deletes rows by the first column of their keys. The parameter is an array of its values. */
-export function deleteByKey(within: InSchema, table: AnyTable, column: string): string {
+function deleteByKey(within: InSchema, table: AnyTable, column: string): string {
   return `DELETE FROM ${tableIn(within, table)} AS stored WHERE ${quoted(column)} = ANY ($1::${typeOf(table, column)}[])`;
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SerialQueue } from '../../core/async-flow.ts';
-import { type Clock, onAbort } from '../../core/clock.ts';
+import { type Clock, onAbort, SerialQueue } from '../../core/clock.ts';
 import { DaywalkError } from '../../core/errors.ts';
 import { isConflict, isLost, isLostBehind, sharedSession, sqlState, storageError } from './errors.ts';
 import { Link } from './link.ts';
@@ -214,7 +213,7 @@ const CONNECT_MS_MIN = 1_000;
 const CONFLICTS_MAX = 5;
 
 /** Limits the repetitions of one transaction. */
-export class Repetition {
+class Repetition {
   readonly #clock: Clock;
   readonly #stoppedAtMs: () => number;
   #sinceMs: number | undefined;

@@ -78,7 +78,7 @@ async function expectCoordinator(link: SchemaConnection): Promise<void> {
 }
 
 /** A connection to the schema of a warehouse. */
-export interface SchemaConnection {
+interface SchemaConnection {
   readonly schema: string;
   query(sql: string, values?: readonly string[]): Promise<Values[]>;
 }
@@ -99,7 +99,7 @@ interface SchemaRights {
  * schema for which the role lacks USAGE.
  * @throws {UsageError} with the missing GRANT, or if a proxy shares the session among its clients.
  */
-export async function expectUsableSchema(link: SchemaConnection): Promise<void> {
+async function expectUsableSchema(link: SchemaConnection): Promise<void> {
   const rights = await rightsIn(link);
   if (rights === null || rights.isSearched) return;
   // The role has the right, so another client has changed the search path of this session.

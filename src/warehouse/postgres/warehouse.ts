@@ -3,9 +3,9 @@ import { type AnyTable, KINDS } from '../../../schema/define.ts';
 import { keyOf, type Value, type Values } from '../../../schema/row.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { UsageError } from '../../core/errors.ts';
-import { commitDays } from '../../ledger/ledger.ts';
-import type { LedgerSteps, Warehouse } from '../../port/warehouse.ts';
-import { type DayCommit, unitName } from '../../units/unit.ts';
+import { commitDays } from '../../ledger/index.ts';
+import type { LedgerSteps, Warehouse } from '../../port/index.ts';
+import { type DayCommit, unitName } from '../../units/index.ts';
 import { Claims } from './claims.ts';
 import type { Link } from './link.ts';
 import { expectSchema, migrate } from './migrate.ts';
@@ -162,7 +162,7 @@ const EXAMPLES: Readonly<Record<string, Value>> = {
  * statistics of a table that has become empty, so such a table has a row that names nobody while it is measured.
  * @throws {UsageError} if another role owns the tables.
  */
-export async function forgetDeleted(link: Link): Promise<void> {
+async function forgetDeleted(link: Link): Promise<void> {
   await expectOwner(link);
   for (const table of allTables) {
     const row = exampleRow(table);

@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
+import { decodeRows, type EncodedRows } from '../../../schema/digest.ts';
 import { keyOf, type Values } from '../../../schema/row.ts';
-import { decodeRows, type EncodedRows } from '../../port/steps.ts';
-import { type DayCommit, unitName } from '../../units/unit.ts';
+import { type DayCommit, unitName } from '../../units/index.ts';
 import type { Link } from './link.ts';
 import {
   copyRows,

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Database, Statement } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
-import { SerialQueue } from '../../core/async-flow.ts';
-import { type Clock, onAbort } from '../../core/clock.ts';
+import { type Clock, onAbort, SerialQueue } from '../../core/clock.ts';
 import type { Reason } from '../../core/errors.ts';
 import { isBusy, storageError } from './errors.ts';
 import { FileGuard, openFile } from './file.ts';
@@ -202,9 +201,9 @@ export class Connection {
 }
 
 /** Size from which the write-ahead log is truncated or reported, in bytes. */
-export const LOG_BYTES_MAX = 64 * 1024 * 1024;
+const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
-export interface LogWatchOptions {
+interface LogWatchOptions {
   /** @default {@link LOG_BYTES_MAX} */
   readonly logBytesMax?: number | undefined;
   /** Called with problems that the owner of the machine should know about, and their remedies. */
@@ -215,7 +214,7 @@ export interface LogWatchOptions {
  * Reports a growing write-ahead log. SQLite cannot empty the log while another program reads in one long transaction,
  * and writes continue. Warns each time that the log has doubled.
  */
-export class LogWatch {
+class LogWatch {
   readonly #db: Database;
   readonly #path: string;
   readonly #warn: LogWatchOptions['warn'];

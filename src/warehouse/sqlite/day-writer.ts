@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { onAbort } from '../../core/clock.ts';
 import { messageOf, StorageError } from '../../core/errors.ts';
-import { builtScript } from '../../core/package.ts';
-import { commitDays } from '../../ledger/ledger.ts';
-import { type CommitOutcome, type DayCommit, rowCount } from '../../units/unit.ts';
+import { builtScript } from '../../core/files.ts';
+import { commitDays } from '../../ledger/index.ts';
+import { type CommitOutcome, type DayCommit, rowCount } from '../../units/index.ts';
 import type { Connection } from './connection.ts';
 import { runSteps } from './queries.ts';
 import {
@@ -70,7 +70,7 @@ interface Pending {
  * A thread that writes days through its own connection, so that pulling continues meanwhile: inserting rows takes as long as
  * all earlier steps together. It gets rows as the texts that their digest was computed from.
  */
-export class WriterThread {
+class WriterThread {
   readonly #path: string;
   readonly #worker: Worker;
   readonly #ended: Promise<unknown>;
@@ -157,7 +157,7 @@ const NURSERY_MB = 8;
  * Starts a thread that runs a script of the built program, named by its source path without extension. Null if the program
  * is not built, or if the process may not start more threads.
  */
-export function startThread(script: string, workerData: unknown): Worker | null {
+function startThread(script: string, workerData: unknown): Worker | null {
   const path = builtScript(script);
   if (!existsSync(path)) return null;
   try {

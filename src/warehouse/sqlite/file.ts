@@ -20,14 +20,14 @@ export const WRITING_CACHE_KIB = 4_000;
 /** Some file systems give a file a new number when it is first opened for writing. No file is replaced this often. */
 const OPEN_ATTEMPTS_MAX = 3;
 
-export interface OpenFileOptions {
+interface OpenFileOptions {
   /** Create the file if it does not exist. */
   readonly create: boolean;
   /** Open it for reading only. @default false */
   readonly readOnly?: boolean | undefined;
 }
 
-export interface OpenFile {
+interface OpenFile {
   readonly db: Database;
   /** The file at its path, see {@link fileAt}. */
   readonly file: string | undefined;
@@ -135,7 +135,7 @@ const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'];
  * would be two writers that do not see each other. Symbolic links are fine: they are resolved first.
  * @throws {UsageError} that names the file.
  */
-export function refuseHardLinks(path: string): void {
+function refuseHardLinks(path: string): void {
   for (const suffix of ['', ...SIDE_SUFFIXES]) {
     const stats = statsOf(suffix === '' ? path : `${realPath(path)}${suffix}`);
     if (stats === undefined || !stats.isFile() || stats.nlink <= 1) continue;
@@ -240,7 +240,7 @@ function realPath(path: string): string {
 }
 
 /** Identifies the file that a path leads to; undefined if there is none, or if this user may not see it. */
-export function fileAt(path: string): string | undefined {
+function fileAt(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev} ${ino}`;

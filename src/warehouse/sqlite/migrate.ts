@@ -3,8 +3,8 @@ import type { Database } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
-import { programPath } from '../../core/package.ts';
-import { fillRollups } from '../../rollups/refresh.ts';
+import { programPath } from '../../core/files.ts';
+import { fillRollups } from '../../rollups/index.ts';
 import { addedColumns, moveFields } from '../upgrade.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 import { runSteps } from './queries.ts';
@@ -67,7 +67,7 @@ export function refreshStatistics({ db }: Connection): void {
   db.pragma(`optimize = ${OPTIMIZE_ALL_TABLES}`);
 }
 
-export function apply(db: Database, migration: MigrationMeta): void {
+function apply(db: Database, migration: MigrationMeta): void {
   // Migrations may edit declarations, which SQLite refuses unless the connection allows it.
   db.unsafeMode(true);
   try {

@@ -2,8 +2,15 @@ import type { Database } from 'better-sqlite3';
 import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
 import { keyOf, type Value, type Values } from '../../../schema/row.ts';
-import { isStatement, type QueryRow, scanRowsMax, writtenRows } from '../../port/steps.ts';
-import type { LedgerStep, LedgerSteps, ScanScope } from '../../port/warehouse.ts';
+import {
+  isStatement,
+  type LedgerStep,
+  type LedgerSteps,
+  type QueryRow,
+  type ScanScope,
+  scanRowsMax,
+  writtenRows,
+} from '../../port/index.ts';
 import type { Connection } from './connection.ts';
 import { storageError } from './errors.ts';
 import { WRITING_CACHE_KIB } from './file.ts';
@@ -130,7 +137,7 @@ function conditionsOf(
 const TAKE = 'daywalk_take';
 
 /** A read whose rows go to the function. */
-export interface TakenRead {
+interface TakenRead {
   /** A SELECT with ordered rows. */
   readonly sql: string;
   readonly columns: readonly string[];
@@ -152,7 +159,7 @@ let lastNumber = 0;
  * Reads rows in chunks. SQLite passes each row to a function as its arguments. This takes a third to half of the time
  * that better-sqlite3 needs to make an array value by value.
  */
-export function* takenRows(
+function* takenRows(
   db: Database,
   { sql, columns, values, rowsMax }: TakenRead,
 ): Generator<readonly Values[]> {

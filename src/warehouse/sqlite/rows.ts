@@ -1,14 +1,8 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { keyOf, type Values } from '../../../schema/row.ts';
-import {
-  decodedChunks,
-  type FoundRows,
-  type GoneRows,
-  type NewRows,
-  type QueryRow,
-  type TableRows,
-} from '../../port/steps.ts';
-import type { DayCommit } from '../../units/unit.ts';
+import { decodedChunks } from '../../../schema/digest.ts';
+import { keyOf, type TableRows, type Values } from '../../../schema/row.ts';
+import type { FoundRows, GoneRows, NewRows, QueryRow } from '../../port/index.ts';
+import type { DayCommit } from '../../units/index.ts';
 import type { Connection } from './connection.ts';
 
 /** Makes the rows of each day those of its commit, see `WrittenDays`. Returns how many rows were written for each. */
@@ -70,7 +64,7 @@ export function findRows(connection: Connection, { table, find, columns }: Found
 }
 
 /** SQL for one table, generated from its declaration; every value is bound by position. */
-export interface TableStatements {
+interface TableStatements {
   /** Inserts a row unless its key is stored. */
   readonly insertNew: string;
   /** Inserts a row, or updates it where a value differs: an unchanged row is not written. */
@@ -88,7 +82,7 @@ function quoted(name: string): string {
 const known = new WeakMap<AnyTable, TableStatements>();
 
 /** The statements that write `table`. */
-export function statementsOf(table: AnyTable): TableStatements {
+function statementsOf(table: AnyTable): TableStatements {
   const statements = known.get(table) ?? generate(table);
   known.set(table, statements);
   return statements;

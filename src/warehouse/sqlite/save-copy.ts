@@ -14,7 +14,7 @@ import Sqlite from 'better-sqlite3';
 import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import { tryFileLock } from '../../core/file-lock.ts';
 import { syncPath } from '../../core/files.ts';
-import type { SavedCopy } from '../../port/warehouse.ts';
+import type { SavedCopy } from '../../port/index.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 import { storageError } from './errors.ts';
 import { createPrivately } from './file.ts';
@@ -93,7 +93,7 @@ function explain(error: unknown, path: string): unknown {
 }
 
 /** The user version of a published copy ("COPY"). A warehouse in use never has it. */
-export const COPY_MARK = 0x434f5059;
+const COPY_MARK = 0x434f5059;
 
 /** Offsets in a SQLite file, see "The Database Header" in SQLite's file format. */
 const HEADER_BYTES = 100;
@@ -105,7 +105,7 @@ const APPLICATION_ID_AT = 68;
  * Refuses to replace a file unless it is an earlier published copy that no program writes to.
  * @throws {UsageError} that says what the file is.
  */
-export function expectCopy(path: string, warehousePath: string): void {
+function expectCopy(path: string, warehousePath: string): void {
   const { dev, ino, isFile } = described(path);
   const own = described(warehousePath);
   if (own.dev === dev && own.ino === ino) {

@@ -1,3 +1,4 @@
+import type { EncodedRows } from '../../../schema/digest.ts';
 import { allTables } from '../../../schema/tables.ts';
 import {
   type Advice,
@@ -9,8 +10,7 @@ import {
   StorageError,
   UsageError,
 } from '../../core/errors.ts';
-import type { EncodedRows } from '../../port/steps.ts';
-import type { CommitOutcome, DayCommit } from '../../units/unit.ts';
+import type { CommitOutcome, DayCommit } from '../../units/index.ts';
 
 /** A day to send to the thread. Its rows are texts, because copying texts takes a tenth of the time of copying arrays. */
 interface SentDay extends Omit<DayCommit, 'tables'> {
@@ -55,7 +55,7 @@ export function receivedDay(day: SentDay): DayCommit {
 }
 
 /** An error sent between threads, which would otherwise lose its class and its advice. */
-export interface SentError extends Advice {
+interface SentError extends Advice {
   readonly kind: Kind | undefined;
   readonly message: string;
 }

@@ -2,8 +2,8 @@ import { realpathSync, rmSync } from 'node:fs';
 import { tables } from '../../../schema/tables.ts';
 import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
 import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
-import { readUnitRows } from '../../ledger/ledger.ts';
-import type { RunLock, Warehouse } from '../../port/warehouse.ts';
+import { readUnitRows } from '../../ledger/index.ts';
+import type { RunLock, Warehouse } from '../../port/index.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { DayWriter } from './day-writer.ts';
 import { storageError } from './errors.ts';
@@ -92,7 +92,7 @@ function runLock(connection: Connection): RunLock {
  * Takes the run lock of a warehouse, on a file beside it.
  * @throws {BusyError} if another run holds it.
  */
-export function takeRunLock(warehousePath: string): { release(): Promise<void> } {
+function takeRunLock(warehousePath: string): { release(): Promise<void> } {
   // Two names of one file must not have two locks.
   const path = `${realpathSync(warehousePath)}.lock`;
   createPrivately(path);
@@ -121,7 +121,7 @@ function lockAt(path: string): FileLock | null {
  * Rewrites the file from its rows alone, see `Warehouse.forgetDeleted`. Statistics hold samples of values, and free pages and the
  * log hold what was deleted.
  */
-export async function forgetDeleted(connection: Connection): Promise<void> {
+async function forgetDeleted(connection: Connection): Promise<void> {
   const { db, path } = connection;
   try {
     db.pragma('secure_delete = ON');
@@ -161,7 +161,7 @@ const TRACES: readonly string[] = [tables.exportRuns.name, tables.exportState.na
  * caller holds the run lock. Check and removal happen under the file's write lock, so no process can write in between; a
  * process that waits for that lock finds the file gone.
  */
-export function discardNew(connection: Connection, runs: number): boolean {
+function discardNew(connection: Connection, runs: number): boolean {
   const { db, path, isNew } = connection;
   if (!isNew) return false;
   connection.expectInPlace('remove the empty warehouse');

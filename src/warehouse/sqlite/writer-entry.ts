@@ -1,8 +1,7 @@
 // The script of the writing thread, see day-writer.ts.
 import { parentPort, workerData } from 'node:worker_threads';
-import { SerialQueue } from '../../core/async-flow.ts';
-import { systemClock } from '../../core/clock.ts';
-import { commitDays } from '../../ledger/ledger.ts';
+import { SerialQueue, systemClock } from '../../core/clock.ts';
+import { commitDays } from '../../ledger/index.ts';
 import { Connection } from './connection.ts';
 import { runSteps } from './queries.ts';
 import {

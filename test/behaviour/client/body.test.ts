@@ -1,6 +1,6 @@
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BODY_BYTES_MAX } from '../../../src/contract/limits.ts';
+import { BODY_BYTES_MAX } from '../../../src/http/limits.ts';
 import { requestTo, testRequester, thrownBy } from '../../support/api/test-transport.ts';
 import { http, rawServer } from '../../support/network/raw-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REDIRECTS_MAX } from '../../../src/contract/limits.ts';
+import { REDIRECTS_MAX } from '../../../src/http/limits.ts';
 import {
   API_KEY,
   requestTo,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BACKOFF, RETRY_AFTER_MAX_MS } from '../../../src/contract/limits.ts';
+import { BACKOFF, RETRY_AFTER_MAX_MS } from '../../../src/http/limits.ts';
 import type { TransportOptions } from '../../../src/http/transport.ts';
 import { requestTo, testTransport, thrownBy } from '../../support/api/test-transport.ts';
 import { freePort } from '../../support/network/free-port.ts';

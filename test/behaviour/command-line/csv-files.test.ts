@@ -22,8 +22,8 @@ import {
   rowChanges,
   rowScreen,
 } from '../../../src/csv-files/loaded-file.ts';
+import { newestDayOfUsers } from '../../../src/csv-files/prices.ts';
 import { type RowOfLine, rowStoreOf, storedRows } from '../../../src/csv-files/replace-rows.ts';
-import { newestDayOfUsers } from '../../../src/metrics/period.ts';
 import { DAYS, ORG, storeCosts } from '../../support/money/random-costs.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { READINESS_MOVED_PATH, READINESS_PATH, SESSIONS_PATH } from '../../../src/contract/paths.ts';
+import { READINESS_PATH, SESSIONS_PATH } from '../../../src/contract/paths.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
+import { READINESS_MOVED_PATH } from '../../../src/emulator/request.ts';
 import { type Json, type Probe, pathOf, probeOf, TODAY } from '../../support/emulator/probe.ts';
 import { errorsAgainst } from '../../support/emulator/schema-errors.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { READINESS_MOVED_PATH, READINESS_PATH } from '../../../src/contract/paths.ts';
+import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DEFAULT_QUIRKS, parseQuirks } from '../../../src/emulator/quirks.ts';
+import { READINESS_MOVED_PATH } from '../../../src/emulator/request.ts';
 import { type Json, pathOf, probe, sumOf } from '../../support/emulator/probe.ts';
 
 const DAY = '2026-02-03';

@@ -1,11 +1,10 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { drainHooks, drainSpool } from '../../../jobs/hooks.ts';
 import { publish } from '../../../jobs/publish.ts';
-import { drainHooks } from '../../../jobs/warehouse.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { drainSpool } from '../../../src/hooks/drain.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { readState } from '../../../src/records/runs.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';

@@ -1,5 +1,4 @@
 // @module-tag campaign/faults
-
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/api/client.ts';
 import { shiftDay } from '../../../src/core/day.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import type { RoundListener } from '../../../jobs/round.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import type { RoundListener } from '../../../src/serve/perform-round.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';

@@ -1,5 +1,4 @@
 // @module-tag campaign/verify
-
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { RevisionKind } from '../../../src/emulator/revise.ts';

@@ -3,12 +3,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
-import { inKeyOrder, type Value, type Values } from '../../../schema/row.ts';
+import { inKeyOrder, type TableRows, type Value, type Values } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { canonicalText } from '../../../src/core/json-text.ts';
 import { readUnits } from '../../../src/ledger/ledger.ts';
 import { countRestatements } from '../../../src/ledger/restatements.ts';
-import { changeRows, type TableRows } from '../../../src/port/steps.ts';
+import { changeRows } from '../../../src/port/steps.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

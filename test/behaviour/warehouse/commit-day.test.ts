@@ -1,13 +1,12 @@
 // @module-tag database-specific
-
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { decodeRows, encodeRows } from '../../../schema/digest.ts';
 import type { Values } from '../../../schema/row.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { failUnit, readUnits } from '../../../src/ledger/ledger.ts';
 import { countQuarantine } from '../../../src/ledger/quarantine.ts';
 import { countRestatements } from '../../../src/ledger/restatements.ts';
-import { decodeRows, encodeRows } from '../../../src/port/steps.ts';
 import { readRuns, startRun } from '../../../src/records/runs.ts';
 import { dayKey, type QuarantinedRecord, unitName } from '../../../src/units/unit.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { encodeRows } from '../../../schema/digest.ts';
 import type { Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { encodeRows } from '../../../src/port/steps.ts';
 import { csvOf, csvOfEncoded } from '../../../src/warehouse/postgres/rows.ts';
 import { collect } from '../../support/warehouse/collect.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

@@ -11,6 +11,7 @@ import { changeRows } from '../../../src/port/steps.ts';
 import { startRun } from '../../../src/records/runs.ts';
 import { upsertFrom } from '../../../src/warehouse/postgres/rows.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
+import { readSources } from '../../support/structure/sources.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -62,10 +63,9 @@ describe('the statements that PostgreSQL runs', () => {
     name,
     text: readFileSync(join(folder, name), 'utf8'),
   }));
-  const warehouse = join(folder, '..');
-  const steps = readdirSync(warehouse, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.startsWith('sqlite'))
-    .map((name) => readFileSync(join(warehouse, name), 'utf8'));
+  const steps = readSources()
+    .filter(({ path }) => path.startsWith('src/') && !path.startsWith('src/warehouse/sqlite/'))
+    .map(({ text }) => text);
 
   it('never update the distribution column of a row', () => {
     const updates = steps.flatMap((text) => text.match(/UPDATE (?!SET)\S+ SET(?:(?!WHERE)[^`])*/g) ?? []);

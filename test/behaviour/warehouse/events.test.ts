@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HookEventRow } from '../../../src/records/hook-events.ts';
-import { storeHookEvents } from '../../../src/records/hook-events.ts';
+import { type HookEventRow, storeHookEvents } from '../../../src/records/hook-events.ts';
 import type { SessionRow } from '../../../src/records/runs.ts';
 import { recordSession } from '../../../src/records/runs.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

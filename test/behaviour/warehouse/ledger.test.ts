@@ -3,8 +3,9 @@ import { EXIT } from '../../../src/core/exit-code.ts';
 import type { Stream } from '../../../src/core/stream.ts';
 import { failUnit, readReadinessUnit, readUnits } from '../../../src/ledger/ledger.ts';
 import { commitReadinessPage } from '../../../src/ledger/readiness.ts';
+import type { UnitFailure } from '../../../src/ledger/transitions.ts';
 import { endRun, readRuns, startRun } from '../../../src/records/runs.ts';
-import { dayKey, readinessKey, type UnitFailure } from '../../../src/units/unit.ts';
+import { dayKey, readinessKey } from '../../../src/units/unit.ts';
 import { commitDay, commitOf, ruleOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 

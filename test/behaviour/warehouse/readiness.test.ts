@@ -3,8 +3,9 @@ import { contentSha256 } from '../../../schema/digest.ts';
 import type { Values } from '../../../schema/row.ts';
 import { readReadinessUnit } from '../../../src/ledger/ledger.ts';
 import { commitReadinessPage, endReadinessWalk, knownReports } from '../../../src/ledger/readiness.ts';
+import type { ReadinessPageCommit } from '../../../src/ledger/transitions.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
-import type { QuarantinedRecord, ReadinessPageCommit } from '../../../src/units/unit.ts';
+import type { QuarantinedRecord } from '../../../src/units/unit.ts';
 import { type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { decodeRows } from '../../../schema/digest.ts';
 import { byKey, type Values } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { failUnit } from '../../../src/ledger/ledger.ts';
-import { decodeRows } from '../../../src/port/steps.ts';
 import { writeState } from '../../../src/records/runs.ts';
 import { readinessKey } from '../../../src/units/unit.ts';
 import { collect } from '../../support/warehouse/collect.ts';

@@ -129,7 +129,7 @@ describe('a user who may not write', () => {
     const script = startScript(
       `
       import { openWarehouse } from './src/warehouse/open.ts';
-      import { startRun } from './src/warehouse/runs.ts';
+      import { startRun } from './src/records/runs.ts';
       import { systemClock } from './src/core/clock.ts';
       try {
         const warehouse = await openWarehouse(process.env.WAREHOUSE, { clock: systemClock(), create: true });

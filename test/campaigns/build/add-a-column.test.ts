@@ -18,7 +18,7 @@ const EDITS = [
 
 /** Normalizes one record and prints the rows of `user_daily` that come out. */
 const NORMALIZE = `
-import { exactText } from './src/contract/exact.ts';
+import { exactText } from './src/checks/exact.ts';
 import { Findings } from './src/pipeline/normalize/records.ts';
 import { normalizeUsers } from './src/pipeline/normalize/users.ts';
 import { privacyOf } from './src/privacy/email.ts';

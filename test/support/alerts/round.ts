@@ -1,10 +1,10 @@
-import type { RoundReport } from '../../../jobs/round.ts';
+import type { RoundListener, RoundReport } from '../../../jobs/round.ts';
 import type { ExportRequest } from '../../../jobs/run.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
 import { notifyListeners } from '../../../src/serve/notify/notify.ts';
-import { performRound, type RoundListener } from '../../../src/serve/perform-round.ts';
+import { performRound } from '../../../src/serve/perform-round.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { contextOf, type Rig } from '../rig/rig.ts';
 

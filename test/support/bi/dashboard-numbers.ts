@@ -1,8 +1,9 @@
 import { additivityOf } from '../../../schema/metrics/define.ts';
 import { MANAGERS } from '../../../src/look/audience.ts';
+import type { MetricResult } from '../../../src/look/numbers.ts';
 import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
-import type { MetricResult } from '../../../src/look/reader.ts';
-import { type PageQuestion, type PageReader, pageReader } from '../../../src/look/reader.ts';
+import type { PageQuestion, PageReader } from '../../../src/look/reader.ts';
+import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { findMetric } from '../../../src/metrics/question.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { isOfOneDay, type NumberSource, OCTOBER } from './october.ts';

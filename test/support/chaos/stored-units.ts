@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { contentSha256 } from '../../../schema/digest.ts';
-import type { Value } from '../../../schema/row.ts';
+import type { TableRows, Value } from '../../../schema/row.ts';
 import { tablesOf } from '../../../schema/tables.ts';
 import { STREAMS, type Stream } from '../../../src/core/stream.ts';
-import type { TableRows } from '../../../src/port/steps.ts';
 import type { Place } from '../warehouse/each-database.ts';
 
 /** A ledger unit with the rows of its tables. */

@@ -1,9 +1,8 @@
-import { contentSha256 } from '../../../schema/digest.ts';
+import { contentSha256, encodeRows } from '../../../schema/digest.ts';
 import type { Values } from '../../../schema/row.ts';
 import { tables, tablesOf } from '../../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
 import { commitReadinessPage, endReadinessWalk } from '../../../src/ledger/readiness.ts';
-import { encodeRows } from '../../../src/port/steps.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { commitDay, ruleOf, tablesOfUnit } from '../warehouse/commit-of.ts';
 

@@ -3,7 +3,8 @@ import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
 import { formatNumber } from '../../../src/look/numbers.ts';
 import type { Cell, Figure, Page, Phrase } from '../../../src/look/page.ts';
-import { type PageReader, pageReader } from '../../../src/look/reader.ts';
+import type { PageReader } from '../../../src/look/reader.ts';
+import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 
 /** Reads inside a snapshot, for a period from the first day of the service. */

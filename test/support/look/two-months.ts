@@ -3,7 +3,7 @@ import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
 import type { Page } from '../../../src/look/page.ts';
 import type { PageKind } from '../../../src/look/pages/page-kind.ts';
-import { pageReader } from '../../../src/look/reader.ts';
+import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { refreshRollups } from '../../../src/rollups/refresh.ts';

@@ -1,6 +1,5 @@
 import type { AnyTable } from '../../../schema/define.ts';
-import { columnsOf, type Value } from '../../../schema/row.ts';
-import type { TableRows } from '../../../src/port/steps.ts';
+import { columnsOf, type TableRows, type Value } from '../../../schema/row.ts';
 import type { Random } from '../random/seed.ts';
 
 /** Collects rows by table. Columns that are not given are NULL. */

@@ -1,6 +1,6 @@
+import type { TableRows } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import type { TableRows } from '../../../src/port/steps.ts';
 import { pick, type Random, sequence } from '../random/seed.ts';
 import { addDays } from './calendar.ts';
 import { Collector, metricOf } from './collector.ts';

@@ -1,5 +1,5 @@
-import { contentSha256 } from '../../../schema/digest.ts';
-import type { Value } from '../../../schema/row.ts';
+import { contentSha256, decodeRows, type EncodedRows } from '../../../schema/digest.ts';
+import type { TableRows, Value } from '../../../schema/row.ts';
 import { exactText } from '../../../src/checks/exact.ts';
 import { type RowCheck, rowCheck } from '../../../src/checks/row-check.ts';
 import {
@@ -21,7 +21,6 @@ import { normalizeReadiness } from '../../../src/pipeline/normalize/readiness.ts
 import type { NormalizeContext } from '../../../src/pipeline/normalize/records.ts';
 import { Findings } from '../../../src/pipeline/normalize/records.ts';
 import { normalizeUsers } from '../../../src/pipeline/normalize/users.ts';
-import { decodeRows, type EncodedRows, type TableRows } from '../../../src/port/steps.ts';
 import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
 
 type Collect = (rows: readonly unknown[], text: string, context: NormalizeContext) => TableRows[];

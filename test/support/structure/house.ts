@@ -27,6 +27,8 @@ export interface House {
   readonly codeLines: number;
   /** Files with exactly one importer. */
   readonly single: readonly HouseFile[];
+  /** Their share of all files but the doors, which have none, in percent. */
+  readonly singlePercent: number;
   /** Short files whose only importer stands in the same folder. */
   readonly dust: readonly HouseFile[];
   /** The longest chain of imports, from the first importer to the last imported file. */
@@ -65,6 +67,7 @@ export function measureHouse(sources: readonly Source[] = readSources()): House 
     meanLines: files.reduce((sum, { lines }) => sum + lines, 0) / files.length,
     codeLines: files.reduce((sum, file) => sum + file.codeLines, 0),
     single,
+    singlePercent: (100 * single.length) / (files.length - doors.size),
     dust: single.filter(
       ({ path, lines, importers: [by = ''] }) => lines < DUST_LINES && dirname(by) === dirname(path),
     ),
@@ -106,10 +109,17 @@ function offers({ path, text }: Source): Map<string, Offer> {
   const reexported = Array.from(statements).flatMap(([, names = '', from = '']) =>
     pairsIn(names).map(([name, as]) => [as, { file: resolvePath(path, from), name }] as const),
   );
-  const own = Array.from(
-    withoutComments(text).matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm),
-    ([, name = '']) => [name, { file: path, name }] as const,
-  );
+  const own = withoutComments(text)
+    .split(/^(?=export )/m)
+    .flatMap((part) => {
+      const [, name] = /^export (?:async )?(?:function|const|class|interface|type) (\w+)/.exec(part) ?? [];
+      if (name === undefined) return [];
+      // A function of a door that loads another file late passes on what that file declares.
+      const [, late, lateName = name] = /\(await import\('(\.[^']+)'\)\)\s*\.(\w+)/.exec(part) ?? [];
+      const place =
+        late === undefined ? { file: path, name } : { file: resolvePath(path, late), name: lateName };
+      return [[name, place] as const];
+    });
   return new Map([...reexported, ...own]);
 }
 

@@ -19,8 +19,12 @@ export interface Import {
   readonly isType: boolean;
   /** True if it names the path of a thread or a process that it starts. */
   readonly isStart: boolean;
+  /** True if it is loaded when the code that names it runs, and not before. */
+  readonly isLate: boolean;
   /** What it takes, by the names that the other file gives; empty if it takes the whole. */
   readonly names: readonly string[];
+  /** Those of the names that are not taken as types only. */
+  readonly values: readonly string[];
 }
 
 /** Every file of the program. */
@@ -38,31 +42,35 @@ export function readSources(): Source[] {
 export function importsOf({ path, text }: Source): Import[] {
   const code = withoutComments(text);
   const statements = code.matchAll(/^(?:import|export)\s+(type\s+)?([^'";]*?)\s*from\s+'(\.[^']+)';/gm);
-  const dynamic = code.matchAll(/\bimport\('(\.[^']+)'\)/g);
+  const late = code.matchAll(
+    /(?:\{([^{}]*)\}\s*=\s*await\s+|(\btypeof\s+))?\bimport\('(\.[^']+)'\)(?:\)\s*\.(\w+))?/g,
+  );
   const sideEffects = code.matchAll(/^import\s+'(\.[^']+)';/gm);
   const started = code.matchAll(/'((?:src|jobs|schema)\/[\w/-]+)'/g);
+  const own = { from: path, isType: false, isStart: false, isLate: false, names: [], values: [] };
   return [
     ...Array.from(statements, ([, type, names = '', to = '']) => ({
-      from: path,
+      ...own,
       to: resolvePath(path, to),
       isType: type !== undefined || areTypes(names),
-      isStart: false,
       names: importedNames(names),
+      values: type === undefined ? importedNames(names.replace(/\btype \w+( as \w+)?/g, '')) : [],
     })),
-    ...Array.from([...dynamic, ...sideEffects], ([, to = '']) => ({
-      from: path,
-      to: resolvePath(path, to),
-      isType: false,
-      isStart: false,
-      names: [],
-    })),
-    ...Array.from(started, ([, to = '']) => ({
-      from: path,
-      to: `${to}.ts`,
-      isType: false,
-      isStart: true,
-      names: [],
-    })).filter(({ to }) => !to.startsWith('schema/migrations/')),
+    ...Array.from(late, ([, braces = '', type, to = '', member = '']) => {
+      const names = member === '' ? importedNames(`{${braces.replaceAll(':', ' as ')}}`) : [member];
+      return {
+        ...own,
+        to: resolvePath(path, to),
+        isType: type !== undefined,
+        isLate: true,
+        names,
+        values: names,
+      };
+    }),
+    ...Array.from(sideEffects, ([, to = '']) => ({ ...own, to: resolvePath(path, to) })),
+    ...Array.from(started, ([, to = '']) => ({ ...own, to: `${to}.ts`, isStart: true })).filter(
+      ({ to }) => !to.startsWith('schema/migrations/'),
+    ),
   ];
 }
 

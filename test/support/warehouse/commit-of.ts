@@ -1,10 +1,9 @@
-import { contentSha256 } from '../../../schema/digest.ts';
-import { inKeyOrder, type Values } from '../../../schema/row.ts';
+import { contentSha256, encodeRows } from '../../../schema/digest.ts';
+import { inKeyOrder, type TableRows, type Values } from '../../../schema/row.ts';
 import { tablesOf } from '../../../schema/tables.ts';
 import { dayOf, parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import type { SettleRule } from '../../../src/judge/agreement.ts';
-import { encodeRows, type TableRows } from '../../../src/port/steps.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import type { CommitOutcome, DayCommit } from '../../../src/units/unit.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { parseOrigin } from '../../../src/core/addresses.ts';
 import { UsageError } from '../../../src/core/errors.ts';
-import { parseOrigin } from '../../../src/http/addresses.ts';
 
 describe('the URL of the service', () => {
   it.each([

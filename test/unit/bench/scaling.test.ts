@@ -12,7 +12,7 @@ import {
 } from '../../../bench/scaling/arithmetic.ts';
 import { MEASURED } from '../../../bench/scaling/measured.ts';
 import { scalingTables } from '../../../bench/scaling/tables.ts';
-import { USERS_LIMIT } from '../../../src/contract/limits.ts';
+import { USERS_LIMIT } from '../../../src/api/limits.ts';
 import { RangeGauge } from '../../../src/pipeline/run/range-gauge.ts';
 
 describe('docs/scaling.md', () => {

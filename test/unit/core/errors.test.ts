@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseStreams } from '../../../src/cli/program/flag-values.ts';
 import {
   BusyError,
   DaywalkError,
@@ -9,7 +10,7 @@ import {
   UnitError,
   UsageError,
 } from '../../../src/core/errors.ts';
-import { parseStreams, STREAMS } from '../../../src/core/stream.ts';
+import { STREAMS } from '../../../src/core/stream.ts';
 
 describe('an error', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterInput } from '../../../src/core/async-flow.ts';
+import { afterInput } from '../../../src/core/clock.ts';
 
 /** Rounds of the event loop until `promise` is resolved. */
 async function roundsUntil(promise: Promise<void>): Promise<number> {

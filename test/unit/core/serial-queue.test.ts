@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SerialQueue } from '../../../src/core/async-flow.ts';
+import { SerialQueue } from '../../../src/core/clock.ts';
 
 describe('a serial queue', () => {
   it('runs one task at a time, in the order in which they were added', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageVersion } from '../../../src/core/package.ts';
+import { packageVersion } from '../../../src/core/files.ts';
 
 describe('the version', () => {
   it('is that of the package', () => {

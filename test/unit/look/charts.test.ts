@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import { scaleOf, timeTicks } from '../../../src/look/charts/axes.ts';
 import { dayBars, stacks } from '../../../src/look/charts/bars.ts';
 import { calendar, markSvg, sharedMarks } from '../../../src/look/charts/calendar.ts';
 import { lines, sparkline } from '../../../src/look/charts/lines.ts';
-import { spread } from '../../../src/look/charts/plot.ts';
+import { scaleOf, spread, timeTicks } from '../../../src/look/charts/plot.ts';
 import { MARK_STATES } from '../../../src/look/page.ts';
 
 const HOSTILE = '</svg><script>"&\u0001\u202e';

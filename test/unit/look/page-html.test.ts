@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { pageHtml } from '../../../src/look/html/page.ts';
 import type { Frame } from '../../../src/look/html/text.ts';
-import { cellOf } from '../../../src/look/numbers.ts';
+import { cellOf, type Result } from '../../../src/look/numbers.ts';
 import type { Cell, Page } from '../../../src/look/page.ts';
-import type { Result } from '../../../src/look/reader.ts';
 
 const HOSTILE = '"><script>alert(1)</script>';
 const FROM = parseDay('2026-11-01');

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { DIMENSIONS, dimensionsOf } from '../../../schema/metrics/define.ts';
 import { allMetrics } from '../../../schema/metrics/dictionary.ts';
+import { parseDimension } from '../../../src/cli/actions/metric.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { type DatedQuestion, metricQuery } from '../../../src/metrics/answer-metric.ts';
-import { findMetric, parseDimension } from '../../../src/metrics/question.ts';
+import { findMetric } from '../../../src/metrics/question.ts';
 
 /** The names that dashboards depend on, and the dimensions that each has besides date, week and month. */
 const FIXED: Readonly<Record<string, readonly string[]>> = {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { contentSha256 } from '../../../schema/digest.ts';
+import { contentSha256, encodeRows } from '../../../schema/digest.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { applyCommit, settleDay } from '../../../src/ledger/transitions.ts';
 import { dayCommit } from '../../../src/pipeline/commit.ts';
-import { encodeRows } from '../../../src/port/steps.ts';
 import { dayKey, pendingUnit, rowCount } from '../../../src/units/unit.ts';
 import { normalize } from '../../support/pipeline/normalize.ts';
 

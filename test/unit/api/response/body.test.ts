@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { BODY_BYTES_MAX } from '../../../../src/contract/limits.ts';
 import {
   BodyBytes,
   BodyTooLargeError,
@@ -9,6 +8,7 @@ import {
   decodeUtf8,
   release,
 } from '../../../../src/http/exchange.ts';
+import { BODY_BYTES_MAX } from '../../../../src/http/limits.ts';
 import { thrownBy } from '../../../support/api/test-transport.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { describeEvent } from '../../../../src/cli/output/describe-event.ts';
 import type { ReportedEvent } from '../../../../src/cli/output/log.ts';
 import { createJsonLog } from '../../../../src/cli/output/log.ts';
+import { describeEvent } from '../../../../src/cli/output/reporting.ts';
 import { systemClock } from '../../../../src/core/clock.ts';
 import { parseDay } from '../../../../src/core/day.ts';
 

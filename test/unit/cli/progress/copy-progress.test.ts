@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { describeEvent } from '../../../../src/cli/output/describe-event.ts';
 import {
   advance,
   describeProgress,
   renderProgress,
   startProgress,
 } from '../../../../src/cli/output/progress.ts';
+import { describeEvent } from '../../../../src/cli/output/reporting.ts';
 import { createStyle } from '../../../../src/cli/output/terminal.ts';
 import type { CopyEvent } from '../../../../src/copy/events.ts';
 import { parseDay } from '../../../../src/core/day.ts';

@@ -5,10 +5,9 @@ import { isDay, type UtcDay } from '../core/day.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import type { SettleRule } from '../judge/agreement.ts';
-import { lockOf, readUnitRows, writeSettled } from '../ledger/ledger.ts';
-import type { QueryRow, Steps } from '../port/steps.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { dayKey, type LedgerDay } from '../units/unit.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
+import { dayKey, type LedgerDay } from '../units/index.ts';
+import { lockOf, readUnitRows, writeSettled } from './ledger.ts';
 
 /** The name in `export_state` under which the beginning of activity is remembered. */
 const ACTIVE_SINCE = 'active-since';

@@ -4,12 +4,6 @@ export const USERS_LIMIT = { min: 1, max: 100, default: 20 } as const;
 /** Reports requested per page. The server's maximum is not documented, and it may cap this. */
 export const READINESS_LIMIT = 100;
 
-/** Maximum number of decoded bytes of one response. Decoding stops there, so a gzip bomb never fills the memory. */
-export const BODY_BYTES_MAX = 64 * 1024 * 1024;
-
-/** Maximum number of bytes that are read of an error body. */
-export const ERROR_BODY_BYTES_MAX = 64 * 1024;
-
 /** Maximum number of pages of one walk: a server that never ends a walk fails the unit instead of the night. */
 export const PAGES_MAX = 100_000;
 
@@ -27,15 +21,6 @@ export const WALK_CHARS_MAX = { users: 256 * 1024 * 1024, readiness: 4 * 1024 * 
 
 /** Maximum number of rows of one walk of users. Memory holds one number for each. */
 export const WALK_ROWS_MAX = 4_000_000;
-
-/** Maximum number of redirects followed for one request, all of them on the same origin. */
-export const REDIRECTS_MAX = 3;
-
-/** The longest `Retry-After` that a run waits for. A longer one ends the run; the next run resumes. */
-export const RETRY_AFTER_MAX_MS = 15 * 60 * 1000;
-
-/** The upper bound of the jittered wait before the n-th retry is `base * 2^n`, up to `max`. */
-export const BACKOFF = { baseMs: 500, maxMs: 30_000 } as const;
 
 /** The longest time that a timer of Node keeps, about 24 days; it fires at once for a longer one. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;

@@ -1,49 +1,29 @@
 import { createHash } from 'node:crypto';
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import type { JobContext } from '../core/clock.ts';
-import { adviceOf, messageOf, StorageError } from '../core/errors.ts';
-import { hasCode } from '../core/files.ts';
-import { canonicalJson, isExact, isObject, isStorable } from '../core/json.ts';
-import { readErased } from '../erased/list.ts';
-import { onlyOrganization } from '../organizations/names.ts';
-import type { Warehouse } from '../port/warehouse.ts';
-import { type EmailPolicy, privacyOf } from '../privacy/email.ts';
-import { withoutErased } from '../privacy/erased-people.ts';
-import { type HookEventRow, storeHookEvents } from '../records/hook-events.ts';
-import { decodeLine, type SpoolRecord, spoolOf } from './spool.ts';
-import { linesOf, sealSpool } from './spool-files.ts';
+import type { JobContext } from '../src/core/clock.ts';
+import { adviceOf, messageOf, StorageError } from '../src/core/errors.ts';
+import { hasCode } from '../src/core/files.ts';
+import { canonicalJson, isExact, isObject, isStorable } from '../src/core/json.ts';
+import { readErased } from '../src/erased/index.ts';
+import { decodeLine, linesOf, type SpoolRecord, sealSpool, spoolOf } from '../src/hooks/index.ts';
+import { onlyOrganization } from '../src/organizations/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import { type EmailPolicy, privacyOf, withoutErased } from '../src/privacy/index.ts';
+import { expectEmailSalt, type HookEventRow, storeHookEvents } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
 
 /** The rows of one transaction, and the characters of their lines. These limits bound the memory of a drain. */
 const BATCH_ROWS_MAX = 500;
 const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-/** What a drain did. */
-export interface DrainReport {
-  readonly spool: string;
-  /** Events found in the spool. */
-  readonly events: number;
-  /** Events that were not in the warehouse yet. */
-  readonly stored: number;
-  /** Incomplete lines. Their receivers were killed before they acknowledged the event. */
-  readonly torn: number;
-  /** Files with lines of an unknown kind. They stay in the spool, with `.kept` added to their names. */
-  readonly kept: readonly string[];
-  /** Entries of the spool that are not regular files. They were not opened. */
-  readonly skipped: readonly string[];
-}
-
 /** The spool, the warehouse and the email policy. */
-export interface DrainOptions {
+interface DrainOptions {
   /** The folder of the spool; null or absent for the one beside the warehouse. */
   readonly spool?: string | null;
   /** The location of the warehouse: a SQLite path, or `postgres://…`. */
   readonly warehouse: string;
   readonly emails: EmailPolicy;
-}
-
-/** Returns the folder of the spool. */
-export function spoolDirectory({ spool, warehouse }: Pick<DrainOptions, 'spool' | 'warehouse'>): string {
-  return spoolOf({ spool: spool ?? null, warehouse, directory: '.' });
 }
 
 /**
@@ -58,7 +38,7 @@ export async function drainSpool(
   options: DrainOptions,
   signal: AbortSignal,
 ): Promise<DrainReport> {
-  const spool = spoolDirectory(options);
+  const spool = spoolOf(options);
   const orgId = (await onlyOrganization(warehouse)) ?? '';
   const erased = await readErased(warehouse);
   // An event names no organization: if there are several, it may be about anyone.
@@ -170,7 +150,7 @@ export async function drainDuringRun(
   options: DrainOptions,
   { observe, signal }: Pick<JobContext<DrainWarning & { readonly type: 'warning' }>, 'observe' | 'signal'>,
 ): Promise<void> {
-  if (signal.aborted || !existsSync(spoolDirectory(options))) return;
+  if (signal.aborted || !existsSync(spoolOf(options))) return;
   try {
     const report = await drainSpool(warehouse, options, signal);
     for (const warning of warningsOf(report)) observe({ type: 'warning', ...warning });
@@ -184,56 +164,23 @@ export async function drainDuringRun(
   }
 }
 
-/** A problem that a drain found, and what to do about it. */
-export interface DrainWarning {
-  readonly message: string;
-  readonly hint: string | undefined;
-}
-
-/** Describes what a drain left in the spool, and which lines it lost. */
-export function warningsOf({ torn, kept, skipped }: DrainReport): DrainWarning[] {
-  const lines = torn === 1 ? 'line' : 'lines';
-  return [
-    ...(torn === 0
-      ? []
-      : [
-          {
-            message: `${torn} incomplete ${lines} in the spool: receivers were killed while they wrote`,
-            hint: undefined,
-          },
-        ]),
-    ...kept.map((file) => ({
-      message: `${file} holds lines of a kind that this version does not know`,
-      hint: 'a newer version of daywalk may have written them: update daywalk, then remove .kept from the name',
-    })),
-    ...skipped.map((path) => ({
-      message: `${path} is not a regular file; it was left alone`,
-      hint: 'remove it from the spool: receivers need its name for their files',
-    })),
-  ];
-}
-
 /**
  * Computes the ID of an event from its content, its time and its order. Draining an event twice gives the same ID;
  * receiving two equal events gives two IDs.
  */
-export function eventIdOf({ receivedAt, order, text }: SpoolRecord): string {
+function eventIdOf({ receivedAt, order, text }: SpoolRecord): string {
   return createHash('sha256').update(`${receivedAt}\n${order}\n${text}`).digest('hex');
 }
 
 /** Applies the email policy to a JSON text, and changes nothing else. */
-export type ScrubJson = (json: string) => string;
+type ScrubJson = (json: string) => string;
 
 /**
  * Builds the row of `hook_events` for an event. It has no organization, because a hook event names none. Characters that
  * some databases cannot hold (NUL, half of a surrogate pair) become U+FFFD. The ID is computed from the event as it was
  * received, so a changed email policy does not store the same event twice.
  */
-export function rowOf(
-  record: SpoolRecord,
-  received: Record<string, unknown>,
-  scrubJson: ScrubJson,
-): HookEventRow {
+function rowOf(record: SpoolRecord, received: Record<string, unknown>, scrubJson: ScrubJson): HookEventRow {
   const text = scrubJson(record.text);
   const event = text === record.text ? received : parseObject(text);
   const label = (field: string) => {
@@ -280,4 +227,62 @@ function storableValue(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [storableText(name), storableValue(member)]),
   );
+}
+
+/**
+ * Moves received hook events from the spool into the warehouse, see {@link drainSpool}. May be repeated at will.
+ * @throws {UsageError} when emails would be hashed with another salt than before.
+ */
+export function drainHooks(
+  settings: Settings,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<DrainReport> {
+  return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+    await expectEmailSalt(warehouse, settings.emails);
+    return drainSpool(warehouse, settings, signal);
+  });
+}
+
+/** What a drain did. */
+interface DrainReport {
+  readonly spool: string;
+  /** Events found in the spool. */
+  readonly events: number;
+  /** Events that were not in the warehouse yet. */
+  readonly stored: number;
+  /** Incomplete lines. Their receivers were killed before they acknowledged the event. */
+  readonly torn: number;
+  /** Files with lines of an unknown kind. They stay in the spool, with `.kept` added to their names. */
+  readonly kept: readonly string[];
+  /** Entries of the spool that are not regular files. They were not opened. */
+  readonly skipped: readonly string[];
+}
+
+/** A problem that a drain found, and what to do about it. */
+interface DrainWarning {
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+/** Describes what a drain left in the spool, and which lines it lost. */
+export function warningsOf({ torn, kept, skipped }: DrainReport): DrainWarning[] {
+  const lines = torn === 1 ? 'line' : 'lines';
+  return [
+    ...(torn === 0
+      ? []
+      : [
+          {
+            message: `${torn} incomplete ${lines} in the spool: receivers were killed while they wrote`,
+            hint: undefined,
+          },
+        ]),
+    ...kept.map((file) => ({
+      message: `${file} holds lines of a kind that this version does not know`,
+      hint: 'a newer version of daywalk may have written them: update daywalk, then remove .kept from the name',
+    })),
+    ...skipped.map((path) => ({
+      message: `${path} is not a regular file; it was left alone`,
+      hint: 'remove it from the spool: receivers need its name for their files',
+    })),
+  ];
 }

@@ -1,0 +1,12 @@
+/** The export of charges reads and writes files of several kinds, so it is loaded when it is asked for. */
+
+export type { Total } from './focus/charge.ts';
+export type { FocusReport, FocusRequest } from './focus/export.ts';
+export { formatOf } from './focus/files.ts';
+export { biTargets, findTarget } from './targets.ts';
+export { type WrittenFolder, writeFolder } from './write-folder.ts';
+
+type Focus = typeof import('./focus/export.ts');
+
+export const exportFocus: Focus['exportFocus'] = async (...given) =>
+  (await import('./focus/export.ts')).exportFocus(...given);

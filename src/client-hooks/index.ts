@@ -1,0 +1,11 @@
+export { type Fired, type FiredHook, fire } from './fire.ts';
+export {
+  type ConfiguredHook,
+  type Edited,
+  type HooksDocument,
+  hooksOf,
+  install,
+  readDocument,
+  remove,
+} from './hooks-file.ts';
+export { readStored, replaceStored, type StoredFile, whileLocked } from './hooks-file-storage.ts';

@@ -1,0 +1,23 @@
+export { ANALYTICS_BASE_PATH, ANALYTICS_PATHS, GROUP_BY, READINESS_PATH, SESSIONS_PATH } from './paths.ts';
+export {
+  ActivityByClientRow,
+  ActivityRow,
+  AutonomyRatio,
+  CLIENTS,
+  Criterion,
+  DELEGATION_LEVELS,
+  McpServerElement,
+  MODEL_KEYS,
+  MODEL_TIERS,
+  ModelElement,
+  ProductivityRow,
+  ReadinessReport,
+  TokensByModelRow,
+  TokensRow,
+  TokensUserElement,
+  ToolElement,
+  ToolsByToolRow,
+  ToolsRow,
+  USER_KEYS,
+  UserRow,
+} from './shapes.ts';

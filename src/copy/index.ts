@@ -1,0 +1,2 @@
+export { copyAll } from './copy.ts';
+export type { CopiedTable, CopyEvent, CopyReport } from './events.ts';

@@ -1,0 +1,16 @@
+export {
+  BUDGET_STATES,
+  type BudgetCheck,
+  type BudgetStatus,
+  type CheckedBudget,
+  checkBudgets,
+  judgeBudget,
+} from './budget-check.ts';
+export { budgetsFile, storedBudgets } from './budgets.ts';
+export type { Counts, FileScreen, FileTypes, LoadedFile, Wording } from './loaded-file.ts';
+export { findMissingPeople, type MissingPeople, type MissingUser } from './missing-people.ts';
+export { peopleFile } from './people-file.ts';
+export { currenciesOf, pricesFile, storedPrices } from './prices.ts';
+export { readCsv } from './read-csv.ts';
+export { replaceRows } from './replace-rows.ts';
+export { isEscapedFormula, unescapeFormula, writeCsv } from './write-csv.ts';

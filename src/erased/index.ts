@@ -1,0 +1,19 @@
+export {
+  ERASED_KEYS,
+  encodeEntries,
+  ensureErasedKey,
+  erasedOrganization,
+  expectNotErased,
+  expectSameCount,
+  expectSameErased,
+  joinErased,
+  joinLists,
+  LISTING,
+  listErased,
+  parseErased,
+  readErased,
+  readErasedSteps,
+  type Subject,
+  withSubjects,
+} from './list.ts';
+export { hasSameKey, rowEraser, rowSweeper, sweptTable, textColumnsOf } from './rows.ts';

@@ -1,0 +1,25 @@
+export { readActiveSince, settleAfterFirstActivity } from './first-activity.ts';
+export {
+  commitDays,
+  doubtUnit,
+  failUnit,
+  noteUnits,
+  readOrganizations,
+  readOrganizationsSteps,
+  readReadinessUnit,
+  readUnitRows,
+  readUnits,
+  reopenDays,
+} from './ledger.ts';
+export {
+  acceptQuarantine,
+  countQuarantine,
+  type OpenRecords,
+  type QuarantineCount,
+  type QuarantineScope,
+  readOpenRecords,
+} from './quarantine.ts';
+export { commitReadinessPage, endReadinessWalk, knownReports, readReportIds } from './readiness.ts';
+export { countRestatements } from './restatements.ts';
+export type { UnitNotes } from './transitions.ts';
+export { keyOfValues } from './unit-rows.ts';

@@ -1,0 +1,21 @@
+export {
+  forgetExpected,
+  type Identities,
+  organizationOf,
+  type Refusal,
+  type RefusalRule,
+  readIdentities,
+  readRefusals,
+  recordAccepted,
+  recordRefusal,
+} from './identity.ts';
+export {
+  chooseOrganization,
+  expectName,
+  type ListedOrganization,
+  listOrganizations,
+  type NameInFile,
+  onlyOrganization,
+  readNames,
+  recordName,
+} from './names.ts';

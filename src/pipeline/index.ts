@@ -1,0 +1,17 @@
+export type { NormalizedDay } from './commit.ts';
+export type { RunEvent, RunObserver, RunProblem, RunReport } from './events.ts';
+export { type DurationForecast, type ForecastFacts, forecastDuration, forecastRequests } from './forecast.ts';
+export { type AskedFacts, NOTHING_KNOWN, readFacts } from './forecast-facts.ts';
+export { Findings } from './normalize/records.ts';
+export { type PlanRequest, planUnits } from './plan.ts';
+export type { PullCall, Source } from './pull.ts';
+export {
+  archivedPrivacy,
+  collectArchived,
+  type ReplayedOrganization,
+  type ReplayReport,
+  replayOrganization,
+} from './replay.ts';
+export { prepareBatch } from './run/prepare-batch.ts';
+export { runUnits } from './run/run.ts';
+export { identify } from './run/start.ts';

@@ -1,0 +1,27 @@
+export { ChunkReader } from './chunk-reader.ts';
+export { isPostgres, isSameWarehouse, schemeOf } from './location.ts';
+export {
+  changeRows,
+  countWritten,
+  type FoundRows,
+  type GoneRows,
+  isStatement,
+  type Locked,
+  type NewRows,
+  type QueryRow,
+  type RowChanges,
+  runReads,
+  type Steps,
+  scanRowsMax,
+  writtenRows,
+} from './steps.ts';
+export {
+  type LedgerStep,
+  type LedgerSteps,
+  type LockOptions,
+  MUCH_WRITTEN_ROWS,
+  type RunLock,
+  type SavedCopy,
+  type ScanScope,
+  type Warehouse,
+} from './warehouse.ts';

@@ -1,0 +1,27 @@
+export { type HookEventRow, storeHookEvents } from './hook-events.ts';
+export {
+  ARCHIVES,
+  checkEmailSalt,
+  ERASURE,
+  expectEmailSalt,
+  forgetLearned,
+  joinPlaces,
+  listLearned,
+  notePublished,
+  type PendingErasure,
+  PUBLISHED,
+  pendingErasures,
+  readArchives,
+  readLearned,
+  readPublished,
+  rememberArchive,
+} from './remembered.ts';
+export {
+  endRun,
+  type RunRecord,
+  readRuns,
+  readState,
+  type SessionRow,
+  startRun,
+  writeState,
+} from './runs.ts';

@@ -1,0 +1,21 @@
+export { checkRollups, organizationsWithRollups, type RollupFinding, wrongDates } from './check.ts';
+export {
+  currentRollups,
+  fillRollups,
+  periodsInPlaceOfTable,
+  ROLLUPS,
+  refreshAllRollups,
+  refreshRollups,
+  refreshUsers,
+} from './refresh.ts';
+export {
+  compareText,
+  type KnownUsers,
+  OPEN_END,
+  type PeopleConflict,
+  readKnownUsers,
+  resolvePeople,
+  type TeamPeriod,
+  UNASSIGNED,
+} from './resolve-people.ts';
+export { type MarkedRollup, type PersonRow, readStanding, selectPeople } from './standing.ts';

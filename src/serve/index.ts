@@ -1,0 +1,20 @@
+/** The server and the metrics are loaded when they are asked for, because a single run waits for neither. */
+
+export { notifyListeners } from './notify/notify.ts';
+export { performRound } from './perform-round.ts';
+export { parseSchedule, type Schedule } from './schedule.ts';
+export type { ServiceView } from './serve.ts';
+export type { ServeEvent } from './service-state.ts';
+
+type Server = typeof import('./serve.ts');
+type Metrics = typeof import('./metrics/metrics.ts');
+
+export const serve: Server['serve'] = async (...given) => (await import('./serve.ts')).serve(...given);
+
+export const openMetricsFile: Metrics['openMetricsFile'] = async (...given) =>
+  (await import('./metrics/metrics.ts')).openMetricsFile(...given);
+
+export const createMetrics = async (...given: Parameters<Metrics['createMetrics']>) =>
+  (await import('./metrics/metrics.ts')).createMetrics(...given);
+
+export const createServiceMetrics = async () => (await import('./metrics/metrics.ts')).createServiceMetrics();
