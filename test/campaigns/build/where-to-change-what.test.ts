@@ -100,10 +100,10 @@ export const countAction: Action = async ({ settings, job, out }) => {
     {
       file: 'jobs/count.ts',
       add: `import type { JobContext } from '../src/core/clock.ts';
-import type { Settings } from '../src/settings/settings.ts';
-import { readUnits } from '../src/warehouse/ledger.ts';
-import { withWarehouse } from '../src/warehouse/open.ts';
-import { onlyOrganization } from '../src/warehouse/organizations.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { readUnits } from '../src/ledger/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
+import { onlyOrganization } from '../src/organizations/index.ts';
 
 export function countUnits({ warehouse }: Settings, { clock }: Pick<JobContext, 'clock'>): Promise<number> {
   return withWarehouse(warehouse, { clock, create: false }, async (opened) => {
