@@ -68,6 +68,22 @@ describe('the importers of a file', () => {
     expect(importersOf(house, 'src/low/c.ts')).toContain('src/late.ts');
   });
 
+  test('are found through a function of a door that loads the file late, and not those of other names', () => {
+    const house = houseOf({
+      'src/low/index.ts':
+        "type A = typeof import('./a.ts');\nexport const a: A['a'] = async () => (await import('./a.ts')).a();\n" +
+        "export { b } from './b.ts';\n",
+      'src/low/a.ts': 'export const a = async () => 1;\n',
+      'src/low/b.ts': 'export const b = 2;\n',
+      'src/one.ts': "import { a } from './low/index.ts';\n",
+      'src/two.ts': "const two = (await import('./low/index.ts')).b;\n",
+      'src/three.ts': "const { b: three } = await import('./low/index.ts');\n",
+    });
+    expect(importersOf(house, 'src/low/a.ts')).toEqual(['src/one.ts']);
+    expect(importersOf(house, 'src/low/b.ts')).toEqual(['src/two.ts', 'src/three.ts']);
+    expect(house.singlePercent).toBeCloseTo(100 / 5);
+  });
+
   test('do not include a file that starts it as a thread', () => {
     const house = houseOf({
       'src/start.ts': "export const SCRIPT = 'src/thread';\n",
