@@ -142,9 +142,10 @@ function settleShort(unit: Standing, { day, rule }: DayFacts, isCommitted: boole
 
 /** A unit with records in quarantine settles only if the service keeps sending them. */
 function settleAged(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
-  const { heldUntil } = parseNotes(unit.watch);
+  const { heldSince } = parseNotes(unit.watch);
   const pulledOn = unit.lastPulledAt === null ? null : dayOf(new Date(unit.lastPulledAt));
-  const isAged = heldUntil !== undefined && pulledOn !== null && heldUntil <= pulledOn;
+  const isAged =
+    heldSince !== undefined && pulledOn !== null && daysBetween(heldSince, pulledOn) >= HELD_DAYS;
   const mayEnd = isCommitted && isAged && isRipe(unit, day, rule);
   return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'age' } : {};
 }

@@ -29,8 +29,8 @@ export interface Notes {
   readonly shortOn?: readonly UtcDay[];
   /** Digest of the sums by model, if they cannot be compared with the rows. */
   readonly models?: string;
-  /** The day from which the unit may settle with its records in quarantine, if the service keeps sending them. */
-  readonly heldUntil?: UtcDay;
+  /** The day on which the newest of the records in quarantine came, if all of them may settle with the unit. */
+  readonly heldSince?: UtcDay;
 }
 
 /** The notes in the ledger's column; none if someone edited it into something else. */
@@ -38,7 +38,7 @@ export function parseNotes(text: string | null): Notes {
   if (text === null) return {};
   const value = parseJson(text);
   if (!isObject(value)) return {};
-  const { noted, reopenedFor, reopenedAt, due, own, shortOn, models, heldUntil } = value;
+  const { noted, reopenedFor, reopenedAt, due, own, shortOn, models, heldSince } = value;
   return {
     ...(isNoted(noted) ? { noted } : {}),
     ...(typeof reopenedFor === 'string' ? { reopenedFor } : {}),
@@ -47,7 +47,7 @@ export function parseNotes(text: string | null): Notes {
     ...(typeof own === 'string' ? { own } : {}),
     ...(Array.isArray(shortOn) ? { shortOn: shortOn.filter(isDay) } : {}),
     ...(typeof models === 'string' ? { models } : {}),
-    ...(isDay(heldUntil) ? { heldUntil } : {}),
+    ...(isDay(heldSince) ? { heldSince } : {}),
   };
 }
 
@@ -65,7 +65,7 @@ export function notesAfterCommit(
   commit: {
     readonly contentSha256: string;
     readonly isOwn: boolean;
-    readonly heldUntil?: UtcDay | undefined;
+    readonly heldSince?: UtcDay | undefined;
   },
   isChanged: boolean,
 ): string | null {
@@ -76,7 +76,7 @@ export function notesAfterCommit(
     models,
     ...(isChanged ? {} : { reopenedFor, reopenedAt }),
     own: isOwn ? commit.contentSha256 : undefined,
-    heldUntil: commit.heldUntil,
+    heldSince: commit.heldSince,
   });
 }
 

@@ -11,7 +11,7 @@ import {
   type Values,
 } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
-import { dayOf, isDay, shiftDay } from '../core/day.ts';
+import { dayOf, daysBetween, isDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
 import { HELD_DAYS } from '../judge/agreement.ts';
 import type { Warehouse } from '../port/index.ts';
@@ -110,28 +110,27 @@ function keyText(table: AnyTable, row: Values): string {
 
 /**
  * Marks held records as accepted if they have come unchanged for {@link HELD_DAYS} UTC days.
- * @returns the records, and the day from which all of them are accepted if they keep coming, so that the unit may settle with
- * them; undefined if some of them cannot be read.
+ * @returns the records, and the day on which the newest of them came; undefined if some of them cannot be read.
  */
 export async function withAge(
   records: readonly QuarantinedRecord[],
   { warehouse, orgId, unit, now }: { warehouse: Reader; orgId: string; unit: UnitName; now: Date },
-): Promise<Required<Pick<DayCommit, 'quarantined' | 'heldUntil'>>> {
-  if (!records.some(({ isHeld }) => isHeld === true)) return { quarantined: records, heldUntil: undefined };
-  const since = await firstSeen(warehouse, orgId, unit);
+): Promise<Required<Pick<DayCommit, 'quarantined' | 'heldSince'>>> {
+  if (!records.some(({ isHeld }) => isHeld === true)) return { quarantined: records, heldSince: undefined };
+  const known = await firstSeen(warehouse, orgId, unit);
   const today = dayOf(now);
-  const ends = records.map(({ isHeld, recordSha256 }) => {
-    const day = since.get(recordSha256)?.slice(0, 'YYYY-MM-DD'.length);
-    return isHeld === true ? shiftDay(isDay(day) ? day : today, HELD_DAYS) : NEVER;
+  const dayOfRecord = ({ recordSha256 }: QuarantinedRecord) => {
+    const day = known.get(recordSha256)?.slice(0, 'YYYY-MM-DD'.length);
+    return isDay(day) ? day : today;
+  };
+  const quarantined = records.map((record) => {
+    const isOld = record.isHeld === true && daysBetween(dayOfRecord(record), today) >= HELD_DAYS;
+    return isOld ? { ...record, acceptedAt: now.toISOString() } : record;
   });
-  const quarantined = records.map((record, index) =>
-    (ends[index] ?? NEVER) <= today ? { ...record, acceptedAt: now.toISOString() } : record,
-  );
-  const last = ends.reduce((a, b) => (a > b ? a : b));
-  return { quarantined, heldUntil: last === NEVER ? undefined : last };
+  const isAllHeld = records.every(({ isHeld }) => isHeld === true);
+  const newest = records.map(dayOfRecord).reduce((a, b) => (a > b ? a : b));
+  return { quarantined, heldSince: isAllHeld ? newest : undefined };
 }
-
-const NEVER = '9999-12-31';
 
 async function firstSeen(warehouse: Reader, orgId: string, unit: UnitName): Promise<Map<string, string>> {
   const columns = ['stream', 'record_sha256', 'first_seen_at'] as const;

@@ -72,19 +72,19 @@ export function openStatesOf(facts: OpenFacts): OpenState[] {
   return found.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Of a unit whose records only say what cannot be true, the ledger notes when it settles with them. */
+/** Of a unit whose records only say what cannot be true, the ledger notes since when: it settles with them. */
 function quarantined({ units, records, today }: OpenFacts): OpenState[] {
   const held = new Map<string, UtcDay>();
   for (const unit of units) {
-    const { heldUntil } = parseNotes(unit.watch);
-    if (heldUntil !== undefined) held.set(`${unit.stream} ${dateOf(unit)}`, heldUntil);
+    const { heldSince } = parseNotes(unit.watch);
+    if (heldSince !== undefined) held.set(`${unit.stream} ${dateOf(unit)}`, heldSince);
   }
-  const endOf = ({ stream, day }: OpenRecords) => held.get(`${stream} ${day}`);
-  const impossible = records.filter((each) => endOf(each) !== undefined);
-  const others = records.filter((each) => endOf(each) === undefined);
-  const endsOn = lastOf(impossible.map(endOf));
-  const left = endsOn === null ? 0 : daysBetween(today, endsOn);
-  const soFar = Math.min(HELD_DAYS, Math.max(0, HELD_DAYS - left));
+  const sinceOf = ({ stream, day }: OpenRecords) => held.get(`${stream} ${day}`);
+  const impossible = records.filter((each) => sinceOf(each) !== undefined);
+  const others = records.filter((each) => sinceOf(each) === undefined);
+  const newest = lastOf(impossible.map(sinceOf));
+  const soFar = newest === null ? 0 : Math.min(HELD_DAYS, Math.max(0, daysBetween(newest, today)));
+  const endsOn = newest === null ? null : shiftDay(newest, HELD_DAYS);
   return [
     ...recordsIn('quarantined', others, { looks: null, endsOn: null }),
     ...recordsIn('impossible', impossible, { looks: { soFar, needed: HELD_DAYS }, endsOn }),

@@ -203,10 +203,10 @@ export interface DayCommit extends DayKey {
   readonly runId: string;
   readonly quarantined: readonly QuarantinedRecord[];
   /**
-   * The day from which the unit may settle with its records in quarantine, if the service keeps sending them.
-   * @default never: some of them cannot be read
+   * The day on which the newest of the records in quarantine came, if the unit may settle with all of them.
+   * @default none: some of them cannot be read
    */
-  readonly heldUntil?: UtcDay | undefined;
+  readonly heldSince?: UtcDay | undefined;
   readonly drift: readonly Drift[];
   readonly requests: number;
   readonly pulledAt: Date;

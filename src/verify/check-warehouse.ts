@@ -9,7 +9,7 @@ import { dateOf, isDayUnit, type LedgerUnit } from '../units/index.ts';
 import { checkAllRollups } from './check-rollups.ts';
 import { crossCheck, DaySums, type Standing } from './cross-checks.ts';
 import type { FindingList } from './finding.ts';
-import { contradictionsOf, Groups, limitedTo, readUnit, violationsOf } from './unit-reading.ts';
+import { contradictionsOf, Groups, readUnit, violationsOf } from './unit-reading.ts';
 
 /** Counts of what a check has covered. */
 export interface Checked {
@@ -230,4 +230,12 @@ function holesIn(calendar: readonly UtcDay[], held: ReadonlySet<UtcDay>): { from
     }
   }
   return holes;
+}
+
+/** The same warehouse, as if its tables held one organization only. */
+export function limitedTo(warehouse: Warehouse, orgId: string): Warehouse {
+  return {
+    ...warehouse,
+    scan: (table, scope, columns) => warehouse.scan(table, scope ?? { orgId }, columns),
+  };
 }

@@ -201,11 +201,3 @@ function compareKeys(a: GroupKey, b: GroupKey): number {
   }
   return 0;
 }
-
-/** The same warehouse, as if its tables held one organization only. */
-export function limitedTo(warehouse: Warehouse, orgId: string): Warehouse {
-  return {
-    ...warehouse,
-    scan: (table, scope, columns) => warehouse.scan(table, scope ?? { orgId }, columns),
-  };
-}

@@ -120,15 +120,15 @@ left join (
 where parent.is_found is null
 {% endtest %}
 
-{# The values of a column are on one side of a number, of another column, or of a column of the row with the same key. #}
-{% test daywalk_holds(model, column, operator, bound, to=none, columns=none) %}
-select own.{{ column }}
+{# The values of columns are on one side of a number, of another column, or of a column of the row with the same key. #}
+{% test daywalk_holds(model, names, operator, bound, to=none, columns=none) %}
+select {% for name in names %}own.{{ name }}{{ ', ' if not loop.last }}{% endfor %}
 from {{ model }} as own
 {% if to is not none %}
 join {{ to }} as parent
   on {% for name in columns %}parent.{{ name }} = own.{{ name }}{{ ' and ' if not loop.last }}{% endfor %}
 {% endif %}
-where not (own.{{ column }} {{ operator }} {% if bound is number %}{{ bound }}{% else %}{{ 'own' if to is none else 'parent' }}.{{ bound }}{% endif %})
+where {% for name in names %}not (own.{{ name }} {{ operator }} {% if bound is number %}{{ bound }}{% else %}{{ 'own' if to is none else 'parent' }}.{{ bound }}{% endif %}){{ ' or ' if not loop.last }}{% endfor %}
 {% endtest %}
 `;
 
@@ -186,10 +186,7 @@ function sourceTable(table: AnyTable): Yaml {
     name: table.name,
     description: table.doc,
     config: { ...FRESHNESS[table.name], meta: { external_location: inLake(table.name) } },
-    data_tests: [
-      { daywalk_unique_key: { arguments: { columns: table.key } } },
-      ...invariantsOf(table).map(invariantTest),
-    ],
+    data_tests: [{ daywalk_unique_key: { arguments: { columns: table.key } } }, ...invariantTests(table)],
     columns: Object.entries(table.columns).map(([name, column]) => ({
       name,
       description: columnNote(column, units.get(`${table.name}.${name}`)),
@@ -198,24 +195,44 @@ function sourceTable(table: AnyTable): Yaml {
   };
 }
 
-/** A test for each invariant. A value outside the usual range is news, not a mistake. */
-function invariantTest({ table, column, relation, bound, severity }: Invariant): Yaml {
-  const isLower = relation === '≥';
+/** The tests of a table's invariants: one for all columns with the same bound, so that dbt has fewer to run. */
+function invariantTests(table: AnyTable): Yaml[] {
+  const byBound = new Map<string, Invariant[]>();
+  for (const invariant of invariantsOf(table)) {
+    const name = `${table.name}_${boundName(invariant)}${invariant.severity === 'unusual' ? '_usually' : ''}`;
+    byBound.set(name, [...(byBound.get(name) ?? []), invariant]);
+  }
+  return [...byBound].flatMap(([name, invariants]) => invariantTest(name, invariants));
+}
+
+/** A short name: PostgreSQL cuts long ones. */
+function boundName({ column, relation, bound }: Invariant): string {
   const limit = typeof bound === 'number' ? bound : bound.column;
+  const words = `${relation === '≥' ? 'at_least' : 'at_most'}_${limit}`;
+  return typeof bound === 'number' ? words : `${column}_${words}`;
+}
+
+/** A test for invariants with the same bound. A value outside the usual range is news, not a mistake. */
+function invariantTest(name: string, invariants: readonly Invariant[]): Yaml[] {
+  const [first] = invariants;
+  if (first === undefined) return [];
+  const { table, relation, bound, severity } = first;
   const parent = typeof bound !== 'number' && bound.table !== table ? bound.table : undefined;
-  return {
-    daywalk_holds: {
-      // A short name: PostgreSQL cuts long ones.
-      name: `${table.name}_${column}_${isLower ? 'at_least' : 'at_most'}_${limit}`,
-      arguments: {
-        column,
-        operator: isLower ? '>=' : '<=',
-        bound: limit,
-        ...(parent && { to: `source('${PACKAGE}', '${parent.name}')`, columns: parent.key }),
+  const isWarning = severity === 'unusual';
+  return [
+    {
+      daywalk_holds: {
+        name,
+        arguments: {
+          names: invariants.map(({ column }) => column),
+          operator: relation === '≥' ? '>=' : '<=',
+          bound: typeof bound === 'number' ? bound : bound.column,
+          ...(parent && { to: `source('${PACKAGE}', '${parent.name}')`, columns: parent.key }),
+        },
+        ...(isWarning && { config: { severity: 'warn' } }),
       },
-      ...(severity === 'unusual' && { config: { severity: 'warn' } }),
     },
-  };
+  ];
 }
 
 function testsOf(table: AnyTable, name: string, column: Column): { data_tests?: Yaml } {

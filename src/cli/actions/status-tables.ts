@@ -1,17 +1,10 @@
 import { monthOf, type UtcDay } from '../../core/day.ts';
-import type {
-  DayState,
-  OpenState,
-  OpenStateName,
-  OrganizationStatus,
-  SchemaDrift,
-} from '../../status/index.ts';
+import type { DayState, OrganizationStatus, SchemaDrift } from '../../status/index.ts';
 import { UNIT_STATES, type UnitState } from '../../units/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Paint, Style } from '../output/terminal.ts';
 import { counted } from '../screens/numbers.ts';
 import { type Cell, renderTable, right, shrinking, type TableFrame } from '../screens/table.ts';
-import { wrapText } from '../screens/text.ts';
 
 /** How many months are shown, so that the calendar of a long history fits on one page. */
 const MONTHS_SHOWN_MAX = 18;
@@ -144,82 +137,6 @@ export function renderStreams({ streams }: OrganizationStatus, frame: TableFrame
 
 function paintNonZero(count: number, paint: Paint): Cell {
   return count === 0 ? count : { content: count, paint };
-}
-
-interface OpenText {
-  readonly title: (open: OpenState) => string;
-  /** What is counted. */
-  readonly noun: string;
-  readonly ends: (open: OpenState) => string;
-}
-
-const GONE = 'if the service still lacks them; if they are gone for good: daywalk run --accept-loss';
-
-const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
-  quarantined: {
-    title: () => 'records in quarantine that cannot be read',
-    noun: 'record',
-    ends: () => 'when the service corrects them, or: daywalk quarantine accept',
-  },
-  impossible: {
-    title: () => 'records in quarantine that cannot be true',
-    noun: 'record',
-    ends: ({ endsOn }) =>
-      `when a response is possible, or on ${endsOn} if none is by then; until then, the stored rows stay`,
-  },
-  doubted: {
-    title: () => 'stored rows that the service no longer returns',
-    noun: 'unit',
-    ends: ({ endsOn }) => `when the rows are back, or on ${endsOn} ${GONE}`,
-  },
-  'most-reports-missing': {
-    title: () => 'most readiness reports are missing in the list',
-    noun: 'report',
-    ends: ({ endsOn }) => `when the list has them again, or on ${endsOn} ${GONE}`,
-  },
-  'reports-missing': {
-    title: () => 'readiness reports are missing in the list',
-    noun: 'report',
-    ends: ({ endsOn }) => `when the list has them again, or on ${endsOn} ${GONE}`,
-  },
-  'never-active': {
-    title: ({ firstDay }) => `no activity has ever been seen since ${firstDay}`,
-    noun: 'unit',
-    ends: () => 'when a run stores activity: until then, no empty day settles',
-  },
-};
-
-/** What ends a state. */
-export function endOfOpen(open: OpenState): string {
-  return `ends ${OPEN_TEXTS[open.state].ends(open)}`;
-}
-
-/** At most this many lines say what is open, how much, or what ends it. */
-const OPEN_LINES_MAX = 3;
-
-/** Draws what is open, the most urgent first: how much, since when, and what ends it. */
-export function renderOpen(open: readonly OpenState[], { style, width }: ScreenFrame): string[] {
-  return open.flatMap((one) => {
-    const { exitCode, looks } = one;
-    const { title, noun } = OPEN_TEXTS[one.state];
-    const parts = [
-      counted(one.count, noun),
-      ...(one.firstDay === null || one.lastDay === null ? [] : [spanText(one.firstDay, one.lastDay)]),
-      `since ${one.since.slice(0, 'YYYY-MM-DD'.length)}`,
-      ...(looks === null ? [] : [`${looks.soFar} of ${looks.needed} days`]),
-      `exit code ${exitCode}`,
-    ];
-    const paint = exitCode === 0 ? style.cyan : style.yellow;
-    const ends = wrapText(endOfOpen(one), { width, lead: '    ', linesMax: OPEN_LINES_MAX });
-    const facts = wrapText(parts.join(', '), { width, lead: '    ', linesMax: OPEN_LINES_MAX });
-    const titles = wrapText(title(one), { width, lead: '  ', linesMax: OPEN_LINES_MAX });
-    return [...titles.map(paint), ...facts, ...ends.map(style.dim)];
-  });
-}
-
-/** The first and the last of some days. */
-export function spanText(firstDay: UtcDay, lastDay: UtcDay): string {
-  return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
 }
 
 const SHOWN_MAX = 5;

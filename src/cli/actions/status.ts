@@ -29,14 +29,8 @@ import {
   shrinking,
 } from '../screens/table.ts';
 import { escapeForTerminal, wrapText } from '../screens/text.ts';
-import {
-  endOfOpen,
-  renderCalendar,
-  renderOpen,
-  renderSchemaDrift,
-  renderStreams,
-  spanText,
-} from './status-tables.ts';
+import { endOfOpen, renderOpen, spanText } from './status-open.ts';
+import { renderCalendar, renderSchemaDrift, renderStreams } from './status-tables.ts';
 
 /** A day between two nightly runs, and two hours for the run itself. */
 const HEALTH_HOURS = 26;

@@ -5,7 +5,7 @@ import { isRecord } from '../parse.ts';
 import type { Quirks } from '../quirks.ts';
 import { Refusal } from '../response.ts';
 import type { World } from '../world.ts';
-import { chooseMetaDay, falsifyRow, type Paging, repeatRow, selectRecords } from './lies.ts';
+import { chooseMetaDay, falsifyRow, type Paging, selectRecords } from './lies.ts';
 import type { RequestedRange } from './params.ts';
 
 /** Collects the rows of one response as JSON text, up to the quirk `maxAnswerChars`. */
@@ -27,9 +27,8 @@ export function writeRows(world: World, scope: { stream: DailyStream; range: Req
   let chars = 0;
   return {
     add(row, date, name) {
-      const shown = falsifyRow(row, quirks.lies, { stream, date });
-      for (const one of repeatRow(shown, quirks.lies, { stream, date })) {
-        const json = JSON.stringify(distort(one, `${stream} ${date} ${name}`, quirks));
+      for (const shown of falsifyRow(row, quirks.lies, { stream, date })) {
+        const json = JSON.stringify(distort(shown, `${stream} ${date} ${name}`, quirks));
         chars += json.length + 1;
         if (chars > quirks.maxAnswerChars) {
           throw new Refusal(

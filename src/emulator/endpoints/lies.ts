@@ -114,15 +114,26 @@ export function selectRecords<T>(
   return records.slice(0, partial.rows === 'none' ? 0 : Math.floor(records.length / 2));
 }
 
-/** A row as a response shows it: with zeros or impossible values on days that a lie names. */
+/** What a response shows for a row, on days that a lie names: zeros or impossible values, and the row twice. */
 export function falsifyRow(
   row: object,
-  { zeroDays, impossible }: Lies,
+  { zeroDays, impossible, twice }: Lies,
   { stream, date }: { stream: DailyStream; date: UtcDay },
-): object {
-  if (includesDay(zeroDays, stream, date)) return setToZero(row);
-  if (impossible === undefined || impossible.days?.includes(date) === false) return row;
-  return falsify(row, stream, impossible.column);
+): readonly object[] {
+  const isImpossible = impossible !== undefined && impossible.days?.includes(date) !== false;
+  const shown = includesDay(zeroDays, stream, date)
+    ? setToZero(row)
+    : isImpossible
+      ? falsify(row, stream, impossible.column)
+      : row;
+  const isTwice = twice !== undefined && (twice.streams?.includes(stream) ?? true);
+  return isTwice && twice.days?.includes(date) !== false ? repeat(shown) : [shown];
+}
+
+/** A row, and once more with another number. */
+function repeat(row: object): readonly object[] {
+  const [number] = Object.entries(row).find(([, value]) => typeof value === 'number') ?? [];
+  return number === undefined ? [row] : [row, { ...row, [number]: Reflect.get(row, number) + 1 }];
 }
 
 /** A readiness report as a response shows it. */
@@ -165,18 +176,6 @@ function violate(
   const value = relation === '≥' ? limit - 1 : limit + 1;
   if (!isRecord(record)) return value;
   return column in record ? { ...record, [column]: value } : record;
-}
-
-/** The rows of a record: itself, and on days that a lie names once more with another number. */
-export function repeatRow(
-  row: object,
-  { twice }: Lies,
-  { stream, date }: { stream: DailyStream; date: UtcDay },
-): readonly object[] {
-  const isMeant = twice !== undefined && (twice.streams?.includes(stream) ?? true);
-  if (!isMeant || twice.days?.includes(date) === false) return [row];
-  const [number] = Object.entries(row).find(([, value]) => typeof value === 'number') ?? [];
-  return number === undefined ? [row] : [row, { ...row, [number]: Reflect.get(row, number) + 1 }];
 }
 
 function setToZero(record: object): object {

@@ -92,12 +92,26 @@ describe('the checks of dbt and MetricFlow, on PostgreSQL', leftOut(missing), ()
       INSERT INTO tokens_daily (org_id, date) VALUES ('org_1', '2026-02-02');
       UPDATE export_units SET state = 'lost' WHERE date = '2026-02-03';
       ALTER TABLE people DROP CONSTRAINT people_key, ALTER person DROP NOT NULL;
-      INSERT INTO people (org_id, person, valid_from) VALUES ('org_1', NULL, '2026-02-02')`);
-    const failures = Object.keys(await failuresOf(['test']));
-    const kinds = ['unique_key_daywalk_user_daily', 'tokens_daily_belongs_to', 'accepted_values', 'not_null'];
+      INSERT INTO people (org_id, person, valid_from) VALUES ('org_1', NULL, '2026-02-02');
+      UPDATE user_daily SET messages = 3, user_messages = 4;
+      INSERT INTO activity_daily (org_id, date, daily_active_users) VALUES ('org_1', '2026-02-03', 1);
+      INSERT INTO activity_daily_by_client (org_id, date, client, daily_active_users)
+        VALUES ('org_1', '2026-02-03', 'web', 2);
+      INSERT INTO tools_daily (org_id, date, tool_calls, autonomy_auto_high)
+        VALUES ('org_1', '2026-02-03', -1, 55)`);
+    const messages = await failuresOf(['test']);
+    const failures = Object.keys(messages);
+    const kinds = [
+      ...['unique_key_daywalk_user_daily', 'tokens_daily_belongs_to', 'accepted_values', 'not_null'],
+      'user_daily_user_messages_at_most_messages',
+      'activity_daily_by_client_daily_active_users_at_most_daily_active_users',
+      'tools_daily_at_least_0',
+    ];
     const found = kinds.filter((kind) => failures.some((name) => name.includes(kind)));
     expect(failures.join()).toMatch(/export_units_state/);
     expect(found, failures.join('\n')).toEqual(kinds);
+    // A value outside its usual range is only a warning.
+    expect(messages['tools_daily_at_most_1_usually']).toMatch(/configured to warn/);
   }, 120_000);
 
   test('a dropped column makes dbt build fail, and the message names it', async () => {

@@ -110,8 +110,14 @@ onEachDatabase((database) => {
       await rig.run({ now: BEFORE });
       const quarantined = async () => seriesWith(await metricsOf(rig), 'quarantined_records', 'users');
       expect(await quarantined()).toEqual({ 'daywalk_quarantined_records{stream="users"}': 1 });
+      const highest = async () => Object.keys(seriesWith(await metricsOf(rig), 'daywalk_highest_open_state'));
+      expect(await highest()).toEqual(['daywalk_highest_open_state{state="quarantined"}']);
+      expect(seriesWith(await metricsOf(rig), 'daywalk_open', 'quarantined')).toMatchObject({
+        'daywalk_open{state="quarantined"}': 1,
+      });
       await daywalkInProcess(['quarantine', 'accept', '--all', '--warehouse', rig.path]);
       expect(await quarantined()).toEqual({ 'daywalk_quarantined_records{stream="users"}': 0 });
+      expect(await highest()).toEqual(['daywalk_highest_open_state{state="none"}']);
       rig.emulator.setRules([]);
       lie(rig, { lateDays: [parseDay('2026-01-22')] });
       await rig.run();

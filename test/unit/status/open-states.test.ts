@@ -30,11 +30,11 @@ describe('records in quarantine', () => {
   const units = [
     unit('users', '2026-03-01', {
       state: 'quarantined',
-      watch: notesText({ heldUntil: parseDay('2026-03-12') }),
+      watch: notesText({ heldSince: parseDay('2026-03-05') }),
     }),
     unit('tools', '2026-03-03', {
       state: 'quarantined',
-      watch: notesText({ heldUntil: parseDay('2026-03-14') }),
+      watch: notesText({ heldSince: parseDay('2026-03-07') }),
     }),
     unit('tokens', '2026-03-05', { state: 'quarantined' }),
   ];
