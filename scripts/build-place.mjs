@@ -27,6 +27,8 @@ const INPUTS = [
   'jobs',
   'scripts/build.mjs',
   'scripts/build-place.mjs',
+  'scripts/bundling.mjs',
+  'scripts/declarations.mjs',
   'package.json',
   'package-lock.json',
   'tsconfig.json',

@@ -20,8 +20,12 @@ try {
   const { filename, files } = Array.isArray(packed) ? packed[0] : Object.values(packed)[0];
   const stray = files
     .map((file) => file.path)
-    .filter((path) => /^(src|test|schema|jobs|bench|scripts)\//.test(path));
+    .filter((path) => /^(src|test|schema|jobs|bench|scripts|out)\//.test(path));
   if (stray.length > 0) throw new Error(`the tarball contains sources: ${stray.slice(0, 3).join(', ')}`);
+
+  const types = files.map((file) => file.path).filter((path) => path.endsWith('.d.ts'));
+  if (types.join() !== 'dist/src/emulator/index.d.ts,dist/src/index.d.ts')
+    throw new Error(`the tarball has other types than one file per entry: ${types.slice(0, 5).join(', ')}`);
 
   writeFileSync(
     join(folder, 'package.json'),

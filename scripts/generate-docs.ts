@@ -8,6 +8,7 @@
  * | docs/metrics.md | `schema/metrics/` |
  * | docs/commands.md | `src/cli/commands/` |
  * | .env.example, the table of docs/settings.md | `src/settings/` |
+ * | the reason codes of docs/library.md | `src/api/calls.ts` |
  * | the exit codes of docs/operations.md | `src/cli/exit-codes.ts` |
  * | the table of docs/monitoring.md | `src/serve/metrics/` |
  * | docs/images/architecture.svg | the imports of `src/`, `jobs/` and `schema/` |
@@ -18,6 +19,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
 import { metricsMarkdown, schemaMarkdown } from '../schema/reference/documentation.ts';
+import { CLIENT_REASONS } from '../src/api/calls.ts';
 import { exitCodesMarkdown } from '../src/cli/exit-codes.ts';
 import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 import { architectureDrawing } from './architecture-drawing.ts';
@@ -34,12 +36,20 @@ function filled(file: string, blocks: Readonly<Record<string, string>>): string 
   }, read(file));
 }
 
+const reasonsTable = [
+  '| reason | meaning |',
+  '|---|---|',
+  ...Object.entries(CLIENT_REASONS).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
+  '',
+].join('\n');
+
 const generated: Readonly<Record<string, string>> = {
   'docs/warehouse.md': schemaMarkdown(),
   'docs/metrics.md': metricsMarkdown(),
   'docs/commands.md': commandsPage(),
   '.env.example': dotenvExample(),
   'docs/settings.md': filled('docs/settings.md', { settings: settingsMarkdown() }),
+  'docs/library.md': filled('docs/library.md', { reasons: reasonsTable }),
   'docs/operations.md': filled('docs/operations.md', { 'exit-codes': exitCodesMarkdown() }),
   'docs/monitoring.md': filled('docs/monitoring.md', { metrics: metricsTable() }),
   'docs/images/architecture.svg': architectureDrawing(),

@@ -12,10 +12,25 @@
  */
 
 export { PartialAnswerError } from './api/answer-rules.ts';
-export type { ClientOptions } from './api/client.ts';
-export { type Client, createClient } from './api/client.ts';
-export type { DayRange, Paged, ReportsPage, RequestOptions, Rows } from './api/client-reads.ts';
-export type { AnsweredSettings, Session } from './api/create-session.ts';
+export {
+  type Call,
+  CLIENT_REASONS,
+  type ClientReason,
+  type Paged,
+  type RequestOptions,
+  type ResponseInfo,
+  type WithResponse,
+} from './api/calls.ts';
+export { type Client, type ClientOptions, createClient } from './api/client.ts';
+export type {
+  DayRange,
+  GroupedRead,
+  ReportsPage,
+  ReportsQuery,
+  Rows,
+  UsersQuery,
+} from './api/client-reads.ts';
+export type { AnsweredSettings, Session, SessionStatus } from './api/create-session.ts';
 export type { Meta } from './api/pages.ts';
 export type {
   KnownIdentifiers,
@@ -40,9 +55,16 @@ export type {
   ToolsRow,
   UserRow,
 } from './contract/shapes.ts';
-export { DaywalkError, RunError, UnitError, UsageError } from './core/errors.ts';
+export {
+  DaywalkError,
+  type Reason,
+  RunError,
+  UnitError,
+  UsageError,
+} from './core/errors.ts';
 export type { HookEventName, KnownHookEvent, OtherHookEvent } from './hooks/event.ts';
 export { HOOK_EVENT_NAMES, isKnownHookEvent } from './hooks/event.ts';
+export type { RequestDispatcher } from './http/connections.ts';
 export {
   ApiError,
   BadRequestError,
@@ -53,4 +75,4 @@ export {
   ServerError,
   UnknownOutcomeError,
 } from './http/errors.ts';
-export type { Retry } from './http/transport.ts';
+export type { RequestStart, ResponseStart, Retry } from './http/transport.ts';

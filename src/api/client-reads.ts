@@ -1,4 +1,3 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { tablesOf } from '../../schema/tables.ts';
 import { type Rejected, type RowCheck, rowCheck } from '../checks/index.ts';
 import { GROUP_BY, ReadinessReport, UserRow } from '../contract/index.ts';
@@ -7,7 +6,17 @@ import { UnitError, UsageError } from '../core/errors.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { CallOptions, Transport } from '../http/index.ts';
 import { otherRange, PartialAnswerError, possibleRows, rejectOtherDays } from './answer-rules.ts';
-import { TIMER_MS_MAX, USERS_LIMIT } from './limits.ts';
+import {
+  type Call,
+  callOf,
+  callOptions,
+  type Paged,
+  pagedOf,
+  type RequestOptions,
+  respondedBy,
+  type WithResponse,
+} from './calls.ts';
+import { USERS_LIMIT } from './limits.ts';
 import {
   type AnalyticsPage,
   analyticsPage,
@@ -47,29 +56,6 @@ export interface ReportsPage {
   readonly rejected: readonly Rejected[];
 }
 
-/** Options of one call, the second argument of every method. */
-export interface RequestOptions {
-  /** Ends this call. @default that of the client */
-  readonly signal?: AbortSignal | undefined;
-  /** Time limit of one attempt in milliseconds. @default `requestTimeoutMs` of the client */
-  readonly timeoutMs?: number | undefined;
-  /** Maximum number of repetitions of each request. @default `attempts` of the client − 1 */
-  readonly retries?: number | undefined;
-  /** Further headers. Those that the client sends itself cannot be replaced. @default none */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Returns an answer of which parts were rejected, instead of throwing. @default that of the client */
-  readonly allowPartial?: boolean | undefined;
-}
-
-/**
- * The items of a walk, over all pages. Every loop begins a new walk with its own requests; pages are requested as the
- * loop needs them.
- */
-export interface Paged<Item, Page> extends AsyncIterable<Item> {
-  /** The same walk page by page. */
-  pages(): AsyncIterable<Page>;
-}
-
 /** What every read of a client needs. */
 export interface ReadContext {
   readonly transport: Transport;
@@ -97,58 +83,19 @@ const checkReports = possibleRows(rowCheck(ReadinessReport), {
   name: ['reportId'],
 });
 
-/** More attempts than any caller waits for. */
-const RETRIES_MAX = 1_000;
-/** Headers that the client sends itself, or that undici sets. */
-const OWN_HEADERS =
-  /^(authorization|accept|accept-encoding|content-type|content-length|host|connection|transfer-encoding|user-agent)$/i;
-
-/**
- * The options of a call as the transport takes them.
- * @throws {UsageError} for a number out of range, or a header that cannot be replaced.
- */
-export function callOptions(
-  client: { readonly signal: AbortSignal },
-  options: RequestOptions = {},
-): CallOptions {
-  const { signal = client.signal, timeoutMs, retries, headers } = options;
-  for (const [name, value, min, max] of [
-    ['timeoutMs', timeoutMs, 1, TIMER_MS_MAX],
-    ['retries', retries, 0, RETRIES_MAX],
-  ] as const) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= min && value <= max))
-      throw new UsageError(`${name} is ${value}, not a whole number from ${min} to ${max}`, {
-        hint: `leave ${name} out for that of the client`,
-      });
-  }
-  for (const [name, value] of Object.entries(headers ?? {})) checkHeader(name, value);
-  return { signal, timeoutMs, headers, ...(retries === undefined ? {} : { attempts: retries + 1 }) };
-}
-
-function checkHeader(name: string, value: unknown): void {
-  if (OWN_HEADERS.test(name))
-    throw new UsageError(`the header ${name} cannot be replaced`, { hint: 'the client sends it itself' });
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, value as string);
-  } catch (cause) {
-    // The value may be a secret.
-    throw new UsageError(`headers: "${name}" has a name or a value that HTTP does not allow`, {
-      cause,
-      hint: 'give a text without line breaks and other control characters',
-    });
-  }
-}
-
 /** Reads the rows of an endpoint. */
-export async function readRows<Row extends { date: string }>(
+export function readRows<Row extends { date: string }>(
   context: ReadContext,
   query: AnalyticsQuery & { readonly stream: DailyStream },
   { check, options }: { readonly check: RowCheck<Row>; readonly options: RequestOptions | undefined },
-): Promise<Rows<Row>> {
-  checkRange(query);
-  const page = await readPage(context, query, callOptions(context, options));
-  return checkedRows(page, query, { check, allowPartial: options?.allowPartial ?? context.allowPartial });
+): Call<Rows<Row>> {
+  const read = async () => {
+    checkRange(query);
+    const page = await readPage(context, query, callOptions(context, options));
+    const allowPartial = options?.allowPartial ?? context.allowPartial;
+    return respondedBy(page, checkedRows(page, query, { check, allowPartial }));
+  };
+  return callOf(read());
 }
 
 /** The two shapes of an endpoint that can be grouped. */
@@ -159,12 +106,12 @@ interface Shapes<Plain, Grouped> {
 
 /** A method that reads plain rows, or grouped ones. The type of `groupBy` decides which, also if it is not known. */
 export interface GroupedRead<Group extends string, Plain, Grouped> {
-  (query: DayRange & { readonly groupBy?: undefined }, options?: RequestOptions): Promise<Rows<Plain>>;
-  (query: DayRange & { readonly groupBy: Group }, options?: RequestOptions): Promise<Rows<Grouped>>;
+  (query: DayRange & { readonly groupBy?: undefined }, options?: RequestOptions): Call<Rows<Plain>>;
+  (query: DayRange & { readonly groupBy: Group }, options?: RequestOptions): Call<Rows<Grouped>>;
   (
     query: DayRange & { readonly groupBy?: Group | undefined },
     options?: RequestOptions,
-  ): Promise<Rows<Plain> | Rows<Grouped>>;
+  ): Call<Rows<Plain> | Rows<Grouped>>;
 }
 
 /** Makes the method that reads an endpoint, plain or grouped. */
@@ -174,23 +121,24 @@ export function readerOf<Plain extends { date: string }, Grouped extends { date:
   { plain, grouped }: Shapes<Plain, Grouped>,
 ) {
   // A declaration, because an arrow function has no overloads.
-  function read(query: DayRange & { groupBy?: undefined }, options?: RequestOptions): Promise<Rows<Plain>>;
-  function read(query: DayRange & { groupBy: string }, options?: RequestOptions): Promise<Rows<Grouped>>;
+  function read(query: DayRange & { groupBy?: undefined }, options?: RequestOptions): Call<Rows<Plain>>;
+  function read(query: DayRange & { groupBy: string }, options?: RequestOptions): Call<Rows<Grouped>>;
   function read(
     query: DayRange & { groupBy?: string | undefined },
     options?: RequestOptions,
-  ): Promise<Rows<Plain> | Rows<Grouped>>;
-  async function read(
+  ): Call<Rows<Plain> | Rows<Grouped>>;
+  function read(
     query: DayRange & { groupBy?: string | undefined },
     options?: RequestOptions,
-  ): Promise<Rows<Plain> | Rows<Grouped>> {
+  ): Call<Rows<Plain> | Rows<Grouped>> {
     const groupBy = query?.groupBy;
     if (groupBy === undefined) return readRows(context, { ...query, stream }, { check: plain, options });
     if (groupBy === GROUP_BY[stream])
       return readRows(context, { ...query, stream }, { check: grouped, options });
-    throw new UsageError(`${stream} cannot be grouped by "${groupBy}"`, {
+    const error = new UsageError(`${stream} cannot be grouped by "${groupBy}"`, {
       hint: `group it by ${GROUP_BY[stream]}`,
     });
+    return callOf(Promise.reject(error));
   }
   return read;
 }
@@ -201,7 +149,7 @@ export function readUsers(
   query: UsersQuery,
   options?: RequestOptions,
 ): Paged<UserRow, Rows<UserRow>> {
-  return paged(
+  return pagedOf(
     () => userPages(context, query, options),
     ({ data }) => data,
   );
@@ -211,7 +159,7 @@ async function* userPages(
   context: ReadContext,
   query: UsersQuery,
   options: RequestOptions | undefined,
-): AsyncGenerator<Rows<UserRow>> {
+): AsyncGenerator<WithResponse<Rows<UserRow>>> {
   checkRange(query);
   const limit = checkLimit(query.limit ?? USERS_LIMIT.max, USERS_LIMIT.max);
   const call = callOptions(context, options);
@@ -221,7 +169,8 @@ async function* userPages(
   const get = (cursor: string | undefined) =>
     readPage(context, { ...query, stream, limit, cursor: cursor ?? query.cursor }, call);
   for await (const page of walkUsers(get, 'GET users')) {
-    yield checkedRows(page, { ...query, stream }, { check: checkUsers, allowPartial, cursor: asked });
+    const rows = checkedRows(page, { ...query, stream }, { check: checkUsers, allowPartial, cursor: asked });
+    yield respondedBy(page, rows);
     asked = page.meta.next_cursor ?? undefined;
   }
 }
@@ -232,7 +181,7 @@ export function readReports(
   query: ReportsQuery,
   options?: RequestOptions,
 ): Paged<ReadinessReport, ReportsPage> {
-  return paged(
+  return pagedOf(
     () => reportPages(context, query, options),
     ({ reports }) => reports,
   );
@@ -242,7 +191,7 @@ async function* reportPages(
   context: ReadContext,
   query: ReportsQuery,
   options: RequestOptions | undefined,
-): AsyncGenerator<ReportsPage> {
+): AsyncGenerator<WithResponse<ReportsPage>> {
   const { transport, hosts } = context;
   const { repoId } = query;
   const limit = query.limit === undefined ? undefined : checkLimit(query.limit, Number.MAX_SAFE_INTEGER);
@@ -262,26 +211,16 @@ async function* reportPages(
   for await (const page of walkReadiness(get, NAME_OF_REPORTS, query.startAfter)) {
     const { rows, rejected } = checkReports(page.reports, { path: 'reports', text: page.text });
     if (rejected.length > 0 && !allowPartial)
-      throw new PartialAnswerError(NAME_OF_REPORTS, { data: rows, rejected, cursor: asked });
-    yield { reports: rows, rejected };
+      throw new PartialAnswerError(NAME_OF_REPORTS, {
+        ...{ data: rows, rejected, cursor: asked },
+        requestId: page.requestId,
+      });
+    yield respondedBy(page, { reports: rows, rejected });
     asked = page.lastId;
   }
 }
 
 const NAME_OF_REPORTS = 'GET readiness reports';
-
-/** Makes a walk that every loop begins anew. */
-function paged<Item, Page>(
-  begin: () => AsyncIterable<Page>,
-  itemsOf: (page: Page) => readonly Item[],
-): Paged<Item, Page> {
-  return {
-    async *[Symbol.asyncIterator]() {
-      for await (const page of begin()) yield* itemsOf(page);
-    },
-    pages: () => ({ [Symbol.asyncIterator]: () => begin()[Symbol.asyncIterator]() }),
-  };
-}
 
 async function readPage(
   { transport, hosts }: ReadContext,
@@ -310,6 +249,7 @@ function checkedRows<Row extends { date: string }>(
   if (other !== null)
     throw new UnitError(`${name} ${startDate} to ${endDate}: the answer is about ${other}`, {
       reason: 'other-range',
+      requestId: page.requestId,
       hint: 'a cache on the way may answer in place of the service',
     });
   const { rows, rejected: misshapen } = check(page.data, { path: 'data', text: page.text });
@@ -318,7 +258,8 @@ function checkedRows<Row extends { date: string }>(
   const days = { first: startDate, last: endDate };
   const rejected = [...misshapen, ...rejectOtherDays(strangers, page, days)];
   const data = strangers.length === 0 ? rows : rows.filter(isAsked);
-  if (rejected.length > 0 && !allowPartial) throw new PartialAnswerError(name, { data, rejected, cursor });
+  if (rejected.length > 0 && !allowPartial)
+    throw new PartialAnswerError(name, { data, rejected, cursor, requestId: page.requestId });
   return { data, meta: page.meta, rejected };
 }
 

@@ -16,17 +16,30 @@ import { parseOrigin, parseProxy } from '../core/addresses.ts';
 import { systemClock, systemRandom } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { packageVersion } from '../core/files.ts';
-import { createTransport, type TransportOptions } from '../http/index.ts';
+import {
+  createTransport,
+  type RequestDispatcher,
+  type RequestStart,
+  type ResponseStart,
+  type Retry,
+  type TransportOptions,
+} from '../http/index.ts';
 import { possibleRows } from './answer-rules.ts';
 import {
+  type Call,
+  callOf,
   callOptions,
+  checkSignal,
+  type Paged,
+  type RequestOptions,
+  respondedBy,
+} from './calls.ts';
+import {
   type DayRange,
   type GroupedRead,
-  type Paged,
   type ReadContext,
   type ReportsPage,
   type ReportsQuery,
-  type RequestOptions,
   type Rows,
   readerOf,
   readReports,
@@ -38,9 +51,6 @@ import { createSession, type Session } from './create-session.ts';
 import { TIMER_MS_MAX } from './limits.ts';
 import type { Hosts } from './requests.ts';
 import type { KnownIdentifiers, SessionRequest, SessionWarning } from './session-request.ts';
-
-export { PartialAnswerError } from './answer-rules.ts';
-export type { DayRange, Paged, ReportsPage, RequestOptions, Rows } from './client-reads.ts';
 
 /**
  * The typed client of the service. Metrics and labels may be null or missing; identities never are. Unknown fields are
@@ -57,7 +67,7 @@ export interface Client {
   /** Active users per day; with `groupBy`, one row per day and client type (section 4.2, rule 4). */
   readonly activity: GroupedRead<'client', ActivityRow, ActivityByClientRow>;
   /** Files and git work per day (section 4.2). */
-  productivity(query: DayRange, options?: RequestOptions): Promise<Rows<ProductivityRow>>;
+  productivity(query: DayRange, options?: RequestOptions): Call<Rows<ProductivityRow>>;
   /**
    * The users of each day (section 4.2), one row per user and day: `for await (const user of client.users(query))`.
    * `limit` is the number of users per page, 1 to 100 (default 100). `cursor` resumes after an earlier page: its
@@ -76,8 +86,8 @@ export interface Client {
    * @throws {UsageError} naming every invalid property with its path; nothing was sent.
    * @throws {UnknownOutcomeError} when a session was or may have been created; check before you try again.
    */
-  createSession(request: SessionRequest, options?: Omit<RequestOptions, 'allowPartial'>): Promise<Session>;
-  /** Closes the connections. */
+  createSession(request: SessionRequest, options?: Omit<RequestOptions, 'allowPartial'>): Call<Session>;
+  /** Closes the connections, and rejects calls in progress. A given dispatcher stays open. May be repeated. */
   close(): Promise<void>;
   /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -130,9 +140,14 @@ export function createClient(options: ClientOptions): Client {
     productivity: (query, call) =>
       readRows(context, { ...query, stream: 'productivity' }, { check: checkProductivity, options: call }),
     users: (query, call) => readUsers(context, query, call),
-    readinessReports: (query = {}, call) => readReports(context, query, call),
-    createSession: async (request, call) =>
-      (await createSession(request, { ...creation, ...callOptions(context, call) })).session,
+    readinessReports: (query, call) => readReports(context, query ?? {}, call),
+    createSession: (request, call) => {
+      const create = async () => {
+        const created = await createSession(request, { ...creation, ...callOptions(context, call) });
+        return respondedBy(created.answer, created.session);
+      };
+      return callOf(create());
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -162,14 +177,29 @@ export interface ClientOptions {
   readonly maxRequestsPerMinute?: number | undefined;
   /** Proxy for other machines, used by CONNECT; loopback hosts are reached directly. @default none */
   readonly proxy?: { readonly url: string; readonly noProxy?: string | undefined } | undefined;
+  /**
+   * Sends the requests in place of the client's own connections: an `Agent` of undici 7 or newer with certificates or a
+   * resolver of your own, or its `MockAgent` in tests. It must not repeat requests or follow redirects. The caller closes
+   * it. Not together with `proxy`. @default none
+   */
+  readonly dispatcher?: RequestDispatcher | undefined;
+  /** Added to the `user-agent` header, for example `my-app/2.1`. @default nothing */
+  readonly userAgentSuffix?: string | undefined;
   /** Time limit of one attempt in milliseconds, from its start to the last byte. @default 30000 */
   readonly requestTimeoutMs?: number | undefined;
   /** Maximum number of attempts per request. @default 6 */
   readonly attempts?: number | undefined;
   /** Aborts every call of this client. @default never */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Called when a request begins: each attempt, and each redirect that is followed. This callback and the next two only
+   * observe: what they throw becomes an uncaught exception, and changes no call. @default does nothing
+   */
+  readonly onRequest?: ((request: RequestStart) => void) | undefined;
+  /** Called when status and headers of a response arrive. @default does nothing */
+  readonly onResponse?: ((response: ResponseStart) => void) | undefined;
   /** Called before each repetition of a request. @default does nothing */
-  readonly onRetry?: TransportOptions['onRetry'] | undefined;
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Known values of settings that the specification leaves open; others cause a warning. @default no such warnings */
   readonly knownIdentifiers?: KnownIdentifiers | undefined;
   /** Called for each deprecated or unknown value, before the request is sent. @default does nothing */
@@ -183,11 +213,16 @@ export interface ClientOptions {
 
 /**
  * Checks the options of a client.
- * @throws {UsageError} for a key that no header can carry, a URL that is not allowed, or a number out of range.
+ * @throws {UsageError} for a key or a suffix that no header can carry, a URL that is not allowed, a number out of range, or
+ * options that exclude each other.
  */
 function clientOptions(options: ClientOptions): { transport: TransportOptions; hosts: Hosts } {
+  if (typeof options !== 'object' || options === null)
+    throw new UsageError('a client has options', { hint: 'pass apiKey and baseUrl' });
   const { maxRequestsPerMinute: perMinute } = options;
+  if (options.signal !== undefined) checkSignal(options.signal);
   const baseUrl = parseOrigin(options.baseUrl, 'baseUrl');
+  checkDispatcher(options);
   return {
     hosts: {
       baseUrl,
@@ -196,22 +231,60 @@ function clientOptions(options: ClientOptions): { transport: TransportOptions; h
     transport: {
       apiKey: parseKey(options.apiKey, 'apiKey'),
       appApiKey: options.appApiKey === undefined ? null : parseKey(options.appApiKey, 'appApiKey'),
-      userAgent: `daywalk/${packageVersion()}`,
+      userAgent: userAgentWith(options.userAgentSuffix),
       concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
       maxRequestsPerMinute:
         perMinute === undefined ? null : wholeNumber('maxRequestsPerMinute', perMinute, 1_000_000),
       proxy:
         options.proxy === undefined
           ? null
-          : { url: parseProxy(options.proxy.url), noProxy: options.proxy.noProxy ?? '' },
+          : { url: parseProxy(options.proxy.url ?? ''), noProxy: options.proxy.noProxy ?? '' },
+      dispatcher: options.dispatcher ?? null,
       requestTimeoutMs: wholeNumber('requestTimeoutMs', options.requestTimeoutMs ?? 30_000, TIMER_MS_MAX),
       signal: options.signal,
       attempts: wholeNumber('attempts', options.attempts ?? 6),
       clock: systemClock(),
       random: systemRandom,
-      ...(options.onRetry === undefined ? {} : { onRetry: options.onRetry }),
+      onRequest: observing(options.onRequest),
+      onResponse: observing(options.onResponse),
+      onRetry: observing(options.onRetry),
     },
   };
+}
+
+/** A callback that can change no call: what it throws becomes an uncaught exception. */
+function observing<Event>(callback: ((event: Event) => void) | undefined) {
+  if (callback === undefined) return undefined;
+  return (event: Event) => {
+    try {
+      callback(event);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  };
+}
+
+function checkDispatcher({ dispatcher, proxy }: ClientOptions): void {
+  if (dispatcher === undefined) return;
+  if (typeof dispatcher?.dispatch !== 'function')
+    throw new UsageError('dispatcher is no dispatcher of undici', {
+      hint: 'pass an Agent or a MockAgent of undici',
+    });
+  if (proxy !== undefined)
+    throw new UsageError('dispatcher and proxy exclude each other', {
+      hint: 'give the proxy to the dispatcher: undici has a ProxyAgent',
+    });
+}
+
+function userAgentWith(suffix: string | undefined): string {
+  const own = `daywalk/${packageVersion()}`;
+  if (suffix === undefined) return own;
+  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(suffix)) return `${own} ${suffix}`;
+  throw new UsageError('userAgentSuffix is empty, or has characters that no header can carry', {
+    hint: 'write it like my-app/2.1, in ASCII',
+  });
 }
 
 function parseKey(key: unknown, name: string): string {

@@ -22,7 +22,7 @@ import {
 } from './session-request.ts';
 
 /** States of a session (specification, section 3); the service may have new ones. */
-type SessionStatus = 'idle' | 'pending' | 'running' | (string & {});
+export type SessionStatus = 'idle' | 'pending' | 'running' | (string & {});
 
 // A response describes a session that exists already. New values, further fields and nulls in its settings are accepted,
 // because they must not make a created session look like a failure.
@@ -148,6 +148,7 @@ interface CreateSessionOptions extends CallOptions {
 export interface CreatedSession {
   readonly session: Session;
   readonly text: string;
+  readonly answer: Answer;
   readonly malformed?: undefined;
 }
 
@@ -182,7 +183,7 @@ function sessionOf(answer: Answer): CreatedSession {
     );
   }
   const reading = isDeeperThan(body, LEVELS_MAX) ? TOO_DEEP : readSession(body);
-  if ('session' in reading) return { session: reading.session, text };
+  if ('session' in reading) return { session: reading.session, text, answer };
   const violations = reading.violations.map(({ path, message }) => `${path}: ${message}`).join('; ');
   const id = sessionIdOf(body);
   const made = `${NAME} created a session${id === undefined ? '' : ` ${id}`}, but did not describe it as one (${violations})`;

@@ -49,7 +49,7 @@ export async function* walkUsers(
   name: string,
   { first, ahead = false }: UsersWalk = {},
 ): AsyncGenerator<AnalyticsPage, void, void> {
-  const bounds = new WalkBounds({ name, charsMax: WALK_CHARS_MAX.users, stored: NOTHING_STORED });
+  const bounds = new WalkBounds({ name, charsMax: WALK_CHARS_MAX.users });
   let page = first ?? (await get(undefined));
   let sent: string | undefined;
   for (;;) {
@@ -121,7 +121,7 @@ export async function* walkReadiness(
   name: string,
   startAfter?: string,
 ): AsyncGenerator<ReadinessPage & { readonly lastId: string }, void, void> {
-  const bounds = new WalkBounds({ name, charsMax: WALK_CHARS_MAX.readiness, stored: PAGES_STAY });
+  const bounds = new WalkBounds({ name, charsMax: WALK_CHARS_MAX.readiness });
   let cursor = startAfter;
   let tail: readonly unknown[] = [];
   for (;;) {
@@ -165,14 +165,11 @@ function hasId(report: unknown): report is { reportId: string } {
   return isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '';
 }
 
-const NOTHING_STORED = 'nothing of the unit was stored';
-/** The readiness walk stores page by page. */
-const PAGES_STAY = 'the pages before it are kept';
-
 function malformedError(name: string, expected: string, answer: Answer): UnitError {
   const id = answer.requestId === undefined ? '' : ` (requestId ${answer.requestId})`;
   return new UnitError(`${name} answered JSON without ${expected}${id}`, {
-    hint: 'check that the URL is that of the API; nothing of the unit was stored',
+    requestId: answer.requestId,
+    hint: 'check that the URL is that of the API',
   });
 }
 
@@ -182,8 +179,6 @@ interface WalkBoundsOptions {
   readonly name: string;
   /** Maximum number of characters of all answers. */
   readonly charsMax: number;
-  /** States whether the pages before the failing one are stored, for the hint. */
-  readonly stored: string;
 }
 
 /**
@@ -197,6 +192,7 @@ class WalkBounds {
   #pages = 0;
   #chars = 0;
   #emptyPages = 0;
+  #requestId: string | undefined;
 
   constructor(options: WalkBoundsOptions) {
     this.#options = options;
@@ -211,8 +207,9 @@ class WalkBounds {
    * Counts a page.
    * @throws {UnitError} `endless-walk` beyond the maximum of pages or characters.
    */
-  take({ text }: { readonly text: string }): void {
+  take({ text, requestId }: Pick<Answer, 'text' | 'requestId'>): void {
     const { charsMax } = this.#options;
+    this.#requestId = requestId;
     this.#pages += 1;
     this.#chars += text.length;
     if (this.#pages > PAGES_MAX) throw this.broken('endless-walk', `no end within ${PAGES_MAX} pages`);
@@ -249,10 +246,10 @@ class WalkBounds {
 
   /** The error of a walk that breaks a rule. */
   broken(reason: RuleName, what: string): UnitError {
-    const { name, stored } = this.#options;
-    return new UnitError(`${name}: ${what}`, {
+    return new UnitError(`${this.#options.name}: ${what}`, {
       reason,
-      hint: `the service pages wrongly (${RULES[reason]}); ${stored}`,
+      requestId: this.#requestId,
+      hint: `the service pages wrongly: ${RULES[reason]}`,
     });
   }
 }

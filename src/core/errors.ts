@@ -15,6 +15,8 @@ export interface DaywalkErrorOptions {
   reason?: Reason | undefined;
   /** Values for the words of the remedy. @default {} */
   facts?: Facts | undefined;
+  /** The service's name for the request, from the response. */
+  requestId?: string | undefined;
   /** Further lines after the message, such as the other mistakes in a file. @default [] */
   details?: readonly string[] | undefined;
 }
@@ -28,6 +30,8 @@ export class DaywalkError extends Error implements Advice {
   readonly reason: Reason | undefined;
   readonly facts: Facts;
   readonly details: readonly string[];
+  /** The service's name for the request; undefined if the error is about none, or no response named it. */
+  readonly requestId: string | undefined;
   readonly exitCode: ExitCode;
   readonly effect: ErrorEffect;
 
@@ -38,6 +42,7 @@ export class DaywalkError extends Error implements Advice {
     this.reason = options.reason;
     this.facts = options.facts ?? {};
     this.details = options.details ?? [];
+    this.requestId = options.requestId;
     this.exitCode = options.exitCode;
     this.effect = options.effect;
   }

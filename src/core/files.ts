@@ -145,8 +145,12 @@ function packageFolder(): string {
   return folder;
 }
 
+/** The version that a bundle was built with. */
+declare const DAYWALK_VERSION: string | undefined;
+
 /** Reads the version of this package. */
 export function packageVersion(): string {
+  if (typeof DAYWALK_VERSION === 'string') return DAYWALK_VERSION;
   const { version }: { version?: unknown } = JSON.parse(
     readFileSync(join(packageFolder(), 'package.json'), 'utf8'),
   );

@@ -1,6 +1,5 @@
 // Imports only the two parts of undici that are needed. Its index also loads fetch, caches and sockets of all kinds, which
 // takes longer than the first answer.
-import type { Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopbackHost } from '../core/addresses.ts';
@@ -18,6 +17,8 @@ interface ConnectionOptions {
   readonly timeoutMs: number;
   /** Null to reach every origin directly. Loopback hosts always are. */
   readonly proxy: ProxyOptions | null;
+  /** Sends the requests in place of own connections. @default null */
+  readonly dispatcher?: RequestDispatcher | null;
 }
 
 /** A request to the origin of the connections. */
@@ -26,12 +27,49 @@ interface Dispatched {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** Milliseconds without a header; 0 for no limit, because the caller has its own. */
+  readonly headersTimeout: 0;
+  /** Milliseconds without a byte of the body; 0 for no limit. */
+  readonly bodyTimeout: 0;
+}
+
+/** The part of a running request that ends it. */
+export interface RequestController {
+  abort(reason: Error): void;
+}
+
+/** What a {@link RequestDispatcher} calls during a request, in this order. */
+export interface ResponseHandler {
+  onRequestStart(controller: RequestController, context: unknown): void;
+  onResponseStart(
+    controller: RequestController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void;
+  onResponseData(controller: RequestController, chunk: Uint8Array): void;
+  onResponseEnd(controller: RequestController, trailers: unknown): void;
+  onResponseError(controller: RequestController, error: Error): void;
+}
+
+/** Sends requests: every dispatcher of undici 7 or newer, such as `Agent` and `MockAgent`. */
+export interface RequestDispatcher {
+  dispatch(request: Dispatched & { readonly origin: string }, handler: ResponseHandler): boolean;
 }
 
 /** Sends requests to one origin. It follows no redirect and reads no environment variable. */
 export interface Connections {
-  dispatch(request: Dispatched, handler: Dispatcher.DispatchHandler): boolean;
+  dispatch(request: Dispatched, handler: ResponseHandler): boolean;
   destroy(): Promise<void>;
+}
+
+/** Connections of a given dispatcher. It stays open, because its owner may use it for more. */
+function connectionsOf(origin: string, dispatcher: RequestDispatcher): Connections {
+  return {
+    // A copy, because a dispatcher may add to the headers, which all requests share.
+    dispatch: (request, handler) =>
+      dispatcher.dispatch({ ...request, origin, headers: { ...request.headers } }, handler),
+    destroy: async () => undefined,
+  };
 }
 
 /** Keeps at most `connections` connections to an origin. */
@@ -39,14 +77,16 @@ export async function openPool(
   origin: string,
   options: ConnectionOptions & { readonly connections: number },
 ): Promise<Connections> {
+  if (options.dispatcher) return connectionsOf(origin, options.dispatcher);
   return (
     (await openTunnels(origin, options)) ??
     new Pool(origin, { ...limits(options), connections: options.connections })
   );
 }
 
-/** Opens one new connection to an origin. */
+/** Opens one new connection to an origin. A given dispatcher may use one that it keeps. */
 export async function openConnection(origin: string, options: ConnectionOptions): Promise<Connections> {
+  if (options.dispatcher) return connectionsOf(origin, options.dispatcher);
   return (await openTunnels(origin, { ...options, connections: 1 })) ?? new Client(origin, limits(options));
 }
 
@@ -76,12 +116,7 @@ async function openTunnels(
     proxyTls: connect,
     clientFactory: (url, given) => new Pool(url, { ...given, ...timeouts }),
   });
-  return {
-    // A copy, because the agent adds to the headers, which all requests share.
-    dispatch: (request, handler) =>
-      agent.dispatch({ ...request, origin, headers: { ...request.headers } }, handler),
-    destroy: () => agent.destroy(),
-  };
+  return { ...connectionsOf(origin, agent), destroy: () => agent.destroy() };
 }
 
 /** HTTP/1.1 only: the limits of bytes and of requests in flight count its connections. */

@@ -9,26 +9,21 @@ import { EXIT, type ExitCode } from '../core/exit-code.ts';
 interface RequestErrorOptions extends DaywalkErrorOptions {
   /** Method and path with query, never a header: `GET /api/v1/analytics/tokens?startDate=…`. */
   target: string;
-  /** The service's name for the request, from the response. */
-  requestId?: string | undefined;
   effect?: ErrorEffect;
   exitCode?: ExitCode;
 }
 
 /** An error about a request. */
-class HttpError extends DaywalkError {
+export class HttpError extends DaywalkError {
   /** Method and path with query, never a header. */
   readonly target: string;
   readonly method: string;
   /** Path with query, below the host. */
   readonly path: string;
-  /** The service's name for the request; undefined if no response named it. */
-  readonly requestId: string | undefined;
 
   constructor(message: string, options: RequestErrorOptions & { effect: ErrorEffect }) {
     super(message, { exitCode: EXIT.upstream, ...options });
     this.target = options.target;
-    this.requestId = options.requestId;
     [this.method = '', this.path = ''] = options.target.split(' ', 2);
   }
 }

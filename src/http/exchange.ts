@@ -1,8 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createGunzip, gunzipSync } from 'node:zlib';
-import type { Dispatcher } from 'undici';
 import type { Cancellation } from './api-request.ts';
-import type { Connections } from './connections.ts';
+import type { Connections, RequestController } from './connections.ts';
 import { BODY_BYTES_MAX, ERROR_BODY_BYTES_MAX } from './limits.ts';
 
 /** A response of any status. */
@@ -22,8 +21,8 @@ interface Exchange {
   readonly cancellation: Cancellation;
   /** Called just before the first byte is handed to a connection. @default does nothing */
   readonly onStart?: () => void;
-  /** Called when the status arrives; the body may still fail. @default does nothing */
-  readonly onStatus?: (status: number) => void;
+  /** Called when status and headers arrive; the body may still fail. @default does nothing */
+  readonly onHead?: (status: number, headers: Headers) => void;
 }
 
 /**
@@ -58,9 +57,9 @@ interface Received {
 }
 
 function receive(connections: Connections, request: Exchange): Promise<Received> {
-  const { method, path, headers, body, cancellation, onStart, onStatus } = request;
+  const { method, path, headers, body, cancellation, onStart, onHead } = request;
   const { promise, resolve, reject } = withResolvers<Received>();
-  let controller: Dispatcher.DispatchController | undefined;
+  let controller: RequestController | undefined;
   let head: { readonly status: number; readonly headers: Headers } | undefined;
   let bytes = new BodyBytes(ERROR_BODY_BYTES_MAX);
   // The status of an error matters more than its body, so a missing body does not hide the status.
@@ -77,7 +76,8 @@ function receive(connections: Connections, request: Exchange): Promise<Received>
   };
   cancellation.listen(abort);
   connections.dispatch(
-    { method, path, headers, body: body ?? null },
+    // The caller limits the time: it may be longer or shorter than that of the connection.
+    { method, path, headers, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 },
     {
       onRequestStart: (started) => {
         controller = started;
@@ -88,7 +88,7 @@ function receive(connections: Connections, request: Exchange): Promise<Received>
         // Interim responses, such as 103, come before the final one.
         if (status < 200) return;
         head = { status, headers: received };
-        onStatus?.(status);
+        onHead?.(status, received);
         if (isAnswer(status, received)) bytes = new BodyBytes(BODY_BYTES_MAX);
       },
       onResponseData: (receiving, chunk) => {
@@ -215,7 +215,7 @@ const LARGE_BYTES = 1024 * 1024;
 
 /** Collects the bytes of a body. */
 export class BodyBytes {
-  #chunks: Buffer[] = [];
+  #chunks: Uint8Array[] = [];
   #large: ArrayBuffer | undefined;
   readonly #bytesMax: number;
   #bytes = 0;
@@ -226,7 +226,7 @@ export class BodyBytes {
   }
 
   /** @throws {BodyTooLargeError} at the first byte too many. */
-  add(chunk: Buffer): void {
+  add(chunk: Uint8Array): void {
     const start = this.#bytes;
     this.#bytes += chunk.length;
     if (this.#bytes > this.#bytesMax) throw new BodyTooLargeError(this.#bytesMax);
@@ -241,7 +241,8 @@ export class BodyBytes {
     this.#large = undefined;
     if (large !== undefined) return Buffer.from(large, 0, this.#bytes);
     const [first] = chunks;
-    return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, this.#bytes);
+    if (chunks.length !== 1 || first === undefined) return Buffer.concat(chunks, this.#bytes);
+    return Buffer.from(first.buffer, first.byteOffset, first.length);
   }
 
   /** A buffer for all bytes so far. The system allocates only the pages that are written. */

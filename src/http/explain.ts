@@ -1,4 +1,4 @@
-import { type Advice, messageOf, RunError } from '../core/errors.ts';
+import { type Advice, DaywalkError, messageOf, RunError } from '../core/errors.ts';
 import type { ProxyOptions } from './connections.ts';
 import { RequestError } from './errors.ts';
 import { BodyTooLargeError, UnknownEncodingError } from './exchange.ts';
@@ -22,11 +22,24 @@ interface Attempt {
   readonly expired: boolean;
   /** The proxy that the request used; null without one. */
   readonly proxy: ProxyOptions | null;
+  /** The service's name for the request, if a response came. */
+  readonly requestId: string | undefined;
 }
 
-/** Turns an error of the HTTP client into one of this program. Errors of this program are returned unchanged. */
-export function explain(error: unknown, { name, timeoutMs, expired, proxy }: Attempt): unknown {
-  if (error instanceof RequestError || !(error instanceof Error) || 'effect' in error) return error;
+/**
+ * Turns an error of the HTTP client into one of this program, with the request ID. Errors of this program stay; one that was
+ * thrown where the ID was not known gets it.
+ */
+export function explain(error: unknown, attempt: Attempt): unknown {
+  const own = explained(error, attempt);
+  const { requestId } = attempt;
+  if (own instanceof DaywalkError && own.requestId === undefined && requestId !== undefined)
+    Object.assign(own, { requestId });
+  return own;
+}
+
+function explained(error: unknown, { name, timeoutMs, expired, proxy }: Attempt): unknown {
+  if (!(error instanceof Error) || error instanceof DaywalkError) return error;
   if (error instanceof BodyTooLargeError) {
     return new RequestError(`${name}: ${error.message}`, { target: name, effect: 'unit', cause: error });
   }

@@ -1,5 +1,5 @@
 export { type ApiRequest, type Deadline, deadlineOf, splitOrigin } from './api-request.ts';
-export { openConnection, type ProxyOptions } from './connections.ts';
+export { openConnection, type ProxyOptions, type RequestDispatcher } from './connections.ts';
 export {
   ApiError,
   BadRequestError,
@@ -15,6 +15,8 @@ export {
   type CallOptions,
   createTransport,
   type Meter,
+  type RequestStart,
+  type ResponseStart,
   type Retry,
   type Transport,
   type TransportOptions,

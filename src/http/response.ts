@@ -18,6 +18,40 @@ import {
 } from './errors.ts';
 import { decodeUtf8, type Headers, type HttpResponse, headerOf, isAnswer, release } from './exchange.ts';
 
+/** Removes keys from a text. */
+type Redact = (text: string) => string;
+
+/** Headers of a response by their names in lower case. Values of a repeated header are joined by a comma. */
+export type ResponseHeaders = Readonly<Record<string, string>>;
+
+/** Status and headers of a response, without the key. */
+export interface ResponseHead {
+  readonly status: number;
+  /** The service's name for the request. */
+  readonly requestId: string | undefined;
+  /** Computed when called, because few callers need them. */
+  readonly headers: () => ResponseHeaders;
+}
+
+/** Reads status and headers. */
+export type HeadReader = (status: number, headers: Headers) => ResponseHead;
+
+/** Creates a reader of heads, which removes the key with `redact` if the service repeats it. */
+export function headReader(redact: Redact): HeadReader {
+  return (status, headers) => {
+    const id = headerOf(headers, 'x-request-id');
+    return { status, requestId: id && redact(id), headers: () => plainHeaders(headers, redact) };
+  };
+}
+
+function plainHeaders(headers: Headers, redact: Redact): ResponseHeaders {
+  const given = Object.entries(headers).flatMap(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(', ') : value;
+    return text === undefined ? [] : [[name, redact(text)] as const];
+  });
+  return Object.fromEntries(given);
+}
+
 /** A complete response with a JSON body. */
 export interface Answer {
   readonly status: number;
@@ -28,6 +62,8 @@ export interface Answer {
   readonly requestId: string | undefined;
   /** The Date header, unparsed: few callers need it, and parsing takes time. */
   readonly date?: string | undefined;
+  /** All headers; undefined if the answer was stored without them. */
+  readonly headers?: (() => ResponseHeaders) | undefined;
 }
 
 /** Reads the response to the request that `name` names: one that reads, or one that creates something. */
@@ -42,59 +78,44 @@ const FULL = 200;
  * answered with 2xx other than 200.
  */
 export function answerReader({
-  apiKey,
-  appApiKey,
+  redact,
   clock,
 }: {
-  readonly apiKey: string;
-  readonly appApiKey?: string | null;
+  readonly redact: Redact;
   readonly clock: Clock;
 }): AnswerReader {
-  const redact = keysRedactor([apiKey, appApiKey ?? apiKey]);
-
-  function redactHeaders(headers: Headers): Headers {
-    const redacted = (value: Headers[string]) =>
-      Array.isArray(value) ? value.map(redact) : value && redact(value);
-    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
-  }
-
+  const headOf = headReader(redact);
   return ({ status, headers: sent, body }, name, purpose) => {
+    const { requestId, headers } = headOf(status, sent);
     if (purpose === 'read' && status !== FULL && status >= 200 && status <= 299)
       throw partialError(status, name);
     if (!isAnswer(status, sent)) {
-      const headers = redactHeaders(sent);
       if (status < 200 || status > 299) {
         throw errorOfStatus({
           target: name,
           status,
-          headers,
+          headers: sent,
+          requestId,
           body: redact(body.toString('utf8')),
           now: clock.now(),
         });
       }
-      throw notJsonError(
-        name,
-        `${status} with ${headerOf(headers, 'content-type')}`,
-        headerOf(headers, 'x-request-id'),
-      );
+      throw notJsonError(name, redact(`${status} with ${headerOf(sent, 'content-type')}`));
     }
     const text = decodeUtf8(body);
     release(body);
-    const id = headerOf(sent, 'x-request-id');
-    const requestId = id && redact(id);
-    if (text === undefined) throw malformedError(name, 'bytes that are not UTF-8', { requestId });
+    if (text === undefined) throw malformedError(name, 'bytes that are not UTF-8');
     const date = headerOf(sent, 'date');
     // A page of a proxy or a login may come without a type too.
     if (headerOf(sent, 'content-type') === undefined && /^\s*</.test(text))
-      throw notJsonError(name, `${status} with no content type`, requestId);
-    return { status, ...parseBody(redact(text), name, requestId), requestId, date };
+      throw notJsonError(name, `${status} with no content type`);
+    return { status, ...parseBody(redact(text), name), requestId, date, headers };
   };
 }
 
-function notJsonError(name: string, what: string, requestId: string | undefined): RequestError {
+function notJsonError(name: string, what: string): RequestError {
   return new RequestError(`${name} answered ${what}, not JSON`, {
     target: name,
-    requestId,
     unreached: 'not-json',
     hint: 'a proxy or a login page may stand between this machine and the service',
   });
@@ -107,25 +128,17 @@ function partialError(status: number, name: string): UnitError {
   });
 }
 
-function parseBody(
-  text: string,
-  name: string,
-  requestId: string | undefined,
-): { body: unknown; text: string } {
+function parseBody(text: string, name: string): { body: unknown; text: string } {
   try {
     return { body: JSON.parse(text), text };
   } catch (error) {
-    throw malformedError(name, 'text that is not JSON', { cause: error, requestId });
+    throw malformedError(name, 'text that is not JSON', error);
   }
 }
 
-function malformedError(
-  name: string,
-  what: string,
-  options: { readonly cause?: unknown; readonly requestId: string | undefined },
-): RequestError {
+function malformedError(name: string, what: string, cause?: unknown): RequestError {
   // The network may break a response once; twice is the server's fault.
-  return new RequestError(`${name} answered ${what}`, { ...options, target: name, attemptsMax: 2 });
+  return new RequestError(`${name} answered ${what}`, { cause, target: name, attemptsMax: 2 });
 }
 
 const REDACTED = '[redacted]';
@@ -165,6 +178,7 @@ interface ErrorResponse {
   readonly target: string;
   readonly status: number;
   readonly headers: Headers;
+  readonly requestId: string | undefined;
   /** The part of the body that was read. */
   readonly body: string;
   /** This machine's clock, used if the server sent no Date. */
@@ -174,7 +188,7 @@ interface ErrorResponse {
 /** The error for a status, with what the body says (specification, section 7). */
 function errorOfStatus(response: ErrorResponse): ApiError {
   const problem = parseProblem(response.body);
-  const requestId = problem.requestId ?? headerOf(response.headers, 'x-request-id');
+  const requestId = problem.requestId ?? response.requestId;
   const serverDate = parseHttpDate(headerOf(response.headers, 'date') ?? '');
   const { target, status } = response;
   const options: ApiErrorOptions = { target, status, problem, requestId, serverDate };

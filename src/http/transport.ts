@@ -1,14 +1,15 @@
 import { setMaxListeners } from 'node:events';
-import pRetry from 'p-retry';
-import type { Clock } from '../core/clock.ts';
-import { DaywalkError, messageOf, UsageError } from '../core/errors.ts';
-import type { ApiRequest, Creation } from './api-request.ts';
-import type { ProxyOptions } from './connections.ts';
-import { ApiError, LongWaitError, OverloadError, RequestError, UnknownOutcomeError } from './errors.ts';
-import { BACKOFF, RETRY_AFTER_MAX_MS } from './limits.ts';
+import { UsageError } from '../core/errors.ts';
+import { type ApiRequest, type Creation, nameOf, queryOf } from './api-request.ts';
+import type { ProxyOptions, RequestDispatcher } from './connections.ts';
+import { OverloadError } from './errors.ts';
+import { RETRY_AFTER_MAX_MS } from './limits.ts';
 import { createPacer, type Pacer, type Pause } from './pace.ts';
-import { type AttemptOptions, createRequester, type Requester } from './request.ts';
-import type { Answer } from './response.ts';
+import { createRequester, type ReadOptions, type Requester } from './request.ts';
+import type { Answer, ResponseHeaders } from './response.ts';
+import { type RetryPolicy, repeatAttempts } from './retry.ts';
+
+export type { Retry } from './retry.ts';
 
 /** Options of {@link createTransport}. */
 export interface TransportOptions extends RetryPolicy {
@@ -25,10 +26,37 @@ export interface TransportOptions extends RetryPolicy {
   readonly maxRequests?: number | null;
   /** The proxy to other machines. @default null, no proxy */
   readonly proxy?: ProxyOptions | null;
+  /** Sends the requests in place of own connections. @default null */
+  readonly dispatcher?: RequestDispatcher | null;
   /** Time limit of one attempt in milliseconds, from its start to the last byte. */
   readonly requestTimeoutMs: number;
   /** Ends every call, beside the signal of each. @default none */
   readonly signal?: AbortSignal | undefined;
+  /** Called when a request begins. @default does nothing */
+  readonly onRequest?: ((request: RequestStart) => void) | undefined;
+  /** Called when status and headers of a response arrive. @default does nothing */
+  readonly onResponse?: ((response: ResponseStart) => void) | undefined;
+}
+
+/** A request that begins. Each attempt is one, and each redirect that is followed. */
+export interface RequestStart {
+  /** Method, path and query, as errors name the request. */
+  readonly target: string;
+  /** The URL that is requested. */
+  readonly url: string;
+  /** Number of the attempt, from 1. */
+  readonly attempt: number;
+}
+
+/** A response whose body is still to come. */
+export interface ResponseStart extends RequestStart {
+  readonly status: number;
+  /** Without the key, if the service repeats it. */
+  readonly headers: ResponseHeaders;
+  /** The service's name for the request; undefined if the response does not name it. */
+  readonly requestId: string | undefined;
+  /** Milliseconds since the request began. */
+  readonly durationMs: number;
 }
 
 /** Counts a caller's requests and retries. */
@@ -89,7 +117,6 @@ export function createTransport(options: TransportOptions): Transport {
   const pacer = createPacer({ ...options, pauseOf });
   const totals: Meter = { requests: 0, retries: 0 };
   const responses = new Map<number, number>();
-  const onStatus = (status: number) => void responses.set(status, (responses.get(status) ?? 0) + 1);
   const closing = new AbortController();
   const end = linkOf(closing.signal, ...(options.signal === undefined ? [] : [options.signal]));
   const link = signalLinker(end.signal);
@@ -98,8 +125,13 @@ export function createTransport(options: TransportOptions): Transport {
     const linked = link(call.signal);
     const meters = call.meter === undefined ? [totals] : [totals, call.meter];
     const { attempts = options.attempts, timeoutMs, headers } = call;
-    const own = { onStatus, signal: linked.signal, timeoutMs, headers };
-    const attempt = () => sendOnce(request, { requester, pacer, meters, ...own });
+    const own = { signal: linked.signal, timeoutMs, headers };
+    let attemptNumber = 0;
+    const attempt = () => {
+      attemptNumber += 1;
+      const watch = watchOf(request, attemptNumber, { ...options, responses });
+      return sendOnce(request, { requester, pacer, meters, ...own, ...watch });
+    };
     const again = () => {
       for (const each of meters) each.retries += 1;
       return attempt();
@@ -130,6 +162,36 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
+/** Counts the responses of an attempt, and reports its requests and responses to the callbacks. */
+function watchOf(
+  request: ApiRequest,
+  attempt: number,
+  {
+    responses,
+    onRequest,
+    onResponse,
+    clock,
+  }: Pick<TransportOptions, 'onRequest' | 'onResponse' | 'clock'> & {
+    readonly responses: Map<number, number>;
+  },
+): Pick<ReadOptions, 'onStart' | 'onHead'> {
+  const count = (status: number) => void responses.set(status, (responses.get(status) ?? 0) + 1);
+  if (onRequest === undefined && onResponse === undefined) return { onHead: ({ status }) => count(status) };
+  const target = nameOf(request, queryOf(request));
+  let [url, startedMs] = ['', 0];
+  return {
+    onStart: (started) => {
+      [url, startedMs] = [started, clock.monotonicMs()];
+      onRequest?.({ target, url, attempt });
+    },
+    onHead: ({ status, requestId, headers }) => {
+      count(status);
+      const durationMs = clock.monotonicMs() - startedMs;
+      onResponse?.({ target, url, attempt, status, headers: headers(), requestId, durationMs });
+    },
+  };
+}
+
 /** One attempt, in its turn. A redirect is one more request. */
 function sendOnce(
   request: ApiRequest,
@@ -138,7 +200,7 @@ function sendOnce(
     pacer,
     meters,
     ...attempt
-  }: Omit<AttemptOptions, 'beforeHop'> & {
+  }: Omit<ReadOptions, 'beforeHop'> & {
     requester: Requester;
     pacer: Pacer;
     meters: readonly Meter[];
@@ -218,73 +280,4 @@ function linkOf(...signals: readonly AbortSignal[]): Link {
       for (const { signal, listener } of listeners) signal.removeEventListener('abort', listener);
     },
   };
-}
-
-/** A request that is about to be repeated. */
-export interface Retry {
-  /** Method, path and query. */
-  readonly target: string;
-  /** Number of the attempt that failed, from 1. */
-  readonly attempt: number;
-  readonly waitMs: number;
-  readonly error: string;
-}
-
-/** Options of {@link repeatAttempts}. */
-interface RetryPolicy {
-  /** Maximum number of attempts per request, including the first one. */
-  readonly attempts: number;
-  readonly clock: Clock;
-  /** Randomness of the back-off, 0 to 1. */
-  readonly random: () => number;
-  /** Called before each repetition. @default does nothing */
-  readonly onRetry?: (retry: Retry) => void;
-}
-
-/**
- * The result of the first attempt or of a later one. Only errors with the effect `retry` are repeated.
- * @throws the error of the last attempt. @throws {LongWaitError} when the service asks for a longer wait than
- * {@link RETRY_AFTER_MAX_MS}.
- */
-function repeatAttempts<Result>(
-  first: Promise<Result>,
-  again: () => Promise<Result>,
-  { attempts, clock, random, onRetry, signal }: RetryPolicy & { readonly signal: AbortSignal },
-): Promise<Result> {
-  // Counts the failures of kinds that have their own maximum of attempts. Other failures do not count towards it.
-  let limited = 0;
-  return pRetry((attemptNumber) => (attemptNumber === 1 ? first : again()), {
-    retries: attempts - 1,
-    // The wait happens below, because it depends on the error.
-    minTimeout: 0,
-    factor: 1,
-    onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-      // The outcome of a creation matters more than the reason for stopping.
-      if (!(error instanceof UnknownOutcomeError)) signal.throwIfAborted();
-      if (error instanceof RequestError && error.attemptsMax < Number.POSITIVE_INFINITY) limited += 1;
-      if (!isWorthRepeating(error, limited)) throw error;
-      const waitMs = waitAfter(error, attemptNumber, random);
-      if (retriesLeft === 0) throw error;
-      const target = error instanceof RequestError || error instanceof ApiError ? error.target : 'request';
-      onRetry?.({ target, attempt: attemptNumber, waitMs, error: messageOf(error) });
-      await clock.sleep(waitMs, signal);
-    },
-  });
-}
-
-function isWorthRepeating(error: Error, limited: number): boolean {
-  if (!(error instanceof DaywalkError) || error.effect !== 'retry') return false;
-  return !(error instanceof RequestError) || limited < error.attemptsMax;
-}
-
-/**
- * Milliseconds to wait after a failed attempt: the time that the service asked for, plus full jitter under an exponential
- * limit, so that many clients do not return at the same time.
- */
-function waitAfter(error: Error, attemptNumber: number, random: () => number): number {
-  const asked = error instanceof OverloadError ? error.retryAfterMs : undefined;
-  if (error instanceof OverloadError && asked !== undefined && asked > RETRY_AFTER_MAX_MS)
-    throw new LongWaitError(error, asked);
-  const bound = Math.min(BACKOFF.maxMs, BACKOFF.baseMs * 2 ** (attemptNumber - 1));
-  return (asked ?? 0) + Math.round(random() * bound);
 }

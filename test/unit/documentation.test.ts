@@ -95,6 +95,22 @@ test('docs/library.md lists every error that the library exports', () => {
   expect(errors.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
 });
 
+test('the library exports every reason code that its rooms give to an error', () => {
+  const given = ['src/http', 'src/api'].flatMap((room) =>
+    readdirSync(join(ROOT, room)).flatMap((name) => reasonsIn(read(join(room, name)))),
+  );
+  expect(given.length).toBeGreaterThan(15);
+  expect(new Set(given)).toEqual(new Set(Object.keys(library.CLIENT_REASONS)));
+});
+
+/** The reason codes in the code of a file: those of an error, of advice on one, and of a walk that breaks a rule. */
+function reasonsIn(text: string): string[] {
+  const places = text.matchAll(/\breason: ([^,\n]*'[^,\n]*)|\bbroken\(\s*('[\w-]+')/g);
+  return [...places].flatMap(([, advice = '', rule = '']) =>
+    Array.from((advice + rule).matchAll(/'([\w-]+)'/g), ([, code = '']) => code),
+  );
+}
+
 test('docs/trust.md explains every rule', () => {
   const page = read('docs/trust.md');
   expect(Object.keys(RULES).filter((rule) => !page.includes(`\`${rule}\``))).toEqual([]);

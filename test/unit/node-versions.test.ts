@@ -33,7 +33,7 @@ describe('the versions of Node', () => {
   test('are the same in package.json, in words, in types and in the compiler of the bundles', () => {
     expect(MANIFEST.engines.node).toBe('^22.19 || ^24 || >=26');
     expect(MANIFEST.devDependencies['@types/node']).toMatch(new RegExp(`^\\^${INSTALLED_MAJOR}\\.`));
-    expect(read('scripts/build.mjs')).toContain("target: 'node22.19'");
+    expect(read('scripts/bundling.mjs')).toContain("target: 'node22.19'");
   });
 
   test.each(TEXTS)('in %s are those of package.json', (path) => {

@@ -66,11 +66,11 @@ async function attemptOnce(
   let status: number | undefined;
   const connection = await openConnection(origin, { timeoutMs: limitMs, proxy });
   try {
-    const onStatus = (received: number) => {
+    const onHead = (received: number) => {
       status = received;
     };
     const path = pathname + search;
-    await exchange(connection, { method: 'POST', path, headers, body, cancellation: deadline, onStatus });
+    await exchange(connection, { method: 'POST', path, headers, body, cancellation: deadline, onHead });
     return outcomeOf(status);
   } catch (error) {
     // The status decides: what follows it is not used.

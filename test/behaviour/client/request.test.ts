@@ -52,6 +52,7 @@ describe('a request', () => {
       body: JSON.parse(BODY),
       text: BODY,
       requestId: 'req_7',
+      headers: expect.any(Function),
     });
   });
 
