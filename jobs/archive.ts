@@ -1,19 +1,25 @@
 import { utc } from '@date-fns/utc';
 import { subDays } from 'date-fns/subDays';
-import { type ChosenAnswers, chooseAnswers } from '../src/archive/choose.ts';
-import { contentsOf } from '../src/archive/contents.ts';
-import { shareErased } from '../src/archive/erased-file.ts';
-import type { ObjectRef } from '../src/archive/lines.ts';
-import { type ObjectReader, withObjects } from '../src/archive/object-reader.ts';
-import { type Pruned, pruneArchive } from '../src/archive/prune.ts';
-import { readSoundIndex } from '../src/archive/read-archive.ts';
-import { reconcile } from '../src/archive/reconcile.ts';
-import { splitPages } from '../src/archive/rows-text.ts';
-import { type ShownAnswers, type ShownUnit, showAnswers } from '../src/archive/show-answers.ts';
-import { type ArchiveCheck, verifyArchive } from '../src/archive/verify-archive.ts';
+import {
+  type ArchiveCheck,
+  type ChosenAnswers,
+  chooseAnswers,
+  hasArchive,
+  type ObjectRef,
+  type Pruned,
+  partsOf,
+  pruneArchive,
+  type ReadArchives,
+  type ReplayScope,
+  type ShownAnswers,
+  type ShownUnit,
+  showAnswers,
+  verifyArchive,
+  withArchives,
+} from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import { UsageError } from '../src/core/errors.ts';
+import { adviceOf, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
@@ -27,21 +33,27 @@ import { expectEmailSalt, readState, writeState } from '../src/records/index.ts'
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { erasureOptions } from './erase.ts';
+import { requireArchive, requireArchives } from './run.ts';
 
 /**
- * Compares every line of the archive's index and every object. Writes nothing.
- * @throws {UsageError} if there is no archive.
+ * Reads every answer and every object of the archives, and compares them with their checksums. Writes nothing.
+ * @throws {UsageError} if one of them is not there.
  */
-export function checkArchive(settings: Settings): Promise<ArchiveCheck> {
-  return verifyArchive(archiveFolder(settings));
+export async function checkArchives(settings: Settings): Promise<ArchiveCheck[]> {
+  const checks: ArchiveCheck[] = [];
+  for (const archive of requireArchives(settings)) checks.push(await verifyArchive(archive));
+  return checks;
 }
 
 /**
  * What came about a unit, and when. Writes nothing.
  * @throws {UsageError} if there is no archive.
  */
-export function showArchive(settings: Settings, unit: ShownUnit): Promise<ShownAnswers> {
-  return showAnswers(archiveFolder(settings), unit);
+export function showArchive(
+  settings: Settings,
+  unit: ShownUnit & { readonly withRows: boolean },
+): Promise<ShownAnswers> {
+  return showAnswers(requireArchive(settings), unit);
 }
 
 /** What to remove from the archive. */
@@ -52,27 +64,17 @@ interface PruneRequest {
 }
 
 /**
- * Thins out the archive. May be repeated, also after a kill.
- * @throws {BusyError} while a run writes it.
+ * Thins out the archive. Runs may write it meanwhile. May be repeated, also after a kill.
+ * @throws {BusyError} while another process removes answers.
  * @throws {UsageError} if there is no archive.
  */
 export function thinArchive(
   settings: Settings,
   { olderThanDays, isDryRun }: PruneRequest,
-  { clock }: Pick<JobContext, 'clock'>,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<Pruned> {
-  const now = clock.now();
-  const before = subDays(now, olderThanDays, { in: utc });
-  return pruneArchive(archiveFolder(settings), { before, now, isDryRun });
-}
-
-/**
- * The folder of the archive.
- * @throws {UsageError} if the settings name none.
- */
-function archiveFolder({ archive }: Settings): string {
-  if (archive !== null) return archive;
-  throw new UsageError('no archive is named', { reason: 'no-archive' });
+  const before = subDays(clock.now(), olderThanDays, { in: utc });
+  return pruneArchive(requireArchive(settings), { before, isDryRun, clock, signal });
 }
 
 /** Reports that are read at once. */
@@ -101,12 +103,14 @@ export interface ReplayResult {
   /** An ISO instant; null for the newest answers. */
   readonly asOf: string | null;
   readonly organizations: readonly ReplayReport[];
+  /** Units whose newest archived answer is lost; they stay as they are. */
+  readonly lost: readonly string[];
 }
 
 /**
- * Rebuilds the warehouse from archived answers, without a request. May be repeated and interrupted at will.
+ * Rebuilds the warehouse from archived answers, without a request. May be repeated and interrupted at will. What cannot be read in
+ * a damaged archive is left out and named.
  * @throws {UsageError} if the archive cannot answer, or the warehouse is not empty and an instant is asked for.
- * @throws {StorageError} if the archive is damaged; the units before stay.
  * @throws {BusyError} if new addresses of erased people cannot be swept now; everything is stored, and a repetition sweeps.
  */
 export async function replay(
@@ -114,35 +118,48 @@ export async function replay(
   request: ReplayRequest,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<ReplayResult> {
-  const folder = archiveFolder(settings);
-  const files = await readSoundIndex(folder);
+  const archives = requireArchives(settings);
   const { emails, warehouse: location } = settings;
   const firstDay = request.from ?? FIRST_DAY;
   const lastDay = request.until ?? yesterdayOf(clock.now());
   const asOf = request.asOf ?? null;
+  for (const archive of archives) expectArchive(archive);
   return withWarehouse(location, { clock, signal, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       if (asOf !== null) await expectEmpty(warehouse, asOf);
       await expectEmailSalt(warehouse, emails, false);
-      await shareErased(folder, warehouse);
-      const contents = contentsOf([...files, { lines: await reconcile(files, warehouse) }]);
       const policy = privacyOf(emails).fingerprint;
       const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };
-      const chosen = chooseAnswers(contents, scope);
-      const organizations: ReplayReport[] = [];
-      for (const answers of chosen) {
-        const options = { warehouse, clock, signal, versions: versions() };
-        const replayOne = (objects: ObjectReader) => replayOrganization(replayed(answers, objects), options);
-        organizations.push(await withObjects(folder, replayOne));
-      }
+      const place = { warehouse, clock, signal };
+      const replayed = await withArchives(archives, place, (read) => replayAll(read, scope, place));
       await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
-      const exitCode = worstExit([EXIT.ok, ...organizations.map(({ exitCode }) => exitCode)]);
-      return { exitCode, from: firstDay, until: lastDay, asOf: asOf?.toISOString() ?? null, organizations };
+      const codes = replayed.organizations.map(({ exitCode }) => exitCode);
+      const exitCode = worstExit([replayed.lost.length > 0 ? EXIT.storage : EXIT.ok, ...codes]);
+      return { exitCode, from: firstDay, until: lastDay, asOf: asOf?.toISOString() ?? null, ...replayed };
     } finally {
       await lock.release();
     }
   });
+}
+
+async function replayAll(
+  archives: ReadArchives,
+  scope: ReplayScope,
+  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse },
+): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
+  const { organizations: chosen, lost } = chooseAnswers(archives.contents, scope);
+  const organizations: ReplayReport[] = [];
+  for (const answers of chosen)
+    organizations.push(
+      await replayOrganization(replayedFrom(archives, answers), { ...place, versions: versions() }),
+    );
+  return { organizations, lost };
+}
+
+function expectArchive(archive: string): void {
+  if (hasArchive(archive)) return;
+  throw new UsageError(`there is no archive at ${archive}`, { reason: 'no-archive' });
 }
 
 function versions(): Readonly<Record<string, string>> {
@@ -164,31 +181,55 @@ async function expectEmpty(warehouse: Warehouse, asOf: Date): Promise<void> {
   await writeState(warehouse, '', MARK, mark);
 }
 
-function replayed({ orgId, days, readiness }: ChosenAnswers, objects: ObjectReader): ReplayedOrganization {
-  const pagesOf = async (object: ObjectRef | null) =>
-    object === null ? [] : splitPages(await objects.get(object));
+function replayedFrom(
+  archives: ReadArchives,
+  { orgId, days, readiness }: ChosenAnswers,
+): ReplayedOrganization {
   return {
     orgId,
-    days: days.flatMap((line) =>
-      isDailyStream(line.stream)
-        ? {
-            ...{ orgId, stream: line.stream, day: parseDay(line.day), pulledAt: new Date(line.at) },
-            ...{ isOwn: line.own, requests: line.requests, today: parseDay(line.today) },
-            ...{ settleDays: line.settleDays, emails: line.emails, pages: () => pagesOf(line.object) },
-          }
-        : [],
-    ),
-    readiness: readiness && {
-      ...{ orgId, pulledAt: new Date(readiness.last.at), cursor: readiness.last.cursor },
-      emails: readiness.last.emails,
-      pages: async function* () {
-        for (let start = 0; start < readiness.objects.length; start += PAGE_REPORTS) {
-          const page: string[] = [];
-          for (const object of readiness.objects.slice(start, start + PAGE_REPORTS))
-            page.push(...(await pagesOf(object)));
-          yield page;
-        }
-      },
-    },
+    days: days.flatMap(({ archive, unit, object, ...answer }) => {
+      const { stream, day } = partsOf(unit);
+      if (!isDailyStream(stream) || day === null) return [];
+      return {
+        ...{ orgId, stream, day: parseDay(day), pulledAt: new Date(answer.at) },
+        ...{ isOwn: answer.own, requests: answer.requests, today: parseDay(answer.today) },
+        ...{ settleDays: answer.settleDays, emails: answer.emails },
+        pages: async () => (object === null ? [] : readablePages(archives, { archive, sha256: object })),
+      };
+    }),
+    readiness: readiness && readinessFrom(archives, orgId, readiness),
   };
+}
+
+function readinessFrom(
+  archives: ReadArchives,
+  orgId: string,
+  { last, objects, ...found }: NonNullable<ChosenAnswers['readiness']>,
+): NonNullable<ReplayedOrganization['readiness']> {
+  let { isPartial } = found;
+  return {
+    ...{ orgId, pulledAt: new Date(last.at), cursor: last.cursor, emails: last.emails },
+    pages: async function* () {
+      for (let start = 0; start < objects.length; start += PAGE_REPORTS) {
+        const page: string[] = [];
+        for (const object of objects.slice(start, start + PAGE_REPORTS)) {
+          const texts = await readablePages(archives, object);
+          if (texts === null) isPartial = true;
+          else page.push(...texts);
+        }
+        yield page;
+      }
+    },
+    isPartial: () => isPartial,
+  };
+}
+
+/** The rows of an object; null if they cannot be read. */
+async function readablePages(archives: ReadArchives, object: ObjectRef): Promise<string[] | null> {
+  try {
+    return await archives.pagesOf(object);
+  } catch (error) {
+    if (adviceOf(error).reason === 'archive-damaged') return null;
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { OpenArchive } from '../src/archive/open-archive.ts';
+import { type OpenArchive, openArchive } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import type { Reason } from '../src/core/errors.ts';
@@ -125,7 +125,7 @@ export async function exportInto(
 ): Promise<RunReport> {
   const api = requireApi(settings);
   const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
-  const archive = await archiveOf(settings, { clock, warehouse });
+  const archive = await archiveOf(settings, { clock, signal, warehouse });
   const transport = openTransport(settings, api, { clock, onRetry });
   try {
     return await runUnits({
@@ -160,16 +160,23 @@ export async function exportInto(
 
 /** Opens the archive of the settings; undefined if they name none. */
 async function archiveOf(
-  { archive: folder, emails }: Settings,
-  place: { readonly clock: JobContext['clock']; readonly warehouse: Warehouse },
+  settings: Settings,
+  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse },
 ): Promise<OpenArchive | undefined> {
-  if (folder === null) return undefined;
-  // Loads better-sqlite3, which only opening a warehouse explains if it is broken.
-  const { openArchive } = await import('../src/archive/open-archive.ts');
-  const { shareErased } = await import('../src/archive/erased-file.ts');
-  await shareErased(folder, place.warehouse);
-  await rememberArchive(place.warehouse, resolve(folder));
-  return openArchive({ folder, emails: emails.mode, policy: privacyOf(emails).fingerprint, ...place });
+  const { archives, emails } = settings;
+  if (archives.length === 0) return undefined;
+  const archive = requireArchive(settings);
+  const open = await openArchive({
+    ...{ archive, emails: emails.mode, policy: privacyOf(emails).fingerprint },
+    ...place,
+  });
+  try {
+    await rememberArchive(place.warehouse, resolve(archive));
+    return open;
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
 }
 
 /**
@@ -196,4 +203,25 @@ export function planRequest(request: ExportRequest, { clock }: Pick<JobContext, 
 /** True when the key or the URL was wrong. A warehouse that such a run created is discarded. */
 export function isMistake({ exitCode }: Pick<RunReport, 'exitCode'>): boolean {
   return exitCode === EXIT.credential || exitCode === EXIT.usage;
+}
+
+/**
+ * The archives of the settings.
+ * @throws {UsageError} if they name none.
+ */
+export function requireArchives({ archives }: Settings): readonly string[] {
+  if (archives.length > 0) return archives;
+  throw new UsageError('no archive is named', { reason: 'no-archive' });
+}
+
+/**
+ * The only archive of the settings.
+ * @throws {UsageError} if they name none, or several.
+ */
+export function requireArchive(settings: Settings): string {
+  const [archive = '', ...others] = requireArchives(settings);
+  if (others.length === 0) return archive;
+  throw new UsageError('several archives are named, and this command takes one', {
+    hint: 'name one of them',
+  });
 }

@@ -1,8 +1,8 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { BusyError, DamagedError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
-import { hasCode } from '../../core/files.ts';
+import { BusyError, DamagedError, DaywalkError, messageOf, StorageError } from './errors.ts';
+import { hasCode } from './files.ts';
 
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
 
@@ -38,7 +38,7 @@ export function storageError(error: unknown, doing: string, path: string): unkno
 
 /** The remedy for a read-only file system, for which SQLite reports several errors. */
 export const HINT_READ_ONLY =
-  'the file system is read-only: mount it for writing, or put the warehouse on another one; SQLite writes beside the file even to read it';
+  'the file system is read-only: mount it for writing, or put the file on another one; SQLite writes beside the file even to read it';
 
 function isReadOnly(path: string): boolean {
   try {
@@ -46,5 +46,24 @@ function isReadOnly(path: string): boolean {
     return false;
   } catch (error) {
     return hasCode(error, 'EROFS');
+  }
+}
+
+/**
+ * Creates a SQLite file with access for its owner only, because it names people. SQLite gives its side files the same
+ * mode. False if the file exists.
+ */
+export function createPrivately(path: string): boolean {
+  try {
+    // Never opens an existing file: closing it again would drop the locks that this process holds on it.
+    closeSync(openSync(path, 'wx', 0o600));
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    const hint = 'create the folder, and give this user the right to write the file and its folder';
+    throw new StorageError(`create ${path}: ${messageOf(error)}`, {
+      cause: error,
+      hint: hasCode(error, 'EROFS') ? HINT_READ_ONLY : hint,
+    });
   }
 }
