@@ -15,6 +15,7 @@ import { privacyOf } from '../src/privacy/index.ts';
 import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { requireArchive } from './archive.ts';
 import { drainDuringRun } from './hooks.ts';
 import { openTransport, requireApi } from './organizations.ts';
 
@@ -203,25 +204,4 @@ export function planRequest(request: ExportRequest, { clock }: Pick<JobContext, 
 /** True when the key or the URL was wrong. A warehouse that such a run created is discarded. */
 export function isMistake({ exitCode }: Pick<RunReport, 'exitCode'>): boolean {
   return exitCode === EXIT.credential || exitCode === EXIT.usage;
-}
-
-/**
- * The archives of the settings.
- * @throws {UsageError} if they name none.
- */
-export function requireArchives({ archives }: Settings): readonly string[] {
-  if (archives.length > 0) return archives;
-  throw new UsageError('no archive is named', { reason: 'no-archive' });
-}
-
-/**
- * The only archive of the settings.
- * @throws {UsageError} if they name none, or several.
- */
-export function requireArchive(settings: Settings): string {
-  const [archive = '', ...others] = requireArchives(settings);
-  if (others.length === 0) return archive;
-  throw new UsageError('several archives are named, and this command takes one', {
-    hint: 'name one of them',
-  });
 }

@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, realpathSync, rmSync, statfsSync, statSync } fro
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { BusyError, StorageError, UsageError } from '../core/errors.ts';
-import { type FileLock, tryFileLock } from '../core/file-lock.ts';
 import { explainWriteError, syncPath } from '../core/files.ts';
-import { createPrivately } from '../core/sqlite-files.ts';
+import { createPrivately, type FileLock, tryFileLock } from '../core/sqlite-files.ts';
 
 const FOLDER_MODE = 0o700;
 /** The log, and SQLite's temporary file, become as large as the file. */

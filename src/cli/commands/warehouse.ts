@@ -60,7 +60,7 @@ export const warehouseCommands: readonly Command[] = [
         'what the warehouse said on 3 May at noon (UTC)',
     },
     resultIsOutput: false,
-    load: async () => (await import('../actions/archive.ts')).replayAction,
+    load: async () => (await import('../actions/replay.ts')).replayAction,
   },
   {
     name: 'archive verify',

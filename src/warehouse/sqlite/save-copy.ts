@@ -12,9 +12,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
-import { tryFileLock } from '../../core/file-lock.ts';
 import { syncPath } from '../../core/files.ts';
-import { createPrivately, storageError } from '../../core/sqlite-files.ts';
+import { createPrivately, storageError, tryFileLock } from '../../core/sqlite-files.ts';
 import type { SavedCopy } from '../../port/index.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 

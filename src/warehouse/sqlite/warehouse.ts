@@ -1,8 +1,7 @@
 import { realpathSync, rmSync } from 'node:fs';
 import { tables } from '../../../schema/tables.ts';
 import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
-import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
-import { createPrivately, storageError } from '../../core/sqlite-files.ts';
+import { createPrivately, type FileLock, storageError, tryFileLock } from '../../core/sqlite-files.ts';
 import { readUnitRows } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';

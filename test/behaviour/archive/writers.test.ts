@@ -198,7 +198,7 @@ describe('an erasure', () => {
   test('is done by one process at a time, as thinning out is', async () => {
     const path = newPath();
     await (await opened(path)).close();
-    const { tryFileLock } = await import('../../../src/core/file-lock.ts');
+    const { tryFileLock } = await import('../../../src/core/sqlite-files.ts');
     const lock = tryFileLock(`${path}.lock`);
     await expect(erase(path)).rejects.toMatchObject({ exitCode: 75 });
     await expect(prune(path)).rejects.toMatchObject({ exitCode: 75 });

@@ -1,4 +1,4 @@
-import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/archive.ts';
+import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/replay.ts';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
 import type { Contents } from '../../../src/archive/contents.ts';
 import { readContents } from '../../../src/archive/readable.ts';
