@@ -1,4 +1,4 @@
-import { archive } from './archive.ts';
+import { archive, archivedNights } from './archive.ts';
 import { dashboard } from './dashboard.ts';
 import { everything } from './everything.ts';
 import { firstSync } from './first-sync.ts';
@@ -35,4 +35,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
   answering,
   dashboard,
   archive,
+  archivedNights,
 ];

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { expectReadable } from '../src/archive/find-damaged.ts';
-import { hasAnswers } from '../src/archive/read-archive.ts';
+import { expectErasable } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { BusyError, UsageError } from '../src/core/errors.ts';
@@ -69,7 +68,7 @@ export function erasePerson(
       await checkEmailSalt(warehouse, emails);
       const options = await erasureOptions(warehouse, settings, { clock, signal });
       const { dropsDamaged = false } = request;
-      for (const folder of options.archives.filter(hasAnswers)) await expectReadable(folder, dropsDamaged);
+      for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
       const optionsOf = (orgId: string): ErasureOptions => ({ ...options, dropsDamaged, orgId });
       const pending = await readPlan(warehouse);
       const resumed =
@@ -95,7 +94,7 @@ export async function erasureOptions(
 ): Promise<Omit<ErasureOptions, 'orgId'>> {
   return {
     ...{ warehouse, clock, signal, spool: spoolOf(settings) },
-    archives: await archiveFolders(warehouse, settings),
+    archives: await archivesToSweep(warehouse, settings),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
     stored: (email) => privacyOf(settings.emails).email(email) ?? email,
     dropsDamaged: false,
@@ -188,13 +187,14 @@ function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean 
  * The archives to sweep: the named one, and those that runs have written.
  * @throws {UsageError} if one of them is not there, such as a volume that is not mounted.
  */
-async function archiveFolders(warehouse: Warehouse, { archive }: Settings): Promise<string[]> {
-  const named = archive === null ? [] : [resolve(archive)];
-  const folders = [...new Set([...named, ...(await readArchives(warehouse))])];
-  const missing = folders.find((folder) => !existsSync(folder));
-  if (missing === undefined) return folders;
+async function archivesToSweep(warehouse: Warehouse, { archives }: Settings): Promise<string[]> {
+  const named = archives.map((archive) => resolve(archive));
+  const all = [...new Set([...named, ...(await readArchives(warehouse))])];
+  const missing = all.find((archive) => !existsSync(archive));
+  if (missing === undefined) return all;
+  const stand = missing.endsWith('.db') ? 'file' : 'folder';
   throw new UsageError(`the archive ${missing} is not there, and may hold this person`, {
-    hint: 'mount it; if it was deleted, create an empty folder in its place',
+    hint: `mount it; if it was deleted, create an empty ${stand} in its place`,
   });
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { OpenArchive } from '../src/archive/open-archive.ts';
+import { type OpenArchive, openArchive } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import type { Reason } from '../src/core/errors.ts';
@@ -15,6 +15,7 @@ import { privacyOf } from '../src/privacy/index.ts';
 import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { requireArchive } from './archive.ts';
 import { drainDuringRun } from './hooks.ts';
 import { openTransport, requireApi } from './organizations.ts';
 
@@ -125,7 +126,7 @@ export async function exportInto(
 ): Promise<RunReport> {
   const api = requireApi(settings);
   const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
-  const archive = await archiveOf(settings, { clock, warehouse });
+  const archive = await archiveOf(settings, { clock, signal, warehouse });
   const transport = openTransport(settings, api, { clock, onRetry });
   try {
     return await runUnits({
@@ -160,16 +161,23 @@ export async function exportInto(
 
 /** Opens the archive of the settings; undefined if they name none. */
 async function archiveOf(
-  { archive: folder, emails }: Settings,
-  place: { readonly clock: JobContext['clock']; readonly warehouse: Warehouse },
+  settings: Settings,
+  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse },
 ): Promise<OpenArchive | undefined> {
-  if (folder === null) return undefined;
-  // Loads better-sqlite3, which only opening a warehouse explains if it is broken.
-  const { openArchive } = await import('../src/archive/open-archive.ts');
-  const { shareErased } = await import('../src/archive/erased-file.ts');
-  await shareErased(folder, place.warehouse);
-  await rememberArchive(place.warehouse, resolve(folder));
-  return openArchive({ folder, emails: emails.mode, policy: privacyOf(emails).fingerprint, ...place });
+  const { archives, emails } = settings;
+  if (archives.length === 0) return undefined;
+  const archive = requireArchive(settings);
+  const open = await openArchive({
+    ...{ archive, emails: emails.mode, policy: privacyOf(emails).fingerprint },
+    ...place,
+  });
+  try {
+    await rememberArchive(place.warehouse, resolve(archive));
+    return open;
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
 }
 
 /**

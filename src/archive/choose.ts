@@ -2,11 +2,20 @@ import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
 import type { EmailPolicy } from '../privacy/index.ts';
-import { type Contents, dayAnswers, reportsAfter, walkSteps } from './contents.ts';
-import type { AnswerLine, DayLine, ObjectRef } from './lines.ts';
+import { type Answer, type DayAnswer, partsOf, READINESS } from './answers.ts';
+import {
+  type Contents,
+  dayAnswers,
+  type LostAnswer,
+  namesOf,
+  type ObjectRef,
+  reportsAfter,
+  UNKNOWN_UNIT,
+  unitKeyOf,
+  type WalkStep,
+  walkSteps,
+} from './contents.ts';
 
-/** The names of units that a message lists at most. */
-const NAMES_MAX = 5;
 /** The less a policy stores of an email, the stronger it is. */
 const STRENGTH: Readonly<Record<EmailPolicy['mode'], number>> = { keep: 0, hash: 1, drop: 2 };
 
@@ -26,19 +35,28 @@ export interface ReplayScope {
 export interface ChosenAnswers {
   readonly orgId: string;
   /** In the order of their pulls. */
-  readonly days: readonly DayLine[];
+  readonly days: readonly DayAnswer[];
   /** The objects of the reports, with the last step of the walk; null if none were committed. */
   readonly readiness: {
-    readonly last: AnswerLine & { cursor: string };
+    readonly last: WalkStep;
     readonly objects: readonly ObjectRef[];
+    /** Steps of walks are lost, so the archive does not know all reports. */
+    readonly isPartial: boolean;
   } | null;
+}
+
+/** What to replay, and what cannot be. */
+export interface Choice {
+  readonly organizations: readonly ChosenAnswers[];
+  /** The units whose newest answer is lost, so that an older one would be wrong. */
+  readonly lost: readonly string[];
 }
 
 /**
  * Chooses the newest committed answer of every unit. Doubted and dropped answers are never chosen.
  * @throws {UsageError} if the archive cannot say what was committed, or if answers were archived under a weaker email policy.
  */
-export function chooseAnswers(contents: Contents, scope: ReplayScope): ChosenAnswers[] {
+export function chooseAnswers(contents: Contents, scope: ReplayScope): Choice {
   const asOf = scope.asOf?.toISOString() ?? null;
   if (asOf !== null && contents.prunedBefore !== null && asOf < contents.prunedBefore) {
     throw new UsageError(
@@ -46,65 +64,77 @@ export function chooseAnswers(contents: Contents, scope: ReplayScope): ChosenAns
       { hint: `ask for an instant from ${contents.prunedBefore} on` },
     );
   }
-  const wanted = contents.answers.filter((line) => isIn(line, scope) && (asOf === null || line.at <= asOf));
-  const possible = wanted.filter(
-    (line) => contents.outcomeOf(line) !== 'dropped' && !(line.kind === 'day' && line.verdict === 'doubted'),
+  const isWanted = ({ unit, at }: { readonly unit: string | null; readonly at: string }) =>
+    isIn(unit, scope) && (asOf === null || at <= asOf);
+  const possible = contents.answers.filter(
+    (answer) =>
+      isWanted(answer) &&
+      answer.outcome !== 'dropped' &&
+      !(answer.kind === 'day' && answer.verdict === 'doubted'),
   );
-  const organizations = [...new Set(possible.map(({ org }) => org))].sort();
-  const days = [...dayAnswers(possible).values()].flatMap((lines) => lines.at(-1) ?? []);
   const steps = walkSteps(possible);
+  const newest = [...dayAnswers(possible).values()].flatMap((answers) => answers.at(-1) ?? []);
+  const lost = newerLost(contents.lost.filter(isWanted), newest);
+  const lostUnits = new Set(lost.map((answer) => unitKeyOf({ org: answer.org, unit: answer.unit ?? '' })));
+  const days = newest.filter((answer) => !lostUnits.has(unitKeyOf(answer)));
   const used = [...days, ...[...steps.values()].flat()];
-  expectDecided(used, contents);
+  expectDecided(used);
   expectPolicy(used, scope);
-  return organizations.map((orgId) => {
-    const own = steps.get(orgId) ?? [];
-    const last = own.at(-1);
-    return {
-      orgId,
-      days: days
-        .filter(({ org }) => org === orgId)
-        .toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at))),
-      readiness: last === undefined ? null : { last, objects: [...reportsAfter(own).values()] },
-    };
+  const organizations = [...new Set(possible.map(({ org }) => org))].sort().map((orgId) => ({
+    orgId,
+    days: days
+      .filter(({ org }) => org === orgId)
+      .toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at))),
+    readiness: readinessOf(steps.get(orgId) ?? [], lostUnits.has(unitKeyOf({ org: orgId, unit: READINESS }))),
+  }));
+  return { organizations, lost: [...new Set(lost.map(({ unit }) => unit ?? UNKNOWN_UNIT))] };
+}
+
+function isIn(unit: string | null, { firstDay, lastDay, streams }: ReplayScope): boolean {
+  // Nobody knows that it is not wanted.
+  if (unit === null) return true;
+  const { stream, day } = partsOf(unit);
+  return streams.some((wanted) => wanted === stream) && (day === null || (day >= firstDay && day <= lastDay));
+}
+
+/** The lost answers that may be the newest about their unit. */
+function newerLost(lost: readonly LostAnswer[], newest: readonly DayAnswer[]): LostAnswer[] {
+  const instants = new Map(
+    newest.filter(({ outcome }) => outcome === 'committed').map((answer) => [unitKeyOf(answer), answer.at]),
+  );
+  return lost.filter(({ org, unit, at }) => {
+    const instant = unit === null ? undefined : instants.get(unitKeyOf({ org, unit }));
+    return instant === undefined || at >= instant;
   });
 }
 
-function isIn(line: AnswerLine, { firstDay, lastDay, streams }: ReplayScope): boolean {
-  if (line.kind !== 'day') return streams.includes('readiness');
-  return streams.some((stream) => stream === line.stream) && line.day >= firstDay && line.day <= lastDay;
+function readinessOf(steps: readonly WalkStep[], isPartial: boolean): ChosenAnswers['readiness'] {
+  const last = steps.at(-1);
+  return last === undefined ? null : { last, objects: [...reportsAfter(steps).values()], isPartial };
 }
 
-function expectDecided(lines: readonly AnswerLine[], contents: Contents): void {
-  const open = lines.filter((line) => contents.outcomeOf(line) === 'undecided');
+function expectDecided(answers: readonly Answer[]): void {
+  const open = answers.filter(({ outcome }) => outcome === 'undecided');
   if (open.length === 0) return;
   throw new UsageError(`the archive does not know whether these answers were committed: ${namesOf(open)}`, {
     hint: 'a kill came between; the next run with this archive, on the warehouse that it belongs to, finds out',
   });
 }
 
-function expectPolicy(lines: readonly AnswerLine[], { emails, policy }: ReplayScope): void {
-  const weaker = lines.filter((line) => STRENGTH[line.emails] < STRENGTH[emails]);
+function expectPolicy(answers: readonly Answer[], { emails, policy }: ReplayScope): void {
+  const weaker = answers.filter((answer) => STRENGTH[answer.emails] < STRENGTH[emails]);
   if (weaker.length > 0) {
     throw new UsageError(
       `these answers were archived when emails were stored by the policy ${weaker[0]?.emails}, and it is ${emails} now: ${namesOf(weaker)}`,
       { reason: 'weaker-emails', facts: { policy: weaker[0]?.emails ?? '' } },
     );
   }
-  const otherSalt = lines.filter(
-    (line) => line.emails === 'hash' && emails === 'hash' && line.policy !== policy,
+  const otherSalt = answers.filter(
+    (answer) => answer.emails === 'hash' && emails === 'hash' && answer.policy !== policy,
   );
   if (otherSalt.length > 0) {
     throw new UsageError(`the emails of these answers were hashed with another salt: ${namesOf(otherSalt)}`, {
       hint: 'give the salt with which the answers were archived',
     });
   }
-}
-
-/** Names the units of answers in a message. */
-export function namesOf(lines: readonly AnswerLine[]): string {
-  const names = [
-    ...new Set(lines.map((line) => (line.kind === 'day' ? `${line.stream} ${line.day}` : 'readiness'))),
-  ];
-  const shown = names.slice(0, NAMES_MAX).join(', ');
-  return names.length > NAMES_MAX ? `${shown} and ${names.length - NAMES_MAX} more` : shown;
 }

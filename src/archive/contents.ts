@@ -1,75 +1,75 @@
-import { placeKey } from './data-files.ts';
 import {
-  type AnswerLine,
-  type DayLine,
-  type Line,
-  type ObjectRef,
+  type Answer,
+  type AnswerPlace,
+  type DayAnswer,
   objectsOf,
-  type PageLine,
-  type WalkLine,
-} from './lines.ts';
-import type { IndexFile } from './read-index.ts';
+  type PageAnswer,
+  type WalkAnswer,
+} from './answers.ts';
 
-/** What became of an answer. `undecided`: a kill came between, and no run has looked since. */
-export type Outcome = 'committed' | 'dropped' | 'undecided';
+/** An answer that cannot be read. */
+export interface LostAnswer extends Pick<AnswerPlace, 'org' | 'at'> {
+  /** Null if nobody knows what it was about. */
+  readonly unit: string | null;
+  /** It was damaged, and what was left of it was removed. */
+  readonly isRemoved: boolean;
+}
 
-/** What an archive knows: its answers in the order in which they were noted, and what became of each. */
+/** What one or several archives know. */
 export interface Contents {
-  readonly answers: readonly AnswerLine[];
-  outcomeOf(line: AnswerLine): Outcome;
+  /** In the order in which they were noted. */
+  readonly answers: readonly Answer[];
+  readonly lost: readonly LostAnswer[];
   /** The instant before which answers were thinned out; null if none were. */
   readonly prunedBefore: string | null;
 }
 
-/** Joins the files of an index. */
-export function contentsOf(files: readonly Pick<IndexFile, 'lines'>[]): Contents {
-  const outcomes = new Map<string, Outcome>();
-  // A prune that was killed leaves the old files beside the new one, so a name may occur twice: the later line counts.
-  const answers = new Map<string, AnswerLine>();
-  let prunedBefore: string | null = null;
-  for (const line of files.flatMap(({ lines }) => lines)) {
-    if (line.kind === 'outcome') for (const name of line.names) outcomes.set(name, line.outcome);
-    else if (line.kind === 'pruned') prunedBefore = later(prunedBefore, line.before);
-    else if (line.kind !== 'begin') answers.set(line.name, line);
-  }
+/** A step of a readiness walk. */
+export type WalkStep = PageAnswer | WalkAnswer;
+
+/** An object in one of the archives. */
+export interface ObjectRef {
+  readonly archive: string;
+  readonly sha256: string;
+}
+
+/** Joins what several archives know. */
+export function joinContents(all: readonly Contents[]): Contents {
+  const pruned = all.flatMap(({ prunedBefore }) => prunedBefore ?? []).sort();
   return {
-    answers: [...answers.values()],
-    outcomeOf: ({ name }) => outcomes.get(name) ?? 'undecided',
-    prunedBefore,
+    answers: all.flatMap(({ answers }) => answers),
+    lost: all.flatMap(({ lost }) => lost),
+    prunedBefore: pruned.at(-1) ?? null,
   };
 }
 
-/** Names a day's unit across organizations. */
-export function unitKeyOf({ org, stream, day }: Pick<DayLine, 'org' | 'stream' | 'day'>): string {
-  return JSON.stringify([org, stream, day]);
+/** Names a unit across organizations. */
+export function unitKeyOf({ org, unit }: Pick<AnswerPlace, 'org' | 'unit'>): string {
+  return JSON.stringify([org, unit]);
 }
 
 /** The answers about days, by unit, in the order of their pulls. */
-export function dayAnswers(lines: readonly Line[]): Map<string, DayLine[]> {
-  const units = new Map<string, DayLine[]>();
-  for (const line of inOrder(lines)) {
-    if (line.kind !== 'day') continue;
-    const key = unitKeyOf(line);
-    units.set(key, [...(units.get(key) ?? []), line]);
-  }
-  return units;
+export function dayAnswers(answers: readonly Answer[]): Map<string, DayAnswer[]> {
+  return grouped(
+    inOrder(answers).filter((answer) => answer.kind === 'day'),
+    unitKeyOf,
+  );
 }
 
 /** The steps of readiness walks, by organization, in the order of their pulls. */
-export function walkSteps(lines: readonly Line[]): Map<string, (PageLine | WalkLine)[]> {
-  const organizations = new Map<string, (PageLine | WalkLine)[]>();
-  for (const line of inOrder(lines)) {
-    if (line.kind !== 'page' && line.kind !== 'walk') continue;
-    organizations.set(line.org, [...(organizations.get(line.org) ?? []), line]);
-  }
-  return organizations;
+export function walkSteps(answers: readonly Answer[]): Map<string, WalkStep[]> {
+  return grouped(
+    inOrder(answers).filter((answer) => answer.kind !== 'day'),
+    ({ org }) => org,
+  );
 }
 
 /** The reports after some steps of walks: their objects by their keys, in the order in which they were first seen. */
-export function reportsAfter(steps: readonly (PageLine | WalkLine)[]): Map<string, ObjectRef> {
+export function reportsAfter(steps: readonly WalkStep[]): Map<string, ObjectRef> {
   const reports = new Map<string, ObjectRef>();
   for (const step of steps) {
-    if (step.kind === 'page') for (const [key, object] of step.reports) reports.set(key, object);
+    if (step.kind === 'page')
+      for (const [key, sha256] of step.reports) reports.set(key, { archive: step.archive, sha256 });
     else if (step.seen !== null) {
       const seen = new Set(step.seen);
       for (const key of reports.keys()) if (!seen.has(key)) reports.delete(key);
@@ -78,17 +78,34 @@ export function reportsAfter(steps: readonly (PageLine | WalkLine)[]): Map<strin
   return reports;
 }
 
-/** The objects of answers. One that several answers have comes once. */
-export function objectsIn(answers: readonly AnswerLine[]): ObjectRef[] {
-  return [...new Map(answers.flatMap(objectsOf).map((ref) => [placeKey(ref), ref])).values()];
+/** The digests of the objects that answers need. */
+export function objectsIn(answers: readonly Answer[]): Set<string> {
+  return new Set(answers.flatMap(objectsOf));
 }
 
+/** The units that answers are about, for a message: at most a few of them. */
+export function namesOf(answers: readonly { readonly unit: string | null }[]): string {
+  const names = [...new Set(answers.map(({ unit }) => unit ?? UNKNOWN_UNIT))];
+  const shown = names.slice(0, NAMES_MAX).join(', ');
+  return names.length > NAMES_MAX ? `${shown} and ${names.length - NAMES_MAX} more` : shown;
+}
+
+/** Stands for a unit that nobody knows. */
+export const UNKNOWN_UNIT = 'an unknown unit';
+/** The names of units that a message lists at most. */
+const NAMES_MAX = 5;
+
 /** Sorts answers by their pulls; those of one instant stay in the order in which they were noted. */
-function inOrder(lines: readonly Line[]): AnswerLine[] {
-  const answers = lines.filter((line) => line.kind === 'day' || line.kind === 'page' || line.kind === 'walk');
+function inOrder(answers: readonly Answer[]): Answer[] {
   return answers.toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
 }
 
-function later(a: string | null, b: string): string {
-  return a === null || b > a ? b : a;
+function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
 }

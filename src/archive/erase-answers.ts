@@ -1,32 +1,40 @@
-import { createHash } from 'node:crypto';
+import type { KeptObject } from '../core/archive-port.ts';
 import { DamagedError } from '../core/errors.ts';
+import type { Warehouse } from '../port/index.ts';
 import type { ErasedPeople } from '../privacy/index.ts';
-import { contentsOf, objectsIn } from './contents.ts';
-import { placeKey } from './data-files.ts';
-import { findDamaged } from './find-damaged.ts';
 import {
-  type AnswerLine,
-  type DayLine,
-  type Line,
-  type ObjectRef,
+  type Answer,
+  type AnswerBody,
+  answerRow,
+  bodyOf,
+  type DayAnswer,
   objectsOf,
-  type PageLine,
-  type WalkLine,
-} from './lines.ts';
-import { type ObjectReader, withObjects } from './object-reader.ts';
-import { outcomesOf } from './prune.ts';
-import { whileNoRunWrites } from './prune-lock.ts';
-import { rewriteArchive } from './rewrite-archive.ts';
-import { joinRows, splitPages } from './rows-text.ts';
+  type PageAnswer,
+} from './answers.ts';
+import { answersBetween } from './answers-table.ts';
+import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
+import { expectRoom, fileOfArchive, isWritten, whileAlone } from './archive-place.ts';
+import { noteSwept, shareErased } from './erased-list.ts';
+import { expectReadable } from './find-damage.ts';
+import { compressed, digestOf, hasObject, joinRows, ObjectReader, putObject, splitPages } from './objects.ts';
+import { expectWhole, removeAnswer, removeUnneeded } from './prune.ts';
+import { readContents } from './readable.ts';
+import { removeDamaged } from './remove-damaged.ts';
+
+/** Answers that are rewritten in one transaction; runs write between two. */
+const BATCH = 64;
+/** Says that the file holds what was erased, until it is written again. */
+const VACUUM = 'vacuum';
 
 /** Whom to erase from an archive. */
-export interface ErasedAnswers {
+export interface ErasedAnswers extends Patience {
   readonly orgId: string;
+  /** Shares its list of the erased. */
+  readonly warehouse: Pick<Warehouse, 'select' | 'transact'>;
   /** The people to replace; null to remove every answer of the organization. */
   readonly people: ErasedPeople | null;
   /** The digest of the content that the pages of a day normalize to. */
-  readonly contentOf: (line: DayLine, pages: readonly string[]) => string;
-  readonly now: Date;
+  readonly contentOf: (answer: DayAnswer, pages: readonly string[]) => string;
   /** Only count. */
   readonly isDryRun: boolean;
   /** Remove objects that cannot be read. Otherwise they end the erasure. */
@@ -38,154 +46,217 @@ export interface ErasedCounts {
   /** Answers whose rows were rewritten or removed, and the objects that held them. */
   readonly answers: number;
   readonly objects: number;
-  /** Objects that could not be read and are removed. */
+  /** Answers and objects that could not be read and are removed. */
   readonly dropped: number;
 }
 
 /**
- * Rewrites the archived rows without erased people. The old objects are removed, also those that no answer names; data files
- * that hold other objects too are written again. May be repeated, also after a kill: the new files are complete before
- * anything is removed.
- * @throws {BusyError} while a run writes the archive.
- * @throws {StorageError} if it is damaged and that is not to be removed; nothing is removed then.
+ * Rewrites the archived rows without erased people, and removes the old objects, also those that no answer names. First the
+ * archive gets the list, so no run adds answers with them later, and a warehouse that is rebuilt from it has the list. May be repeated, also after a kill; {@link forgetErased} ends it.
+ * @throws {BusyError} while another process removes answers.
+ * @throws {StorageError} if the archive is damaged and that is not to be removed, or cannot be written.
  */
-export function eraseFromArchive(folder: string, erased: ErasedAnswers): Promise<ErasedCounts> {
-  return whileNoRunWrites(folder, (files) =>
-    withObjects(folder, async (stored) => {
-      const contents = contentsOf(files);
-      if (erased.isDryRun) {
-        const rewriter = new Rewriter(erased, { stored, put: sha256Only });
-        await rewriter.lines(contents.answers);
-        return {
-          ...rewriter.counts,
-          dropped: (await findDamaged(folder, objectsIn(contents.answers))).length,
-        };
-      }
-      let counts = { answers: 0, objects: 0 };
-      const rewriting = { files, now: erased.now, damaged: erased.dropsDamaged ? 'go' : 'stop' } as const;
-      const damaged = await rewriteArchive(folder, rewriting, async (objects) => {
-        const rewriter = new Rewriter(erased, { stored, put: (text) => objects.put(text) });
-        const answers = await rewriter.lines(contents.answers);
-        counts = rewriter.counts;
-        const { prunedBefore: before } = contents;
-        const pruned: Line[] = before === null ? [] : [{ kind: 'pruned', before }];
-        return { answers, others: [...outcomesOf(answers, contents), ...pruned] };
-      });
-      return { ...counts, dropped: damaged.length };
-    }),
-  );
+export function eraseFromArchive(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
+  return erased.isDryRun ? countErased(archive, erased) : whileAlone(archive, () => sweep(archive, erased));
 }
 
-/** What an object would be called. It has no place. */
-async function sha256Only(text: Buffer): Promise<ObjectRef> {
-  return { sha256: createHash('sha256').update(text).digest('hex'), file: '', offset: 0, length: 0 };
+async function countErased(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
+  if (!isWritten(fileOfArchive(archive))) return { answers: 0, objects: 0, dropped: 0 };
+  const dropped = erased.dropsDamaged ? await removeDamaged(archive, erased) : 0;
+  return withArchive(ArchiveFile.read(archive), async (file) => ({
+    ...(await rewriteAll(file, erased)),
+    dropped,
+  }));
 }
 
-/** Where the objects are, and where new ones go. */
-interface RewrittenObjects {
-  readonly stored: ObjectReader;
-  readonly put: (text: Buffer) => Promise<ObjectRef>;
+async function sweep(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
+  await withArchive(ArchiveFile.create(archive), async (file) => {
+    const list = await shareErased(file, erased.warehouse, erased);
+    await file.transact('erase from', erased, () => noteSwept(file, list, erased.orgId));
+  });
+  const dropped = erased.dropsDamaged ? await removeDamaged(archive, erased) : 0;
+  return withArchive(ArchiveFile.write(archive), async (file) => {
+    if (!erased.dropsDamaged) expectWhole(file, readContents(file));
+    return { ...(await rewriteAll(file, erased)), dropped };
+  });
 }
 
-/** Rewrites the lines of an index. The objects of several answers stay one object. */
+async function rewriteAll(file: ArchiveFile, erased: ErasedAnswers): Promise<Omit<ErasedCounts, 'dropped'>> {
+  const rewriter = new Rewriter(file, erased);
+  const change = (changes: readonly Change[]) =>
+    changes.length === 0 || erased.isDryRun
+      ? Promise.resolve()
+      : file.transact('erase from', erased, () => {
+          file.setMeta(VACUUM, 'due');
+          for (const one of changes) applyTo(file, one);
+        });
+  // Steps of walks name the keys of earlier ones, so they change together.
+  const steps: Change[] = [];
+  for (let id = 0; id < file.query('read', () => file.lastId()); id += BATCH) {
+    const changes = await rewriter.changes(file.query('read', () => answersBetween(file, id, id + BATCH)));
+    steps.push(...changes.filter(({ answer }) => answer.kind !== 'day'));
+    await change(changes.filter(({ answer }) => answer.kind === 'day'));
+  }
+  await change(steps);
+  if (!erased.isDryRun && (await removeUnneeded(file, erased)) > 0)
+    await file.transact('erase from', erased, () => file.setMeta(VACUUM, 'due'));
+  return rewriter.counts;
+}
+
+/** An answer after the erasure, with its new objects; null if it goes. */
+interface Change {
+  readonly answer: Answer;
+  readonly after: { readonly body: AnswerBody; readonly objects: readonly KeptObject[] } | null;
+}
+
+function applyTo(file: ArchiveFile, { answer, after }: Change): void {
+  const { id, org, unit, at } = answer;
+  if (after === null) {
+    removeAnswer(file, id);
+    return;
+  }
+  for (const object of after.objects) putObject(file, object);
+  const [, , , , body, checksum] = answerRow({ id, org, unit, at }, after.body);
+  file.prepare('UPDATE answers SET body = ?, checksum = ? WHERE id = ?').run(body, checksum, id);
+}
+
+/** Rewrites answers. The objects of several answers stay one object. */
 class Rewriter {
   readonly #erased: ErasedAnswers;
-  readonly #objects: RewrittenObjects;
-  /** Places of objects that name no erased people. */
+  readonly #file: ArchiveFile;
+  readonly #stored: ObjectReader;
+  /** Digests of objects that name no erased people. */
   readonly #unchanged = new Set<string>();
   /** New keys of records in quarantine, by the old ones. */
   readonly #keys = new Map<string, string>();
-  /** Places of objects that were rewritten or are no longer needed. */
+  /** Digests of objects that were rewritten or are no longer needed. */
   readonly #changed = new Set<string>();
   #answers = 0;
 
-  constructor(erased: ErasedAnswers, objects: RewrittenObjects) {
+  constructor(file: ArchiveFile, erased: ErasedAnswers) {
     this.#erased = erased;
-    this.#objects = objects;
+    this.#file = file;
+    this.#stored = new ObjectReader(file);
   }
 
   get counts(): Omit<ErasedCounts, 'dropped'> {
     return { answers: this.#answers, objects: this.#changed.size };
   }
 
-  /** The lines without erased people. */
-  async lines(lines: readonly AnswerLine[]): Promise<AnswerLine[]> {
-    const result: AnswerLine[] = [];
-    for (const line of lines) {
-      const after = await this.#line(line);
-      if (after !== line) this.#answers += 1;
-      if (after !== null) result.push(this.#withKeys(after));
+  /** What changes in answers, in the order in which they were noted: later steps of a walk name keys of earlier ones. */
+  async changes(answers: readonly Answer[]): Promise<Change[]> {
+    const changes: Change[] = [];
+    for (const answer of answers) {
+      if (answer.org !== this.#erased.orgId) continue;
+      const after = await this.#after(answer);
+      if (after === undefined) continue;
+      if (answer.kind !== 'walk' || after === null) this.#answers += 1;
+      changes.push({ answer, after });
     }
-    return result;
+    return changes;
   }
 
-  /** The line without erased people; the same line if it names none, and null if it goes. */
-  async #line(line: AnswerLine): Promise<AnswerLine | null> {
-    if (line.org !== this.#erased.orgId) return line;
+  /** What an answer becomes; undefined if it stays as it is. */
+  async #after(answer: Answer): Promise<Change['after'] | undefined> {
     if (this.#erased.people === null) {
-      for (const ref of objectsOf(line)) this.#changed.add(placeKey(ref));
+      for (const sha256 of objectsOf(answer)) this.#changed.add(sha256);
       return null;
     }
-    if (line.kind === 'day') return this.#day(line);
-    return line.kind === 'page' ? this.#page(line) : line;
+    if (answer.kind === 'day') return this.#day(answer);
+    if (answer.kind === 'page') return this.#page(answer);
+    const seen = answer.seen?.map((key) => this.#keys.get(key) ?? key) ?? null;
+    const isSame = seen === null || seen.every((key, index) => key === answer.seen?.[index]);
+    return isSame ? undefined : { body: { ...withoutPlace(answer), seen }, objects: [] };
   }
 
-  /** The line with the new keys of records in quarantine, which later steps of a walk name too. */
-  #withKeys(line: AnswerLine): AnswerLine {
-    if (line.kind !== 'walk' || line.seen === null || this.#keys.size === 0) return line;
-    const seen = line.seen.map((key) => this.#keys.get(key) ?? key);
-    return { ...line, seen } satisfies WalkLine;
+  async #day(answer: DayAnswer): Promise<Change['after'] | undefined> {
+    const after = answer.object === null ? null : await this.#rewrite(answer.object);
+    if (after === null) return undefined;
+    const content = this.#erased.contentOf(answer, after.pages);
+    const body = { ...withoutPlace(answer), object: after.object.sha256, content };
+    return { body, objects: [after.object] };
   }
 
-  async #day(line: DayLine): Promise<DayLine> {
-    if (line.object === null) return line;
-    const after = await this.#rewrite(line.object);
-    if (after === null) return line;
-    return { ...line, object: after.object, content: this.#erased.contentOf(line, after.pages) };
-  }
-
-  async #page(line: PageLine): Promise<PageLine> {
-    const reports: [string, ObjectRef][] = [];
-    let isSame = true;
-    for (const [key, ref] of line.reports) {
-      const after = await this.#rewrite(ref);
-      isSame &&= after === null;
-      reports.push(after === null ? [key, ref] : [this.#keyAfter(key, after.pages), after.object]);
+  async #page(answer: PageAnswer): Promise<Change['after'] | undefined> {
+    const reports: [string, string][] = [];
+    const objects: KeptObject[] = [];
+    for (const [key, sha256] of answer.reports) {
+      const after = await this.#rewrite(sha256);
+      if (after !== null) objects.push(after.object);
+      reports.push(after === null ? [key, sha256] : [this.#keyAfter(key, after.pages), after.object.sha256]);
     }
-    return isSame ? line : { ...line, reports };
+    return objects.length === 0 ? undefined : { body: { ...withoutPlace(answer), reports }, objects };
   }
 
   /** A record in quarantine is known by the digest of its text. */
   #keyAfter(key: string, [text = '']: readonly string[]): string {
     if (!key.startsWith('#')) return key;
-    const after = `#${createHash('sha256').update(text).digest('hex')}`;
+    const after = `#${digestOf(text)}`;
     this.#keys.set(key, after);
     return after;
   }
 
-  /** The text of an object; null if it cannot be read and goes. */
-  async #read(ref: ObjectRef): Promise<string | null> {
-    try {
-      return await this.#objects.stored.get(ref);
-    } catch (error) {
-      if (this.#erased.dropsDamaged && error instanceof DamagedError) return null;
-      throw error;
-    }
-  }
-
-  /** The object with the rows of another one without erased people; null if that names none. */
-  async #rewrite(ref: ObjectRef): Promise<{ object: ObjectRef; pages: readonly string[] } | null> {
-    const key = placeKey(ref);
-    if (this.#unchanged.has(key)) return null;
-    const text = await this.#read(ref);
+  /** The object with the rows of another one without erased people; null if that names none, or is not there. */
+  async #rewrite(sha256: string): Promise<{ object: KeptObject; pages: readonly string[] } | null> {
+    if (this.#unchanged.has(sha256)) return null;
+    const text = await this.#textOf(sha256);
     if (text === null) return null;
     const before = splitPages(text);
     const pages = before.map((page) => this.#erased.people?.json(page) ?? page);
     if (pages.every((page, index) => page === before[index])) {
-      this.#unchanged.add(key);
+      this.#unchanged.add(sha256);
       return null;
     }
-    this.#changed.add(key);
-    return { object: await this.#objects.put(joinRows(pages)), pages };
+    this.#changed.add(sha256);
+    return { object: await compressed(joinRows(pages)), pages };
   }
+
+  /** The text of an object; null if it was damaged, and removed before. */
+  async #textOf(sha256: string): Promise<string | null> {
+    try {
+      return await this.#stored.get(sha256);
+    } catch (error) {
+      const isGone = this.#erased.dropsDamaged || !hasObject(this.#file, sha256);
+      if (error instanceof DamagedError && isGone) return null;
+      throw error;
+    }
+  }
+}
+
+/** The body of an answer with the type of its kind. */
+function withoutPlace<Kind extends Answer>(answer: Kind): Extract<AnswerBody, { kind: Kind['kind'] }> {
+  return bodyOf(answer) as Extract<AnswerBody, { kind: Kind['kind'] }>;
+}
+
+/**
+ * Makes sure that an archive can be swept; does nothing if there is none.
+ * @throws {UsageError} if it is of an earlier build.
+ * @throws {StorageError} if there is no room to write it again, or if it is damaged and that is not to be removed.
+ */
+export async function expectErasable(
+  archive: string,
+  { dropsDamaged }: { readonly dropsDamaged: boolean },
+): Promise<void> {
+  const path = fileOfArchive(archive);
+  if (!isWritten(path)) return;
+  expectRoom(path);
+  if (!dropsDamaged) await expectReadable(archive);
+}
+
+/**
+ * Writes the file again without what was erased, and empties its log. Does nothing if nothing was. May be repeated.
+ * @throws {BusyError} while another program reads the archive.
+ * @throws {StorageError} if there is no room.
+ */
+export async function forgetErased(archive: string, patience: Patience): Promise<void> {
+  if (!isWritten(fileOfArchive(archive))) return;
+  await whileAlone(archive, () =>
+    withArchive(ArchiveFile.write(archive), async (file) => {
+      if (file.meta(VACUUM) !== 'due') return;
+      expectRoom(file.path);
+      await file.whenFree('write again', patience, () => file.db.exec('VACUUM'));
+      file.emptyLog();
+      await file.transact('erase from', patience, () => file.setMeta(VACUUM, 'done'));
+    }),
+  );
 }

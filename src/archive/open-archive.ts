@@ -1,36 +1,41 @@
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
 import type {
   Archive,
   ArchivedDay,
   ArchivedPage,
   ArchivedUnit,
   ArchivedWalkEnd,
+  KeptObject,
+  KeptRows,
   RowsText,
 } from '../core/archive-port.ts';
-import type { Clock } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { EmailPolicy } from '../privacy/index.ts';
-import { contentsOf, dayAnswers, unitKeyOf } from './contents.ts';
-import { listDataFiles } from './data-files.ts';
-import { IndexWriter } from './index-files.ts';
-import { type AnswerLine, type DayLine, type ObjectRef, objectsOf } from './lines.ts';
-import { ObjectWriter } from './object-writer.ts';
-import { expectNoPrune } from './prune-lock.ts';
-import { readIndex } from './read-index.ts';
+import type { EmailPolicy, ErasedList } from '../privacy/index.ts';
+import { unitName } from '../units/index.ts';
+import { type AnswerBody, type AnswerPlace, type DayBody, READINESS } from './answers.ts';
+import { countPulls, newestOf, putAnswer, setOutcome, undecidedAnswers } from './answers-table.ts';
+import { ArchiveFile, type Patience } from './archive-file.ts';
+import { createPlace, expectNotReplaced, isTaken, takeSlot, type WriterSlot } from './archive-place.ts';
+import { unitKeyOf } from './contents.ts';
+import { expectNotSwept, shareErased } from './erased-list.ts';
+import { compressed, digestOf, joinRows, putObject } from './objects.ts';
 import { reconcile } from './reconcile.ts';
-import { joinRows } from './rows-text.ts';
+import { WriteQueue } from './write-queue.ts';
+
+/** Objects that are compressed at once. More of them would keep the threads of Node from other work. */
+const COMPRESSIONS_MAX = 4;
 
 /** What is archived under. */
-export interface ArchiveOptions {
-  /** The folder; it is created if it does not exist. */
-  readonly folder: string;
+export interface ArchiveOptions extends Patience {
+  /** A path that ends in `.db`, or a folder; it is created if it does not exist. */
+  readonly archive: string;
   readonly emails: EmailPolicy['mode'];
   /** Equal for equal email policies, also of their salts. */
   readonly policy: string;
-  readonly clock: Clock;
-  /** Decides what a killed run has left undecided. The caller holds its run lock. */
-  readonly warehouse: Pick<Warehouse, 'read'>;
+  /** Decides what a killed run has left undecided, and shares the list of the erased. The caller holds its run lock. */
+  readonly warehouse: Pick<Warehouse, 'read' | 'select' | 'transact'>;
 }
 
 /** An archive that a run writes. */
@@ -40,154 +45,212 @@ export interface OpenArchive extends Archive {
 
 /**
  * Opens the archive for a run, and decides first what a killed run has left undecided.
- * @throws {StorageError} if the folder cannot be written, or its index cannot be read.
+ * @throws {UsageError} if it is on a network, or of an earlier build.
+ * @throws {StorageError} if it cannot be written.
  */
 export async function openArchive(options: ArchiveOptions): Promise<OpenArchive> {
-  const { folder, clock } = options;
-  const writer = await IndexWriter.begin(folder, clock.now());
+  const path = createPlace(options.archive);
+  const slot = takeSlot(path);
+  let file: ArchiveFile | undefined;
   try {
-    return await openWith(writer, options);
+    expectNotReplaced(path);
+    file = ArchiveFile.create(options.archive);
+    const erased = await shareErased(file, options.warehouse, options);
+    const writer = await register(file, slot, options);
+    await decide(file, options);
+    return new RunArchive(file, { ...options, erased, writer, slot });
   } catch (error) {
-    await writer.close();
+    file?.close();
+    slot.lock.release();
     throw error;
   }
 }
 
-async function openWith(writer: IndexWriter, options: ArchiveOptions): Promise<OpenArchive> {
-  const { folder, warehouse } = options;
-  expectNoPrune(folder);
-  const files = await readIndex(folder);
-  writer.follow(files);
-  const decided = await reconcile(files, warehouse);
-  if (decided.length > 0) await writer.append(decided);
-  const { answers, outcomeOf } = contentsOf([...files, { lines: decided }]);
-  const committed = answers.filter((line) => outcomeOf(line) === 'committed');
-  const newest = new Map<string, DayLine>();
-  for (const [key, lines] of dayAnswers(committed)) {
-    const last = lines.at(-1);
-    if (last !== undefined) newest.set(key, last);
-  }
-  const objects = new ObjectWriter(folder, writer.stem, await presentObjects(folder, answers));
-  return new RunArchive(options, { writer, objects, newest });
+/** Notes which process has a slot from now on. */
+async function register(file: ArchiveFile, { slot }: WriterSlot, patience: Patience): Promise<string> {
+  const writer = randomUUID();
+  await file.transact('open', patience, () =>
+    file.prepare('INSERT OR REPLACE INTO writers (slot, writer) VALUES (?, ?)').run(slot, writer),
+  );
+  return writer;
 }
 
-/** The objects of answers, except those whose file is missing or ends before them. */
-async function presentObjects(folder: string, answers: readonly AnswerLine[]): Promise<ObjectRef[]> {
-  const bytes = new Map((await listDataFiles(folder)).map((file) => [file.name, file.bytes]));
-  return answers
-    .flatMap(objectsOf)
-    .filter(({ file, offset, length }) => offset + length <= (bytes.get(file) ?? 0));
+/** Decides what killed runs have left undecided. */
+async function decide(file: ArchiveFile, options: ArchiveOptions): Promise<void> {
+  const answers = file.query('read', () => undecidedAnswers(file));
+  const isAlone = (answer: AnswerPlace) => countPulls(file, answer) === 1;
+  const decided = await reconcile({ answers, isAlone, isAlive: isAliveIn(file) }, options.warehouse);
+  if (decided.size === 0) return;
+  await file.transact('note outcomes in', options, () => {
+    for (const [{ id }, outcome] of decided) setOutcome(file, id, outcome);
+  });
 }
 
-/** What a run writes to, and what it knows. */
-interface RunParts {
-  readonly writer: IndexWriter;
-  readonly objects: ObjectWriter;
-  /** The newest committed answer of each unit. */
-  readonly newest: Map<string, DayLine>;
+/** Tells whether the process of a writer is alive. */
+export function isAliveIn(file: ArchiveFile): (writer: string) => boolean {
+  return (writer) => {
+    const row = file.query('read', () =>
+      file.prepare('SELECT slot FROM writers WHERE writer = ?').get(writer),
+    );
+    return Array.isArray(row) && isTaken(file.path, Number(row[0]));
+  };
+}
+
+interface RunParts extends ArchiveOptions {
+  /** Whom the run keeps out. */
+  readonly erased: ErasedList;
+  readonly writer: string;
+  readonly slot: WriterSlot;
+}
+
+/** An answer to note, with the objects that it needs. */
+interface Noted {
+  readonly place: Omit<AnswerPlace, 'archive' | 'id'>;
+  readonly objects: readonly KeptObject[];
+  readonly body: () => AnswerBody;
 }
 
 class RunArchive implements OpenArchive {
-  readonly #objects: ObjectWriter;
-  readonly #writer: IndexWriter;
-  readonly #emails: Pick<ArchiveOptions, 'emails' | 'policy'>;
-  /** The newest committed answer of each unit. */
-  readonly #newest: Map<string, DayLine>;
-  /** Answers without an outcome. */
-  readonly #open = new Map<string, DayLine>();
+  readonly #file: ArchiveFile;
+  readonly #parts: RunParts;
+  readonly #queue: WriteQueue;
+  readonly #limit = pLimit(COMPRESSIONS_MAX);
+  /** What this run has committed, by unit. */
+  readonly #newest = new Map<string, Pick<DayBody, 'content' | 'policy'>>();
+  /** Answers without an outcome, by their names. */
+  readonly #open = new Map<string, { readonly unit: string; readonly content: string }>();
+  /** IDs of answers that are written, by their names. */
+  readonly #ids = new Map<string, number>();
   #count = 0;
 
-  constructor({ emails, policy }: ArchiveOptions, { writer, objects, newest }: RunParts) {
-    this.#objects = objects;
-    this.#writer = writer;
-    this.#emails = { emails, policy };
-    this.#newest = newest;
+  constructor(file: ArchiveFile, parts: RunParts) {
+    this.#file = file;
+    this.#parts = parts;
+    this.#queue = new WriteQueue(file, parts);
   }
 
   holds(unit: ArchivedUnit, contentSha256: string): boolean {
-    const line = this.#newest.get(keyOf(unit));
-    return line?.content === contentSha256 && line.policy === this.#emails.policy;
+    const { orgId: org } = unit;
+    const name = unitName(unit);
+    const newest =
+      this.#newest.get(unitKeyOf({ org, unit: name })) ??
+      this.#file.query('read', () => newestOf(this.#file, org, name));
+    return newest?.content === contentSha256 && newest.policy === this.#parts.policy;
   }
 
-  async keepRows(rows: readonly RowsText[]) {
+  async keepRows(rows: readonly RowsText[]): Promise<KeptRows> {
     const count = rows.reduce((sum, part) => sum + part.count, 0);
-    const object = count === 0 ? null : await this.#objects.put(joinRows(rows.map(({ text }) => text)));
-    return { object, count };
+    if (count === 0) return { object: null, count };
+    const text = joinRows(rows.map((part) => part.text));
+    return { object: await this.#limit(() => compressed(text)), count };
   }
 
   async beginDays(days: readonly ArchivedDay[]): Promise<readonly string[]> {
-    const lines = days.map((day) => this.#lineOf(day));
-    for (const line of lines) this.#open.set(line.name, line);
-    await this.#writer.append(lines);
-    return lines.map(({ name }) => name);
+    const noted = days.map((day): Noted => {
+      const place = { org: day.orgId, unit: unitName(day), at: day.pulledAt.toISOString() };
+      const objects = day.rows?.object ? [day.rows.object] : [];
+      return { place, objects, body: () => this.#dayBody(day) };
+    });
+    const names = await this.#begin(noted);
+    for (const [index, name] of names.entries()) {
+      const day = days[index];
+      if (day === undefined) continue;
+      const unit = unitKeyOf({ org: day.orgId, unit: unitName(day) });
+      this.#open.set(name, { unit, content: day.contentSha256 });
+    }
+    return names;
   }
 
   async beginPage({ orgId, runId, pulledAt, cursor, reports }: ArchivedPage): Promise<readonly string[]> {
     const kept = await Promise.all(
-      reports.map(async ({ id, text }): Promise<[string, ObjectRef]> => {
+      reports.map(async ({ id, text }) => {
         // A record in quarantine is known by the digest of its text.
-        const key = id ?? `#${createHash('sha256').update(text).digest('hex')}`;
-        return [key, await this.#objects.put(joinRows([text]))];
+        const key = id ?? `#${digestOf(text)}`;
+        return { key, object: await this.#limit(() => compressed(joinRows([text]))) };
       }),
     );
-    const answer = this.#answer(runId, orgId, pulledAt);
-    await this.#writer.append([{ kind: 'page', ...answer, cursor, reports: kept }]);
-    return [answer.name];
+    const objects = kept.map(({ object }) => object);
+    const listed = kept.map(({ key, object }): [string, string] => [key, object.sha256]);
+    const body = { kind: 'page' as const, ...this.#common(runId), cursor, reports: listed };
+    return this.#begin([{ place: readinessAt(orgId, pulledAt), objects, body: () => body }]);
   }
 
   async beginWalkEnd({ orgId, runId, pulledAt, cursor, seen }: ArchivedWalkEnd): Promise<readonly string[]> {
-    const answer = this.#answer(runId, orgId, pulledAt);
     const keys = seen && [...seen.reports, ...[...seen.quarantine].map((sha256) => `#${sha256}`)];
-    await this.#writer.append([{ kind: 'walk', ...answer, cursor, seen: keys }]);
-    return [answer.name];
+    const body = { kind: 'walk' as const, ...this.#common(runId), cursor, seen: keys };
+    return this.#begin([{ place: readinessAt(orgId, pulledAt), objects: [], body: () => body }]);
   }
 
   async end(names: readonly string[], outcome: 'committed' | 'dropped'): Promise<void> {
-    if (names.length === 0) return;
-    await this.#writer.append([{ kind: 'outcome', names: [...names], outcome }], { isDurable: false });
     for (const name of names) {
-      const line = this.#open.get(name);
+      const open = this.#open.get(name);
       this.#open.delete(name);
-      if (line !== undefined && outcome === 'committed') this.#newest.set(unitKeyOf(line), line);
+      if (open !== undefined && outcome === 'committed')
+        this.#newest.set(open.unit, { content: open.content, policy: this.#parts.policy });
     }
+    this.#queue.later(() => {
+      for (const name of names) {
+        setOutcome(this.#file, this.#idOf(name), outcome);
+        this.#ids.delete(name);
+      }
+    });
   }
 
   async close(): Promise<void> {
     try {
-      // A run that ends early has not waited for the rows that it no longer needs.
-      await this.#objects.close();
+      await this.#queue.close();
     } finally {
-      await this.#writer.close();
+      this.#file.close();
+      this.#parts.slot.lock.release();
     }
   }
 
-  #lineOf(day: ArchivedDay): DayLine {
-    const { orgId, stream, runId, pulledAt, verdict, rows, isOwn, requests, today, settleDays } = day;
-    const newest = this.#newest.get(keyOf(day));
-    const kept = rows ?? (newest && { object: newest.object, count: newest.rows });
-    if (kept === undefined) throw new DefectError('archive an answer', new Error(`${stream} has no rows`));
+  /** Notes answers durably, each with its objects. Returns their names. */
+  async #begin(noted: readonly Noted[]): Promise<readonly string[]> {
+    const names = noted.map(() => {
+      this.#count += 1;
+      return String(this.#count);
+    });
+    await this.#queue.add(noted.length, () => {
+      for (const org of new Set(noted.map(({ place }) => place.org)))
+        expectNotSwept(this.#file, this.#parts.erased, org);
+      for (const [index, { place, objects, body }] of noted.entries()) {
+        for (const object of objects) putObject(this.#file, object);
+        this.#ids.set(names[index] ?? '', putAnswer(this.#file, place, body(), 'undecided'));
+      }
+    });
+    return names;
+  }
+
+  #idOf(name: string): number {
+    const id = this.#ids.get(name);
+    if (id === undefined) throw new DefectError('note an outcome', new Error(`no answer is called ${name}`));
+    return id;
+  }
+
+  #dayBody(day: ArchivedDay): DayBody {
+    const { orgId, runId, verdict, rows, isOwn, requests, today, settleDays } = day;
+    const kept = rows === null ? this.#newestRows(orgId, unitName(day)) : rows;
     return {
-      kind: 'day',
-      ...this.#answer(runId, orgId, pulledAt),
-      stream,
-      day: day.day,
-      verdict,
-      object: kept.object,
-      rows: kept.count,
-      content: day.contentSha256,
-      own: isOwn,
-      requests,
-      today,
-      settleDays,
+      ...{ kind: 'day', ...this.#common(runId), verdict, rows: kept.count },
+      object: typeof kept.object === 'string' ? kept.object : (kept.object?.sha256 ?? null),
+      ...{ content: day.contentSha256, own: isOwn, requests, today, settleDays },
     };
   }
 
-  #answer(run: string, org: string, pulledAt: Date) {
-    this.#count += 1;
-    return { name: `${run}:${this.#count}`, run, org, at: pulledAt.toISOString(), ...this.#emails };
+  /** The rows of the newest committed answer, as they are now: an erasure may have rewritten them. */
+  #newestRows(org: string, unit: string): { readonly object: string | null; readonly count: number } {
+    const newest = newestOf(this.#file, org, unit);
+    if (newest === undefined) throw new DefectError('archive an answer', new Error(`${unit} has no rows`));
+    return { object: newest.object, count: newest.rows };
+  }
+
+  #common(run: string) {
+    const { emails, policy, writer } = this.#parts;
+    return { writer, run, emails, policy };
   }
 }
 
-function keyOf({ orgId, stream, day }: ArchivedUnit): string {
-  return unitKeyOf({ org: orgId, stream, day });
+function readinessAt(org: string, pulledAt: Date): Noted['place'] {
+  return { org, unit: READINESS, at: pulledAt.toISOString() };
 }

@@ -1,12 +1,23 @@
-import { type Contents, contentsOf, dayAnswers, objectsIn, reportsAfter, walkSteps } from './contents.ts';
-import { byFile, listDataFiles, type StoredFile, unneededBytes } from './data-files.ts';
-import type { DamagedObject } from './find-damaged.ts';
-import type { AnswerLine, DayLine, Line, PageLine, WalkLine } from './lines.ts';
-import { whileNoRunWrites } from './prune-lock.ts';
-import { rewriteArchive } from './rewrite-archive.ts';
+import { DamagedError } from '../core/errors.ts';
+import { type Answer, type DayAnswer, objectsOf, type PageBody, type WalkBody } from './answers.ts';
+import { answersBetween, putAnswer } from './answers-table.ts';
+import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
+import { whileAlone } from './archive-place.ts';
+import {
+  type Contents,
+  dayAnswers,
+  namesOf,
+  objectsIn,
+  reportsAfter,
+  type WalkStep,
+  walkSteps,
+} from './contents.ts';
+import { eachReadable, PRUNED_BEFORE, readContents } from './readable.ts';
 
-/** Marks a page in which earlier steps of a walk are joined. */
-const JOINED = ':joined';
+/** Rows that are removed in one transaction; runs write between two. */
+const BATCH = 256;
+/** Pages that are returned in one transaction: 4 MB. */
+const PAGES = 256;
 
 /** What was removed, or would be. */
 export interface Pruned {
@@ -16,111 +27,197 @@ export interface Pruned {
   readonly answersKept: number;
   readonly objectsRemoved: number;
   readonly objectsKept: number;
-  /** Compressed bytes of objects that were removed, and of those that a kill has left without an answer. */
+  /** Compressed bytes of the objects that were removed. */
   readonly bytesRemoved: number;
-  /** Objects that cannot be copied. Their data files stay as they are. */
-  readonly damaged: readonly DamagedObject[];
 }
 
 /**
  * Removes answers that no replay as of an instant from `before` on needs. The newest committed answer of each unit stays
- * however old it is, and so do open doubts and undecided answers. May be repeated, also after a kill: the new files are
- * complete before anything is removed. A data file of which a part is needed is written again.
- * @throws {BusyError} while a run writes the archive.
+ * however old it is, and so do open doubts and undecided answers. Runs may write meanwhile. May be repeated, also after a kill.
+ * @throws {BusyError} while another process removes answers.
  * @throws {UsageError} if there is no archive.
- * @throws {StorageError} if the index is damaged; nothing is removed then.
+ * @throws {StorageError} if an answer is damaged; nothing is removed then.
  */
 export function pruneArchive(
-  folder: string,
-  { before, now, isDryRun }: { readonly before: Date; readonly now: Date; readonly isDryRun: boolean },
+  archive: string,
+  { before, isDryRun, ...patience }: Patience & { readonly before: Date; readonly isDryRun: boolean },
 ): Promise<Pruned> {
-  return whileNoRunWrites(folder, async (files) => {
-    const contents = contentsOf(files);
-    const answers = keptLines(contents, before.toISOString());
-    const pruned = await countPruned(folder, { before, contents, answers });
-    const others: Line[] = [...outcomesOf(answers, contents), { kind: 'pruned', before: pruned.before }];
-    if (isDryRun) return { ...pruned, damaged: [] };
-    const rewriting = { files, now, damaged: 'stay' as const };
-    const damaged = await rewriteArchive(folder, rewriting, async () => ({ answers, others }));
-    const kept = new Set(damaged.map(({ ref }) => ref.file));
-    const remaining = await bytesUnneeded(folder, answers, ({ name }) => kept.has(name));
-    return { ...pruned, bytesRemoved: pruned.bytesRemoved - remaining, damaged };
+  const prune = () =>
+    withArchive(isDryRun ? ArchiveFile.read(archive) : ArchiveFile.write(archive), async (file) => {
+      const contents = readContents(file);
+      expectWhole(file, contents);
+      const plan = planOf(contents, before.toISOString());
+      const counts = file.inSnapshot(() => countsOf(file, before.toISOString(), plan));
+      if (isDryRun) return counts;
+      await removeAnswers(file, { ...plan, before: counts.before }, patience);
+      await removeUnneeded(file, patience);
+      await returnPages(file, patience);
+      return counts;
+    });
+  return isDryRun ? prune() : whileAlone(archive, prune);
+}
+
+/** @throws {DamagedError} if an answer cannot be read. */
+export function expectWhole({ path }: ArchiveFile, { lost }: Contents): void {
+  const damaged = lost.filter(({ isRemoved }) => !isRemoved);
+  if (damaged.length === 0) return;
+  throw new DamagedError(`read ${path}: answers cannot be read: ${namesOf(damaged)}`, {
+    hint: 'restore the archive from a backup; daywalk archive verify lists what is damaged',
+    reason: 'archive-damaged',
   });
 }
 
-async function countPruned(
-  folder: string,
-  { before, contents, answers }: { before: Date; contents: Contents; answers: readonly AnswerLine[] },
-): Promise<Omit<Pruned, 'damaged'>> {
-  const needed = objectsIn(answers);
+const NO_PLACE = { org: '', unit: '', at: '' };
+
+/** Steps of walks that become one page and one end. */
+interface Joined {
+  readonly steps: readonly WalkStep[];
+  readonly page: PageBody;
+  readonly end: WalkBody;
+}
+
+/** What a prune does. */
+interface PrunePlan {
+  /** Answers that stay. */
+  readonly kept: readonly Answer[];
+  readonly joined: readonly Joined[];
+  readonly removed: readonly Answer[];
+}
+
+/** Plans a prune. */
+export function planOf(contents: Contents, before: string): PrunePlan {
+  const days = [...dayAnswers(contents.answers).values()].flatMap((answers) => keptDays(answers, before));
+  const joined: Joined[] = [];
+  const steps: WalkStep[] = [];
+  for (const own of walkSteps(contents.answers).values()) {
+    const old = own.filter((step) => step.at <= before && step.outcome === 'committed');
+    steps.push(...own.filter((step) => step.at > before || step.outcome === 'undecided'));
+    const join = joinedSteps(old);
+    if (join === null) steps.push(...old);
+    else joined.push(join);
+  }
+  const kept = new Set<Answer>([...days, ...steps]);
+  return { kept: [...kept], joined, removed: contents.answers.filter((answer) => !kept.has(answer)) };
+}
+
+function keptDays(answers: readonly DayAnswer[], before: string): DayAnswer[] {
+  const isCommitted = ({ outcome }: DayAnswer) => outcome === 'committed';
+  const newest = answers.findLastIndex(isCommitted);
+  // What was committed last before the instant is what the warehouse said then.
+  const base = answers.findLastIndex((answer) => isCommitted(answer) && answer.at <= before);
+  return answers.filter((answer, index) => {
+    const isOpenDoubt = answer.verdict === 'doubted' && index > newest;
+    const isNeeded = index === newest || index === base || isOpenDoubt;
+    return answer.at > before || isNeeded || answer.outcome === 'undecided';
+  });
+}
+
+/** Joins the steps of walks: what was stored after them. Null if they are so already. */
+function joinedSteps(steps: readonly WalkStep[]): Joined | null {
+  const [first, last] = [steps[0], steps.at(-1)];
+  const isJoined =
+    steps.length === 2 && first?.kind === 'page' && last?.kind === 'walk' && first.at === last.at;
+  if (last === undefined || steps.length < 2 || isJoined) return null;
+  const { writer, run, emails, policy, cursor } = last;
+  const common = { writer, run, emails, policy, cursor };
+  const reports = [...reportsAfter(steps)].map(([key, { sha256 }]): [string, string] => [key, sha256]);
   return {
-    before: before.toISOString(),
-    answersRemoved: contents.answers.length - answers.length,
-    answersKept: answers.length,
-    objectsRemoved: objectsIn(contents.answers).length - needed.length,
-    objectsKept: needed.length,
-    bytesRemoved: await bytesUnneeded(folder, answers),
+    steps,
+    page: { kind: 'page', ...common, reports },
+    end: { kind: 'walk', ...common, seen: reports.map(([key]) => key) },
   };
 }
 
-async function bytesUnneeded(
-  folder: string,
-  answers: readonly AnswerLine[],
-  isCounted = (_: StoredFile) => true,
-): Promise<number> {
-  const files = byFile(objectsIn(answers));
-  const stored = (await listDataFiles(folder)).filter(isCounted);
-  return stored.reduce((sum, file) => sum + unneededBytes(file, files.get(file.name)), 0);
+function countsOf(file: ArchiveFile, before: string, { kept, joined, removed }: PrunePlan): Pruned {
+  const needed = objectsIn(kept);
+  for (const { page } of joined) for (const sha256 of objectsOf(page)) needed.add(sha256);
+  const unneeded = unneededObjects(file, needed);
+  // Of joined steps, a page and an end come instead.
+  const added = joined.length * 2;
+  return {
+    before,
+    answersRemoved: removed.length - added,
+    answersKept: kept.length + added,
+    objectsRemoved: unneeded.length,
+    objectsKept: needed.size,
+    bytesRemoved: unneeded.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }
 
-/** The answers that stay. */
-export function keptLines(contents: Contents, before: string): AnswerLine[] {
-  const days = [...dayAnswers(contents.answers).values()].flatMap((lines) =>
-    keptDays(lines, contents, before),
-  );
-  const walks = [...walkSteps(contents.answers).values()].flatMap((steps) =>
-    keptSteps(steps, contents, before),
-  );
-  return [...days, ...walks];
-}
-
-function keptDays(lines: readonly DayLine[], { outcomeOf }: Contents, before: string): DayLine[] {
-  const isCommitted = (line: DayLine) => outcomeOf(line) === 'committed';
-  const newest = lines.findLastIndex(isCommitted);
-  // What was committed last before the instant is what the warehouse said then.
-  const base = lines.findLastIndex((line) => isCommitted(line) && line.at <= before);
-  return lines.filter((line, index) => {
-    const isOpenDoubt = line.verdict === 'doubted' && index > newest;
-    return (
-      line.at > before || index === newest || index === base || isOpenDoubt || outcomeOf(line) === 'undecided'
-    );
+/** Removes answers. What later replays may not ask for is noted first. */
+async function removeAnswers(
+  file: ArchiveFile,
+  { before, joined, removed }: PrunePlan & { readonly before: string },
+  patience: Patience,
+): Promise<void> {
+  const known = file.meta(PRUNED_BEFORE) ?? '';
+  await file.transact('thin out', patience, () => {
+    if (before > known) file.setMeta(PRUNED_BEFORE, before);
+    for (const { steps, page, end } of joined) {
+      const { org, unit, at } = steps.at(-1) ?? NO_PLACE;
+      putAnswer(file, { org, unit, at }, page, 'committed');
+      putAnswer(file, { org, unit, at }, end, 'committed');
+      for (const { id } of steps) removeAnswer(file, id);
+    }
   });
+  const steps = new Set<Answer>(joined.flatMap((join) => join.steps));
+  const others = removed.filter((answer) => !steps.has(answer));
+  for (let start = 0; start < others.length; start += BATCH)
+    await file.transact('thin out', patience, () => {
+      for (const { id } of others.slice(start, start + BATCH)) removeAnswer(file, id);
+    });
 }
 
-/** The steps of walks before the instant become one page and one end, which say what was stored then. */
-function keptSteps(
-  steps: readonly (PageLine | WalkLine)[],
-  { outcomeOf }: Contents,
-  before: string,
-): (PageLine | WalkLine)[] {
-  const old = steps.filter((step) => step.at <= before && outcomeOf(step) === 'committed');
-  const rest = steps.filter((step) => step.at > before || outcomeOf(step) === 'undecided');
-  const last = old.at(-1);
-  if (last === undefined) return rest;
-  const { org, run, at, emails, policy, name, cursor } = last;
-  const reports = [...reportsAfter(old)];
-  const answer = { org, run, at, emails, policy, cursor };
-  const page: PageLine = { kind: 'page', ...answer, name: `${name}${JOINED}`, reports };
-  const end: WalkLine = { kind: 'walk', ...answer, name, seen: reports.map(([key]) => key) };
-  return [page, end, ...rest];
+/** Removes an answer, and what became of it. Call it inside a transaction. */
+export function removeAnswer(file: ArchiveFile, id: number): void {
+  file.prepare('DELETE FROM answers WHERE id = ?').run(id);
+  file.prepare('DELETE FROM outcomes WHERE answer = ?').run(id);
 }
 
-/** The outcomes of answers, for a new index. */
-export function outcomesOf(kept: readonly AnswerLine[], { outcomeOf }: Contents): Line[] {
-  return (['committed', 'dropped'] as const).flatMap((outcome): Line[] => {
-    const isSo = (line: AnswerLine) =>
-      line.name.endsWith(JOINED) ? outcome === 'committed' : outcomeOf(line) === outcome;
-    const names = kept.filter(isSo).map(({ name }) => name);
-    return names.length === 0 ? [] : [{ kind: 'outcome', names, outcome }];
-  });
+interface StoredObject {
+  readonly id: number;
+  readonly sha256: string;
+  /** Compressed. */
+  readonly bytes: number;
+}
+
+/** The objects that are not among the needed ones. */
+export function unneededObjects(file: ArchiveFile, needed: ReadonlySet<string>): StoredObject[] {
+  const found: StoredObject[] = [];
+  const all = { table: 'objects', id: 'id', columns: ['sha256', 'length(bytes)'] } as const;
+  for (const [id, key, bytes] of eachReadable(file, all)) {
+    const sha256 = Buffer.isBuffer(key) ? key.toString('hex') : '';
+    if (!needed.has(sha256)) found.push({ id: Number(id), sha256, bytes: Number(bytes) });
+  }
+  return found;
+}
+
+/**
+ * Removes the objects that no answer needs. Runs may note answers meanwhile that need one of them.
+ * @returns how many there were.
+ */
+export async function removeUnneeded(file: ArchiveFile, patience: Patience): Promise<number> {
+  const { unneeded, lastId } = file.inSnapshot(() => ({
+    unneeded: unneededObjects(file, objectsIn(readContents(file).answers)),
+    lastId: file.lastId(),
+  }));
+  for (let start = 0; start < unneeded.length; start += BATCH)
+    await file.transact('remove objects from', patience, () => {
+      const needed = objectsIn(answersBetween(file, lastId, file.lastId()));
+      for (const { id, sha256 } of unneeded.slice(start, start + BATCH))
+        if (!needed.has(sha256)) file.prepare('DELETE FROM objects WHERE id = ?').run(id);
+    });
+  return unneeded.length;
+}
+
+/** Returns free pages to the file system, as far as no reader keeps them. */
+async function returnPages(file: ArchiveFile, patience: Patience): Promise<void> {
+  const freePages = () => Number(file.db.pragma('freelist_count', { simple: true }));
+  for (
+    let free = freePages(), before = free + 1;
+    free > 0 && free < before;
+    before = free, free = freePages()
+  )
+    await file.whenFree('shrink', patience, () => file.db.exec(`PRAGMA incremental_vacuum(${PAGES})`));
+  file.query('shrink', () => file.db.pragma('wal_checkpoint(TRUNCATE)'));
 }

@@ -1,9 +1,8 @@
 import type { Stream } from '../core/stream.ts';
-import { contentsOf, type Outcome } from './contents.ts';
-import type { AnswerLine } from './lines.ts';
-import { withObjects } from './object-reader.ts';
-import { readSoundIndex } from './read-archive.ts';
-import { splitRows } from './rows-text.ts';
+import { type Answer, type Outcome, READINESS } from './answers.ts';
+import { ArchiveFile, withArchive } from './archive-file.ts';
+import { ObjectReader, splitRows } from './objects.ts';
+import { readContents } from './readable.ts';
 
 /** An archived answer. */
 export interface ShownAnswer {
@@ -33,42 +32,45 @@ export interface ShownUnit {
 /** The answers about a unit, oldest first, and the rows of the newest committed one. */
 export interface ShownAnswers {
   readonly answers: readonly ShownAnswer[];
-  /** JSON texts as they were received. */
-  readonly rows: () => Promise<readonly string[]>;
+  /** JSON texts as they were received; null unless they are asked for. */
+  readonly rows: readonly string[] | null;
 }
 
 /**
- * Finds what came about a unit, and when.
+ * Finds what came about a unit, and when. Answers that cannot be read are left out.
  * @throws {UsageError} if there is no archive.
- * @throws {StorageError} if its index is damaged.
+ * @throws {DamagedError} if the rows are asked for and cannot be read.
  */
-export async function showAnswers(folder: string, unit: ShownUnit): Promise<ShownAnswers> {
-  const { answers, outcomeOf } = contentsOf(await readSoundIndex(folder));
-  const own = answers
-    .filter((line) => isOf(line, unit))
-    .toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
-  const newest = own.findLast((line) => line.kind === 'day' && outcomeOf(line) === 'committed');
-  return {
-    answers: own.map((line) => shown(line, outcomeOf(line))),
-    rows: async () => {
-      const object = newest?.kind === 'day' ? newest.object : null;
-      return object === null ? [] : splitRows(await withObjects(folder, (objects) => objects.get(object)));
-    },
-  };
+export function showAnswers(
+  archive: string,
+  { stream, day, withRows }: ShownUnit & { readonly withRows: boolean },
+): Promise<ShownAnswers> {
+  const unit = day === null ? READINESS : `${stream} ${day}`;
+  return withArchive(ArchiveFile.read(archive), async (file) => {
+    const own = readContents(file)
+      .answers.filter((answer) => answer.unit === unit)
+      .toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
+    return {
+      answers: own.map(shown),
+      rows: withRows ? await rowsOf(file, own) : null,
+    };
+  });
 }
 
-function isOf(line: AnswerLine, { stream, day }: ShownUnit): boolean {
-  if (line.kind === 'day') return line.stream === stream && line.day === day;
-  return stream === 'readiness';
+/** The rows of the newest committed answer about a day. */
+async function rowsOf(file: ArchiveFile, answers: readonly Answer[]): Promise<string[]> {
+  const newest = answers.findLast((answer) => answer.kind === 'day' && answer.outcome === 'committed');
+  const object = newest?.kind === 'day' ? newest.object : null;
+  return object === null ? [] : splitRows(await new ObjectReader(file).get(object));
 }
 
-function shown(line: AnswerLine, outcome: Outcome): ShownAnswer {
-  const { org: orgId, at, run: runId, emails } = line;
+function shown(answer: Answer): ShownAnswer {
+  const { org: orgId, at, run: runId, emails, outcome } = answer;
   const common = { orgId, at, runId, emails, outcome };
-  if (line.kind === 'day') {
-    const { verdict, rows, object, content } = line;
-    return { ...common, verdict, rows, object: object?.sha256 ?? null, content };
+  if (answer.kind === 'day') {
+    const { verdict, rows, object, content } = answer;
+    return { ...common, verdict, rows, object, content };
   }
-  const rows = line.kind === 'page' ? line.reports.length : 0;
+  const rows = answer.kind === 'page' ? answer.reports.length : 0;
   return { ...common, verdict: null, rows, object: null, content: null };
 }

@@ -14,8 +14,8 @@ import {
 import { dirname } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, StorageError, UsageError } from '../core/errors.ts';
-import { type FileLock, tryFileLock } from '../core/file-lock.ts';
 import { hasCode, syncPath } from '../core/files.ts';
+import { type FileLock, tryFileLock } from '../core/sqlite-files.ts';
 
 /** The largest hooks file that is read. */
 const HOOKS_FILE_BYTES_MAX = 4 * 1024 * 1024;

@@ -15,15 +15,13 @@ export interface RowsText {
   readonly count: number;
 }
 
-/** A text that is kept durably: its SHA-256, and the bytes of a file that hold it. */
-interface KeptObject {
+/** A text to keep: its SHA-256, and its compressed bytes. */
+export interface KeptObject {
   readonly sha256: string;
-  readonly file: string;
-  readonly offset: number;
-  readonly length: number;
+  readonly bytes: Buffer;
 }
 
-/** Rows that are kept durably: their text, and how many there are. */
+/** Rows to keep: their text, and how many there are. They are durable with the answer that names them. */
 export interface KeptRows {
   /** Null if there are none. */
   readonly object: KeptObject | null;
@@ -69,21 +67,22 @@ export interface ArchivedWalkEnd {
 }
 
 /**
- * Keeps the answers of the service as they came. Everything is durable when a call returns, except for {@link Archive.end}, so
- * that no commit relies on an answer that a power loss takes away. All calls may throw `StorageError` (exit code 6).
+ * Keeps the answers of the service as they came. Answers that were begun are durable when the call returns, with their rows, so
+ * that no commit relies on an answer that a power loss takes away. All calls may throw `StorageError` (exit code 6), and
+ * `BusyError` (75) once somebody of the organization was erased from the archive since it was opened.
  */
 export interface Archive {
   /** True if the newest committed answer about the day has this content, so that its rows need not be kept again. */
   holds(unit: ArchivedUnit, contentSha256: string): boolean;
-  /** Keeps the rows of one day. The same texts are kept once. Several calls may be under way. */
+  /** Compresses the rows of one day. The same texts are kept once. Several calls may be under way. */
   keepRows(rows: readonly RowsText[]): Promise<KeptRows>;
   /** Notes answers that are about to be committed. Returns the names under which {@link end} says what became of them. */
   beginDays(days: readonly ArchivedDay[]): Promise<readonly string[]>;
   beginPage(page: ArchivedPage): Promise<readonly string[]>;
   beginWalkEnd(end: ArchivedWalkEnd): Promise<readonly string[]>;
   /**
-   * Notes what became of answers. This alone need not be durable when the call returns: without it, the next run finds out
-   * from the ledger.
+   * Notes what became of answers. This need not be durable when the call returns: without it, the next run finds out from the
+   * ledger.
    */
   end(names: readonly string[], outcome: 'committed' | 'dropped'): Promise<void>;
 }

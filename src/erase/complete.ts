@@ -1,20 +1,22 @@
 import { sql } from '../../schema/query.ts';
+import { forgetErased } from '../archive/index.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { Certificate } from './certificate.ts';
 import type { ErasureOptions } from './options.ts';
 import { dropPlan } from './plan.ts';
 
 /**
- * Ends an erasure after everything was swept: the database forgets deleted values, and the certificate is stored beside the
+ * Ends an erasure after everything was swept: the database and the archives forget deleted values, and the certificate is stored beside the
  * list. May be repeated.
- * @throws {BusyError} while another program reads a SQLite warehouse.
+ * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
  */
 export async function completeErasure(
-  { warehouse, orgId, clock }: Pick<ErasureOptions, 'warehouse' | 'orgId' | 'clock'>,
+  { warehouse, orgId, archives, ...patience }: ErasureOptions,
   swept: Certificate,
 ): Promise<Certificate> {
+  for (const archive of archives) await forgetErased(archive, patience);
   await warehouse.forgetDeleted();
-  const certificate: Certificate = { ...swept, completed_at: clock.now().toISOString() };
+  const certificate: Certificate = { ...swept, completed_at: patience.clock.now().toISOString() };
   const text = canonicalJson(certificate);
   await warehouse.transact('store the certificate of the erasure in', function* () {
     yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND certificate IS NULL`;

@@ -1,5 +1,5 @@
 import { sql } from '../../schema/query.ts';
-import type { ErasedCounts } from '../archive/erase-answers.ts';
+import type { ErasedCounts } from '../archive/index.ts';
 import { DefectError } from '../core/errors.ts';
 import { listErased, readErased, type Subject, withSubjects } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
@@ -122,8 +122,7 @@ async function sweepAll(
     archive = archive && {
       answers: archive.answers + swept.answers,
       objects: archive.objects + swept.objects,
-      // A later round finds the same ones.
-      ...(swept.dropped === 0 ? {} : { dropped: swept.dropped }),
+      ...(swept.dropped === 0 ? {} : { dropped: (archive.dropped ?? 0) + swept.dropped }),
     };
     const learned = people.learned.map((value) => ({ kind: 'email' as const, value }));
     if (learned.length === 0) break;
@@ -180,7 +179,7 @@ async function sweepOnce(
   for (const folder of archives) {
     const { answers, objects, dropped } = await sweepArchive(folder, sweep, {
       isOrganization,
-      now: clock.now(),
+      clock,
     });
     swept.answers += answers;
     swept.objects += objects;

@@ -6,7 +6,7 @@ export interface ErasureOptions {
   /** Its exclusive run lock is held. */
   readonly warehouse: Warehouse;
   readonly orgId: string;
-  /** The folders of its archives. */
+  /** Its archives: files, or folders that hold them. */
   readonly archives: readonly string[];
   /** Remove archived rows that cannot be read; they may hold the person. Otherwise they end the erasure. */
   readonly dropsDamaged: boolean;

@@ -62,13 +62,15 @@ export interface ReplayReport {
   readonly same: number;
   /** Units that the warehouse has pulled later than the archive; they stay as they are. */
   readonly newer: readonly string[];
+  /** Units whose archived rows cannot be read; they stay as they are. */
+  readonly damaged: readonly string[];
   readonly rowsWritten: number;
 }
 
 /**
  * Stores archived answers of one organization as runs would have, without a request: rows, ledger and rollups. May be repeated
  * and interrupted at will; what is stored already is not written again.
- * @throws {StorageError} if the archive is damaged or the warehouse fails; the units before stay.
+ * @throws {StorageError} if the warehouse fails; the units before stay.
  */
 export async function replayOrganization(
   { orgId, days, readiness }: ReplayedOrganization,
@@ -81,9 +83,9 @@ export async function replayOrganization(
   await startRun(warehouse, { runId, command: 'replay', startedAt: clock.now(), versions });
   const known = new Map<string, LedgerDay>();
   for (const unit of await readUnits(warehouse, orgId)) if (isDayUnit(unit)) known.set(unitName(unit), unit);
-  const total = { stored: 0, same: 0, newer: [] as string[], rowsWritten: 0 };
+  const total = { stored: 0, same: 0, newer: [] as string[], damaged: [] as string[], rowsWritten: 0 };
   const count = (name: string, outcome: ReplayOutcome) => {
-    if (outcome.kind === 'newer') total.newer.push(name);
+    if (outcome.kind === 'newer' || outcome.kind === 'damaged') total[outcome.kind].push(name);
     else total[outcome.kind] += 1;
     if (outcome.kind === 'stored') total.rowsWritten += outcome.rowsWritten;
   };
@@ -102,10 +104,10 @@ export async function replayOrganization(
     await settleAfterFirstActivity(warehouse, { orgId, rule, since, always: true });
   }
   await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
-  const exitCode = total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
+  const exitCode = total.damaged.length > 0 ? EXIT.storage : total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
   await endRun(warehouse, {
     ...{ runId, orgId, exitCode, rowsWritten: total.rowsWritten, endedAt: clock.now() },
-    ...{ unitsDone: total.stored + total.same, unitsFailed: 0, requests: 0, retries: 0 },
+    ...{ unitsDone: total.stored + total.same, unitsFailed: total.damaged.length, requests: 0, retries: 0 },
     ...{ responses: {}, completed: [] },
   });
   return { orgId, exitCode, ...total };
@@ -123,15 +125,16 @@ interface ReplayDay {
   readonly settleDays: number;
   /** The email policy that was applied before the answer was archived. */
   readonly emails: EmailPolicy['mode'];
-  /** Its rows by page, with commas between them. */
-  readonly pages: () => Promise<readonly string[]>;
+  /** Its rows by page, with commas between them; null if they cannot be read. */
+  readonly pages: () => Promise<readonly string[] | null>;
 }
 
-/** What became of an archived answer: stored; stored already; or older than what the warehouse has, which stays. */
+/** What became of an archived answer: stored; stored already; older than what the warehouse has, which stays; or not readable. */
 type ReplayOutcome =
   | { readonly kind: 'stored'; readonly rowsWritten: number }
   | { readonly kind: 'same' }
-  | { readonly kind: 'newer' };
+  | { readonly kind: 'newer' }
+  | { readonly kind: 'damaged' };
 
 /**
  * Stores an archived answer as a run would have. A day that the warehouse has already is compared row by row, and stored again
@@ -148,7 +151,9 @@ async function replayDay(
   }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; readings: ArchivedReadings },
 ): Promise<ReplayOutcome> {
   const { privacy, newAddresses } = readings.of(archived.emails);
-  const commit = await commitOf(archived, { warehouse, runId, privacy });
+  const pages = await archived.pages();
+  if (pages === null) return { kind: 'damaged' };
+  const commit = await commitOf(archived, pages, { warehouse, runId, privacy });
   await newAddresses.list();
   const isSame = known?.contentSha256 === commit.contentSha256;
   if (isSame && (await storedSha256(warehouse, commit)) === commit.contentSha256) return { kind: 'same' };
@@ -162,6 +167,7 @@ async function replayDay(
 
 async function commitOf(
   archived: ReplayDay,
+  pages: readonly string[],
   {
     warehouse,
     runId,
@@ -169,7 +175,7 @@ async function commitOf(
   }: { readonly warehouse: Warehouse; readonly runId: string; readonly privacy: Privacy },
 ): Promise<DayCommit> {
   const { orgId, today, settleDays, pulledAt, requests, isOwn } = archived;
-  const collected = collectArchived(archived, await archived.pages(), privacy);
+  const collected = collectArchived(archived, pages, privacy);
   // Empty days settle at the end, if the archive has any activity.
   const rule = { today, settleDays, activeSince: null };
   const day = await withStoredRows(collected.day, warehouse);
@@ -217,13 +223,15 @@ interface ReplayReadiness {
   /** Where the walk stood then, as the ledger stores it. */
   readonly cursor: string;
   readonly emails: EmailPolicy['mode'];
-  /** The texts of the reports, in pages. */
+  /** The texts of the reports that can be read, in pages. */
   readonly pages: () => AsyncIterable<readonly string[]>;
+  /** After the last page: reports are missing, because they cannot be read. */
+  readonly isPartial: () => boolean;
 }
 
-/** Stores archived readiness reports in place of the stored ones, unless those were pulled later. */
+/** Stores archived readiness reports in place of the stored ones, unless those were pulled later. If some are missing, none is deleted. */
 async function replayReadiness(
-  { orgId, pulledAt, cursor, emails, pages }: ReplayReadiness,
+  { orgId, pulledAt, cursor, emails, pages, isPartial }: ReplayReadiness,
   { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: ArchivedReadings },
 ): Promise<ReplayOutcome> {
   const { privacy, newAddresses } = readings.of(emails);
@@ -248,8 +256,10 @@ async function replayReadiness(
     rowsWritten += (await commitReadinessPage(warehouse, { ...step, tables, quarantined, drift }))
       .rowsWritten;
   }
-  const end = { ...step, seenReportIds: seen.reports, seenQuarantine: seen.quarantine };
+  const known = isPartial() ? { reports: null, quarantine: null } : seen;
+  const end = { ...step, seenReportIds: known.reports, seenQuarantine: known.quarantine };
   rowsWritten += (await endReadinessWalk(warehouse, end)).rowsWritten;
+  if (isPartial()) return { kind: 'damaged' };
   return rowsWritten === 0 && lastPulledAt !== null ? { kind: 'same' } : { kind: 'stored', rowsWritten };
 }
 

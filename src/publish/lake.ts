@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BusyError, UsageError } from '../core/errors.ts';
-import { type FileLock, tryFileLock } from '../core/file-lock.ts';
 import { syncPath } from '../core/files.ts';
+import { type FileLock, tryFileLock } from '../core/sqlite-files.ts';
 import {
   explained,
   MANIFEST_FILE,

@@ -124,6 +124,16 @@ export function parseFolder(text: string): string {
 }
 
 /**
+ * Parses paths that are separated by commas. Each comes once.
+ * @throws {UsageError} if one of them is empty
+ */
+export function parsePaths(text: string): readonly string[] {
+  const paths = text.split(',').map((path) => path.trim());
+  if (paths.every((path) => path !== '')) return [...new Set(paths)];
+  throw new UsageError('a path is empty', { hint: 'give the path of a file or a folder' });
+}
+
+/**
  * Parses a text.
  * @throws {UsageError} if it is empty
  */

@@ -11,10 +11,9 @@ const VOCABULARIES: readonly Room[] = ['src/core/', 'schema/', 'src/judge/'];
 const TOPICS_MAX = 12;
 
 /**
- * Rooms without a door: a job is its own door, and nobody imports the command line and the library. The archive and the erasure
- * have none yet.
+ * Rooms without a door: a job is its own door, and nobody imports the command line and the library. The erasure has none yet.
  */
-const OPEN: readonly Room[] = ['jobs/', 'src/cli/', 'src/index.ts', 'src/archive/', 'src/erase/'];
+const OPEN: readonly Room[] = ['jobs/', 'src/cli/', 'src/index.ts', 'src/erase/'];
 
 /** How many files a door loads at most before anything is called. Start-up and tests depend on it. */
 const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
@@ -29,6 +28,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/ledger/': 40,
   'src/rollups/': 35,
   'src/erased/': 35,
+  'src/archive/': 20,
   'src/warehouse/': 30,
   'src/organizations/': 45,
   'src/records/': 50,

@@ -1,21 +1,19 @@
-import { checkArchive, type ReplayResult, replay, showArchive, thinArchive } from '../../../jobs/archive.ts';
-import type { ShownAnswer, ShownUnit } from '../../archive/show-answers.ts';
-import type { ArchiveCheck } from '../../archive/verify-archive.ts';
+import { checkArchives, showArchive, thinArchive } from '../../../jobs/archive.ts';
+import type { ArchiveCheck, ShownAnswer, ShownUnit } from '../../archive/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';
-import { oneOf, parseInstant } from '../../settings/index.ts';
+import { oneOf } from '../../settings/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
-import { parseStreams, readDayRange } from '../program/flag-values.ts';
 import { counted, formatBytes } from '../screens/numbers.ts';
-import { renderTable, right, shrinking, type TableFrame } from '../screens/table.ts';
+import { renderTable, right, shrinking } from '../screens/table.ts';
 
 const FINDING_COLUMNS = ['found', shrinking('what'), shrinking('units'), shrinking('reason')];
 
 export const verifyAction: Action = async ({ settings, out }) => {
-  const check = await checkArchive(settings);
+  const check = joinChecks(await checkArchives(settings));
   const exitCode = check.findings.length === 0 ? EXIT.ok : EXIT.quarantine;
   const { unusedBytes, ...counts } = check;
   out.show({ exit_code: exitCode, ...counts, unused_bytes: unusedBytes }, (frame) =>
@@ -24,20 +22,32 @@ export const verifyAction: Action = async ({ settings, out }) => {
   return exitCode;
 };
 
-function renderCheck(check: ArchiveCheck, frame: ScreenFrame): string[] {
-  const { findings, answers, objects, undecided, unusedBytes, torn } = check;
+type Checked = Omit<ArchiveCheck, 'archive'>;
+
+/** Several archives as if they were one; what is wrong names its file. */
+function joinChecks(checks: readonly ArchiveCheck[]): Checked {
+  const sum = (name: 'answers' | 'objects' | 'undecided' | 'unusedBytes') =>
+    checks.reduce((total, check) => total + check[name], 0);
+  return {
+    findings: checks.flatMap(({ findings }) => findings),
+    ...{ answers: sum('answers'), objects: sum('objects') },
+    ...{ undecided: sum('undecided'), unusedBytes: sum('unusedBytes') },
+  };
+}
+
+function renderCheck(check: Checked, frame: ScreenFrame): string[] {
+  const { findings, answers, objects, undecided, unusedBytes } = check;
   const notes = [
     `${counted(answers, 'answer')}, ${counted(objects, 'object')}`,
     ...(undecided > 0
       ? [`${counted(undecided, 'answer')} undecided after a kill; the next run decides`]
       : []),
-    ...(torn > 0 ? [`${counted(torn, 'line')} torn by a kill; nothing relies on it`] : []),
     ...(unusedBytes > 0
       ? [`${formatBytes(unusedBytes)} not needed; daywalk archive prune removes them`]
       : []),
   ].map((note) => `  ${note}`);
   if (findings.length === 0)
-    return [frame.style.green('archive: every line and every object is sound'), ...notes];
+    return [frame.style.green('archive: every answer and every object is sound'), ...notes];
   const rows = findings.map(({ kind, what, units, reason }) => [
     kind.replace('-', ' '),
     what,
@@ -64,8 +74,8 @@ const ANSWER_COLUMNS = [
 
 export const showAction: Action = async ({ settings, flags, out }) => {
   const unit = unitOf(flags);
-  const shown = await showArchive(settings, unit);
-  const rows = flags.isOn('--rows') ? await shown.rows() : null;
+  const shown = await showArchive(settings, { ...unit, withRows: flags.isOn('--rows') });
+  const { rows } = shown;
   const answers = shown.answers.map(answerJson);
   out.show(rows === null ? answers : { answers, rows }, (frame) =>
     rows === null ? renderAnswers(shown.answers, unit, frame) : [...rows],
@@ -105,22 +115,20 @@ export const pruneAction: Action = async ({ settings, job, flags, out }) => {
   const olderThanDays = flags.parse('--older-than', parseAge) ?? 0;
   const isDryRun = flags.isOn('--dry-run');
   const pruned = await thinArchive(settings, { olderThanDays, isDryRun }, job);
-  const { before, answersRemoved, answersKept, objectsRemoved, objectsKept, bytesRemoved, damaged } = pruned;
+  const { before, answersRemoved, answersKept, objectsRemoved, objectsKept, bytesRemoved } = pruned;
   const json = {
     dry_run: isDryRun,
     before,
     ...{ answers_removed: answersRemoved, answers_kept: answersKept },
     ...{ objects_removed: objectsRemoved, objects_kept: objectsKept },
     bytes_removed: bytesRemoved,
-    damaged: damaged.map(({ error }) => error.message),
   };
   const verb = isDryRun ? 'would be removed' : 'removed';
   out.show(json, () => [
     `${counted(answersRemoved, 'answer')} and ${counted(objectsRemoved, 'object')} (${formatBytes(bytesRemoved)}) ${verb}`,
     `${counted(answersKept, 'answer')} and ${counted(objectsKept, 'object')} kept; replays as of ${before} and later are exact`,
-    ...damaged.map(({ error }) => `a file stays as it is because of damaged rows: ${error.message}`),
   ]);
-  return damaged.length === 0 ? EXIT.ok : EXIT.storage;
+  return EXIT.ok;
 };
 
 function parseAge(text: string): number {
@@ -128,65 +136,4 @@ function parseAge(text: string): number {
   const days = Number(digits);
   if (digits !== undefined && days >= 1 && days <= AGE_DAYS_MAX) return days;
   throw new UsageError(`"${text}" is not an age`, { hint: 'write days, for example 400d' });
-}
-
-/** Units that are named at most. */
-const UNITS_NAMED_MAX = 5;
-
-export const replayAction: Action = async ({ settings, job, flags, log, out }) => {
-  const result = await replay(
-    settings,
-    {
-      ...readDayRange(flags, { clock: job.clock, log }),
-      streams: flags.parse('--streams', parseStreams) ?? STREAMS,
-      asOf: flags.parse('--as-of', parseInstant),
-      wait: flags.isOn('--wait'),
-    },
-    job,
-  );
-  out.show(replayJson(result), (frame) => renderReplay(result, frame), { afterLog: true });
-  return result.exitCode;
-};
-
-function replayJson({ exitCode, from, until, asOf, organizations }: ReplayResult) {
-  return {
-    exit_code: exitCode,
-    from,
-    until,
-    as_of: asOf,
-    requests: 0,
-    organizations: organizations.map(({ orgId, stored, same, newer, rowsWritten }) => ({
-      ...{ org_id: orgId, stored, same, newer, rows_written: rowsWritten },
-    })),
-  };
-}
-
-function renderReplay(
-  { exitCode, from, until, asOf, organizations }: ReplayResult,
-  frame: TableFrame,
-): string[] {
-  const what = asOf === null ? `${from} to ${until}` : `${from} to ${until} as of ${asOf}`;
-  if (organizations.length === 0) return [`replay: the archive has no committed answer of ${what}`];
-  const paint = exitCode === EXIT.ok ? frame.style.green : frame.style.yellow;
-  const columns = ['organization', ...['stored', 'unchanged', 'newer', 'rows written'].map(right)];
-  const rows = organizations.map(({ orgId, stored, same, newer, rowsWritten }) => [
-    ...[orgId, stored, same, newer.length, rowsWritten],
-  ]);
-  return [
-    paint(`replay: ${what}, without a request`),
-    '',
-    ...renderTable(columns, rows, frame),
-    ...organizations.flatMap(({ newer }) => newerLines(newer)),
-  ];
-}
-
-function newerLines(newer: readonly string[]): string[] {
-  if (newer.length === 0) return [];
-  const names = newer.slice(0, UNITS_NAMED_MAX).join(', ');
-  const more =
-    newer.length > UNITS_NAMED_MAX ? ` and ${counted(newer.length - UNITS_NAMED_MAX, 'more unit')}` : '';
-  return [
-    '',
-    `stayed as they are, because the warehouse has pulled them later than the archive: ${names}${more}`,
-  ];
 }

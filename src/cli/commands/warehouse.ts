@@ -41,7 +41,9 @@ export const warehouseCommands: readonly Command[] = [
       'Stores the newest committed answers of the archive again: rows, ledger and rollups. The digest of the result is that of ' +
       'the runs that wrote the archive. Days that are stored already are compared, and written only if they differ; what the ' +
       'warehouse has pulled later stays, with exit code 4. With --as-of, an empty warehouse gets what was committed by an ' +
-      'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed.',
+      'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed. What cannot be ' +
+      'read in a damaged archive is left out and named, with exit code 6. Workers on several machines have one archive each: ' +
+      'name all of them.',
     uses: usesOf('warehouse', 'emails', 'archive'),
     flags: {
       '--from <day>': 'first day, YYYY-MM-DD; default: the first day of the service',
@@ -53,25 +55,25 @@ export const warehouseCommands: readonly Command[] = [
       ...jsonFlag,
     },
     examples: {
-      'daywalk replay --archive /var/lib/daywalk/archive --warehouse new.db': 'a lost warehouse, rebuilt',
-      'daywalk replay --archive /var/lib/daywalk/archive --as-of 2026-05-03T12:00:00Z --warehouse may.db':
+      'daywalk replay --archive /var/lib/daywalk/archive.db --warehouse new.db': 'a lost warehouse, rebuilt',
+      'daywalk replay --archive /var/lib/daywalk/archive.db --as-of 2026-05-03T12:00:00Z --warehouse may.db':
         'what the warehouse said on 3 May at noon (UTC)',
     },
     resultIsOutput: false,
-    load: async () => (await import('../actions/archive.ts')).replayAction,
+    load: async () => (await import('../actions/replay.ts')).replayAction,
   },
   {
     name: 'archive verify',
     group: archiveGroup,
-    summary: 'reads every line of the index and every object, and compares them',
+    summary: 'reads every answer and every object, and compares them with their checksums',
     description:
-      'Reads the whole archive: every line of its index, and every object, whose SHA-256 the line names. Exit code 5 if ' +
-      'something is damaged or missing, with the units that cannot be replayed. A run may write meanwhile.',
+      'Reads the whole archive: every answer with its checksum, every object with its SHA-256, and every page of the file. Exit ' +
+      'code 5 if something is damaged or missing, with the units that cannot be replayed. A run may write meanwhile.',
     uses: usesOf('archive'),
     flags: { ...jsonFlag },
     examples: {
-      'daywalk archive verify --archive /var/lib/daywalk/archive': 'after a copy to another disk',
-      'daywalk archive verify --archive /var/lib/daywalk/archive --json': 'the same, for a program',
+      'daywalk archive verify --archive /var/lib/daywalk/archive.db': 'after a copy to another disk',
+      'daywalk archive verify --archive host-a.db --archive host-b.db --json': 'two archives, for a program',
     },
     resultIsOutput: true,
     load: async () => (await import('../actions/archive.ts')).verifyAction,
@@ -93,9 +95,9 @@ export const warehouseCommands: readonly Command[] = [
     },
     required: ['--stream'],
     examples: {
-      'daywalk archive show --archive /var/lib/daywalk/archive --stream users --date 2026-03-02':
+      'daywalk archive show --archive /var/lib/daywalk/archive.db --stream users --date 2026-03-02':
         'how often the users of a day came, and what was stored',
-      'daywalk archive show --archive /var/lib/daywalk/archive --stream tokens --date 2026-03-02 --rows':
+      'daywalk archive show --archive /var/lib/daywalk/archive.db --stream tokens --date 2026-03-02 --rows':
         'the row of that day as the service sent it',
     },
     resultIsOutput: true,
@@ -107,8 +109,8 @@ export const warehouseCommands: readonly Command[] = [
     summary: 'removes old answers that were replaced since',
     description:
       'Removes answers that are older than the given age and were replaced by then. The newest committed answer of each unit ' +
-      'stays however old it is, and so do open doubts. A replay as of an instant before that age is refused afterwards. Exit ' +
-      'code 75 while a run writes the archive.',
+      'stays however old it is, and so do open doubts. A replay as of an instant before that age is refused afterwards. Runs ' +
+      'may write the archive meanwhile.',
     uses: usesOf('archive'),
     flags: {
       '--older-than <age>': 'the age in days, for example 400d',
@@ -117,9 +119,9 @@ export const warehouseCommands: readonly Command[] = [
     },
     required: ['--older-than'],
     examples: {
-      'daywalk archive prune --archive /var/lib/daywalk/archive --older-than 400d':
+      'daywalk archive prune --archive /var/lib/daywalk/archive.db --older-than 400d':
         'keeps thirteen months of changes',
-      'daywalk archive prune --archive /var/lib/daywalk/archive --older-than 400d --dry-run':
+      'daywalk archive prune --archive /var/lib/daywalk/archive.db --older-than 400d --dry-run':
         'what that would remove',
     },
     resultIsOutput: true,

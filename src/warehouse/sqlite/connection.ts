@@ -3,7 +3,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
 import { type Clock, onAbort, SerialQueue } from '../../core/clock.ts';
 import type { Reason } from '../../core/errors.ts';
-import { isBusy, storageError } from './errors.ts';
+import { isBusy, storageError } from '../../core/sqlite-files.ts';
 import { FileGuard, openFile } from './file.ts';
 
 /** Marks a file as a warehouse of this program ("DWLK"). */

@@ -1,10 +1,10 @@
-import { closeSync, existsSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { existsSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
-import { messageOf, NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
-import { closedFolder, HINT_CLOSED, hasCode } from '../../core/files.ts';
-import { HINT_READ_ONLY, storageError } from './errors.ts';
+import { NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
+import { closedFolder, HINT_CLOSED } from '../../core/files.ts';
+import { createPrivately, storageError } from '../../core/sqlite-files.ts';
 
 /** SQLite's own wait blocks the process, so it is short. The long wait is outside, where signals are handled. */
 const BUSY_TIMEOUT_MS = 10;
@@ -106,25 +106,6 @@ function openUnreplaced(
   throw new StorageError(`open the warehouse ${path}: another program keeps replacing the file`, {
     hint: 'end the program that replaces it, then run again',
   });
-}
-
-/**
- * Creates the file with access for its owner only, because it names people. SQLite gives its side files the same
- * mode. False if the file exists.
- */
-export function createPrivately(path: string): boolean {
-  try {
-    // Never opens an existing file: closing it again would drop the locks that this process holds on it.
-    closeSync(openSync(path, 'wx', 0o600));
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    const hint = 'create the folder, and give this user the right to write the file and its folder';
-    throw new StorageError(`open the warehouse ${path}: ${messageOf(error)}`, {
-      cause: error,
-      hint: hasCode(error, 'EROFS') ? HINT_READ_ONLY : hint,
-    });
-  }
 }
 
 /** The side files of SQLite, which it finds by the name of the file. */

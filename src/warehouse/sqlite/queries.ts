@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
 import { keyOf, type Value, type Values } from '../../../schema/row.ts';
+import { storageError } from '../../core/sqlite-files.ts';
 import {
   isStatement,
   type LedgerStep,
@@ -12,7 +13,6 @@ import {
   writtenRows,
 } from '../../port/index.ts';
 import type { Connection } from './connection.ts';
-import { storageError } from './errors.ts';
 import { WRITING_CACHE_KIB } from './file.ts';
 import { addRows, findRows, putRows, removeRows, selectWhere, writeDays } from './rows.ts';
 

@@ -12,12 +12,10 @@ import {
 import { basename, dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../../core/errors.ts';
-import { tryFileLock } from '../../core/file-lock.ts';
 import { syncPath } from '../../core/files.ts';
+import { createPrivately, storageError, tryFileLock } from '../../core/sqlite-files.ts';
 import type { SavedCopy } from '../../port/index.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
-import { storageError } from './errors.ts';
-import { createPrivately } from './file.ts';
 
 /** Writes a copy of a warehouse and puts it in place by a rename, see `Warehouse.saveCopy`. */
 export function saveCopy(connection: Connection, path: string): SavedCopy {

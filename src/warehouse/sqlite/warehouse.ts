@@ -1,13 +1,11 @@
 import { realpathSync, rmSync } from 'node:fs';
 import { tables } from '../../../schema/tables.ts';
 import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
-import { type FileLock, tryFileLock } from '../../core/file-lock.ts';
+import { createPrivately, type FileLock, storageError, tryFileLock } from '../../core/sqlite-files.ts';
 import { readUnitRows } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { DayWriter } from './day-writer.ts';
-import { storageError } from './errors.ts';
-import { createPrivately } from './file.ts';
 import { damagesOf, expectSchema, migrate, refreshStatistics } from './migrate.ts';
 import { readRows, runSteps, scan, select, versionOf, withRoomToSort } from './queries.ts';
 import { saveCopy } from './save-copy.ts';

@@ -111,7 +111,7 @@ test('what is not clear is refused, and nothing is changed', async () => {
   await refused(['--user', ''], 'empty');
   await refused(['--user', user, '--organization', 'org_unknown'], 'org_unknown');
   await refused(['--user', user, '--certificate', rig.path], 'exists already');
-  const elsewhere = { ...rig.settings, archive: join(tempDir(), 'not-mounted') };
+  const elsewhere = { ...rig.settings, archives: [join(tempDir(), 'not-mounted')] };
   await expect(eraseFrom({ ...rig, settings: elsewhere }, { user })).rejects.toThrow(/is not there/);
   await rig.place.execute('UPDATE user_daily SET user_email = ? WHERE user_id <> ?', email, user);
   await refused(['--email', email], 'users have had this address');
@@ -166,7 +166,7 @@ onEachDatabase((database) => {
     const stop = new AbortController();
     stop.abort(new Error('stopped'));
     await expect(eraseFrom(rig, { user }, {}, stop.signal)).rejects.toThrow();
-    const { certificate } = await eraseFrom(rig, { user }, { archive: null });
+    const { certificate } = await eraseFrom(rig, { user }, { archives: [] });
     expect(certificate).toMatchObject({ interrupted: true });
     expect(await placesOf([user, email], { place: rig.place, archive: rig.folder, spool: '' })).toEqual([]);
   });

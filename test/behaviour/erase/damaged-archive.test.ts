@@ -1,109 +1,121 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { checkArchive, thinArchive } from '../../../jobs/archive.ts';
-import { CODECS } from '../../../src/archive/codec.ts';
-import { contentsOf } from '../../../src/archive/contents.ts';
-import { readIndex } from '../../../src/archive/read-index.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { checkArchives } from '../../../jobs/archive.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
-import { archivedRig } from '../../support/archive/archived-rig.ts';
-import { forgeIndex } from '../../support/archive/forge-index.ts';
+import { archivedRig, contentsOf } from '../../support/archive/archived-rig.ts';
 import { rawTexts } from '../../support/archive/raw-texts.ts';
+import { keep, opened } from '../../support/archive/small-archive.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
-import { contextOf } from '../../support/rig/rig.ts';
-import { leftOut } from '../../support/suite/left-out.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-30');
 
-/** The bytes of every file of an archive, but not of its lock. */
-function bytesOf(folder: string): [string, Buffer][] {
-  const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter(
-    (entry) => entry.isFile() && entry.name !== 'prune.lock',
-  );
-  return files
-    .map(({ parentPath, name }): [string, Buffer] => [name, readFileSync(join(parentPath, name))])
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-}
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 onEachDatabase((database) => {
   const exported = async () => {
     const rig = await archivedRig({ today, users: 6, reports: 2 }, database);
     await rig.run();
-    return { rig, ...(await somebody(rig)) };
+    const path = join(rig.folder, 'archive.db');
+    const before = { bytes: readFileSync(path), digest: await rig.digest() };
+    const expectUnchanged = async () => {
+      expect(readFileSync(path)).toEqual(before.bytes);
+      expect(await rig.digest()).toBe(before.digest);
+      expect(await rig.value('SELECT count(*) FROM erased')).toBe(0);
+      expect(await rig.value("SELECT count(*) FROM export_state WHERE name = 'erasure'")).toBe(0);
+    };
+    return { rig, path, before, expectUnchanged, ...(await somebody(rig)) };
   };
 
   test('an erasure ends before it changes anything if archived rows cannot be read, or removes them', async () => {
-    const { rig, user, email } = await exported();
-    const { answers } = contentsOf(await readIndex(rig.folder));
-    const hit = answers.findLast(
-      (line) => line.kind === 'day' && line.stream === 'users' && line.object !== null,
+    const { rig, path, before, expectUnchanged, user, email } = await exported();
+    const { answers } = await contentsOf(path);
+    const users = answers.flatMap((answer) =>
+      answer.kind === 'day' && answer.object !== null && answer.unit.startsWith('users ')
+        ? [{ ...answer, object: answer.object }]
+        : [],
     );
-    if (hit?.kind !== 'day' || hit.object === null) throw new Error('no users are archived');
-    const path = join(rig.folder, 'objects', hit.object.file);
-    const bytes = readFileSync(path);
-    const last = hit.object.offset + hit.object.length - 2;
-    bytes[last] = (bytes[last] ?? 0) ^ 0x20;
-    writeFileSync(path, bytes);
-    const before = { files: bytesOf(rig.folder), digest: await rig.digest() };
+    const [hit, lost] = users.toReversed();
+    if (hit === undefined || lost === undefined) throw new Error('no users are archived');
+    // A byte of an object, and one of an answer.
+    const object = before.bytes.lastIndexOf(Buffer.from(hit.object, 'hex')) + 32 + 'zstd'.length + 30;
+    const answer = before.bytes.lastIndexOf(`${lost.unit}${lost.at}{`) + 'users 2026-01-2'.length + 1;
+    for (const at of [object, answer]) before.bytes[at] = (before.bytes[at] ?? 0) ^ 0x01;
+    writeFileSync(path, before.bytes);
 
     await expect(eraseFrom(rig, { user })).rejects.toMatchObject({
       exitCode: 6,
       reason: 'archive-damaged',
     });
-    expect({ files: bytesOf(rig.folder), digest: await rig.digest() }).toEqual(before);
-    expect(await rig.value('SELECT count(*) FROM erased')).toBe(0);
-    expect(await rig.value("SELECT count(*) FROM export_state WHERE name = 'erasure'")).toBe(0);
-
+    await expectUnchanged();
     const planned = await eraseFrom(rig, { user, isDryRun: true, dropsDamaged: true });
-    expect(planned.certificate.archive).toMatchObject({ dropped: 1 });
-    expect(bytesOf(rig.folder)).toEqual(before.files);
+    expect(planned.certificate.archive).toMatchObject({ dropped: 2 });
+    await expectUnchanged();
+    // The file is replaced, so no run may write it.
+    const running = await opened(path);
+    await expect(eraseFrom(rig, { user, dropsDamaged: true })).rejects.toMatchObject({ exitCode: 75 });
+    await running.close();
 
     const erased = await daywalkInProcess(['erase', '--user', user, '--drop-damaged'], {
       env: { ...envOf(rig), DAYWALK_ARCHIVE: rig.folder },
     });
-    expect([erased.code, erased.stdout]).toEqual([0, expect.stringContaining('1 damaged object removed')]);
-    expect(readdirSync(join(rig.folder, 'objects'))).not.toContain(hit.object.file);
-    const texts = rawTexts(rig.folder).filter(([, text]) => text.includes(user) || text.includes(email));
+    expect([erased.code, erased.stdout]).toEqual([0, expect.stringContaining('2 damaged objects removed')]);
+    const texts = rawTexts(path).filter(([, text]) => text.includes(user) || text.includes(email));
     expect(texts).toEqual([]);
-    expect((await checkArchive(rig.settings)).findings).toMatchObject([
-      { kind: 'missing-file', what: path, units: `users ${hit.day}` },
+    expect(existsSync(join(rig.folder, 'archive.part.db'))).toBe(false);
+    const findings = (await checkArchives(rig.settings)).flatMap((check) => check.findings);
+    expect(findings.map(({ kind, units }) => [kind, units])).toEqual([
+      ['lost-answer', lost.unit],
+      ['missing-object', hit.unit],
     ]);
-    await expect(rig.replayInto()).rejects.toMatchObject({ exitCode: 6 });
+    expect((await rig.replayInto()).result).toMatchObject({
+      exitCode: 6,
+      lost: [lost.unit],
+      organizations: [{ damaged: [hit.unit] }],
+    });
     const streams = STREAMS.filter((stream) => stream !== 'users');
     await expect(rig.replayInto({ streams })).resolves.toMatchObject({ result: { exitCode: 0 } });
+    // What was removed holds nobody, so the next erasure needs no option.
+    const [other = ''] = await rig.column<string>(
+      "SELECT min(user_id) FROM user_daily WHERE user_id NOT LIKE 'erased%'",
+    );
+    await eraseFrom(rig, { user: other });
+    expect(rawTexts(path).filter(([, text]) => text.includes(other))).toEqual([]);
   });
 
-  test(
-    'an archive that this Node cannot decompress is refused before anything changes',
-    leftOut(CODECS.length > 1 ? 'this Node has every codec' : null),
-    async () => {
-      const { rig, user } = await exported();
-      for (const name of readdirSync(join(rig.folder, 'objects'))) {
-        const path = join(rig.folder, 'objects', name);
-        renameSync(path, path.replace(/br$/, 'zst'));
-      }
-      for (const { path } of await readIndex(rig.folder))
-        forgeIndex(path, (line) => JSON.parse(JSON.stringify(line).replaceAll('.br"', '.zst"')));
-      const before = { files: bytesOf(rig.folder), digest: await rig.digest() };
-      const refused = { exitCode: 6, hint: 'use the version of Node that wrote the archive' };
-      for (const dropsDamaged of [false, true])
-        await expect(eraseFrom(rig, { user, dropsDamaged })).rejects.toMatchObject(refused);
-      await expect(rig.replayInto()).rejects.toMatchObject(refused);
-      // A data file of which a part is needed would be copied.
-      const [first = ''] = readdirSync(join(rig.folder, 'objects'));
-      writeFileSync(
-        join(rig.folder, 'objects', first),
-        Buffer.concat([readFileSync(join(rig.folder, 'objects', first)), Buffer.from('x')]),
-      );
-      const prune = thinArchive(rig.settings, { olderThanDays: 400, isDryRun: false }, contextOf(today));
-      await expect(prune).rejects.toMatchObject(refused);
-      expect(bytesOf(rig.folder).map(([name]) => name)).toEqual(before.files.map(([name]) => name));
-      expect(await rig.digest()).toBe(before.digest);
-      expect(await rig.value('SELECT count(*) FROM erased')).toBe(0);
-    },
-  );
+  test('an erasure ends before it changes anything if the archive cannot be written again', async () => {
+    const { rig, expectUnchanged, user } = await exported();
+    const { statfsSync } = fs;
+    vi.spyOn(fs, 'statfsSync').mockImplementation(((path: string) =>
+      Object.assign(statfsSync(path), { bavail: 3 })) as typeof fs.statfsSync);
+    syncBuiltinESMExports();
+    await expect(eraseFrom(rig, { user })).rejects.toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining('free bytes'),
+    });
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+    await expectUnchanged();
+  });
+
+  test('an erasure goes on while a run of another organization writes the archive', async () => {
+    const { rig, path, user, email } = await exported();
+    const running = await opened(path);
+    await keep(running, { orgId: 'org_other', text: `{"of":"${user}, who is somebody else there"}` });
+    await eraseFrom(rig, { user });
+    await keep(running, { orgId: 'org_other', text: '{"n":2}' });
+    await running.close();
+    const own = rawTexts(path).filter(([, text]) => text.includes(email) || text.includes(`"${user}"`));
+    expect(own).toEqual([]);
+    expect((await contentsOf(path)).answers.filter(({ org }) => org === 'org_other')).toHaveLength(2);
+    expect((await checkArchives(rig.settings)).flatMap((check) => check.findings)).toEqual([]);
+  });
 });

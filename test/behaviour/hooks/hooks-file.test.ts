@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { tryFileLock } from '../../../src/core/file-lock.ts';
+import { tryFileLock } from '../../../src/core/sqlite-files.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

@@ -199,7 +199,7 @@ describe('a copy that cannot be written', () => {
     const copy = tempFile('bi.db');
     const hidden = join(dirname(copy), '.bi.db');
     const holder = startScript(
-      `import { tryFileLock } from './src/core/file-lock.ts';
+      `import { tryFileLock } from './src/core/sqlite-files.ts';
        const lock = tryFileLock(process.env.LOCK);
        console.log(lock !== null);
        setInterval(() => lock, 1000);`,

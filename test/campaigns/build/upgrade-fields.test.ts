@@ -5,8 +5,9 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
-import { readIndex } from '../../../src/archive/read-index.ts';
-import { forgeIndex } from '../../support/archive/forge-index.ts';
+import { setOutcome } from '../../../src/archive/answers-table.ts';
+import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
+import { contentsOf } from '../../support/archive/archived-rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -63,18 +64,13 @@ async function serve(folder: string): Promise<Record<string, string>> {
   throw new Error('the service ended before it listened');
 }
 
-/** Removes what became of the answers about days from an archive. */
+/** Forgets what became of the answers about days, as if a kill had kept it from being noted. */
 async function forgetOutcomes(archive: string): Promise<void> {
-  let forgotten = 0;
-  for (const { path, lines } of await readIndex(archive)) {
-    const days = new Set(lines.flatMap((line) => (line.kind === 'day' ? line.name : [])));
-    forgeIndex(path, (line) => {
-      if (line.kind !== 'outcome' || !line.names.some((name) => days.has(name))) return line;
-      forgotten += line.names.length;
-      return null;
-    });
-  }
-  expect(forgotten).toBeGreaterThan(50);
+  const days = (await contentsOf(archive)).answers.filter(({ kind }) => kind === 'day');
+  await withArchive(ArchiveFile.write(archive), (file) => {
+    for (const { id } of days) setOutcome(file, id, 'undecided');
+  });
+  expect(days.length).toBeGreaterThan(50);
 }
 
 onEachDatabase((database) => {

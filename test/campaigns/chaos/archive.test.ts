@@ -2,7 +2,7 @@
 
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { checkArchive } from '../../../jobs/archive.ts';
+import { checkArchives } from '../../../jobs/archive.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { killSpread } from '../../support/chaos/kill-spread.ts';
@@ -30,7 +30,7 @@ onEachDatabase((database) => {
           expect((await rig.run()).report.exitCode).toBe(0);
           digest ??= await rig.digest();
           expect(await rig.digest()).toBe(digest);
-          expect(await checkArchive(rig.settings)).toMatchObject({ findings: [], undecided: 0 });
+          expect(await checkArchives(rig.settings)).toMatchObject([{ findings: [], undecided: 0 }]);
           expect(await (await rig.replayInto()).rig.digest()).toBe(digest);
         },
       });
@@ -78,7 +78,7 @@ test('a prune that is killed at any of its writes loses no answer that a replay 
       cpSync(saved, rig.folder, { recursive: true });
     },
     check: async () => {
-      expect((await checkArchive(rig.settings)).findings).toEqual([]);
+      expect(await checkArchives(rig.settings)).toMatchObject([{ findings: [] }]);
       expect(await (await rig.replayInto()).rig.digest()).toBe(digest);
       const again = await runKilledInLayerAt(subject, { call: '', n: 0 });
       expect(again.code, again.said).toBe(0);

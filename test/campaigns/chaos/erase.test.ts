@@ -2,7 +2,7 @@
 
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { checkArchive } from '../../../jobs/archive.ts';
+import { checkArchives } from '../../../jobs/archive.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { killSpread } from '../../support/chaos/kill-spread.ts';
@@ -43,7 +43,7 @@ onEachDatabase((database) => {
           expect(await placesOf([user, email], searched)).toEqual([]);
           expect(await totals()).toEqual(before);
           expect(await rig.value("SELECT count(*) FROM export_state WHERE name = 'erasure'")).toBe(0);
-          expect(await checkArchive(rig.settings)).toMatchObject({ findings: [], undecided: 0 });
+          expect(await checkArchives(rig.settings)).toMatchObject([{ findings: [], undecided: 0 }]);
           const digest = await rig.digest();
           expect((await rig.run()).report).toMatchObject({ exitCode: 0, rowsWritten: 0 });
           expect(await (await rig.replayInto()).rig.digest()).toBe(digest);

@@ -2,7 +2,7 @@
 
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { checkArchive } from '../../../jobs/archive.ts';
+import { checkArchives } from '../../../jobs/archive.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { type ArchivedRig, archivedRig } from '../../support/archive/archived-rig.ts';
 import { killSpread } from '../../support/chaos/kill-spread.ts';
@@ -77,7 +77,7 @@ onEachDatabase((database) => {
               "SELECT count(*) FROM export_state WHERE name LIKE 'eras%' AND name <> 'erased-keys'",
             ),
           ).toBe(0);
-          expect(await checkArchive(rig.settings)).toMatchObject({ findings: [], undecided: 0 });
+          expect(await checkArchives(rig.settings)).toMatchObject([{ findings: [], undecided: 0 }]);
           expect(await (await rig.replayInto()).rig.digest()).toBe(await rig.digest());
         },
       });
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
               "SELECT count(*) FROM export_state WHERE name LIKE 'eras%' AND name <> 'erased-keys'",
             ),
           ).toBe(0);
-          expect(await (await rig.replayInto({}, { archive: other.folder })).rig.digest()).toBe(
+          expect(await (await rig.replayInto({}, { archives: [other.folder] })).rig.digest()).toBe(
             await rig.digest(),
           );
         },

@@ -1,6 +1,8 @@
-import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/archive.ts';
-import { contentsOf } from '../../../src/archive/contents.ts';
-import { readIndex } from '../../../src/archive/read-index.ts';
+import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/replay.ts';
+import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
+import type { Contents } from '../../../src/archive/contents.ts';
+import { readContents } from '../../../src/archive/readable.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { EmulatorOptions } from '../../../src/emulator/emulator.ts';
@@ -32,11 +34,11 @@ export async function archivedRig(
 ): Promise<ArchivedRig> {
   const rig = await createRig(options, { database });
   const folder = tempDir();
-  const settings = { ...rig.settings, ...changed, archive: folder };
+  const settings = { ...rig.settings, ...changed, archives: [folder] };
   const replayWith = (target: Settings, request: Partial<ReplayRequest>, more: Partial<Settings>) =>
     replay(
       // Without a key and a URL, there is no request.
-      { ...target, ...changed, archive: folder, apiKey: null, baseUrl: null, appUrl: null, ...more },
+      { ...target, ...changed, archives: [folder], apiKey: null, baseUrl: null, appUrl: null, ...more },
       { streams: STREAMS, wait: false, ...request },
       contextOf(rig.today),
     );
@@ -45,7 +47,11 @@ export async function archivedRig(
     settings,
     folder,
     run: (request: RunRequest = {}): Promise<Ran> =>
-      rig.run({ ...request, settings: { ...changed, archive: folder, ...request.settings } }),
+      rig.run({
+        clock: hastyClock(request.now ?? rig.today),
+        ...request,
+        settings: { ...changed, archives: [folder], ...request.settings },
+      }),
     replay: (request = {}, more = {}) => replayWith(rig.settings, request, more),
     replayInto: async (request = {}, more = {}) => {
       const target = rigOver(rig.emulator, await database.migrated(), rig.today);
@@ -54,12 +60,25 @@ export async function archivedRig(
   };
 }
 
+/** What an archive knows. */
+export function contentsOf(archive: string): Promise<Contents> {
+  return withArchive(ArchiveFile.read(archive), readContents);
+}
+
 /** The archived answers about a unit, with what became of them: `believed committed`. */
-export async function fatesOf(folder: string, stream: string, day: UtcDay): Promise<string[]> {
-  const { answers, outcomeOf } = contentsOf(await readIndex(folder));
-  return answers.flatMap((line) =>
-    line.kind === 'day' && line.stream === stream && line.day === day
-      ? [`${line.verdict} ${outcomeOf(line)}`]
+export async function fatesOf(archive: string, stream: string, day: UtcDay): Promise<string[]> {
+  const { answers } = await contentsOf(archive);
+  return answers.flatMap((answer) =>
+    answer.kind === 'day' && answer.unit === `${stream} ${day}`
+      ? [`${answer.verdict} ${answer.outcome}`]
       : [],
   );
 }
+
+/** The machine's clock at 03:00 UTC of a day, on which no run waits for more answers than it has. */
+export function hastyClock(now: UtcDay): Clock {
+  const clock = systemClock(new Date(`${now}T03:00:00Z`));
+  return { ...clock, sleep: (ms, signal) => clock.sleep(Math.min(ms, HASTE_MS), signal) };
+}
+
+const HASTE_MS = 2;

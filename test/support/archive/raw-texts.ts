@@ -1,74 +1,89 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { brotliDecompressSync, constants, zstdDecompressSync } from 'node:zlib';
+import { existsSync, readFileSync } from 'node:fs';
+import { zstdDecompressSync } from 'node:zlib';
 
-/** Leftovers are short, and objects follow each other; more steps than this between two of them are an error of a test. */
-const TORN_BYTES_MAX = 1_000_000;
+const PAGE_BYTES = 16_384;
+/** Of the log, and of each page in it. */
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+/** Overflow pages begin with the number of the next one. */
+const POINTER_BYTES = 4;
 /** The first bytes of each text that zstd has compressed (RFC 8878, 3.1.1). */
 const ZSTD_MAGIC = Buffer.from('28b52ffd', 'hex');
 
-/** A text that stands in a data file. */
-interface Found {
-  readonly offset: number;
-  readonly text: string;
+interface Page {
+  readonly number: number;
+  readonly place: string;
+  readonly bytes: Buffer;
 }
 
-/** Every text in the data files of an archive, by its place, also what no line names and what a kill has torn. */
-export function rawTexts(archive: string): [place: string, text: string][] {
-  const folder = join(archive, 'objects');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap((name) => {
-    const bytes = readFileSync(join(folder, name));
-    const found = name.endsWith('.zst') ? zstdTextsIn(bytes) : brotliTextsIn(bytes);
-    return found.map(({ offset, text }): [string, string] => [`${name}:${offset} raw`, text]);
+/**
+ * Every text in the pages of an archive and of its log: as it stands there, and decompressed, also what no row names. It reads
+ * bytes and knows no table.
+ */
+export function rawTexts(file: string): [place: string, text: string][] {
+  const pages = [...pagesOf(file), ...loggedPagesOf(`${file}-wal`)];
+  const numbered = new Map(pages.map((page) => [page.number, page.bytes]));
+  return pages.flatMap(({ place, bytes }) => {
+    const found: [string, string][] = [[place, bytes.toString('latin1')]];
+    for (let at = bytes.indexOf(ZSTD_MAGIC); at >= 0; at = bytes.indexOf(ZSTD_MAGIC, at + 1))
+      for (const text of textsAt(bytes, at, numbered)) found.push([`${place}, byte ${at}, raw`, text]);
+    return found;
   });
 }
 
-/** The texts in bytes, one after the other, with whatever can be read of a torn one. */
-function zstdTextsIn(bytes: Buffer): Found[] {
-  const found: Found[] = [];
-  for (let offset = bytes.indexOf(ZSTD_MAGIC); offset >= 0; ) {
-    const next = bytes.indexOf(ZSTD_MAGIC, offset + 1);
-    found.push({ offset, text: zstdText(bytes.subarray(offset, next < 0 ? bytes.length : next)) });
-    offset = next;
-  }
-  return found;
+function pagesOf(path: string): Page[] {
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  return Array.from({ length: Math.ceil(bytes.length / PAGE_BYTES) }, (_, index) => ({
+    number: index + 1,
+    place: `${path}, page ${index + 1}`,
+    bytes: bytes.subarray(index * PAGE_BYTES, (index + 1) * PAGE_BYTES),
+  }));
 }
 
-function zstdText(bytes: Buffer): string {
+function loggedPagesOf(path: string): Page[] {
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  const pages: Page[] = [];
+  for (let at = LOG_HEADER_BYTES; at + FRAME_HEADER_BYTES < bytes.length; ) {
+    const number = bytes.readUInt32BE(at);
+    at += FRAME_HEADER_BYTES;
+    pages.push({ number, place: `${path}, byte ${at}`, bytes: bytes.subarray(at, at + PAGE_BYTES) });
+    at += PAGE_BYTES;
+  }
+  return pages;
+}
+
+/** What can be read from a place on: in its page, or in its page and those that may follow. */
+function textsAt(page: Buffer, at: number, pages: ReadonlyMap<number, Buffer>): string[] {
+  const own = decompressed([page.subarray(at)]);
+  if (own !== null) return [own];
+  const texts: string[] = [];
+  for (let end = at + ZSTD_MAGIC.length; end + POINTER_BYTES <= page.length; end += 1) {
+    const next = page.readUInt32BE(end);
+    if (next < 2 || !pages.has(next)) continue;
+    const text = decompressed([page.subarray(at, end), ...chainFrom(next, pages)]);
+    if (text !== null) texts.push(text);
+  }
+  return texts;
+}
+
+function chainFrom(first: number, pages: ReadonlyMap<number, Buffer>): Buffer[] {
+  const chain: Buffer[] = [];
+  const seen = new Set<number>();
+  for (let next = first; next !== 0 && !seen.has(next); ) {
+    const page = pages.get(next);
+    if (page === undefined) break;
+    seen.add(next);
+    chain.push(page.subarray(POINTER_BYTES));
+    next = page.readUInt32BE(0);
+  }
+  return chain;
+}
+
+/** The text that begins with some bytes; null if nobody can read it. Bytes after its end are ignored. */
+function decompressed(parts: readonly Buffer[]): string | null {
   try {
-    return String(zstdDecompressSync(bytes));
-  } catch {
-    // Nobody can read it.
-    return '';
-  }
-}
-
-function brotliTextsIn(bytes: Buffer): Found[] {
-  const found: Found[] = [];
-  let skipped = 0;
-  for (let offset = 0; offset < bytes.length; ) {
-    const next = brotliTextAt(bytes, offset);
-    if (next === null) {
-      skipped += 1;
-      offset += 1;
-      if (skipped > TORN_BYTES_MAX) throw new Error('the bytes of a data file are no objects');
-    } else {
-      found.push({ offset, text: next.text });
-      offset += next.length;
-    }
-  }
-  return found;
-}
-
-function brotliTextAt(bytes: Buffer, offset: number): { length: number; text: string } | null {
-  // What can be read of a torn text comes too.
-  const options = { finishFlush: constants.BROTLI_OPERATION_FLUSH, info: true };
-  try {
-    const result: unknown = brotliDecompressSync(bytes.subarray(offset), options);
-    const { buffer, engine } = Object(result);
-    const length = Number(engine.bytesWritten);
-    return length === 0 ? null : { length, text: String(buffer) };
+    const text = String(zstdDecompressSync(Buffer.concat(parts)));
+    return text === '' ? null : text;
   } catch {
     return null;
   }

@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allTables } from '../../../schema/tables.ts';
-import { contentsOf, objectsIn } from '../../../src/archive/contents.ts';
-import { placeKey } from '../../../src/archive/data-files.ts';
-import { withObjects } from '../../../src/archive/object-reader.ts';
-import { readIndex } from '../../../src/archive/read-index.ts';
+import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
+import { fileOfArchive } from '../../../src/archive/archive-place.ts';
+import { objectsIn } from '../../../src/archive/contents.ts';
+import { ObjectReader } from '../../../src/archive/objects.ts';
+import { readContents } from '../../../src/archive/readable.ts';
 import { isPostgres } from '../../../src/port/location.ts';
 import { rawTexts } from '../archive/raw-texts.ts';
 import type { Place } from '../warehouse/each-database.ts';
@@ -81,15 +82,17 @@ function dumpOf(location: string): [string, string][] {
   return status === 0 ? [['pg_dump', stdout]] : [];
 }
 
-async function archiveTexts(folder: string): Promise<[string, string][]> {
-  if (!existsSync(folder)) return [];
-  const objects = objectsIn(contentsOf(await readIndex(folder)).answers);
-  const texts = await withObjects(folder, async (stored) => {
+async function archiveTexts(archive: string): Promise<[string, string][]> {
+  const path = archive === '' ? '' : fileOfArchive(archive);
+  if (!existsSync(path)) return [];
+  const texts = await withArchive(ArchiveFile.read(path), async (file) => {
     const read: [string, string][] = [];
-    for (const ref of objects) read.push([placeKey(ref), await stored.get(ref)]);
+    const objects = new ObjectReader(file);
+    for (const sha256 of objectsIn(readContents(file).answers))
+      read.push([sha256, await objects.get(sha256)]);
     return read;
   });
-  return [...texts, ...rawTexts(folder), ...filesIn(folder), ...filesIn(join(folder, 'index'))];
+  return [...texts, ...rawTexts(path)];
 }
 
 function filesIn(folder: string): [string, string][] {

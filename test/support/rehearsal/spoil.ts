@@ -1,5 +1,6 @@
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { tempDir } from '../suite/temp-dir.ts';
 import type { Check } from './judge.ts';
 import type { Rehearsed } from './rehearse.ts';
@@ -43,17 +44,25 @@ export const FAULTS: readonly Spoiled[] = [
     finds: /^other digests of .*tokens_daily/,
     plant: async (rehearsed) => {
       const archive = copyOf(rehearsed.archive);
-      for (const file of newestFiles(join(archive, 'index'))) rmSync(file);
+      changed(archive, (db) => {
+        db.exec(
+          'CREATE TEMP TABLE gone AS SELECT id FROM answers WHERE substr(at, 1, 10) = (SELECT max(substr(at, 1, 10)) FROM answers)',
+        );
+        db.exec('DELETE FROM outcomes WHERE answer IN (SELECT id FROM gone)');
+        db.exec('DELETE FROM answers WHERE id IN (SELECT id FROM gone)');
+      });
       return { ...rehearsed, archive };
     },
   },
   {
     what: 'the erased person is in the archive again',
     check: 'the erasure',
-    finds: /^the erased person is in .*planted/,
+    finds: /^the erased person is in .*archive\.db, page/,
     plant: async (rehearsed) => {
       const archive = copyOf(rehearsed.archive);
-      writeFileSync(join(archive, 'index', 'planted'), `{"user":"${rehearsed.erased.user}"}`);
+      changed(archive, (db) =>
+        db.prepare("INSERT INTO meta VALUES ('planted', ?, 0)").run(rehearsed.erased.user),
+      );
       return { ...rehearsed, archive };
     },
   },
@@ -76,10 +85,9 @@ function copyOf(archive: string): string {
   return copy;
 }
 
-/** The files of an index that the runs of the last night have written. A name has a number, then the instant. */
-function newestFiles(folder: string): string[] {
-  const names = readdirSync(folder).sort();
-  const dateOf = (name: string) => name.split('-')[1]?.slice(0, 'yyyymmdd'.length) ?? '';
-  const last = names.map(dateOf).sort().at(-1);
-  return names.filter((name) => dateOf(name) === last).map((name) => join(folder, name));
+/** Changes the file of an archive with SQL. */
+function changed(archive: string, change: (db: Sqlite.Database) => void): void {
+  const db = new Sqlite(join(archive, 'archive.db'));
+  change(db);
+  db.close();
 }

@@ -1,7 +1,7 @@
 // @module-tag campaign/answers
 
 import { expect, test } from 'vitest';
-import type { DayLine } from '../../../src/archive/lines.ts';
+import type { DayAnswer } from '../../../src/archive/answers.ts';
 import { outcomeFrom } from '../../../src/archive/reconcile.ts';
 import { type Random, SEED, sequence } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
@@ -18,19 +18,28 @@ interface Unit {
 
 /** A night: an answer is noted, committed, and its outcome noted, unless a kill comes between. */
 interface Night {
-  readonly line: DayLine;
+  readonly answer: DayAnswer;
   readonly isCommitted: boolean;
   readonly said: 'committed' | 'dropped' | null;
 }
 
-const lineOf = (
+const answerOf = (
   night: number,
   instant: number,
-  { content, verdict }: Pick<DayLine, 'content' | 'verdict'>,
-): DayLine => ({
-  ...{ kind: 'day', name: `run:${night}`, org: 'org', run: `${night}`, emails: 'keep', policy: '' },
+  { content, verdict }: Pick<DayAnswer, 'content' | 'verdict'>,
+): DayAnswer => ({
+  ...{
+    kind: 'day',
+    archive: '',
+    id: night,
+    org: 'org',
+    run: `${night}`,
+    writer: 'w',
+    emails: 'keep',
+    policy: '',
+  },
   at: new Date(Date.UTC(2026, 0, 20 + instant)).toISOString(),
-  ...{ stream: 'users', day: '2026-01-18', verdict, object: null, rows: 0, content, own: true },
+  ...{ unit: 'users 2026-01-18', outcome: 'undecided', verdict, object: null, rows: 0, content, own: true },
   ...{ requests: 1, today: '2026-01-20', settleDays: 3 },
 });
 
@@ -38,7 +47,7 @@ const lineOf = (
 function live(random: Random): Night[] {
   const unit: Unit = { lastPulledAt: null, contentSha256: null, isCommitted: true };
   const nights: Night[] = [];
-  let open: { line: DayLine; isCommitted: boolean } | null = null;
+  let open: { answer: DayAnswer; isCommitted: boolean } | null = null;
   const pulls = new Set<number>();
   let version = 1;
   let instant = 0;
@@ -53,7 +62,7 @@ function live(random: Random): Night[] {
     // The next run decides first, before it changes the ledger.
     if (open !== null) {
       const view = unit.lastPulledAt === null ? undefined : { ...unit, cursor: null };
-      const said = outcomeFrom(open.line, view, isAlone);
+      const said = outcomeFrom(open.answer, view, isAlone);
       nights.push({ ...open, said });
       open = null;
     }
@@ -64,16 +73,17 @@ function live(random: Random): Night[] {
     if (unit.contentSha256 === content || random() < 0.8) instant = night;
     isAlone = !pulls.has(instant);
     pulls.add(instant);
-    const line = lineOf(night, instant, { content, verdict });
+    const answer = answerOf(night, instant, { content, verdict });
     const isFailed = random() < 0.1;
     const isKilledEarly = random() < 0.3;
     const isCommitted = verdict === 'believed' && !isFailed && !isKilledEarly;
-    if (isCommitted) Object.assign(unit, { lastPulledAt: line.at, contentSha256: line.content, isCommitted });
+    if (isCommitted)
+      Object.assign(unit, { lastPulledAt: answer.at, contentSha256: answer.content, isCommitted });
     const isKilledLate = isCommitted && random() < 0.3;
-    if (isKilledEarly || isKilledLate) open = { line, isCommitted };
-    else nights.push({ line, isCommitted, said: isCommitted ? 'committed' : 'dropped' });
+    if (isKilledEarly || isKilledLate) open = { answer, isCommitted };
+    else nights.push({ answer, isCommitted, said: isCommitted ? 'committed' : 'dropped' });
     // A failure and a doubt are pulls too. They leave the content, and are recorded after the archive has noted the outcome.
-    if (!isCommitted && !isKilledEarly) Object.assign(unit, { lastPulledAt: line.at, isCommitted });
+    if (!isCommitted && !isKilledEarly) Object.assign(unit, { lastPulledAt: answer.at, isCommitted });
   }
   return nights;
 }
@@ -82,10 +92,10 @@ test(`the ledger says what a kill kept from being noted, in ${WORLDS} worlds`, (
   process.stderr.write(`DAYWALK_SEED=${SEED} repeats the nights of the archive\n`);
   const seen = { committed: 0, dropped: 0 };
   for (let index = 0; index < WORLDS; index += 1) {
-    for (const { line, isCommitted, said } of live(sequence(SEED * 31 + index))) {
-      expect({ index, at: line.at, said }).toEqual({
+    for (const { answer, isCommitted, said } of live(sequence(SEED * 31 + index))) {
+      expect({ index, at: answer.at, said }).toEqual({
         index,
-        at: line.at,
+        at: answer.at,
         said: isCommitted ? 'committed' : 'dropped',
       });
       seen[isCommitted ? 'committed' : 'dropped'] += 1;
@@ -95,8 +105,8 @@ test(`the ledger says what a kill kept from being noted, in ${WORLDS} worlds`, (
 });
 
 test('what was replaced by a later pull stays undecided', () => {
-  const line = lineOf(1, 1, { content: 'content', verdict: 'believed' });
+  const answer = answerOf(1, 1, { content: 'content', verdict: 'believed' });
   const later = new Date(Date.UTC(2026, 1, 1)).toISOString();
   const unit = { lastPulledAt: later, contentSha256: 'content', cursor: null, isCommitted: true };
-  expect(outcomeFrom(line, unit, true)).toBeNull();
+  expect(outcomeFrom(answer, unit, true)).toBeNull();
 });

@@ -1,0 +1,184 @@
+import {
+  type ChosenAnswers,
+  chooseAnswers,
+  hasArchive,
+  type ObjectRef,
+  partsOf,
+  type ReadArchives,
+  type ReplayScope,
+  withArchives,
+} from '../src/archive/index.ts';
+import type { JobContext } from '../src/core/clock.ts';
+import { FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { adviceOf, UsageError } from '../src/core/errors.ts';
+import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
+import { packageVersion } from '../src/core/files.ts';
+import { canonicalJson } from '../src/core/json.ts';
+import { isDailyStream, type Stream } from '../src/core/stream.ts';
+import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { readOrganizations } from '../src/ledger/index.ts';
+import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import { privacyOf } from '../src/privacy/index.ts';
+import { expectEmailSalt, readState, writeState } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { requireArchives } from './archive.ts';
+import { erasureOptions } from './erase.ts';
+
+/** Reports that are read at once. */
+const PAGE_REPORTS = 100;
+/** The name under which the warehouse keeps the instant that it was rebuilt for. */
+const MARK = 'replayed-as-of';
+
+/** What to replay. */
+export interface ReplayRequest {
+  /** @default the first day of the service */
+  readonly from?: UtcDay | undefined;
+  /** @default yesterday (UTC) */
+  readonly until?: UtcDay | undefined;
+  readonly streams: readonly Stream[];
+  /** What was committed by this instant. @default the newest */
+  readonly asOf?: Date | undefined;
+  /** Wait for a run to end instead of failing with exit code 75. */
+  readonly wait: boolean;
+}
+
+/** The result of a replay. */
+export interface ReplayResult {
+  readonly exitCode: ExitCode;
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  /** An ISO instant; null for the newest answers. */
+  readonly asOf: string | null;
+  readonly organizations: readonly ReplayReport[];
+  /** Units whose newest archived answer is lost; they stay as they are. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Rebuilds the warehouse from archived answers, without a request. May be repeated and interrupted at will. What cannot be read in
+ * a damaged archive is left out and named.
+ * @throws {UsageError} if the archive cannot answer, or the warehouse is not empty and an instant is asked for.
+ * @throws {BusyError} if new addresses of erased people cannot be swept now; everything is stored, and a repetition sweeps.
+ */
+export async function replay(
+  settings: Settings,
+  request: ReplayRequest,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<ReplayResult> {
+  const archives = requireArchives(settings);
+  const { emails, warehouse: location } = settings;
+  const firstDay = request.from ?? FIRST_DAY;
+  const lastDay = request.until ?? yesterdayOf(clock.now());
+  const asOf = request.asOf ?? null;
+  for (const archive of archives) expectArchive(archive);
+  return withWarehouse(location, { clock, signal, create: true }, async (warehouse) => {
+    const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
+    try {
+      if (asOf !== null) await expectEmpty(warehouse, asOf);
+      await expectEmailSalt(warehouse, emails, false);
+      const policy = privacyOf(emails).fingerprint;
+      const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };
+      const place = { warehouse, clock, signal };
+      const replayed = await withArchives(archives, place, (read) => replayAll(read, scope, place));
+      await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
+      const codes = replayed.organizations.map(({ exitCode }) => exitCode);
+      const exitCode = worstExit([replayed.lost.length > 0 ? EXIT.storage : EXIT.ok, ...codes]);
+      return { exitCode, from: firstDay, until: lastDay, asOf: asOf?.toISOString() ?? null, ...replayed };
+    } finally {
+      await lock.release();
+    }
+  });
+}
+
+async function replayAll(
+  archives: ReadArchives,
+  scope: ReplayScope,
+  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse },
+): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
+  const { organizations: chosen, lost } = chooseAnswers(archives.contents, scope);
+  const organizations: ReplayReport[] = [];
+  for (const answers of chosen)
+    organizations.push(
+      await replayOrganization(replayedFrom(archives, answers), { ...place, versions: versions() }),
+    );
+  return { organizations, lost };
+}
+
+function expectArchive(archive: string): void {
+  if (hasArchive(archive)) return;
+  throw new UsageError(`there is no archive at ${archive}`, { reason: 'no-archive' });
+}
+
+function versions(): Readonly<Record<string, string>> {
+  return { daywalk: packageVersion(), node: process.versions.node };
+}
+
+/** The past can only be rebuilt where nothing else is, or where the same replay was interrupted. */
+async function expectEmpty(warehouse: Warehouse, asOf: Date): Promise<void> {
+  const mark = canonicalJson(asOf.toISOString());
+  if ((await readState(warehouse, '', MARK)) === mark) return;
+  if ((await readOrganizations(warehouse)).length > 0) {
+    throw new UsageError(
+      `${warehouse.location} is not empty, and the past is rebuilt in an empty warehouse only`,
+      {
+        hint: 'name a new warehouse',
+      },
+    );
+  }
+  await writeState(warehouse, '', MARK, mark);
+}
+
+function replayedFrom(
+  archives: ReadArchives,
+  { orgId, days, readiness }: ChosenAnswers,
+): ReplayedOrganization {
+  return {
+    orgId,
+    days: days.flatMap(({ archive, unit, object, ...answer }) => {
+      const { stream, day } = partsOf(unit);
+      if (!isDailyStream(stream) || day === null) return [];
+      return {
+        ...{ orgId, stream, day: parseDay(day), pulledAt: new Date(answer.at) },
+        ...{ isOwn: answer.own, requests: answer.requests, today: parseDay(answer.today) },
+        ...{ settleDays: answer.settleDays, emails: answer.emails },
+        pages: async () => (object === null ? [] : readablePages(archives, { archive, sha256: object })),
+      };
+    }),
+    readiness: readiness && readinessFrom(archives, orgId, readiness),
+  };
+}
+
+function readinessFrom(
+  archives: ReadArchives,
+  orgId: string,
+  { last, objects, ...found }: NonNullable<ChosenAnswers['readiness']>,
+): NonNullable<ReplayedOrganization['readiness']> {
+  let { isPartial } = found;
+  return {
+    ...{ orgId, pulledAt: new Date(last.at), cursor: last.cursor, emails: last.emails },
+    pages: async function* () {
+      for (let start = 0; start < objects.length; start += PAGE_REPORTS) {
+        const page: string[] = [];
+        for (const object of objects.slice(start, start + PAGE_REPORTS)) {
+          const texts = await readablePages(archives, object);
+          if (texts === null) isPartial = true;
+          else page.push(...texts);
+        }
+        yield page;
+      }
+    },
+    isPartial: () => isPartial,
+  };
+}
+
+/** The rows of an object; null if they cannot be read. */
+async function readablePages(archives: ReadArchives, object: ObjectRef): Promise<string[] | null> {
+  try {
+    return await archives.pagesOf(object);
+  } catch (error) {
+    if (adviceOf(error).reason === 'archive-damaged') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import { BusyError, StorageError } from '../core/errors.ts';
+import { canonicalJson } from '../core/json.ts';
+import { joinErased, joinLists, parseErased, readErased } from '../erased/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { type ErasedList, NOBODY } from '../privacy/index.ts';
+import { checksumOf } from './answers.ts';
+import type { ArchiveFile, Patience } from './archive-file.ts';
+import { digestOf } from './objects.ts';
+
+/**
+ * Who was erased from an archive: kept beside the answers, so that a warehouse that is rebuilt from them knows it.
+ * @throws {StorageError} if the list is damaged.
+ */
+export function readErasedList(file: ArchiveFile): ErasedList {
+  const row = file.query('read', () => file.prepare('SELECT list, checksum FROM erased').get());
+  if (!Array.isArray(row)) return NOBODY;
+  const [text, checksum] = row;
+  const list = checksum === checksumOf(String(text)) ? parseErased(String(text)) : undefined;
+  if (list !== undefined) return list;
+  throw new StorageError(`read ${file.path}: its list of erased people is damaged`, {
+    hint: 'restore it from a backup: without it, a replay could store erased people again',
+  });
+}
+
+/**
+ * Gives the archive and the warehouse the erased of both, so that neither brings anyone back to the other.
+ * @returns the list of both.
+ * @throws {StorageError} if the list of the archive is damaged or cannot be written.
+ */
+export async function shareErased(
+  file: ArchiveFile,
+  warehouse: Pick<Warehouse, 'select' | 'transact'>,
+  patience: Patience,
+): Promise<ErasedList> {
+  const own = await readErased(warehouse);
+  const kept = readErasedList(file);
+  const joined = joinLists(own, kept);
+  if (joined.entries.length > own.entries.length) await joinErased(warehouse, kept);
+  if (joined.entries.length === kept.entries.length) return kept;
+  return file.transact('list the erased in', patience, () => {
+    // Another process may have listed somebody meanwhile.
+    const all = joinLists(joined, readErasedList(file));
+    writeErasedList(file, all);
+    return all;
+  });
+}
+
+/** Keeps a list. Call it inside a transaction. */
+export function writeErasedList(file: ArchiveFile, list: ErasedList): void {
+  const text = canonicalJson(list);
+  file
+    .prepare('INSERT OR REPLACE INTO erased (id, list, checksum) VALUES (1, ?, ?)')
+    .run(text, checksumOf(text));
+}
+
+/** Where the archive keeps how many entries of an organization it was swept by. It may outlive the organization. */
+function sweptName(org: string): string {
+  return `swept ${digestOf(org)}`;
+}
+
+/** Notes by which list an archive is swept from now on. Call it inside a transaction, before anything is swept. */
+export function noteSwept(file: ArchiveFile, list: ErasedList, org: string): void {
+  file.setMeta(sweptName(org), String(countOf(list, org)));
+}
+
+/**
+ * Makes sure that an archive was not swept by a longer list than the one that a run has read: its answers may name somebody who
+ * was erased. Call it in the transaction that keeps them.
+ * @throws {BusyError} if it was.
+ */
+export function expectNotSwept(file: ArchiveFile, list: ErasedList, org: string): void {
+  if (Number(file.meta(sweptName(org)) ?? 0) <= countOf(list, org)) return;
+  throw new BusyError('somebody was erased from the archive meanwhile; nothing more was stored', {
+    hint: 'repeat the command',
+  });
+}
+
+function countOf({ entries }: ErasedList, org: string): number {
+  return entries.filter(({ orgId }) => orgId === org).length;
+}

@@ -1,0 +1,45 @@
+import { fileOfArchive, isWritten } from './archive-place.ts';
+
+export { type DayAnswer, partsOf } from './answers.ts';
+export { type ChosenAnswers, chooseAnswers, type ReplayScope } from './choose.ts';
+export type { ObjectRef } from './contents.ts';
+export type { ErasedCounts } from './erase-answers.ts';
+export type { OpenArchive } from './open-archive.ts';
+export type { Pruned } from './prune.ts';
+export type { ReadArchives } from './read-archives.ts';
+export type { ShownAnswer, ShownAnswers, ShownUnit } from './show-answers.ts';
+export type { ArchiveCheck } from './verify-archive.ts';
+
+// The calls below load the driver of SQLite: only opening a warehouse explains why it cannot be loaded.
+
+/**
+ * True if something was written into an archive.
+ * @throws {UsageError} if it is of an earlier build.
+ */
+export function hasArchive(archive: string): boolean {
+  return isWritten(fileOfArchive(archive));
+}
+
+export const openArchive: typeof import('./open-archive.ts').openArchive = async (options) =>
+  (await import('./open-archive.ts')).openArchive(options);
+
+export const withArchives: typeof import('./read-archives.ts').withArchives = async (...call) =>
+  (await import('./read-archives.ts')).withArchives(...call);
+
+export const verifyArchive: typeof import('./verify-archive.ts').verifyArchive = async (archive) =>
+  (await import('./verify-archive.ts')).verifyArchive(archive);
+
+export const showAnswers: typeof import('./show-answers.ts').showAnswers = async (...call) =>
+  (await import('./show-answers.ts')).showAnswers(...call);
+
+export const pruneArchive: typeof import('./prune.ts').pruneArchive = async (...call) =>
+  (await import('./prune.ts')).pruneArchive(...call);
+
+export const expectErasable: typeof import('./erase-answers.ts').expectErasable = async (...call) =>
+  (await import('./erase-answers.ts')).expectErasable(...call);
+
+export const eraseFromArchive: typeof import('./erase-answers.ts').eraseFromArchive = async (...call) =>
+  (await import('./erase-answers.ts')).eraseFromArchive(...call);
+
+export const forgetErased: typeof import('./erase-answers.ts').forgetErased = async (...call) =>
+  (await import('./erase-answers.ts')).forgetErased(...call);

@@ -1,0 +1,83 @@
+import { DefectError } from '../core/errors.ts';
+import { joinErased } from '../erased/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { Answer } from './answers.ts';
+import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
+import { type Contents, joinContents, type ObjectRef, unitKeyOf } from './contents.ts';
+import { readErasedList, shareErased } from './erased-list.ts';
+import { ObjectReader, splitPages } from './objects.ts';
+import { isAliveIn } from './open-archive.ts';
+import { readContents } from './readable.ts';
+import { reconcile } from './reconcile.ts';
+
+/** Archives that are open for a replay. All reads see one state of each. */
+export interface ReadArchives {
+  readonly contents: Contents;
+  /**
+   * The rows of an object, by page.
+   * @throws {DamagedError} with the reason `archive-damaged` if it is missing or damaged.
+   */
+  pagesOf(object: ObjectRef): Promise<string[]>;
+}
+
+/**
+ * Reads archives for a replay: gives them and the warehouse the erased of all, and decides by the ledger what a killed run has
+ * left undecided. Answers of a run that is alive are left out until it says what became of them.
+ * @throws {UsageError} if one of them is not there.
+ * @throws {StorageError} if a list of the erased is damaged.
+ */
+export async function withArchives<Result>(
+  archives: readonly string[],
+  { warehouse, ...patience }: Patience & { readonly warehouse: Warehouse },
+  use: (archives: ReadArchives) => Promise<Result>,
+): Promise<Result> {
+  for (const archive of archives) await shareList(archive, { warehouse, ...patience });
+  const files = new Map<string, { readonly file: ArchiveFile; readonly objects: ObjectReader }>();
+  try {
+    const all: Contents[] = [];
+    for (const archive of archives) {
+      const file = ArchiveFile.read(archive);
+      files.set(file.path, { file, objects: new ObjectReader(file) });
+      file.holdSnapshot();
+      all.push(await decidedContents(file, warehouse));
+    }
+    return await use({
+      contents: joinContents(all),
+      pagesOf: async ({ archive, sha256 }) => {
+        const objects = files.get(archive)?.objects;
+        if (objects === undefined) throw new DefectError('read archived rows', `${archive} is not open`);
+        return splitPages(await objects.get(sha256));
+      },
+    });
+  } finally {
+    for (const { file } of files.values()) file.close();
+  }
+}
+
+/** Shares the list of the erased. An archive that has all of it is not written. */
+async function shareList(
+  archive: string,
+  { warehouse, ...patience }: Patience & { readonly warehouse: Warehouse },
+): Promise<void> {
+  const kept = await withArchive(ArchiveFile.read(archive), readErasedList);
+  const joined = await joinErased(warehouse, kept);
+  if (joined.entries.length > kept.entries.length)
+    await withArchive(ArchiveFile.write(archive), (file) => shareErased(file, warehouse, patience));
+}
+
+async function decidedContents(file: ArchiveFile, warehouse: Pick<Warehouse, 'read'>): Promise<Contents> {
+  const contents = readContents(file);
+  const isAlive = isAliveIn(file);
+  const pulls = new Map<string, number>();
+  for (const answer of contents.answers) pulls.set(pullKey(answer), (pulls.get(pullKey(answer)) ?? 0) + 1);
+  const isAlone = (answer: Answer) => pulls.get(pullKey(answer)) === 1;
+  const decided = await reconcile({ answers: contents.answers, isAlive, isAlone }, warehouse);
+  const answers = contents.answers
+    .filter(({ outcome, writer }) => outcome !== 'undecided' || !isAlive(writer))
+    .map((answer) => ({ ...answer, outcome: decided.get(answer) ?? answer.outcome }));
+  return { ...contents, answers };
+}
+
+function pullKey(answer: Answer): string {
+  return `${unitKeyOf(answer)} ${answer.at}`;
+}
