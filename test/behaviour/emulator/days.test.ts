@@ -90,6 +90,8 @@ describe('a day that is given', () => {
     expect((await at.rows('tokens', DAY))[0]).toHaveProperty('emulator_extra');
     at.emulator.setQuirks({ unknownFields: false, lies: { zeroDays: [parseDay(DAY)] } });
     expect((await at.rows('tokens', DAY))[0]).toMatchObject({ billable_tokens: 0, by_model: [] });
+    at.emulator.setQuirks({ lies: { twice: {} } });
+    expect(await at.rows('tokens', DAY)).toEqual([TOKENS, { ...TOKENS, billable_tokens: 31 }]);
     at.emulator.setQuirks({ lies: { lateDays: [parseDay(DAY)] } });
     expect(await at.rows('tokens', DAY)).toEqual([]);
     const revise = () => at.emulator.revise({ kind: 'restate', day: parseDay(DAY) });
