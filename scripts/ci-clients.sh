@@ -8,6 +8,7 @@ export PATH=$PWD/node_modules/.bin:$PATH
 root=$PWD
 
 PYTHON_CLIENT=openapi-python-client==0.29.1
+REQUESTS=requests==2.34.2
 TYPESCRIPT=typescript@5.9.3
 OPENAPI_TYPESCRIPT=(openapi-typescript@7.13.0 openapi-fetch@0.17.0)
 HEY_API=(@hey-api/openapi-ts@0.99.0 zod@4.6.7)
@@ -79,12 +80,15 @@ typescript openapi-typescript 'openapi-typescript openapi.json -o api.d.ts' "${O
 typescript hey-api 'openapi-ts -f hey-api.config.ts' "${HEY_API[@]}"
 typescript orval 'orval --config orval.config.mjs' "${ORVAL[@]}"
 
-if make_environment "$work/venv" 11 12 "$PYTHON_CLIENT" >"$work/install.txt" 2>&1; then
+if make_environment "$work/venv" 11 12 "$PYTHON_CLIENT" "$REQUESTS" >"$work/install.txt" 2>&1; then
   # It formats the package with a program of its own environment.
   (cd "$work" && PATH=$work/venv/bin:$PATH openapi-python-client generate --path openapi.json --meta none --output-path agent_platform_api_client \
     --fail-on-warning >generate.txt 2>&1) || { cat "$work/generate.txt"; fail 'openapi-python-client has findings'; }
   PYTHONPATH=$work PYTHONDONTWRITEBYTECODE=1 in_both_ways "$work/venv/bin/python" test/support/emulator/clients/python_client.py ||
     fail 'the client of openapi-python-client'
+  # The programs of docs/emulator.md; the one for Python needs requests.
+  PATH=$work/venv/bin:$PATH npx vitest run test/behaviour/documentation/emulator-programs.test.ts ||
+    fail 'a program of docs/emulator.md'
 else
   tail -5 "$work/install.txt"
   skip 'the client for Python' "$PYTHON_CLIENT could not be installed with Python 3.11 or 3.12"

@@ -47,7 +47,7 @@ give() {
   chmod 0700 "$data"
 }
 
-node dist/src/cli/main.js emulate --users 5 --reports 2 --today 2026-02-10 >"$work/emulator" 2>/dev/null &
+node dist/src/cli/main.js emulate --realistic --users 5 --reports 2 --today 2026-02-10 >"$work/emulator" 2>/dev/null &
 emulator=$!
 for _ in $(seq 100); do [ -s "$work/emulator" ] && break || sleep 0.1; done
 url=$(node -p "JSON.parse(require('fs').readFileSync('$work/emulator', 'utf8')).url")
