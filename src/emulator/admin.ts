@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Access } from './access.ts';
 import type { DaysDescription } from './days.ts';
 import { parseRules, type Rule } from './faults/rules.ts';
 import { findRequests, parseCriteria, toLoggedRequest } from './find-requests.ts';
 import type { JournalEntry, JournalSnapshot } from './journal.ts';
 import { day, integer, object } from './parse.ts';
 import { parseQuirks, type Quirks } from './quirks.ts';
-import type { Keys } from './request.ts';
+import type { Access, Keys } from './request.ts';
 import { titleOf } from './response.ts';
 import { parseRevision, type RevisionOutcome, type RevisionRequest } from './revise.ts';
 import type { EmulatedSession } from './sessions.ts';

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UsageError } from '../core/errors.ts';
-import { openAccess } from './access.ts';
 import { ADMIN_PATH, answerAdmin, type Controls } from './admin.ts';
 import { applyActions } from './faults/apply.ts';
 import { type FaultEngine, openFaults, parseRules, type Rule } from './faults/rules.ts';
@@ -14,7 +13,14 @@ import {
 } from './options.ts';
 import { answerPage, PAGE_PATH } from './page.ts';
 import { parseQuirks, type Quirks } from './quirks.ts';
-import { type ApiCall, identifyCaller, readTarget, receiveUpload, type Upload } from './request.ts';
+import {
+  type ApiCall,
+  identifyCaller,
+  openAccess,
+  readTarget,
+  receiveUpload,
+  type Upload,
+} from './request.ts';
 import { compressResponse, type PreparedResponse, showsResponse } from './response.ts';
 import { type RevisionOutcome, type RevisionRequest, revise } from './revise.ts';
 import { deliver, listen, runLater } from './server.ts';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html, raw } from 'hono/html';
 import { UsageError } from '../core/errors.ts';
-import type { Access } from './access.ts';
 import { ADMIN_PATH, type Controls, readBody } from './admin.ts';
 import type { JournalEntry } from './journal.ts';
 import { checkToday } from './options.ts';
 import { DEFAULT_QUIRKS, type Quirks } from './quirks.ts';
+import type { Access } from './request.ts';
 
 /** The path of the page that shows the emulator to people. */
 export const PAGE_PATH = '/';

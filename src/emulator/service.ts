@@ -2,12 +2,11 @@ import { ANALYTICS_BASE_PATH, READINESS_PATH, SESSIONS_PATH } from '../contract/
 import type { Clock } from '../core/clock.ts';
 import type { Stream } from '../core/stream.ts';
 import { openLru } from './dataset/lru.ts';
-import { answerDaily } from './endpoints/daily.ts';
+import { answerDaily, answerUsers, usersPageNumber } from './endpoints/analytics.ts';
 import { chooseStatus } from './endpoints/lies.ts';
 import { readRange } from './endpoints/params.ts';
 import { answerReadiness, readinessPageNumber } from './endpoints/readiness.ts';
 import { ALLOW_POST, answerSessions } from './endpoints/sessions.ts';
-import { answerUsers, usersPageNumber } from './endpoints/users.ts';
 import { OPENAPI_DOCUMENT, OPENAPI_PATH } from './openapi/document.ts';
 import type { Quirks, RateLimitQuirk } from './quirks.ts';
 import {

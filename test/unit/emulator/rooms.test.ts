@@ -9,7 +9,6 @@ const ORDER = [
   'parse',
   'quirks',
   'response',
-  'access',
   'request',
   'sessions',
   'days',
