@@ -55,7 +55,11 @@ export async function runDemo(
 ): Promise<DemoResult> {
   const path = join(directory, DEMO_FILE);
   if (!keep) await clearDemoWarehouse(path, context.clock);
-  const emulator = await startEmulator({ ...DEMO_ORGANIZATION, today: dayOf(context.clock.now()) });
+  const emulator = await startEmulator({
+    ...DEMO_ORGANIZATION,
+    realistic: true,
+    today: dayOf(context.clock.now()),
+  });
   try {
     const request = { command: 'demo', streams: STREAMS, force: false, newestFirst: false, wait: false };
     const report = await runExport(demoSettings(path, emulator), request, context);

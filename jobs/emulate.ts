@@ -1,13 +1,27 @@
 import { readFileSync } from 'node:fs';
+import {
+  type ChosenAnswers,
+  type CommittedAnswers,
+  chooseAnswers,
+  partsOf,
+  withCommitted,
+} from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { dayOf, type UtcDay } from '../src/core/day.ts';
+import { dayOf, FIRST_DAY, parseDay, type UtcDay } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
-import { hasCode } from '../src/core/files.ts';
-import { parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
+import { isDailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
+import { type DaySource, parseDays, parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
 
 /** What to emulate. The emulator chooses what is not given. */
 interface EmulationRequest {
   readonly port: number;
+  /**
+   * The address to listen on; beyond loopback only with a token.
+   * @default '127.0.0.1'
+   */
+  readonly host?: string | undefined;
+  /** Needed to see keys and to change anything. */
+  readonly token?: string | undefined;
   readonly seed?: number | undefined;
   readonly users?: number | undefined;
   readonly reports?: number | undefined;
@@ -22,6 +36,14 @@ interface EmulationRequest {
   readonly rulesFile?: string | undefined;
   /** Path of a JSON file with behaviours to switch. */
   readonly quirksFile?: string | undefined;
+  /** Deviate from the specification where services are likely to. */
+  readonly realistic?: boolean | undefined;
+  /** Path of a file with the rows of some days, a line of JSON for each. */
+  readonly daysFile?: string | undefined;
+  /** The archive of a run, whose answers are served instead of generated rows. */
+  readonly archive?: string | undefined;
+  /** The ID of one of the organizations of the archive; needed if there are several. */
+  readonly organization?: string | undefined;
 }
 
 /** How to reach the emulated service. */
@@ -40,12 +62,20 @@ export async function emulateService(
   { clock, signal }: Pick<JobContext<never>, 'clock' | 'signal'>,
   onListening: (service: EmulatedService) => void,
 ): Promise<void> {
-  const { rulesFile, quirksFile, today, ...options } = request;
-  const rules = readJson(rulesFile, parseRules);
-  const quirks = readJson(quirksFile, parseQuirks);
-  const emulator = await explainPortErrors(request.port, () =>
-    startEmulator({ ...options, rules, quirks, clock, today: today ?? dayOf(clock.now()) }),
-  );
+  const { rulesFile, quirksFile, daysFile, archive, organization, today, ...options } = request;
+  const rules = readInput(rulesFile, (text) => parseRules(JSON.parse(text)));
+  const quirks = readInput(quirksFile, (text) => parseQuirks(JSON.parse(text)));
+  const archived = archive === undefined ? undefined : await readArchivedDays(archive, organization);
+  const days = readInput(daysFile, (text) => parseDays(text, archived?.days)) ?? archived?.days;
+  const emulator = await startEmulator({
+    ...options,
+    rules,
+    quirks,
+    days,
+    orgId: archived?.orgId,
+    clock,
+    today: today ?? dayOf(clock.now()),
+  });
   try {
     const { url, apiKey, orgId } = emulator;
     onListening({ url, apiKey, orgId });
@@ -55,24 +85,10 @@ export async function emulateService(
   }
 }
 
-/** Turns the errors of an unusable port into usage errors. */
-async function explainPortErrors<Started>(port: number, start: () => Promise<Started>): Promise<Started> {
-  try {
-    return await start();
-  } catch (error) {
-    if (!hasCode(error, 'EADDRINUSE', 'EACCES')) throw error;
-    const why = hasCode(error, 'EADDRINUSE') ? 'the port is in use' : 'this user may not use it';
-    throw new UsageError(`listen on port ${port}: ${why}`, {
-      cause: error,
-      hint: 'give another --port, or 0 for any free one',
-    });
-  }
-}
-
-function readJson<Value>(file: string | undefined, parse: (json: unknown) => Value): Value | undefined {
+function readInput<Value>(file: string | undefined, parse: (text: string) => Value): Value | undefined {
   if (file === undefined) return undefined;
   try {
-    return parse(JSON.parse(readFileSync(file, 'utf8')));
+    return parse(readFileSync(file, 'utf8'));
   } catch (error) {
     const hint = error instanceof UsageError ? error.hint : 'give the path of a file with one JSON document';
     throw new UsageError(`read ${file}: ${messageOf(error)}`, { cause: error, hint });
@@ -84,4 +100,122 @@ function waitForAbort(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** An organization as runs have archived it. */
+export interface ArchivedOrganization {
+  readonly orgId: string;
+  /** Its days: the newest committed answer about each. Days that were never committed have no rows. */
+  readonly days: DaySource;
+}
+
+/** Any day of an archive is before it. */
+const END = parseDay('9999-12-31');
+/** Characters of all rows, which are held in memory. */
+const CHARS_MAX = 1024 ** 3;
+
+/**
+ * Reads the rows of an archive, and changes nothing in it.
+ * @param organization the ID of one of its organizations; needed if there are several.
+ * @throws {UsageError} if there is no archive, it does not have the organization, or it is too large.
+ * @throws {StorageError} if it is damaged.
+ */
+export function readArchivedDays(archive: string, organization?: string): Promise<ArchivedOrganization> {
+  // Whatever the policy was, the answers are served as it left them.
+  const scope = { firstDay: FIRST_DAY, lastDay: END, asOf: null, emails: 'keep', policy: '' } as const;
+  return withCommitted(archive, async (committed) => {
+    const { organizations } = chooseAnswers(committed.contents, { ...scope, streams: STREAMS });
+    const own = chooseOrganization(organizations, organization, archive);
+    const rows = await readRows(committed, own, archive);
+    const description = { days: describe(rows), removed: describeRemoved(own, committed.erased) };
+    return {
+      orgId: own.orgId,
+      days: {
+        rowsOf: (stream, date) => rows.get(nameOf(stream, date))?.texts ?? [],
+        reports: () => rows.get(nameOf('readiness', ''))?.texts ?? [],
+        describe: () => description,
+      },
+    };
+  });
+}
+
+function chooseOrganization(
+  chosen: readonly ChosenAnswers[],
+  organization: string | undefined,
+  folder: string,
+): ChosenAnswers {
+  const possible = chosen.filter(({ orgId }) => organization === undefined || orgId === organization);
+  const [own, another] = possible;
+  if (own !== undefined && another === undefined) return own;
+  const organizations = chosen.map(({ orgId }) => orgId).join(', ');
+  if (organizations === '') {
+    throw new UsageError(`the archive ${folder} has no committed answers`, {
+      hint: 'name the archive of a run that has ended',
+    });
+  }
+  const problem = organization === undefined ? 'has several organizations' : `does not have ${organization}`;
+  throw new UsageError(`the archive ${folder} ${problem}`, {
+    reason: 'organization-unclear',
+    hint: `choose one of ${organizations}`,
+    facts: { organizations },
+  });
+}
+
+interface RowsOfDay {
+  readonly stream: Stream;
+  readonly date: string;
+  readonly texts: readonly string[];
+}
+
+async function readRows(
+  { rowsOf }: CommittedAnswers,
+  { days, readiness }: ChosenAnswers,
+  archive: string,
+): Promise<Map<string, RowsOfDay>> {
+  const units = [
+    ...days.flatMap(({ unit, object }) => {
+      const { stream, day: date } = partsOf(unit);
+      if (!isDailyStream(stream) || date === null) return [];
+      return [{ stream, date, objects: object === null ? [] : [object] }];
+    }),
+    { stream: 'readiness' as const, date: '', objects: readiness?.objects.map(({ sha256 }) => sha256) ?? [] },
+  ];
+  const rows = new Map<string, RowsOfDay>();
+  let chars = 0;
+  for (const { stream, date, objects } of units) {
+    const texts: string[] = [];
+    for (const object of objects) {
+      const own = await rowsOf(object);
+      chars += own.reduce((sum, text) => sum + text.length, 0);
+      if (chars > CHARS_MAX) refuseSize(archive);
+      texts.push(...own);
+    }
+    rows.set(nameOf(stream, date), { stream, date, texts });
+  }
+  return rows;
+}
+
+function refuseSize(folder: string): never {
+  throw new UsageError(`the archive ${folder} has more than ${CHARS_MAX} characters of rows`, {
+    hint: 'thin it out with daywalk archive prune, in a copy',
+  });
+}
+
+function nameOf(stream: Stream, date: string): string {
+  return `${stream} ${date}`;
+}
+
+function describe(rows: ReadonlyMap<string, RowsOfDay>): ReturnType<DaySource['describe']>['days'] {
+  return [...rows.values()].map(({ stream, date, texts }) => ({ stream, date, rows: texts.length }));
+}
+
+const LEFT_OF_EMAILS = { hash: 'hashes stand for email addresses', drop: 'email addresses' } as const;
+
+/** What the policy of the runs has removed before it came into the archive. */
+function describeRemoved({ days, readiness }: ChosenAnswers, erased: number): string[] {
+  const modes = new Set([...days.map(({ emails }) => emails), ...(readiness ? [readiness.last.emails] : [])]);
+  return [
+    ...(['hash', 'drop'] as const).filter((mode) => modes.has(mode)).map((mode) => LEFT_OF_EMAILS[mode]),
+    ...(erased > 0 ? ['people who were erased: pseudonyms stand for them'] : []),
+  ];
 }

@@ -47,7 +47,7 @@ give() {
   chmod 0700 "$data"
 }
 
-node dist/src/cli/main.js emulate --users 5 --reports 2 --today 2026-02-10 >"$work/emulator" 2>/dev/null &
+node dist/src/cli/main.js emulate --realistic --users 5 --reports 2 --today 2026-02-10 >"$work/emulator" 2>/dev/null &
 emulator=$!
 for _ in $(seq 100); do [ -s "$work/emulator" ] && break || sleep 0.1; done
 url=$(node -p "JSON.parse(require('fs').readFileSync('$work/emulator', 'utf8')).url")
@@ -109,3 +109,25 @@ for delay in 0 0.05 0.1 0.5 2; do
   [ "$code" = 143 ] || { cat "$work/stderr"; fail "SIGTERM after $delay s ended it with $code"; }
   [ $((SECONDS - began)) -le 5 ] || fail 'SIGTERM took longer than 5 s'
 done
+
+# The emulator for other machines: only with a token, without which no key can be read.
+give 1000
+expect 2 1000 emulate --host 0.0.0.0
+grep -q DAYWALK_EMULATE_TOKEN_FILE "$work/stderr" || fail 'the emulator does not say how to give it a token'
+printf 'token-of-the-image' >"$data/token"
+chown 1000:1000 "$data/token"
+inside 1000 env -i "${environment[@]}" DAYWALK_EMULATE_TOKEN_FILE=/data/token "${entry[@]}" \
+  emulate --host 0.0.0.0 --users 5 --reports 2 --today 2026-02-10 >"$work/served" 2>"$work/stderr" &
+outer=$!
+for _ in $(seq 100); do [ -s "$work/served" ] && break || sleep 0.1; done
+[ -s "$work/served" ] || { cat "$work/stderr"; fail 'the emulator does not start'; }
+node -e 'const { url, apiKey } = JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8"));
+  const keys = (headers) => fetch(`${url}/__admin/keys`, { headers });
+  Promise.all([keys({}), keys({ authorization: "Bearer token-of-the-image" })]).then(async ([without, own]) => {
+    const right = without.status === 401 && !(await without.text()).includes(apiKey) && (await own.json()).owner === apiKey;
+    process.exitCode = right ? 0 : 1;
+  });' "$work/served" || fail 'the emulator in it does not keep its keys'
+kill -TERM "$(listening_first "$outer")"
+code=0
+wait "$outer" || code=$?
+[ "$code" = 143 ] || fail "SIGTERM ended the emulator with $code"

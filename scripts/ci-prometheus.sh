@@ -93,7 +93,7 @@ export DAYWALK_NOW=2026-02-10T03:00:00Z DAYWALK_LOG=silent
 # A day in the past that one endpoint refuses: a hole.
 printf '[{"match":{"stream":"tools","day":"2026-01-27"},"action":{"type":"status","status":422}}]' >"$work/faults.json"
 # A program that runs in the background replaces its shell, so that kill ends it and not the shell around it.
-(cd "$work" && exec node "$main" emulate --port 0 --users 5 --reports 3 --today 2026-02-10 --rules faults.json) \
+(cd "$work" && exec node "$main" emulate --realistic --port 0 --users 5 --reports 3 --today 2026-02-10 --rules faults.json) \
   >"$work/emulator.json" &
 started+=($!)
 eventually test -s "$work/emulator.json"

@@ -41,7 +41,7 @@ const RULES = [
 ];
 
 async function fill(location: string) {
-  const emulator = await startEmulator({ ...SERVICE, rules: parseRules(RULES) });
+  const emulator = await startEmulator({ realistic: true, ...SERVICE, rules: parseRules(RULES) });
   const run = () =>
     runExport(
       {

@@ -35,7 +35,7 @@ export interface Trial {
 
 /** Starts an organization of 60 users without any stored day. */
 export async function openTrial(python: string): Promise<Trial> {
-  const emulator = await startEmulator({ today: TODAY, users: 60, reports: 20 });
+  const emulator = await startEmulator({ realistic: true, today: TODAY, users: 60, reports: 20 });
   const folder = mkdtempSync(join(tmpdir(), 'daywalk-peer-trial-'));
   const dltArgs = () => [
     ...['-W', 'ignore', EXPORT, '--to', 'sqlite', '--folder', folder],

@@ -46,6 +46,7 @@ export async function measure(
   const { users, days } = organization;
   const last = shiftDay(FIRST, days - 1);
   const emulator = await startEmulator({
+    realistic: true,
     today: shiftDay(last, NIGHTS + 1),
     users,
     reports: 0,

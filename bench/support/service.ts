@@ -44,6 +44,7 @@ export async function startService(organization: Organization): Promise<Service>
     today,
     users: organization.users,
     steady: organization.steady ?? true,
+    realistic: true,
     cacheBytesMax: CACHE_BYTES_MAX,
     journalEntriesMax: JOURNAL_ENTRIES_MAX,
   };

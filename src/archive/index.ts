@@ -6,7 +6,7 @@ export type { ObjectRef } from './contents.ts';
 export type { ErasedCounts } from './erase-answers.ts';
 export type { OpenArchive } from './open-archive.ts';
 export type { Pruned } from './prune.ts';
-export type { ReadArchives } from './read-archives.ts';
+export type { CommittedAnswers, ReadArchives } from './read-archives.ts';
 export type { ShownAnswer, ShownAnswers, ShownUnit } from './show-answers.ts';
 export type { ArchiveCheck } from './verify-archive.ts';
 
@@ -25,6 +25,9 @@ export const openArchive: typeof import('./open-archive.ts').openArchive = async
 
 export const withArchives: typeof import('./read-archives.ts').withArchives = async (...call) =>
   (await import('./read-archives.ts')).withArchives(...call);
+
+export const withCommitted: typeof import('./read-archives.ts').withCommitted = async (...call) =>
+  (await import('./read-archives.ts')).withCommitted(...call);
 
 export const verifyArchive: typeof import('./verify-archive.ts').verifyArchive = async (archive) =>
   (await import('./verify-archive.ts')).verifyArchive(archive);

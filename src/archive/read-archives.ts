@@ -5,7 +5,7 @@ import type { Answer } from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { type Contents, joinContents, type ObjectRef, unitKeyOf } from './contents.ts';
 import { readErasedList, shareErased } from './erased-list.ts';
-import { ObjectReader, splitPages } from './objects.ts';
+import { ObjectReader, splitPages, splitRows } from './objects.ts';
 import { isAliveIn } from './open-archive.ts';
 import { readContents } from './readable.ts';
 import { reconcile } from './reconcile.ts';
@@ -52,6 +52,38 @@ export async function withArchives<Result>(
   } finally {
     for (const { file } of files.values()) file.close();
   }
+}
+
+/** What runs have committed into one archive, while it is open. */
+export interface CommittedAnswers {
+  readonly contents: Contents;
+  /** How many people, or organizations, were erased from it. */
+  readonly erased: number;
+  /**
+   * The rows of an object, as JSON texts.
+   * @throws {DamagedError} with the reason `archive-damaged` if it is missing or damaged.
+   */
+  rowsOf(sha256: string): Promise<string[]>;
+}
+
+/**
+ * Reads what runs have committed into an archive, without their warehouse, and changes nothing.
+ * @throws {UsageError} if there is no archive.
+ */
+export function withCommitted<Result>(
+  archive: string,
+  use: (committed: CommittedAnswers) => Promise<Result>,
+): Promise<Result> {
+  return withArchive(ArchiveFile.read(archive), (file) => {
+    file.holdSnapshot();
+    const contents = readContents(file);
+    const objects = new ObjectReader(file);
+    return use({
+      contents: { ...contents, answers: contents.answers.filter(({ outcome }) => outcome === 'committed') },
+      erased: readErasedList(file).entries.length,
+      rowsOf: async (sha256) => splitRows(await objects.get(sha256)),
+    });
+  });
 }
 
 /** Shares the list of the erased. An archive that has all of it is not written. */

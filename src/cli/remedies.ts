@@ -77,6 +77,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
     `start the dashboard with --allowed-host ${host} if it has this name`,
   'dashboard-needs-token':
     'set DAYWALK_DASHBOARD_TOKEN to a long random text: openssl rand -hex 32; or listen on 127.0.0.1',
+  'emulator-needs-token':
+    'write a long random text into a file, openssl rand -hex 32, and name the file in DAYWALK_EMULATE_TOKEN_FILE; or leave out --host',
   'address-unusable': 'name another port with --listen, for example 127.0.0.1:0 for any free one',
   'metric-needs-dimension': ({ dimension = '' }) => `add it: --by date,${dimension}`,
 };

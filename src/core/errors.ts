@@ -228,6 +228,7 @@ export const REASONS = [
   'metric-needs-dimension',
   'host-not-allowed',
   'dashboard-needs-token',
+  'emulator-needs-token',
   'address-unusable',
   'address-as-user',
 ] as const;

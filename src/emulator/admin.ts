@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
+import type { DaysDescription } from './days.ts';
 import { parseRules, type Rule } from './faults/rules.ts';
-import type { JournalSnapshot } from './journal.ts';
+import { findRequests, parseCriteria, toLoggedRequest } from './find-requests.ts';
+import type { JournalEntry, JournalSnapshot } from './journal.ts';
 import { day, integer, object } from './parse.ts';
 import { parseQuirks, type Quirks } from './quirks.ts';
-import type { Keys } from './request.ts';
+import type { Access, Keys } from './request.ts';
+import { titleOf } from './response.ts';
 import { parseRevision, type RevisionOutcome, type RevisionRequest } from './revise.ts';
 import type { EmulatedSession } from './sessions.ts';
 
@@ -18,6 +21,8 @@ export interface EmulatedRepository {
 /** Reads and changes the emulator while it runs. Requests below `/__admin` do the same. */
 export interface Controls {
   readonly keys: Keys;
+  /** Restores everything as it was at the start: data, sessions, rules with their counters, quirks, day, latency, journal. */
+  reset(): void;
   journal(): JournalSnapshot;
   /** Sets the counts to 0. The counters of the rules, which decide when they fire, are kept. */
   resetJournal(): void;
@@ -39,7 +44,7 @@ export interface Controls {
    * @throws {UsageError} for an unknown quirk or value.
    */
   setQuirks(changes: Partial<Quirks>): void;
-  /** Restores all defaults, even of quirks that were set at the start. */
+  /** Restores all defaults (`realistic` ones, if that was asked for), even of quirks that were set at the start. */
   resetQuirks(): void;
   /**
    * Sets the delay before each response in milliseconds, 0 to 600,000.
@@ -51,12 +56,21 @@ export interface Controls {
    * @throws {UsageError} when the request names something that does not exist.
    */
   revise(request: RevisionRequest): RevisionOutcome;
+  /** The days whose rows are given, and what was removed from them on purpose. */
+  days(): DaysDescription;
+  /**
+   * Gives the rows of days: lines of JSON, as docs/emulator.md describes them. Days that were given before stay.
+   * @throws {UsageError} for an invalid line; then nothing changes.
+   */
+  putDays(lines: string): void;
+  /** Takes back {@link putDays}; days that were given at the start stay. */
+  clearDays(): void;
   repositories(): readonly EmulatedRepository[];
   /** The created sessions in their current state, the oldest first. */
   sessions(): readonly EmulatedSession[];
 }
 
-/** Requests below this path control the emulator. They need no key and bypass faults, latency and journal. */
+/** Requests below this path control the emulator. They need no API key and bypass faults, latency and journal. */
 export const ADMIN_PATH = '/__admin';
 
 /** Maximum bytes of a request body. */
@@ -70,11 +84,20 @@ interface Route {
   readonly what: string;
   /** Receives the body as JSON (null without one) and returns the JSON of the response. */
   run(controls: Controls, body: unknown): unknown;
+  /** The body is handed over as text. */
+  readonly takesText?: true;
 }
 
 const ROUTES: Readonly<Record<RouteName, Route>> = {
   'GET ': { what: 'this list', run: list },
-  'GET /keys': { what: 'one API key per role', run: ({ keys }) => keys },
+  'POST /reset': {
+    what: 'restores everything as it was at the start, sessions and journal too',
+    run: (controls) => controls.reset(),
+  },
+  'GET /keys': {
+    what: 'one API key per role, and the JWT that creates sessions',
+    run: (controls) => ({ ...controls.keys, jwt: controls.quirks().sessionsJwt }),
+  },
   'GET /rules': { what: 'the fault rules', run: (controls) => controls.rules() },
   'PUT /rules': {
     what: 'replaces the fault rules; body: a list of rules',
@@ -94,6 +117,17 @@ const ROUTES: Readonly<Record<RouteName, Route>> = {
   'DELETE /quirks': { what: 'restores the default quirks', run: (controls) => controls.resetQuirks() },
   'GET /journal': { what: 'totals and the last requests', run: (controls) => controls.journal() },
   'DELETE /journal': { what: 'starts the counts from 0', run: (controls) => controls.resetJournal() },
+  'POST /requests/count': {
+    what: 'counts requests in the journal; body: {"method": "GET", "path": "/api/**", "query": {"limit": "100"}}',
+    run: (controls, body) => ({ count: find(controls, body).length, requestJournalDisabled: false }),
+  },
+  'POST /requests/find': {
+    what: 'shows these requests with headers and bodies; the same body',
+    run: (controls, body) => ({
+      requests: find(controls, body).map(toLoggedRequest),
+      requestJournalDisabled: false,
+    }),
+  },
   'GET /today': { what: 'the emulated day', run: (controls) => ({ today: controls.today() }) },
   'PUT /today': {
     what: 'sets the emulated day; body: {"today": "2026-03-01"}',
@@ -118,6 +152,22 @@ const ROUTES: Readonly<Record<RouteName, Route>> = {
     what: 'takes back all revisions',
     run: (controls) => controls.revise({ kind: 'revert' }),
   },
+  'GET /days': {
+    what: 'the days whose rows are given, and what was removed from them on purpose',
+    run: (controls) => controls.days(),
+  },
+  'PUT /days': {
+    what: 'gives the rows of days; body: lines of {"stream": "users", "date": "2026-03-02", "rows": []}',
+    takesText: true,
+    run(controls, body) {
+      controls.putDays(String(body));
+      return controls.days();
+    },
+  },
+  'DELETE /days': {
+    what: 'takes back the days that were put',
+    run: (controls) => controls.clearDays(),
+  },
   'GET /repositories': {
     what: 'the repository ids by which the readiness list can be filtered',
     run: (controls) => controls.repositories(),
@@ -128,21 +178,21 @@ const ROUTES: Readonly<Record<RouteName, Route>> = {
   },
 };
 
-/** A Host header that means this machine, with any port. */
-const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+function find(controls: Controls, body: unknown): readonly JournalEntry[] {
+  return findRequests(controls.journal().recent, parseCriteria(body ?? {}, 'criteria'));
+}
 
-/**
- * Responds to a request below {@link ADMIN_PATH}. An invalid body gets 400 with the remedy in `hint`. A foreign Host or
- * Origin gets 403, so that no web page can read the keys under a domain name that leads here.
- */
+/** Responds to a request below {@link ADMIN_PATH}. An invalid body gets 400 with the remedy in `hint`. */
 export async function answerAdmin(
   controls: Controls,
+  access: Access,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (!isLocal(request)) {
-    const detail = 'use 127.0.0.1, [::1] or localhost as the host, and no web page of another origin';
-    return send(response, 403, { title: 'Forbidden', detail, status: 403 });
+  const refusal = access.refusalOf(request);
+  if (refusal !== null) {
+    const { status, message: detail, headers } = refusal;
+    return send(response, status, { title: titleOf(status), detail, status }, headers);
   }
   const path = (request.url ?? '').split('?')[0]?.slice(ADMIN_PATH.length) ?? '';
   const methods = list()
@@ -152,26 +202,18 @@ export async function answerAdmin(
   if (methods.length === 0) return send(response, 404, { title: 'Not Found', detail });
   const route = Object.entries(ROUTES).find(([name]) => name === `${request.method} ${path}`)?.[1];
   if (route === undefined) {
-    response.setHeader('allow', methods.join(', '));
-    return send(response, 405, { title: 'Method Not Allowed', detail });
+    return send(response, 405, { title: 'Method Not Allowed', detail }, { allow: methods.join(', ') });
   }
   try {
-    send(response, 200, route.run(controls, await readJson(request)) ?? { done: true });
+    const text = await readBody(request);
+    const body = route.takesText === true ? text : parseBody(text);
+    send(response, 200, route.run(controls, body) ?? { done: true });
   } catch (error) {
     // A client that disconnects while it sends its body gets no response.
     if (request.destroyed && !request.complete) return;
     if (!(error instanceof UsageError)) throw error;
     send(response, 400, { title: 'Bad Request', detail: error.message, status: 400, hint: error.hint });
   }
-}
-
-/** True when the Host is this machine and the Origin, which browsers send, is the same host. */
-function isLocal({ headers }: IncomingMessage): boolean {
-  const { host = '', origin } = headers;
-  return (
-    LOOPBACK_HOST.test(host) &&
-    (origin === undefined || origin.toLowerCase() === `http://${host}`.toLowerCase())
-  );
 }
 
 function list(): { method: string; path: string; what: string }[] {
@@ -181,16 +223,26 @@ function list(): { method: string; path: string; what: string }[] {
   });
 }
 
-function send(response: ServerResponse, status: number, body: unknown): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const json = Buffer.from(JSON.stringify(body, null, 2));
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': json.length,
+    ...headers,
   });
   response.end(json);
 }
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
+/**
+ * Reads the body of a request as text.
+ * @throws {UsageError} when it is too large.
+ */
+export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
@@ -199,12 +251,11 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     // The rest is read and dropped, because a client that is still sending would not see the response.
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
   }
-  if (bytes > BODY_BYTES_MAX) {
-    throw new UsageError(`the body exceeds ${BODY_BYTES_MAX} bytes`, {
-      hint: 'send a smaller body',
-    });
-  }
-  const text = Buffer.concat(chunks).toString();
+  if (bytes <= BODY_BYTES_MAX) return Buffer.concat(chunks).toString();
+  throw new UsageError(`the body exceeds ${BODY_BYTES_MAX} bytes`, { hint: 'send a smaller body' });
+}
+
+function parseBody(text: string): unknown {
   if (text === '') return null;
   try {
     return JSON.parse(text);

@@ -1,11 +1,11 @@
 export type { EmulatedRepository } from './admin.ts';
-export type { EmulatorOptions } from './emulator.ts';
+export { type DaySource, parseDays } from './days.ts';
 export { type Emulator, startEmulator } from './emulator.ts';
 export type { Action } from './faults/action.ts';
 export { type Match, parseRules, type Rule, type When } from './faults/rules.ts';
 export type { JournalEntry, JournalSnapshot, RuleCounts } from './journal.ts';
-export type { Lies } from './quirks.ts';
-export { DEFAULT_QUIRKS, parseQuirks, type Quirks } from './quirks.ts';
+export type { EmulatorOptions } from './options.ts';
+export { DEFAULT_QUIRKS, type Lies, parseQuirks, type Quirks } from './quirks.ts';
 export { type Keys, ROLES, type Role } from './request.ts';
 export type { RevisionKind, RevisionOutcome, RevisionRequest } from './revise.ts';
 export type { EmulatedSession } from './sessions.ts';

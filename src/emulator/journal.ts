@@ -1,12 +1,30 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiCall, Role } from './request.ts';
+import type { PreparedResponse } from './response.ts';
+
+/** A body, up to a limit. */
+export interface KeptBody {
+  /** The beginning, as text. */
+  readonly text: string;
+  /** The length of the whole body. */
+  readonly bytes: number;
+}
 
 /** One request. It never contains a key. */
 export interface JournalEntry {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  /** Its arrival in the emulated time, ISO 8601. */
+  readonly arrivedAt: string;
+  /** The names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null where the service reads none. */
+  readonly body: KeptBody | null;
   /** The status that was sent; null when none was sent (yet). */
   readonly status: number | null;
+  /** What was sent, before a quirk compressed it; null when no status was sent. */
+  readonly answer: { readonly headers: Readonly<Record<string, string>>; readonly body: KeptBody } | null;
   /** Milliseconds from the request to the end of the response or connection; null while in progress. */
   readonly ms: number | null;
   /** Role of the key; null without a valid one. */
@@ -46,7 +64,7 @@ export interface JournalSnapshot {
 /** Records the progress of one request. */
 interface OpenEntry {
   /** Call it before the status is sent, because a client may read the journal as soon as it has its response. */
-  sent(status: number): void;
+  sent(response: PreparedResponse): void;
   /** Call it when the response or the connection has ended. */
   ended(): void;
 }
@@ -64,13 +82,32 @@ export interface Journal {
   reset(): void;
 }
 
-type NewRequest = Pick<ApiCall, 'method' | 'target' | 'caller'>;
-/** An entry whose request is in progress. */
-type OpenJournalEntry = { -readonly [Field in keyof JournalEntry]: JournalEntry[Field] };
+type NewRequest = Pick<ApiCall, 'method' | 'target' | 'caller' | 'upload'> & {
+  readonly headers: IncomingHttpHeaders;
+};
 
-/** Opens an empty journal that keeps the last `entriesMax` requests. */
-export function openJournal(entriesMax: number, monotonicMs: () => number): Journal {
-  let recent: OpenJournalEntry[] = [];
+/** Where a journal takes instants and keys from. */
+export interface JournalOptions {
+  /** How many requests are kept individually. */
+  readonly entriesMax: number;
+  monotonicMs(): number;
+  /** The emulated instant. */
+  now(): Date;
+  /** The keys of the organization, and the token of the emulator. */
+  secrets(): readonly string[];
+}
+
+/** Bytes of one request's body that are kept, of one response's body, and of all bodies together. */
+const REQUEST_BYTES_MAX = 16 * 1024;
+const RESPONSE_BYTES_MAX = 2 * 1024;
+const BODIES_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Opens an empty journal. */
+export function openJournal(options: JournalOptions): Journal {
+  const { entriesMax } = options;
+  // Up to twice as many entries are held, see below.
+  const share = Math.floor(BODIES_BYTES_MAX / (2 * Math.max(1, entriesMax)));
+  let recent: Kept[] = [];
   const totals = openTotals();
   const rules = { matches: openCounts(), firings: openCounts(), missed: openCounts() };
   let requests = 0;
@@ -79,23 +116,24 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
 
   return {
     begin(request, rule) {
-      const startedMs = monotonicMs();
+      const startedMs = options.monotonicMs();
       requests += 1;
       inFlight += 1;
       inFlightMax = Math.max(inFlightMax, inFlight);
-      const entry = createEntry(request, rule);
-      countArrival(totals, request, entry.path);
+      const entry = keep(request, { rule, arrivedAt: options.now(), bytesMax: share / 2 });
+      countArrival(totals, request);
       recent.push(entry);
       // Trimmed in bulk, because trimming at every request would shift the whole list each time.
       if (recent.length > 2 * entriesMax) recent = recent.slice(recent.length - entriesMax);
       return {
-        sent(status) {
+        sent({ status, headers, body }) {
           entry.status = status;
+          entry.answer = { headers, ...cut(body, Math.min(RESPONSE_BYTES_MAX, share / 2)) };
           totals.byStatus.add(String(status));
         },
         ended() {
           inFlight -= 1;
-          entry.ms = Math.round((monotonicMs() - startedMs) * 1_000) / 1_000;
+          entry.ms = Math.round((options.monotonicMs() - startedMs) * 1_000) / 1_000;
           if (entry.status === null) totals.byStatus.add('none');
         },
       };
@@ -119,7 +157,7 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
         firings: rules.firings.of(id),
         missed: rules.missed.of(id),
       })),
-      recent: recent.slice(Math.max(0, recent.length - entriesMax)).map((entry) => ({ ...entry })),
+      recent: showEntries(recent.slice(Math.max(0, recent.length - entriesMax)), options.secrets()),
     }),
     reset() {
       requests = 0;
@@ -128,6 +166,104 @@ export function openJournal(entriesMax: number, monotonicMs: () => number): Jour
       for (const counts of [...Object.values(totals), ...Object.values(rules)]) counts.clear();
     },
   };
+}
+
+/** An entry as it is held: with keys, which only {@link showEntries} removes, because showing is rare. */
+interface Kept extends Pick<JournalEntry, 'method' | 'arrivedAt' | 'role' | 'rule'> {
+  readonly url: string;
+  readonly credential: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Cut | null;
+  status: number | null;
+  ms: number | null;
+  answer: (Cut & { readonly headers: Readonly<Record<string, string>> }) | null;
+}
+
+interface Cut {
+  readonly start: Buffer;
+  readonly bytes: number;
+}
+
+function keep(
+  { method, target, caller, upload, headers }: NewRequest,
+  { rule, arrivedAt, bytesMax }: { rule: string | null; arrivedAt: Date; bytesMax: number },
+): Kept {
+  const body = upload?.body ?? null;
+  return {
+    method,
+    url: target.url,
+    credential: caller.credential,
+    headers,
+    arrivedAt: arrivedAt.toISOString(),
+    body: body === null ? null : cut(body, Math.min(REQUEST_BYTES_MAX, bytesMax)),
+    status: null,
+    ms: null,
+    answer: null,
+    role: caller.role,
+    rule,
+  };
+}
+
+/** Copies the beginning, because a part of a buffer would hold all of it. */
+function cut(body: Buffer, bytesMax: number): Cut {
+  return { start: Buffer.from(body.subarray(0, bytesMax)), bytes: body.length };
+}
+
+/** Headers whose values are credentials, whatever they are. */
+const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+function showEntries(entries: readonly Kept[], keys: readonly string[]): JournalEntry[] {
+  // Nearly all requests have one of a few credentials.
+  const hiders = new Map<string, (text: string) => string>();
+  return entries.map((entry) => {
+    const hide = hiders.get(entry.credential) ?? keyHider([entry.credential, ...keys]);
+    hiders.set(entry.credential, hide);
+    return showEntry(entry, hide);
+  });
+}
+
+function showEntry(entry: Kept, hide: (text: string) => string): JournalEntry {
+  const { method, url, arrivedAt, status, ms, role, rule } = entry;
+  const showBody = ({ start, bytes }: Cut): KeptBody => ({ text: hide(start.toString()), bytes });
+  const showHeaders = (headers: IncomingHttpHeaders) =>
+    Object.fromEntries(
+      Object.entries(headers).map(([name, value = '']) => [
+        name,
+        CREDENTIALS.has(name) ? '[key]' : hide(String(value)),
+      ]),
+    );
+  const path = url.split('?', 1)[0] ?? '';
+  return {
+    method,
+    path: hide(path),
+    query: hide(url.slice(path.length + 1)),
+    arrivedAt,
+    headers: showHeaders(entry.headers),
+    body: entry.body === null ? null : showBody(entry.body),
+    status,
+    answer:
+      entry.answer === null
+        ? null
+        : { headers: showHeaders(entry.answer.headers), body: showBody(entry.answer) },
+    ms,
+    role,
+    rule,
+  };
+}
+
+/** A shorter credential is no secret, and to hide it would make other texts unreadable. */
+const KEY_CHARS_MIN = 4;
+
+/** Returns a function that replaces keys in a text: as they are, as in a URL, and as in JSON. */
+function keyHider(keys: readonly string[]): (text: string) => string {
+  const spellings = keys
+    .filter((key) => key.length >= KEY_CHARS_MIN)
+    .flatMap((key) => [key, encodeURIComponent(key.toWellFormed()), JSON.stringify(key).slice(1, -1)])
+    .sort((a, b) => b.length - a.length)
+    .map((key) => key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  if (spellings.length === 0) return (text) => text;
+  const pattern = new RegExp(spellings.join('|'), 'g');
+  return (text) => text.replace(pattern, '[key]');
 }
 
 function openTotals() {
@@ -140,26 +276,12 @@ function openTotals() {
   };
 }
 
-function createEntry({ method, target, caller }: NewRequest, rule: string | null): OpenJournalEntry {
-  const path = hideKey(target.path, caller.credential);
-  const query = hideKey(target.url.slice(target.path.length + 1), caller.credential);
-  return { method, path, query, status: null, ms: null, role: caller.role, rule };
-}
-
-function countArrival(
-  totals: ReturnType<typeof openTotals>,
-  { target, caller }: NewRequest,
-  path: string,
-): void {
-  totals.byPath.add(path);
+function countArrival(totals: ReturnType<typeof openTotals>, { target, caller }: NewRequest): void {
+  totals.byPath.add(keyHider([caller.credential])(target.path));
   totals.byRole.add(caller.role ?? 'none');
   if (target.stream === null) return;
   totals.byStream.add(target.stream);
   totals.byDay.add(`${target.stream} ${target.days}`.trimEnd());
-}
-
-function hideKey(text: string, credential: string): string {
-  return credential === '' ? text : text.replaceAll(credential, '[key]');
 }
 
 /** Maximum number of different names; further ones count as `other`. */

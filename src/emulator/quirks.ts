@@ -137,6 +137,13 @@ const rateLimit = object(
 /** Responds with 429 above a rate. Requests with a valid key are counted. */
 export type RateLimitQuirk = Parsed<typeof rateLimit>;
 
+/** A JWT of nobody, without a signature. */
+export const EMULATED_JWT = `${base64url({ alg: 'none', typ: 'JWT' })}.${base64url({ sub: 'emulated-user' })}.`;
+
+function base64url(json: object): string {
+  return Buffer.from(JSON.stringify(json)).toString('base64url');
+}
+
 /** The default of a quirk, and the parser of its values. */
 type Quirk<T> = Parser<T> & { readonly initial: T };
 
@@ -160,8 +167,8 @@ const QUIRKS = {
   emptyDays: quirk('absent', oneOf('absent', 'zeros')),
   /** Days on which nobody is active. */
   inactiveDays: quirk([], listOf(day)),
-  /** Longest range of one request in days; a longer one gets 400. */
-  maxRangeDays: quirk(100, integer(1, 10_000)),
+  /** Longest range of one request in days; a longer one gets 400. Null: no limit. */
+  maxRangeDays: quirk(null, orNull(integer(1, 10_000))),
   /** Longest response in characters; a range that needs more gets 400. This bounds the emulator's memory. */
   maxAnswerChars: quirk(64 * 1024 * 1024, integer(1_000, 256 * 1024 * 1024)),
   /** Days before the first day with data are empty, or a range that starts there gets 400. */
@@ -185,6 +192,8 @@ const QUIRKS = {
   emptyPageWithMore: quirk(false, boolean),
   /** Each page of /users repeats the last user of the previous page, with the same numbers or with different ones. */
   overlappingPages: quirk('off', oneOf('off', 'identical', 'conflicting')),
+  /** `next_cursor` on the last page of /users. */
+  lastCursor: quirk('absent', oneOf('absent', 'null')),
   /** A cursor that is not a user id: the walk continues after that text, or gets 400. */
   unknownCursor: quirk('resume', oneOf('resume', 'reject')),
   /** Share of metrics that are null or absent. */
@@ -196,7 +205,7 @@ const QUIRKS = {
   /** Readiness reports have criteria that did not exist before. */
   newCriteria: quirk(false, boolean),
   /** Share of criteria that were skipped; their numerator is null. */
-  nullNumerators: quirk(0.05, share),
+  nullNumerators: quirk(0, share),
   /** Maximum number of reports per page of the readiness list; also the default limit. */
   readinessLimitCap: quirk(100, integer(1, PAGE_SIZE_MAX)),
   /** Order of the readiness list. */
@@ -217,8 +226,10 @@ const QUIRKS = {
   analyticsDisabled: quirk(false, boolean),
   /** Creating a session gets 403: not enabled for the organization. */
   sessionsDisabled: quirk(false, boolean),
-  /** A JWT that creates sessions like the owner's key; other endpoints respond to it with 401. */
-  sessionsJwt: quirk(null, orNull(text)),
+  /** A JWT that creates sessions like the owner's key; other endpoints respond to it with 401. Null: no JWT does. */
+  sessionsJwt: quirk(EMULATED_JWT, orNull(text)),
+  /** Whose keys may create sessions: all, or those of managers and owners, or of owners; others get 403. */
+  sessionsRoles: quirk('any', oneOf('any', 'manager', 'owner')),
   /** The computers on which sessions can be created; any other gets 400. */
   computers: quirk(['computer-1', 'computer-2', 'computer-3'], listOf(text)),
   rateLimit: quirk(null, orNull(rateLimit)),
@@ -243,6 +254,13 @@ export const DEFAULT_QUIRKS = Object.fromEntries(
   Object.entries(QUIRKS).map(([name, { initial }]) => [name, initial]),
   // The names come from the table, so the type follows from it.
 ) as Quirks;
+
+/** What services of this kind are likely to do although the specification says otherwise. */
+export const REALISTIC_QUIRKS = {
+  maxRangeDays: 100,
+  lastCursor: 'null',
+  nullNumerators: 0.05,
+} as const satisfies Partial<Quirks>;
 
 const readQuirks = object({}, QUIRKS);
 

@@ -82,6 +82,7 @@ export function revise(request: RevisionRequest, world: World): RevisionOutcome 
     default: {
       const day = requirePastDay(request, world.today());
       const streams = request.streams ?? DAILY_STREAMS;
+      refuseGiven(day, streams, world);
       const task = { request, number, world, day, stream: streams[0] ?? 'users' };
       const { change, names } = changeDay(request.kind, task);
       world.revisions.addDay({ day, streams, change: { key: `revision-${number}`, ...change } });
@@ -135,6 +136,14 @@ function requirePastDay({ kind, day }: RevisionRequest, today: UtcDay): UtcDay {
   const problem = day === undefined ? 'no day is given' : `${day} is not a past day`;
   throw new UsageError(`the emulator cannot apply the revision ${kind}: ${problem}`, {
     hint: `name a day from ${FIRST_DAY} to ${shiftDay(today, -1)}`,
+  });
+}
+
+function refuseGiven(day: UtcDay, streams: readonly DailyStream[], { days }: World): void {
+  const given = streams.find((stream) => days.rowsOf(stream, day) !== null);
+  if (given === undefined) return;
+  throw new UsageError(`the rows of ${given} ${day} are given, so no revision changes them`, {
+    hint: 'put other rows with PUT /__admin/days',
   });
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { formatListenAddress } from '../core/addresses.ts';
 import { UsageError } from '../core/errors.ts';
 import { type Framing, type PreparedResponse, titleOf } from './response.ts';
 
@@ -44,7 +45,7 @@ export async function listen(
   const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
   let closing: Promise<void> | undefined;
   return {
-    url: `http://${address.host}:${port}`,
+    url: `http://${formatListenAddress({ host: reachableHost(address.host), port })}`,
     close() {
       closing ??= new Promise((resolve) => {
         server.close(() => resolve());
@@ -53,6 +54,12 @@ export async function listen(
       return closing;
     },
   };
+}
+
+/** An address of this machine for a server that listens on all of them. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
 }
 
 /** One request and its connection. */
@@ -110,7 +117,9 @@ function send(prepared: PreparedResponse, exchange: Exchange): void {
 }
 
 function writeHead({ status, headers, body }: PreparedResponse, exchange: Exchange): void {
-  exchange.response.writeHead(status, { ...exchange.headers, ...headers, 'content-length': body.length });
+  // RFC 9110, 8.6: a 204 has no Content-Length.
+  const length = status === 204 ? {} : { 'content-length': body.length };
+  exchange.response.writeHead(status, { ...exchange.headers, ...headers, ...length });
 }
 
 function drip(

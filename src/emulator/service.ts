@@ -6,7 +6,7 @@ import { answerDaily, answerUsers, usersPageNumber } from './endpoints/analytics
 import { chooseStatus } from './endpoints/lies.ts';
 import { readRange } from './endpoints/params.ts';
 import { answerReadiness, readinessPageNumber } from './endpoints/readiness.ts';
-import { answerSessions } from './endpoints/sessions.ts';
+import { ALLOW_POST, answerSessions } from './endpoints/sessions.ts';
 import { OPENAPI_DOCUMENT, OPENAPI_PATH } from './openapi/document.ts';
 import type { Quirks, RateLimitQuirk } from './quirks.ts';
 import {
@@ -21,6 +21,15 @@ import type { World } from './world.ts';
 
 const RESPONSE_OVERHEAD_BYTES = 512;
 const OPENAPI_RESPONSE = prepareJson(200, JSON.stringify(OPENAPI_DOCUMENT));
+
+const NO_BODY = Buffer.alloc(0);
+const ALLOW_GET = 'GET, OPTIONS';
+
+/** The methods of a path, as the header Allow lists them; null where there is nothing. */
+function allowedAt({ path, stream }: RequestTarget): string | null {
+  if (path === SESSIONS_PATH) return ALLOW_POST;
+  return stream !== null || path === OPENAPI_PATH ? ALLOW_GET : null;
+}
 
 /** The emulated service, independent of HTTP. */
 export interface Service {
@@ -58,10 +67,12 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
   function route(call: ApiCall): PreparedResponse {
     const { method, target, caller, inFlight } = call;
     const { path, stream } = target;
+    const allow = allowedAt(target);
+    if (method === 'OPTIONS' && allow !== null) return { status: 204, headers: { allow }, body: NO_BODY };
     if (path === OPENAPI_PATH && method === 'GET') return OPENAPI_RESPONSE;
     if (path === SESSIONS_PATH) return answerSessions(world, call, () => admit(call.inFlight));
     if (stream === null) throw new Refusal(404, `There is nothing at ${path.slice(0, 200)}`);
-    if (method !== 'GET') throw new Refusal(405, `${method} is not allowed here`, { allow: 'GET' });
+    if (method !== 'GET') throw new Refusal(405, `${method} is not allowed here`, { allow: ALLOW_GET });
     const managersOnly = path.startsWith(ANALYTICS_BASE_PATH) || world.quirks().readinessRoles === 'manager';
     if (managersOnly) requireManager(caller);
     else requireKey(caller);

@@ -12,7 +12,8 @@ import {
   type Reports,
 } from './dataset/reports.ts';
 import { applyChanges, type DayChange, type DayVariant } from './dataset/variant.ts';
-import { DEFAULT_QUIRKS, type Quirks } from './quirks.ts';
+import { type DaySource, type GivenDays, openGivenDays } from './days.ts';
+import type { Quirks } from './quirks.ts';
 import { deriveKeys, type Keys } from './request.ts';
 import { openSessions, type Sessions, withSessions } from './sessions.ts';
 
@@ -25,7 +26,8 @@ interface WorldOptions {
   readonly reports: number;
   readonly apiKey: string | undefined;
   readonly orgId: string | undefined;
-  readonly quirks: Partial<Quirks>;
+  readonly quirks: Quirks;
+  readonly days: DaySource | null;
   readonly clock: Clock;
 }
 
@@ -37,6 +39,8 @@ export interface World {
   readonly reports: Reports;
   readonly revisions: Revisions;
   readonly sessions: Sessions;
+  /** The days that are given; call {@link World.changed} after a change. */
+  readonly days: GivenDays;
   /** The current readiness list, in the order of the quirk. */
   reportList(): ReportList;
   today(): UtcDay;
@@ -52,7 +56,7 @@ export interface World {
   lastDayWithData(range: { readonly endDate: UtcDay; readonly last: number }): number;
   /** Increases with every change. Responses of an earlier version are out of date. */
   version(): number;
-  /** Call it after every change to `revisions`. */
+  /** Call it after every change to `revisions` or `days`. */
   changed(): void;
 }
 
@@ -60,7 +64,7 @@ export interface World {
 export function openWorld(options: WorldOptions): World {
   const { seed, clock } = options;
   let today = options.today;
-  let quirks: Quirks = { ...DEFAULT_QUIRKS, ...options.quirks };
+  let { quirks } = options;
   let version = 0;
   let lateRequests = 0;
   let list: ReportList | undefined;
@@ -88,6 +92,7 @@ export function openWorld(options: WorldOptions): World {
     reports,
     revisions,
     sessions,
+    days: openGivenDays(options.days ?? undefined),
     reportList() {
       list ??= listReports(reports, revisions.reportChanges(), { today, order: quirks.readinessOrder });
       return list;

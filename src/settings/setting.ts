@@ -18,6 +18,7 @@ export type SettingGroup =
   | 'log'
   | 'clock'
   | 'dashboard'
+  | 'emulator'
   | 'serve';
 
 /** The declaration of a setting with values of a type. */

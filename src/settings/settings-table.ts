@@ -280,6 +280,18 @@ export const SETTINGS = {
     example: 'daywalk.example.com',
     parse: parseHostNames,
   }),
+  emulateToken: setting('DAYWALK_EMULATE_TOKEN', {
+    group: 'emulator',
+    doc: 'what requests must show to see the keys of the emulator or to change it, at least 16 characters; not accepted on the command line',
+    secret: true,
+    parse: parseToken,
+  }),
+  emulateTokenFile: setting('DAYWALK_EMULATE_TOKEN_FILE', {
+    group: 'emulator',
+    doc: 'a file that holds this token, used instead of DAYWALK_EMULATE_TOKEN',
+    example: '/run/secrets/daywalk-emulate-token',
+    parse: parsePath,
+  }),
   serveSchedule: setting('DAYWALK_SERVE_SCHEDULE', {
     group: 'serve',
     flag: '--schedule <cron>',

@@ -15,6 +15,8 @@ export interface Settings extends Omit<SettingValues, `${string}File`> {
   readonly appApiKey: string | null;
   /** What people log in to the dashboard with; null for none. */
   readonly dashboardToken: string | null;
+  /** What controls the emulator; null for none. */
+  readonly emulateToken: string | null;
   /** The organizations to export one after the other, each with its own key; null to export the one of `apiKey`. */
   readonly organizationsFile: OrganizationsFile | null;
   /** The proxy for requests to other machines; null for none. */
@@ -25,12 +27,21 @@ export interface Settings extends Omit<SettingValues, `${string}File`> {
 /** Where logs go: for people, for machines, or nowhere. */
 export type LogFormat = Settings['log'];
 
-type Credentials = Pick<Settings, 'apiKey' | 'appApiKey' | 'dashboardToken' | 'organizationsFile'>;
+type Credentials = Pick<
+  Settings,
+  'apiKey' | 'appApiKey' | 'dashboardToken' | 'emulateToken' | 'organizationsFile'
+>;
 
 /** Completes values by what several of them say together, and by the credentials that were read from files. */
 export function settingsOf(values: SettingValues, credentials?: Credentials): Settings {
   // A path may be a key that was written where the path of its file belongs.
-  const { apiKeyFile: _api, appApiKeyFile: _app, dashboardTokenFile: _token, ...others } = values;
+  const {
+    apiKeyFile: _api,
+    appApiKeyFile: _app,
+    dashboardTokenFile: _token,
+    emulateTokenFile: _emulateToken,
+    ...others
+  } = values;
   const { httpsProxy, httpProxy, noProxy, emailMode: mode, emailSalt: salt } = others;
   const url = httpsProxy ?? httpProxy;
   return {

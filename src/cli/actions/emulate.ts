@@ -17,6 +17,8 @@ export const emulateAction: Action = async ({ flags, job, out, log, settings }) 
   await emulateService(
     {
       port: flags.number('--port', BOUNDS.port) ?? 0,
+      host: flags.text('--host'),
+      token: settings.emulateToken ?? undefined,
       seed: flags.number('--seed', BOUNDS.seed),
       users: flags.number('--users', BOUNDS.users),
       reports: flags.number('--reports', BOUNDS.reports),
@@ -25,6 +27,10 @@ export const emulateAction: Action = async ({ flags, job, out, log, settings }) 
       latencyMs: flags.number('--latency-ms', BOUNDS.latencyMs),
       rulesFile: flags.text('--rules'),
       quirksFile: flags.text('--quirks'),
+      realistic: flags.isOn('--realistic'),
+      daysFile: flags.text('--days'),
+      archive: flags.text('--archive'),
+      organization: flags.text('--organization'),
     },
     job,
     (service) => {

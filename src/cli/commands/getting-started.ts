@@ -47,11 +47,12 @@ export const gettingStartedCommands: readonly Command[] = [
     name: 'emulate',
     summary: 'serves the whole API on this machine, with generated data',
     description:
-      'Serves the whole API on a loopback port, with data generated from the seed. When it is ready, it prints one JSON ' +
-      'line with url, apiKey and orgId. It runs until it is stopped.',
-    uses: usesOf(),
+      'Serves the whole API, by default on loopback only, with data generated from the seed. When it is ready, it prints ' +
+      'one JSON line with url, apiKey and orgId. A browser shows its state at this URL. It runs until it is stopped.',
+    uses: usesOf('emulator'),
     flags: {
       '--port <port>': 'TCP port; 0 chooses a free one (default: 0)',
+      '--host <host>': 'the address to listen on; beyond loopback it needs a token (default: 127.0.0.1)',
       '--seed <number>': 'the same seed gives the same data (default: 1)',
       '--users <number>': 'number of people in the organization (default: 250)',
       '--reports <number>': 'number of readiness reports (default: 120)',
@@ -59,6 +60,11 @@ export const gettingStartedCommands: readonly Command[] = [
       '--api-key <key>': 'the generated key to accept (default: derived from the seed)',
       '--rules <file>': 'JSON file with faults to inject',
       '--quirks <file>': 'JSON file with behaviours of the service to switch',
+      '--realistic':
+        'deviate from the specification where services of this kind are likely to: skipped criteria, ranges up to 100 days',
+      '--days <file>': 'file with the rows of some days, a line of JSON for each day of a stream',
+      '--archive <folder>': 'the archive of runs, whose newest answers are served instead of generated rows',
+      '--organization <org>': 'the ID of one organization of the archive, needed if it has several',
       '--latency-ms <ms>': 'delay of every response (default: 0)',
     },
     examples: {
@@ -66,6 +72,8 @@ export const gettingStartedCommands: readonly Command[] = [
         'an organization of 1,000 people on http://127.0.0.1:8080',
       'daywalk emulate --port 8080 --api-key trial & DAYWALK_API_KEY=trial daywalk run --base-url http://127.0.0.1:8080':
         'a complete export without the real service',
+      'DAYWALK_EMULATE_TOKEN_FILE=token.txt daywalk emulate --host 0.0.0.0 --port 8080':
+        'a service for other machines, which only the token can control',
     },
     resultIsOutput: true,
     load: async () => (await import('../actions/emulate.ts')).emulateAction,

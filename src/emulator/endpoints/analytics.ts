@@ -3,7 +3,9 @@ import { FIRST_DAY, shiftDay } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { DELEGATION, MODELS } from '../dataset/catalog.ts';
 import { type Bitset, countBits, createBitset, hasBit, nextBit, uniteBits } from '../dataset/dataset.ts';
+import type { Population } from '../dataset/population.ts';
 import { hashText, unitOf } from '../dataset/pseudo-random.ts';
+import { isRecord } from '../parse.ts';
 import type { Quirks } from '../quirks.ts';
 import type { World } from '../world.ts';
 import { type RowWriter, writeRows } from './envelope.ts';
@@ -41,16 +43,65 @@ const ROWS: Readonly<Record<OrgStream, { plain: RowSource; grouped?: RowSource; 
 export function answerDaily(world: World, stream: OrgStream, query: Query, range: RequestedRange): string {
   const { plain, grouped, groupBy } = ROWS[stream];
   const quirks = world.quirks();
-  const source = readGroupBy(query, groupBy, quirks) === null ? plain : (grouped ?? plain);
+  const isGrouped = readGroupBy(query, groupBy, quirks) !== null;
+  const source = isGrouped ? (grouped ?? plain) : plain;
   const scope = { stream, range };
   const writer = writeRows(world, scope);
   for (const day of selectDays(quirks.lies, scope, world.lastDayWithData(range))) {
     const date = shiftDay(FIRST_DAY, day);
-    source({ dataset: world.dataset, quirks, day, date }).forEach((row, index) => {
+    const given = world.days.rowsOf(stream, date);
+    if (given !== null && !isGrouped) {
+      given.forEach((json, index) => {
+        writer.addText(json, date, index);
+      });
+      continue;
+    }
+    const rows =
+      given === null
+        ? source({ dataset: world.dataset, quirks, day, date })
+        : given.flatMap((json) => groupGivenRow(stream, JSON.parse(json)));
+    rows.forEach((row, index) => {
       writer.add(row, date, index);
     });
   }
   return writer.finish();
+}
+
+/** The names under which the specification may know the model in `by_model`, in the order of their likelihood. */
+const MODEL_KEYS = ['model_id', 'model', 'model_name', 'group_key'] as const;
+
+/**
+ * Makes the rows with group_by of a row that is given, from its breakdown (specification, section 4.2, group_by rules). A row
+ * without the breakdown has none.
+ */
+function groupGivenRow(stream: OrgStream, row: unknown): object[] {
+  if (!isRecord(row)) return [];
+  const { date } = row;
+  switch (stream) {
+    case 'tokens':
+      return elementsOf(row['by_model']).flatMap((element) => {
+        const key = MODEL_KEYS.find((name) => element[name] !== undefined);
+        if (key === undefined) return [];
+        const { [key]: group_key, model_tier: _, ...metrics } = element;
+        return { date, group_key, ...metrics };
+      });
+    case 'tools':
+      return elementsOf(row['by_tool']).map(({ tool, invocations }) => ({
+        date,
+        group_key: tool,
+        tool_calls: invocations,
+      }));
+    case 'activity':
+      return Object.entries(
+        isRecord(row['daily_active_users_by_client']) ? row['daily_active_users_by_client'] : {},
+      ).map(([group_key, daily_active_users]) => ({ date, group_key, daily_active_users }));
+    case 'productivity':
+      return [];
+  }
+}
+
+function elementsOf(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
 /** Length of a user id. A longer cursor comes from an empty page. */
@@ -60,7 +111,10 @@ const EMPTY_PAGE_SHARE = 1 / 3;
 /** One day of the range with its active users. */
 interface ActiveDay {
   readonly view: DayView;
+  /** Nobody on a day that is given. */
   readonly active: Bitset;
+  /** The rows by user of a day that is given. */
+  readonly given: ReadonlyMap<string, readonly string[]> | null;
 }
 
 /**
@@ -69,47 +123,98 @@ interface ActiveDay {
  * @throws {Refusal} 400 for a bad limit or cursor.
  */
 export function answerUsers(world: World, query: Query, range: RequestedRange): string {
-  const { dataset } = world;
+  const { population } = world.dataset;
   const quirks = world.quirks();
   readGroupBy(query, undefined, quirks);
   const limit = readUsersLimit(query);
   const scope = { stream: 'users', range } as const;
   const sent = readCursor(query, quirks);
   const cursor = chooseCursor(sent, quirks.lies, scope);
-  const days = activeDays(world, scope);
-  const active = createBitset(dataset.population.size);
-  for (const day of days) uniteBits(active, day.active);
+  const days = activeDays(world, scope, world.lastDayWithData(range));
   const writer = writeRows(world, scope);
   const size = choosePageSize(world, limit, cursor);
-  const begin = cursor === null ? 0 : dataset.population.firstAfter(cursor);
+  const begin = cursor === null ? 0 : population.firstAfter(cursor);
   // A page that a quirk makes empty does not repeat a user either.
   if (cursor !== null && begin > 0 && size > 0) repeatUser(quirks, writer, days, begin - 1);
 
-  let user = nextBit(active, begin);
-  let final = -1;
-  for (let taken = 0; taken < size && user >= 0; ) {
-    let rows = 0;
-    for (const { view, active } of days) {
-      if (!hasBit(active, user)) continue;
-      writer.add(writeUserRow(view, user), view.date, user);
+  const walk = usersAfter(cursor, begin, days, population);
+  let next = walk.next();
+  let final: string | null = null;
+  for (let taken = 0; taken < size && next.done !== true; next = walk.next()) {
+    const rows = addUser(writer, days, next.value);
+    taken += quirks.limitCounts === 'rows' ? rows : 1;
+    final = next.value.id;
+  }
+  const hasMore = next.done !== true;
+  const end = { hasMore, cursor: final ?? (hasMore ? continueAfterEmptyPage(cursor) : null) };
+  return writer.finish(choosePaging(end, sent, quirks, scope));
+}
+
+/** A user of a response. The number is -1 for one who is not in the population. */
+interface ListedUser {
+  readonly id: string;
+  readonly user: number;
+}
+
+/** Visits the users of the days after a cursor in the order of their ids: generated and given ones. */
+function* usersAfter(
+  cursor: string | null,
+  begin: number,
+  days: readonly ActiveDay[],
+  population: Population,
+): Generator<ListedUser, void, void> {
+  const { active, others } = unite(days, population);
+  const given = others.filter((id) => cursor === null || id > cursor).sort();
+  let place = 0;
+  for (let user = nextBit(active, begin); user >= 0; user = nextBit(active, user + 1)) {
+    const id = population.idOf(user);
+    for (let other = given[place]; other !== undefined && other < id; other = given[place]) {
+      yield { id: other, user: -1 };
+      place += 1;
+    }
+    yield { id, user };
+  }
+  for (const id of given.slice(place)) yield { id, user: -1 };
+}
+
+/** The generated users who are active on any of the days, and the ids of given users who are not among them. */
+function unite(
+  days: readonly ActiveDay[],
+  population: Population,
+): { readonly active: Bitset; readonly others: readonly string[] } {
+  const active = createBitset(population.size);
+  for (const day of days) uniteBits(active, day.active);
+  const isGenerated = (id: string): boolean => {
+    const user = population.firstAfter(id) - 1;
+    return user >= 0 && hasBit(active, user) && population.idOf(user) === id;
+  };
+  const given = new Set(days.flatMap((day) => [...(day.given?.keys() ?? [])]));
+  return { active, others: [...given].filter((id) => !isGenerated(id)) };
+}
+
+/** Adds the rows of a user and returns their number. */
+function addUser(writer: RowWriter, days: readonly ActiveDay[], { id, user }: ListedUser): number {
+  let rows = 0;
+  for (const { view, active, given } of days) {
+    for (const json of given?.get(id) ?? []) {
+      writer.addText(json, view.date, hashText(0, id));
       rows += 1;
     }
-    taken += quirks.limitCounts === 'rows' ? rows : 1;
-    final = user;
-    user = nextBit(active, user + 1);
+    if (user < 0 || !hasBit(active, user)) continue;
+    writer.add(writeUserRow(view, user), view.date, user);
+    rows += 1;
   }
-  const next = final < 0 ? continueAfterEmptyPage(cursor) : dataset.population.idOf(final);
-  const hasMore = user >= 0;
-  const end = { hasMore, cursor: hasMore || final >= 0 ? next : null };
-  return writer.finish(choosePaging(end, sent, quirks.lies, scope));
+  return rows;
 }
 
 /** Computes the number of the requested page in its walk, from 1. Fault rules match it. */
 export function usersPageNumber(world: World, query: Query, range: RequestedRange): number {
   const cursor = query.get('cursor');
   if (cursor === null) return 1;
-  const active = world.dataset.activeWithin(range.first, range.last, 'users');
-  const before = countBits(active, world.dataset.population.firstAfter(cursor));
+  const { population } = world.dataset;
+  const { active, others } = unite(activeDays(world, { stream: 'users', range }, range.last), population);
+  const before =
+    countBits(active, population.firstAfter(cursor)) + others.filter((id) => id <= cursor).length;
   return 1 + Math.ceil(before / Math.max(1, choosePageSize(world, readUsersLimit(query), cursor)));
 }
 
@@ -144,16 +249,21 @@ function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[
   }
 }
 
-function activeDays(world: World, scope: { stream: 'users'; range: RequestedRange }): ActiveDay[] {
+function activeDays(
+  world: World,
+  scope: { stream: 'users'; range: RequestedRange },
+  last: number,
+): ActiveDay[] {
   const { dataset } = world;
   const quirks = world.quirks();
-  return selectDays(quirks.lies, scope, world.lastDayWithData(scope.range)).map((day) => ({
-    view: { dataset, quirks, day, date: shiftDay(FIRST_DAY, day) },
-    active: selectUsers(dataset.activeOn(day, 'users'), quirks.lies, scope, {
-      index: day,
-      seed: dataset.population.seed,
-    }),
-  }));
+  return selectDays(quirks.lies, scope, last).map((day) => {
+    const view = { dataset, quirks, day, date: shiftDay(FIRST_DAY, day) };
+    const given = world.days.usersOn(view.date);
+    if (given !== null) return { view, active: createBitset(0), given };
+    const generated = dataset.activeOn(day, 'users');
+    const of = { index: day, seed: dataset.population.seed };
+    return { view, active: selectUsers(generated, quirks.lies, scope, of), given };
+  });
 }
 
 /** One row of /users: what an active user did on the day of the view (specification, section 2.4). */

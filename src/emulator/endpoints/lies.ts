@@ -11,6 +11,7 @@ import {
   isDayList,
   type Lies,
   type PartialStatus,
+  type Quirks,
   type Where,
 } from '../quirks.ts';
 import type { RequestedRange } from './params.ts';
@@ -191,7 +192,7 @@ function setToZero(record: object): object {
 /** The paging fields in `meta` of /users. A field that is undefined is left out. */
 export interface Paging {
   readonly has_more: boolean | null | undefined;
-  readonly next_cursor: string | null;
+  readonly next_cursor: string | null | undefined;
 }
 
 /** Where an honest page ends. */
@@ -210,12 +211,13 @@ export function chooseCursor(sent: string | null, { samePage }: Lies, scope: Req
 export function choosePaging(
   end: PageEnd,
   sent: string | null,
-  { samePage, paging }: Lies,
+  { lies: { samePage, paging }, lastCursor }: Pick<Quirks, 'lies' | 'lastCursor'>,
   scope: RequestScope,
 ): Paging {
-  const honest = { has_more: end.hasMore, next_cursor: end.hasMore ? end.cursor : null };
+  const none = lastCursor === 'null' ? null : undefined;
+  const honest = { has_more: end.hasMore, next_cursor: end.hasMore ? end.cursor : none };
   if (samePage !== undefined && sent !== null && applies(samePage, scope)) {
-    if (samePage.says === 'ends') return { has_more: false, next_cursor: null };
+    if (samePage.says === 'ends') return { has_more: false, next_cursor: none };
     if (samePage.says === 'goes-on') return { has_more: true, next_cursor: endlessCursor(sent) };
   }
   if (paging === undefined || !applies(paging, scope)) return honest;
@@ -227,7 +229,7 @@ export function choosePaging(
     case 'flag-false':
       return { ...honest, has_more: false };
     case 'no-cursor':
-      return { ...honest, next_cursor: null };
+      return { ...honest, next_cursor: none };
     case 'cursor-at-end':
       return { ...honest, next_cursor: end.cursor };
   }

@@ -28,7 +28,7 @@ export function readRange(query: Query, today: UtcDay, quirks: Quirks): Requeste
   if (endDate >= today) refuseLateDay(endDate, today);
   const first = daysBetween(FIRST_DAY, startDate);
   const last = daysBetween(FIRST_DAY, endDate);
-  if (last - first + 1 > quirks.maxRangeDays) {
+  if (quirks.maxRangeDays !== null && last - first + 1 > quirks.maxRangeDays) {
     throw new Refusal(
       400,
       `Date range of ${last - first + 1} days exceeds the maximum of ${quirks.maxRangeDays} days`,

@@ -3,7 +3,7 @@ import { startOfDayMs } from '../../core/day.ts';
 import { APP_PATHS, APPLICATION_CRITERIA, NEW_CRITERIA, REPOSITORY_CRITERIA } from '../dataset/catalog.ts';
 import { Draws, hash, hexDigits, unitOf } from '../dataset/pseudo-random.ts';
 import type { ReportChanges, Reports } from '../dataset/reports.ts';
-import type { Quirks } from '../quirks.ts';
+import type { Lies, Quirks } from '../quirks.ts';
 import { Refusal } from '../response.ts';
 import type { World } from '../world.ts';
 import { distort, writeUnknownTail } from './envelope.ts';
@@ -16,25 +16,64 @@ import { type Query, readInteger, single } from './params.ts';
  * @throws {Refusal} 400 for a limit that is not a positive integer or exceeds the maximum, or an unknown startAfter.
  */
 export function answerReadiness(world: World, query: Query): string {
-  const { reports } = world;
-  const changes = world.revisions.reportChanges();
   const quirks = world.quirks();
-  const { numbers } = world.reportList();
-  const begin = placeAfterCursor(world, query);
+  const list = listedReports(world);
+  const begin = placeAfterCursor(list, query);
   const limit = reportLimit(world, query);
   const repoId = single(query, 'repoId');
   const page: string[] = [];
-  for (let place = begin; place < numbers.length && page.length < limit; place++) {
-    const report = numbers[place] ?? 0;
-    if (repoId !== null && reports.repositoryId(reports.repositoryOf(report)) !== repoId) continue;
-    if (reports.createdAtMs(report, changes) >= endOfReportsMs(quirks)) continue;
-    const body = writeReport(reports, changes, report, quirks);
-    // The metrics of a report are required, so it can only get unknown fields.
-    const shown = falsifyReport(body, quirks.lies);
-    page.push(JSON.stringify(distort(shown, body.reportId, { ...quirks, nullMetrics: 0 })));
+  for (let place = begin; place < list.count && page.length < limit; place++) {
+    const json = list.show(place, repoId);
+    if (json !== null) page.push(json);
   }
   const kept = selectRecords(page, quirks.lies, { stream: 'readiness', range: null });
   return `{"reports":[${kept.join(',')}]${writeUnknownTail(quirks)}}`;
+}
+
+/** The reports in the order of the list. */
+interface ListedReports {
+  readonly count: number;
+  /** The place of the report with this id; -1 if unknown. */
+  placeOf(reportId: string): number;
+  /** A report as JSON text; null if it is not one of the repository's, or does not exist yet. */
+  show(place: number, repoId: string | null): string | null;
+}
+
+function listedReports(world: World): ListedReports {
+  const given = world.days.reports();
+  const quirks = world.quirks();
+  if (given !== null) return listGiven(given, quirks.lies);
+  const { reports } = world;
+  const changes = world.revisions.reportChanges();
+  const { numbers, placeOf } = world.reportList();
+  return {
+    count: numbers.length,
+    placeOf,
+    show(place, repoId) {
+      const report = numbers[place] ?? 0;
+      if (repoId !== null && reports.repositoryId(reports.repositoryOf(report)) !== repoId) return null;
+      if (reports.createdAtMs(report, changes) >= endOfReportsMs(quirks)) return null;
+      const body = writeReport(reports, changes, report, quirks);
+      // The metrics of a report are required, so it can only get unknown fields.
+      const shown = falsifyReport(body, quirks.lies);
+      return JSON.stringify(distort(shown, body.reportId, { ...quirks, nullMetrics: 0 }));
+    },
+  };
+}
+
+/** Reports do not contain the id of their repository, so its URL stands for it. */
+function listGiven(reports: readonly string[], lies: Lies): ListedReports {
+  const parsed: ReadinessReport[] = lies.noReports === true ? [] : reports.map((json) => JSON.parse(json));
+  return {
+    count: parsed.length,
+    placeOf: (reportId) => parsed.findIndex((report) => report.reportId === reportId),
+    show(place, repoId) {
+      const report = parsed[place];
+      if (report === undefined || (repoId !== null && report.repoUrl !== repoId)) return null;
+      if (lies.impossible !== undefined) return JSON.stringify(falsifyReport(report, lies));
+      return reports[place] ?? null;
+    },
+  };
 }
 
 /** Only reports that were created before this instant exist. */
@@ -47,13 +86,13 @@ function endOfReportsMs({ lies }: Quirks): number {
 export function readinessPageNumber(world: World, query: Query): number {
   const startAfter = query.get('startAfter');
   if (startAfter === null) return 1;
-  return 1 + Math.ceil((world.reportList().placeOf(startAfter) + 1) / reportLimit(world, query));
+  return 1 + Math.ceil((listedReports(world).placeOf(startAfter) + 1) / reportLimit(world, query));
 }
 
-function placeAfterCursor({ reportList }: World, query: Query): number {
+function placeAfterCursor(list: ListedReports, query: Query): number {
   const startAfter = single(query, 'startAfter');
   if (startAfter === null) return 0;
-  const place = reportList().placeOf(startAfter);
+  const place = list.placeOf(startAfter);
   if (place < 0) throw new Refusal(400, 'Invalid startAfter: there is no such report');
   return place + 1;
 }

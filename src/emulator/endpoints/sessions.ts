@@ -2,11 +2,22 @@ import { isUtf8 } from 'node:buffer';
 import { type JsonSchema, nameOfRef } from '../openapi/building-blocks.ts';
 import { SESSION_SCHEMAS } from '../openapi/session-schemas.ts';
 import { isRecord } from '../parse.ts';
-import { type ApiCall, BODY_BYTES_MAX, type Role, requireKey, type Upload } from '../request.ts';
+import type { Quirks } from '../quirks.ts';
+import { type ApiCall, BODY_BYTES_MAX, ROLES, type Role, requireKey, type Upload } from '../request.ts';
 import { type PreparedResponse, prepareJson, prepareSessionRefusal, Refusal } from '../response.ts';
 import type { SessionRequest } from '../sessions.ts';
 import type { World } from '../world.ts';
 import { distort } from './envelope.ts';
+
+/** The methods of the endpoint, as the header Allow lists them. */
+export const ALLOW_POST = 'POST, OPTIONS';
+
+/** The roles that may create sessions, by the quirk `sessionsRoles`. */
+const ROLES_ABOVE: Readonly<Record<Quirks['sessionsRoles'], readonly Role[]>> = {
+  any: ROLES,
+  manager: ['owner', 'manager'],
+  owner: ['owner'],
+};
 
 /** Maximum number of problems that one response lists. */
 const PROBLEMS_MAX = 100;
@@ -18,11 +29,12 @@ const PROBLEMS_MAX = 100;
 export function answerSessions(world: World, call: ApiCall, admit: () => void): PreparedResponse {
   try {
     const { method, caller, upload } = call;
-    if (method !== 'POST') throw new Refusal(405, `${method} is not allowed here`, { allow: 'POST' });
-    const isJwt = caller.credential === world.quirks().sessionsJwt;
-    const role = isJwt ? 'owner' : requireKey(caller);
-    if (world.quirks().sessionsDisabled)
-      throw new Refusal(403, 'Sessions are not enabled for the organization');
+    if (method !== 'POST') throw new Refusal(405, `${method} is not allowed here`, { allow: ALLOW_POST });
+    const { sessionsJwt, sessionsDisabled, sessionsRoles } = world.quirks();
+    const role = caller.credential === sessionsJwt ? 'owner' : requireKey(caller);
+    if (sessionsDisabled) throw new Refusal(403, 'Sessions are not enabled for the organization');
+    if (!ROLES_ABOVE[sessionsRoles].includes(role))
+      throw new Refusal(403, `The role ${sessionsRoles} is required; this key belongs to a ${role}`);
     admit();
     const request = readRequest(upload ?? { contentType: '', body: null });
     return prepareJson(201, JSON.stringify(createSession(world, role, request)));

@@ -197,7 +197,7 @@ function matches(match: Match, call: ApiCall, pageOf: () => number | null): bool
   if (match.method !== undefined && match.method !== method) return false;
   if (match.stream !== undefined && match.stream !== target.stream) return false;
   if (match.role !== undefined && match.role !== (caller.role ?? 'none')) return false;
-  if (match.path !== undefined && !toRegExp(match.path).test(target.path)) return false;
+  if (match.path !== undefined && !pathPattern(match.path).test(target.path)) return false;
   if (match.day !== undefined && !coversDay(target.query, match.day)) return false;
   for (const [name, value] of Object.entries(match.query ?? {})) {
     if (target.query.get(name) !== value) return false;
@@ -211,7 +211,8 @@ function coversDay(query: URLSearchParams, day: string): boolean {
   return first !== null && last !== null && first <= day && day <= last;
 }
 
-function toRegExp(glob: string): RegExp {
+/** The expression of a path in which `*` stands for any characters except `/`, and `**` for any characters. */
+export function pathPattern(glob: string): RegExp {
   const pattern = glob
     .split(/(\*\*|\*)/)
     .map((part) =>

@@ -173,14 +173,17 @@ const readinessReport = record(
 /** Whole responses: the envelopes of section 2.4, the readiness list of section 4.3, and the error of section 2.6. */
 export const ANSWER_SCHEMAS: JsonSchemas = {
   Meta: record(meta),
-  UsersMeta: record({
-    ...meta,
-    has_more: described(flag, 'Whether another page follows.'),
-    next_cursor: {
-      type: ['string', 'null'],
-      description: 'The cursor of the next page; null on the last one.',
+  UsersMeta: record(
+    {
+      ...meta,
+      has_more: described(flag, 'Whether another page follows.'),
+      next_cursor: {
+        type: ['string', 'null'],
+        description: 'The cursor of the next page. On the last one it is absent, or null by quirk.',
+      },
     },
-  }),
+    ['next_cursor'],
+  ),
   TokensAnswer: envelope('TokensRow'),
   TokensByModelAnswer: envelope('TokensByModelRow'),
   ToolsAnswer: envelope('ToolsRow'),
@@ -193,7 +196,7 @@ export const ANSWER_SCHEMAS: JsonSchemas = {
     numerator: {
       type: ['number', 'null'],
       minimum: 0,
-      description: 'Sub-applications that pass; null when the criterion was skipped.',
+      description: 'Sub-applications that pass; by quirk null, when the criterion was skipped.',
     },
     denominator: { type: 'number', minimum: 1, description: 'Sub-applications evaluated.' },
     rationale: text,

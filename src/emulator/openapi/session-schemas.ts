@@ -20,11 +20,8 @@ const instant: JsonSchema = { type: 'integer', description: 'Unix milliseconds.'
 const CUSTOM = 'custom:';
 /** Matches text that does not start with {@link CUSTOM}, without a look-ahead, which some dialects lack. */
 const notCustom = [...CUSTOM].map((char, at) => `${CUSTOM.slice(0, at)}([^${char}]|$)`).join('|');
-/**
- * A custom model needs a name without a line end. The line ends are listed as characters, because dialects differ in
- * what `.` excludes and in how they escape U+2028.
- */
-const MODEL_PATTERN = `^(${notCustom}|${CUSTOM}[^\n\r\u2028\u2029]+$)`;
+/** A custom model needs a name. ECMA-262, which JSON Schema refers to, ends the dot at U+2028 and U+2029 too. */
+const MODEL_PATTERN = `^(${notCustom}|${CUSTOM}.+$)`;
 
 const settings: JsonSchemas = {
   model: text,

@@ -18,7 +18,7 @@ async function runInVain(rig: Rig): Promise<void> {
 /** A run for each of two organizations. */
 async function runForTwo(rig: Rig): Promise<void> {
   await rig.run();
-  const other = await startEmulator({ users: 8, reports: 3, seed: 2, today: TODAY });
+  const other = await startEmulator({ realistic: true, users: 8, reports: 3, seed: 2, today: TODAY });
   try {
     await rigOver(other, rig.place, TODAY).run({ newOrganization: other.orgId });
   } finally {

@@ -85,3 +85,78 @@ test('emulate on a port in use is a usage error', async () => {
   expect(stderr).toContain(String(port));
   expect(stderr).toMatch(/^hint: /m);
 });
+
+test('emulate beyond loopback needs a token, and with one gives no key without it', async () => {
+  const refused = await daywalk(['emulate', '--host', '0.0.0.0']);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('DAYWALK_EMULATE_TOKEN_FILE');
+  expect(refused.stdout).toBe('');
+
+  const file = join(tempDir(), 'token');
+  const token = 'token-0123456789abcdef';
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  const { service } = await emulate(['--host', '0.0.0.0', '--today', TODAY], {
+    DAYWALK_EMULATE_TOKEN_FILE: file,
+  });
+  const keys = (headers: Record<string, string>) => fetch(`${service.url}/__admin/keys`, { headers });
+  expect((await keys({})).status).toBe(401);
+  expect(await (await keys({ authorization: `Bearer ${token}` })).json()).toMatchObject({
+    owner: service.apiKey,
+  });
+});
+
+test('emulate is strict unless it is realistic, and serves the days of a file', async () => {
+  const file = join(tempDir(), 'days.jsonl');
+  const row = { user_id: 'u1', date: '2026-02-03', sessions: 3 };
+  writeFileSync(file, JSON.stringify({ stream: 'users', date: '2026-02-03', rows: [row] }));
+  const read = async (args: readonly string[]) => {
+    const { service } = await emulate(['--today', TODAY, ...args]);
+    const answer = await fetch(
+      `${service.url}/api/v1/analytics/users?startDate=2026-02-03&endDate=2026-02-03&limit=100`,
+      {
+        headers: { authorization: `Bearer ${service.apiKey}` },
+      },
+    );
+    return answer.json();
+  };
+  const meta = { start_date: '2026-02-03', end_date: '2026-02-03', has_more: false };
+  const org_id = expect.any(String);
+  expect(await read(['--days', file])).toEqual({ data: [row], meta: { org_id, ...meta } });
+  expect(await read(['--days', file, '--realistic'])).toEqual({
+    data: [row],
+    meta: { org_id, ...meta, next_cursor: null },
+  });
+});
+
+test('emulate names the line of a file of days that it cannot use', async () => {
+  const file = join(tempDir(), 'days.jsonl');
+  writeFileSync(file, '\n{"stream":"users","date":"2026-02-03","rows":[{}]}\n');
+  const { code, stderr } = await daywalk(['emulate', '--days', file]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`read ${file}: days, line 2.rows[0].date`);
+});
+
+test('emulate serves an archive, under the ID of its organization', { tags: ['ci/again'] }, async () => {
+  const { service } = await emulate(['--today', TODAY, '--seed', '3']);
+  const folder = join(tempDir(), 'archive');
+  const env = {
+    DAYWALK_API_KEY: service.apiKey,
+    DAYWALK_BASE_URL: service.url,
+    DAYWALK_NOW: `${TODAY}T03:00:00Z`,
+  };
+  const range = ['--from', '2026-02-03', '--until', '2026-02-03', '--archive', folder];
+  const ran = await daywalk(['run', '--warehouse', join(tempDir(), 'w.db'), ...range], { env });
+  expect(ran.code).toBe(0);
+  const again = (await emulate(['--today', TODAY, '--archive', folder])).service;
+  expect(again.orgId).toBe(service.orgId);
+  const read = async (of: { url: string; apiKey: string }) => {
+    const answer = await fetch(`${of.url}/api/v1/analytics/tools?startDate=2026-02-03&endDate=2026-02-03`, {
+      headers: { authorization: `Bearer ${of.apiKey}` },
+    });
+    return answer.text();
+  };
+  expect(await read(again)).toBe(await read(service));
+  const other = await daywalk(['emulate', '--archive', folder, '--organization', 'org_other']);
+  expect(other.code).toBe(2);
+  expect(other.stderr).toContain(`choose one of ${service.orgId} with --organization`);
+});

@@ -6,7 +6,7 @@ import { allViews } from '../../../schema/views.ts';
 import { DEMO_DAY, questionsPage } from '../../../scripts/questions-page.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import { resolveOptions } from '../../../src/emulator/emulator.ts';
+import { resolveOptions } from '../../../src/emulator/options.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
 const page = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');

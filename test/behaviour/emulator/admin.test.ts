@@ -23,6 +23,7 @@ test('the list names every route, and every route answers without a key', async 
   const names = json.map((route: Json) => `${route.method} ${route.path}`);
   expect(names).toEqual([
     'GET /__admin',
+    'POST /__admin/reset',
     'GET /__admin/keys',
     'GET /__admin/rules',
     'PUT /__admin/rules',
@@ -31,11 +32,16 @@ test('the list names every route, and every route answers without a key', async 
     'DELETE /__admin/quirks',
     'GET /__admin/journal',
     'DELETE /__admin/journal',
+    'POST /__admin/requests/count',
+    'POST /__admin/requests/find',
     'GET /__admin/today',
     'PUT /__admin/today',
     'PUT /__admin/latency',
     'POST /__admin/revisions',
     'DELETE /__admin/revisions',
+    'GET /__admin/days',
+    'PUT /__admin/days',
+    'DELETE /__admin/days',
     'GET /__admin/repositories',
     'GET /__admin/sessions',
   ]);
@@ -125,7 +131,10 @@ test('revisions can be made and reverted', async () => {
 
 test('keys and repositories can be read', async () => {
   const at = await probe({ apiKey: 'my-key' });
-  expect((await admin(at, 'GET', '/keys')).json).toEqual(at.emulator.keys);
+  expect((await admin(at, 'GET', '/keys')).json).toEqual({
+    ...at.emulator.keys,
+    jwt: at.emulator.quirks().sessionsJwt,
+  });
   expect(at.emulator.keys.owner).toBe('my-key');
   const [repository] = (await admin(at, 'GET', '/repositories')).json;
   expect(repository).toEqual({

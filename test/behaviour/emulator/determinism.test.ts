@@ -74,7 +74,7 @@ test('pages of any size over any range concatenate to the same rows', async () =
         const first = shiftDay(DAY, start);
         const days = `${first}..${shiftDay(first, length)}`;
         const whole = await at.get(pathOf('users', days, 'limit=100'));
-        expect(whole.json.meta).toMatchObject({ has_more: false, next_cursor: null });
+        expect(whole.json.meta).toMatchObject({ has_more: false });
         const { rows, pages } = await at.walk(days, `limit=${limit}`);
         expect(rows).toEqual(whole.json.data);
         const users = new Set(rows.map((row) => row.user_id)).size;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { READINESS_PATH } from '../../../src/contract/paths.ts';
+import { READINESS_PATH, SESSIONS_PATH } from '../../../src/contract/paths.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
 
 test('totals are exact by path, stream, days, status and role', async () => {
@@ -36,7 +36,14 @@ test('the last requests are listed in order, up to a limit', async () => {
     method: 'GET',
     path: '/nowhere',
     query: 'i=12',
+    arrivedAt: '2026-06-01T12:00:00.000Z',
+    headers: expect.objectContaining({ authorization: '[key]', host: new URL(at.emulator.url).host }),
+    body: null,
     status: 404,
+    answer: {
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: { text: expect.stringMatching(/^{"title":"Not Found"/), bytes: expect.any(Number) },
+    },
     ms: expect.any(Number),
     role: 'owner',
     rule: null,
@@ -54,6 +61,45 @@ test('the journal contains no key, wherever a client puts it', async () => {
   expect(at.emulator.apiKey).toBe('canary-owner-key');
 });
 
+test('it has the headers and bodies of requests, up to a limit, and no key in them', async () => {
+  const at = await probe({ apiKey: 'canary"owner/key', token: 'canary-token-0123456789' });
+  const jwt = at.emulator.quirks().sessionsJwt ?? '';
+  const body = { computerId: 'computer-1', cwd: `/canary"owner/key/${jwt}/canary-token-0123456789` };
+  const create = (json: unknown) =>
+    fetch(at.emulator.url + SESSIONS_PATH, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${at.emulator.apiKey}`,
+        cookie: 'unknown-secret',
+        'content-type': 'application/json',
+        'x-trace': encodeURIComponent(at.emulator.apiKey),
+      },
+      body: JSON.stringify(json),
+    });
+  expect((await create(body)).status).toBe(201);
+  expect((await create({ computerId: 'x'.repeat(100_000) })).status).toBe(400);
+  const [first, second] = at.emulator.journal().recent;
+  expect(first).toMatchObject({
+    method: 'POST',
+    headers: { authorization: '[key]', cookie: '[key]', 'x-trace': '[key]' },
+    body: { text: '{"computerId":"computer-1","cwd":"/[key]/[key]/[key]"}' },
+    status: 201,
+    answer: { body: { text: expect.stringMatching(/^{"sessionId":"session_/) } },
+  });
+  expect(second?.body).toMatchObject({ bytes: 100_000 + '{"computerId":""}'.length });
+  expect(second?.body?.text).toHaveLength(16 * 1024);
+  const text = JSON.stringify(at.emulator.journal());
+  for (const secret of ['canary', jwt, 'unknown-secret']) expect(text).not.toContain(secret);
+});
+
+test('bodies take a bounded part of the memory, however many requests are kept', async () => {
+  const at = await probe({ journalEntriesMax: 100_000 });
+  await at.get(pathOf('users', '2026-02-03', 'limit=100'));
+  const [entry] = at.emulator.journal().recent;
+  expect(entry?.answer?.body.bytes).toBeGreaterThan(10_000);
+  expect(entry?.answer?.body.text.length).toBeLessThan((64 * 1024 * 1024) / (2 * 100_000));
+});
+
 test('the highest number of simultaneous requests is counted, and all of them end', async () => {
   const at = await probe({ users: 5, latencyMs: 60 });
   const together = Promise.all(Array.from({ length: 7 }, (_, i) => at.get(`/nowhere?i=${i}`)));
@@ -67,7 +113,7 @@ test('the highest number of simultaneous requests is counted, and all of them en
 
 test('a client that disconnects is counted without a status', async () => {
   const at = await probe({ latencyMs: 5_000 });
-  await expect(fetch(at.emulator.url, { signal: AbortSignal.timeout(500) })).rejects.toThrow();
+  await expect(fetch(`${at.emulator.url}/nowhere`, { signal: AbortSignal.timeout(500) })).rejects.toThrow();
   for (let i = 0; i < 100 && at.emulator.journal().inFlight > 0; i++)
     await new Promise((go) => setTimeout(go, 5));
   expect(at.emulator.journal()).toMatchObject({ requests: 1, inFlight: 0, byStatus: { none: 1 } });

@@ -83,9 +83,10 @@ test.each([
     body: JSON.stringify(body),
   });
   expect(answer.status).toBe(isValid ? 201 : 400);
-  // Neither a look-ahead nor a dot, which mean other things in other dialects.
+  // Generators write it into source code: no line end, no look-ahead, nothing that a dialect escapes in its own way.
   const { pattern } = document.components.schemas.SessionSettings.properties.compactionModel;
-  expect(pattern).not.toMatch(/\(\?|\./);
+  expect(pattern).toMatch(/^[ -~]+$/);
+  expect(pattern).not.toMatch(/\(\?|\\/);
 });
 
 function fits(name: string, body: unknown): boolean {

@@ -39,11 +39,6 @@ const BAD_RANGES: readonly [string, string, RegExp][] = [
   ["a range until today's date", 'startDate=2026-05-30&endDate=2026-06-01', /^Cannot query today's date/],
   ['a future date', 'startDate=2026-05-30&endDate=2026-06-02', /future date 2026-06-02/],
   [
-    'a range that is too long',
-    'startDate=2026-01-14&endDate=2026-04-24',
-    /101 days exceeds the maximum of 100/,
-  ],
-  [
     'two start dates',
     'startDate=2026-02-01&startDate=2026-02-01&endDate=2026-02-01',
     /startDate is given 2 times/,
@@ -55,8 +50,9 @@ describe.each(DAILY_STREAMS)('%s', (stream) => {
     expectProblem(await at.get(`${ANALYTICS_PATHS[stream]}?${query}`), 400, 'Bad Request', detail);
   });
 
-  test('answers the longest range and the newest day that it accepts', async () => {
-    expect((await at.get(pathOf(stream, '2026-01-14..2026-04-23'))).status).toBe(200);
+  test('answers a range of any length, and the newest day', async () => {
+    expect((await at.get(pathOf(stream, '2026-01-14..2026-05-31'))).status).toBe(200);
+    expect((await at.get(pathOf(stream, '1990-01-01..2026-01-20'))).status).toBe(200);
     expect((await at.get(pathOf(stream, '2026-05-31'))).json.data.length).toBeGreaterThan(0);
   });
 
@@ -114,7 +110,7 @@ test('readiness needs a key and no role', async () => {
   expectProblem(await at.get(READINESS_PATH, { key: null }), 401, 'Unauthorized', /Missing API key/);
 });
 
-test.each(['/', '/api/v1/analytics', '/api/v1/analytics/users/', '/api/v2/analytics/users'])(
+test.each(['/api', '/api/v1/analytics', '/api/v1/analytics/users/', '/api/v2/analytics/users'])(
   '%s is not found',
   async (path) => {
     expectProblem(await at.get(path), 404, 'Not Found', /There is nothing at/);
@@ -128,7 +124,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is answered 405 with Allow', a
       headers: { authorization: `Bearer ${emulator.apiKey}` },
       body: '{"ignored":true}',
     });
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET']);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
     expect(await response.json()).toMatchObject({ title: 'Method Not Allowed', status: 405 });
   }
 });
@@ -142,16 +138,16 @@ test('a query may have encoded names and values, and unknown parameters', async 
 });
 
 test('the Date header shows the emulated day, with the time of day of the injected clock', async () => {
-  expect((await at.get('/')).headers.get('date')).toBe('Mon, 01 Jun 2026 12:00:00 GMT');
+  expect((await at.get('/nowhere')).headers.get('date')).toBe('Mon, 01 Jun 2026 12:00:00 GMT');
   const clock = {
     now: () => new Date('2031-07-09T03:04:05.678Z'),
     monotonicMs: () => 0,
     sleep: () => Promise.resolve(),
   };
   const timed = await probe({ clock });
-  expect((await timed.get('/')).headers.get('date')).toBe('Mon, 01 Jun 2026 03:04:05 GMT');
+  expect((await timed.get('/nowhere')).headers.get('date')).toBe('Mon, 01 Jun 2026 03:04:05 GMT');
   timed.emulator.setToday(parseDay('2026-06-30'));
-  expect((await timed.get('/')).headers.get('date')).toBe('Tue, 30 Jun 2026 03:04:05 GMT');
+  expect((await timed.get('/nowhere')).headers.get('date')).toBe('Tue, 30 Jun 2026 03:04:05 GMT');
 });
 
 test('a HEAD request is refused without a body', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { digestWarehouse } from '../../../jobs/warehouse.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import type { EmulatorOptions } from '../../../src/emulator/emulator.ts';
-import { DEFAULT_QUIRKS, type Quirks } from '../../../src/emulator/quirks.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
+import { DEFAULT_QUIRKS, type Quirks, REALISTIC_QUIRKS } from '../../../src/emulator/quirks.ts';
 import type { RevisionRequest } from '../../../src/emulator/revise.ts';
 import { CONTENT_QUIRKS, WAY_QUIRKS } from '../../support/emulator/legal-quirks.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
@@ -83,7 +83,7 @@ onDatabase(postgres, () => {
     const both = await pair({});
     const ways: Partial<Quirks> = Object.assign({}, ...Object.values(WAY_QUIRKS));
     for (const [name, quirks] of Object.entries({ ...CONTENT_QUIRKS, 'with ways of its own': ways })) {
-      both.emulator.setQuirks({ ...DEFAULT_QUIRKS, ...quirks });
+      both.emulator.setQuirks({ ...DEFAULT_QUIRKS, ...REALISTIC_QUIRKS, ...quirks });
       await runBoth(both, { ...RANGE, force: true });
       await expectSame(both, `a server ${name}`);
     }

@@ -9,7 +9,7 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 onEachDatabase((database) => {
   test('O4: two organizations share one warehouse, and neither changes the other', async () => {
     const first = await smallRig(database);
-    const emulator = await startEmulator({ today: TODAY, users: 30, reports: 6, seed: 2 });
+    const emulator = await startEmulator({ realistic: true, today: TODAY, users: 30, reports: 6, seed: 2 });
     try {
       const second = rigOver(emulator, first.place);
       expect(emulator.orgId).not.toBe(first.emulator.orgId);

@@ -37,7 +37,14 @@ onEachDatabase((database) => {
         if (event.type !== 'retry') return;
         refused.push(event.error);
         if (refused.length === 3)
-          late = startEmulator({ today: TODAY, users: 30, reports: 6, port, apiKey: CANARY_KEY });
+          late = startEmulator({
+            realistic: true,
+            today: TODAY,
+            users: 30,
+            reports: 6,
+            port,
+            apiKey: CANARY_KEY,
+          });
       },
     });
     await (await late)?.close();

@@ -18,7 +18,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const UNITS = 27 * 5 + 1;
 
 async function service(latencyMs: number): Promise<Emulator> {
-  const emulator = await startEmulator({ today: TODAY, users: 40, reports: 25, latencyMs });
+  const emulator = await startEmulator({ realistic: true, today: TODAY, users: 40, reports: 25, latencyMs });
   onTestFinished(() => emulator.close());
   return emulator;
 }

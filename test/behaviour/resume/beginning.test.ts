@@ -90,7 +90,13 @@ onEachDatabase((database) => {
     const rig = await createRig({}, { database });
     const { report } = await rig.run({ from });
     expect(report.organizationsBefore).toBeUndefined();
-    const emulator = await startEmulator({ today: TODAY, users: 5, reports: 2, orgId: 'org_further' });
+    const emulator = await startEmulator({
+      realistic: true,
+      today: TODAY,
+      users: 5,
+      reports: 2,
+      orgId: 'org_further',
+    });
     try {
       const other = rigOver(emulator, rig.place);
       expect((await other.run({ from, newOrganization: 'org_further' })).report).toMatchObject({

@@ -196,7 +196,7 @@ describe('the emulated service', () => {
     const { get } = probeOf(await emulated());
     const answer = await get('/api/v0/sessions');
     expect(answer).toMatchObject({ status: 405, json: { title: 'Method Not Allowed', status: 405 } });
-    expect(answer.headers.get('allow')).toBe('POST');
+    expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
   });
 
   test('adds unknown fields to its answer with a quirk', async () => {

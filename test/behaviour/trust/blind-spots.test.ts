@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { isObject } from '../../../src/core/json.ts';
-import { type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { type NightOptions, runNight } from '../../support/fuzz/campaign-night.ts';
 import { type Clean, CleanAnswers } from '../../support/fuzz/service.ts';
 import { type Held, open } from '../../support/warehouse/each-database.ts';
@@ -23,6 +24,7 @@ async function filled(
   first?: Edit,
 ) {
   const emulator = await startEmulator({
+    realistic: true,
     today: shiftDay(FIRST_NIGHT, 40),
     users: 9,
     reports: 0,

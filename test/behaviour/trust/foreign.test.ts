@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
 import type { Rule } from '../../../src/emulator/faults/rules.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { createOrganizationsRig } from '../../support/organizations/organizations-rig.ts';
@@ -25,6 +26,7 @@ async function otherService(
   options: Partial<EmulatorOptions> = {},
 ): Promise<{ readonly settings: Partial<Settings> }> {
   const other = await startEmulator({
+    realistic: true,
     ...{ today: '2026-03-25', users: 40, reports: 0, seed: 99 },
     ...{ apiKey: CANARY_KEY, orgId: rig.emulator.orgId },
     ...options,
@@ -152,6 +154,7 @@ onEachDatabase((database) => {
     if (first === undefined || second === undefined) throw new Error('the rig has two entries');
     const stored = await rig.stored();
     const third = await startEmulator({
+      realistic: true,
       users: 4,
       reports: 0,
       seed: 7,
@@ -165,6 +168,7 @@ onEachDatabase((database) => {
     expect(await rig.stored()).toMatchObject({ names: (stored as { names: unknown }).names });
     rig.writeKey('2.key', `${CANARY_KEY}-2`);
     const fresh = await startEmulator({
+      realistic: true,
       users: 4,
       reports: 0,
       seed: 8,

@@ -111,7 +111,7 @@ onEachDatabase((database) => {
     async (version) => {
       const { service } = keptFacts(version);
       const today = shiftDay(parseDay(service.today), 3);
-      const emulator = await startEmulator({ ...service, today, apiKey: CANARY_KEY });
+      const emulator = await startEmulator({ realistic: true, ...service, today, apiKey: CANARY_KEY });
       onTestFinished(() => emulator.close());
       const rig = rigOver(emulator, await restored(version, database));
       expect(await verify(rig, { now: today })).toMatchObject({

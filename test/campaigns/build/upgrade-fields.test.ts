@@ -21,7 +21,7 @@ const SHAPES = '  reviews: Metric,\n  reviewer: Label,\n';
 /** The emulated service in its own process. */
 const SERVE = `
 import { startEmulator } from './src/emulator/index.ts';
-const { url, apiKey, setQuirks } = await startEmulator({ today: '${TODAY}', users: 40, reports: 4 });
+const { url, apiKey, setQuirks } = await startEmulator({ realistic: true, today: '${TODAY}', users: 40, reports: 4 });
 setQuirks({ unknownFields: true });
 console.log(JSON.stringify({ DAYWALK_BASE_URL: url, DAYWALK_API_KEY: apiKey }));
 `;

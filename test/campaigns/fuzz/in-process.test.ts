@@ -25,6 +25,7 @@ const ANSWER_MS_MAX = 3_000;
 test('mutated answers load as sent, are quarantined, or fail their unit', async ({ onTestFinished }) => {
   const random = seeded('mutated answers in process');
   const emulator = await startEmulator({
+    realistic: true,
     today: TODAY,
     users: 9,
     reports: 7,

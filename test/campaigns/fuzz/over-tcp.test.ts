@@ -29,7 +29,7 @@ test('whole runs over TCP load mutated answers as sent, quarantine them, or fail
 }) => {
   const random = seeded('mutated answers over TCP');
   const quirks = { usersLimitCap: 3, readinessLimitCap: 3, nullMetrics: 0.02 };
-  const emulator = await startEmulator({ today: TODAY, users: 9, reports: 7, quirks });
+  const emulator = await startEmulator({ realistic: true, today: TODAY, users: 9, reports: 7, quirks });
   onTestFinished(() => emulator.close());
   const clean = new CleanAnswers(emulator);
   let answers = new Answers(clean, random());

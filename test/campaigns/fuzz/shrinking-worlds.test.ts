@@ -35,6 +35,7 @@ type Shown = 'left' | 'before' | 'less' | 'fails';
 test('losses are doubted, and accepted when they persist', async ({ onTestFinished }) => {
   const random = seeded('shrinking worlds');
   const emulator = await startEmulator({
+    realistic: true,
     today: LAST_NIGHT,
     users: 30,
     reports: 30,

@@ -5,7 +5,7 @@ import { readContents } from '../../../src/archive/readable.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
-import type { EmulatorOptions } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { contextOf, createRig, type Ran, type Rig, type RunRequest, rigOver } from '../rig/rig.ts';
 import { tempDir } from '../suite/temp-dir.ts';

@@ -14,7 +14,7 @@ export interface Tab {
 /** How a tab looks at pages. */
 export type TabOptions = Pick<
   BrowserContextOptions,
-  'colorScheme' | 'deviceScaleFactor' | 'forcedColors' | 'javaScriptEnabled' | 'viewport'
+  'colorScheme' | 'deviceScaleFactor' | 'forcedColors' | 'httpCredentials' | 'javaScriptEnabled' | 'viewport'
 >;
 
 /** Opens tabs of one browser. */

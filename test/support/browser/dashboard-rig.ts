@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveDashboard } from '../../../jobs/pages.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { daywalkInProcess } from '../process/daywalk-in-process.ts';
 import { CANARY_KEY } from '../rig/canary-key.ts';
 import { contextOf, type Rig, rigOver, TODAY } from '../rig/rig.ts';
@@ -43,7 +44,14 @@ export async function serveContents({
 }: Contents = {}): Promise<DashboardRig> {
   const folder = mkdtempSync(join(tmpdir(), 'daywalk-browser-'));
   const today = parseDay(service.today ?? TODAY);
-  const emulator = await startEmulator({ users: 12, reports: 6, apiKey: CANARY_KEY, ...service, today });
+  const emulator = await startEmulator({
+    realistic: true,
+    users: 12,
+    reports: 6,
+    apiKey: CANARY_KEY,
+    ...service,
+    today,
+  });
   try {
     const rig = rigOver(emulator, place ?? sqlitePlace(join(folder, 'daywalk.db')), today);
     await (fill ?? ((filled: Rig) => filled.run()))(rig);

@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { envOf } from '../process/daywalk-process.ts';
 import { type Rig, rigOver } from '../rig/rig.ts';
 import { IS_LONG } from '../suite/campaign-length.ts';
@@ -84,7 +85,7 @@ export async function restatingRun(database: Database): Promise<Scene> {
 }
 
 async function emulate(options: Partial<EmulatorOptions>): Promise<Emulator> {
-  const emulator = await startEmulator({ ...SMALL, ...options });
+  const emulator = await startEmulator({ realistic: true, ...SMALL, ...options });
   onTestFinished(() => emulator.close());
   return emulator;
 }

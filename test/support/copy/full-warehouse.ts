@@ -96,7 +96,14 @@ export async function fullWarehouse(): Promise<Rig> {
   await rig.run({ now: parseDay('2026-02-08'), settings });
   rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-06') });
   await rig.run({ settings });
-  const other = await startEmulator({ today: TODAY, users: 5, reports: 3, seed: 7, orgId: 'org_b' });
+  const other = await startEmulator({
+    realistic: true,
+    today: TODAY,
+    users: 5,
+    reports: 3,
+    seed: 7,
+    orgId: 'org_b',
+  });
   onTestFinished(() => other.close());
   await rigOver(other, rig.place).run({ until: parseDay('2026-01-25'), newOrganization: 'org_b' });
   const warehouse = await openWarehouse(rig.path, { clock: systemClock(), create: false });

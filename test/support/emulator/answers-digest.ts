@@ -20,7 +20,7 @@ export const REQUESTS: readonly string[] = [
 
 /** An emulator for {@link REQUESTS}. */
 export function startForDigest(): Promise<Emulator> {
-  return startEmulator({ today: parseDay('2026-04-01'), seed: 7, users: 80, reports: 40 });
+  return startEmulator({ realistic: true, today: parseDay('2026-04-01'), seed: 7, users: 80, reports: 40 });
 }
 
 /** Fetches a path and returns its status with its body. */

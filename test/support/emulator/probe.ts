@@ -3,7 +3,8 @@ import { ANALYTICS_PATHS, READINESS_PATH } from '../../../src/contract/paths.ts'
 import type { ReadinessReport, UserRow } from '../../../src/contract/shapes.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 
 /** An answer over TCP. `json` is null when the body is not JSON. */
 export interface Answer {

@@ -3,7 +3,8 @@ import { contentSha256 } from '../../../schema/digest.ts';
 import { tablesOf } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import { type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { startEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { hurriedClock } from '../clock/hurried-clock.ts';
 import { createRig, type Ran, type Rig, type RunRequest, rigOver, TODAY } from '../rig/rig.ts';
 import type { Database } from '../warehouse/each-database.ts';
@@ -42,7 +43,7 @@ export function undisturbedDigest(options: Partial<EmulatorOptions> = {}): Promi
 }
 
 async function undisturbed(options: Partial<EmulatorOptions>): Promise<string> {
-  const emulator = await startEmulator({ ...SMALL, ...options });
+  const emulator = await startEmulator({ realistic: true, ...SMALL, ...options });
   try {
     const rig = rigOver(emulator, sqlite.place());
     const { report } = await walk(rig, { clock: hurriedClock(`${emulator.today()}T03:00:00Z`) });

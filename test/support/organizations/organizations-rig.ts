@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { daywalkInProcess, type EndedHere } from '../process/daywalk-in-process.ts';
 import { CANARY_KEY } from '../rig/canary-key.ts';
 import { tempDir } from '../suite/temp-dir.ts';
@@ -101,6 +102,7 @@ export async function createOrganizationsRig(
 
 async function startOne(index: number, options: Partial<EmulatorOptions>): Promise<Emulator> {
   const emulator = await startEmulator({
+    realistic: true,
     users: 4 + index,
     reports: 2,
     seed: index + 1,

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EmulatorOptions } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { daywalkInProcess, type EndedHere } from '../process/daywalk-in-process.ts';
 import { exportedRig } from '../rig/exported-rig.ts';
 import type { Rig } from '../rig/rig.ts';

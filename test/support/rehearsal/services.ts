@@ -40,6 +40,7 @@ export async function startServices(folder: string, plan: Plan): Promise<Service
   const emulators = new Map<Name, Emulator>();
   for (const [index, name] of NAMES.entries()) {
     const emulator = await startEmulator({
+      realistic: true,
       today: dayOfNight(1),
       seed: index + 1,
       users: USERS + index,

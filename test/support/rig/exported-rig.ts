@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { EmulatorOptions } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { isPostgres } from '../../../src/port/location.ts';
 import type { Database } from '../warehouse/each-database.ts';
 import { createRig, type Rig, type RunRequest } from './rig.ts';

@@ -6,7 +6,8 @@ import type { JobContext } from '../../../src/core/clock.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../../src/pipeline/events.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../src/settings/settings.ts';
 import type { Database, Found, Place } from '../warehouse/each-database.ts';
@@ -61,7 +62,14 @@ export async function createRig(
   { database = sqlite }: { readonly database?: Database } = {},
 ): Promise<Rig> {
   const today = parseDay(options.today ?? TODAY);
-  const emulator = await startEmulator({ users: 40, reports: 6, apiKey: CANARY_KEY, ...options, today });
+  const emulator = await startEmulator({
+    users: 40,
+    reports: 6,
+    apiKey: CANARY_KEY,
+    realistic: true,
+    ...options,
+    today,
+  });
   onTestFinished(() => emulator.close());
   return rigOver(emulator, await database.migrated(), today);
 }

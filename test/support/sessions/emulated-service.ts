@@ -2,7 +2,8 @@ import { onTestFinished } from 'vitest';
 import { type Client, type ClientOptions, createClient } from '../../../src/api/client.ts';
 import type { SessionSettings } from '../../../src/api/session-request.ts';
 import { SESSIONS_PATH } from '../../../src/contract/paths.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/emulator.ts';
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { TODAY } from '../rig/rig.ts';
 
 /** Token usage with every required field. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { EmulatorOptions } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import type { WarehouseDigest } from '../../../src/warehouse/digest.ts';
 import type { Database, Place } from '../warehouse/each-database.ts';
 
