@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
@@ -22,6 +23,7 @@ import { open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const OFTEN = 40;
+const WRITER = join(import.meta.dirname, '../../support/archive/write-answers.ts');
 const HOUR_MS = 3_600_000;
 
 const newPath = () => join(tempDir(), 'archive.db');
@@ -87,6 +89,28 @@ describe('the answers of a run', () => {
       ),
     );
     for (const run of runs) await run.close();
+    const check = await verifyArchive(path);
+    expect(check).toMatchObject({ findings: [], answers: 4 * OFTEN, objects: 10, undecided: 0 });
+  });
+
+  test('of four processes at a time are all there, and none of them finds the file busy', {
+    tags: 'ci/variant',
+  }, async () => {
+    const path = newPath();
+    const ends = await Promise.all(
+      ['a', 'b', 'c', 'd'].map(
+        (name) =>
+          new Promise<string>((resolve) => {
+            const child = spawn(process.execPath, [WRITER, path, name, `${OFTEN}`]);
+            let said = '';
+            child.stderr.setEncoding('utf8').on('data', (text: string) => {
+              said += text;
+            });
+            child.on('close', (code) => resolve(`${code} ${said}`));
+          }),
+      ),
+    );
+    expect(ends).toEqual(['0 ', '0 ', '0 ', '0 ']);
     const check = await verifyArchive(path);
     expect(check).toMatchObject({ findings: [], answers: 4 * OFTEN, objects: 10, undecided: 0 });
   });
