@@ -30,7 +30,8 @@ async function findingsOf(rig: Pick<ArchivedRig, 'settings'>) {
 /** Flips a bit of the file. */
 function flip(path: string, at: number): void {
   const bytes = readFileSync(path);
-  bytes[at] = (bytes[at] ?? 0) ^ 0x10;
+  // Of a digit, this makes another digit.
+  bytes[at] = (bytes[at] ?? 0) ^ 0x01;
   writeFileSync(path, bytes);
 }
 
