@@ -142,19 +142,19 @@ export function readArchivedDays(archive: string, organization?: string): Promis
 function chooseOrganization(
   chosen: readonly ChosenAnswers[],
   organization: string | undefined,
-  folder: string,
+  archive: string,
 ): ChosenAnswers {
   const possible = chosen.filter(({ orgId }) => organization === undefined || orgId === organization);
   const [own, another] = possible;
   if (own !== undefined && another === undefined) return own;
   const organizations = chosen.map(({ orgId }) => orgId).join(', ');
   if (organizations === '') {
-    throw new UsageError(`the archive ${folder} has no committed answers`, {
+    throw new UsageError(`the archive ${archive} has no committed answers`, {
       hint: 'name the archive of a run that has ended',
     });
   }
   const problem = organization === undefined ? 'has several organizations' : `does not have ${organization}`;
-  throw new UsageError(`the archive ${folder} ${problem}`, {
+  throw new UsageError(`the archive ${archive} ${problem}`, {
     reason: 'organization-unclear',
     hint: `choose one of ${organizations}`,
     facts: { organizations },
@@ -195,8 +195,8 @@ async function readRows(
   return rows;
 }
 
-function refuseSize(folder: string): never {
-  throw new UsageError(`the archive ${folder} has more than ${CHARS_MAX} characters of rows`, {
+function refuseSize(archive: string): never {
+  throw new UsageError(`the archive ${archive} has more than ${CHARS_MAX} characters of rows`, {
     hint: 'thin it out with daywalk archive prune, in a copy',
   });
 }

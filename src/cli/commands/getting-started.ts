@@ -63,7 +63,7 @@ export const gettingStartedCommands: readonly Command[] = [
       '--realistic':
         'deviate from the specification where services of this kind are likely to: skipped criteria, ranges up to 100 days',
       '--days <file>': 'file with the rows of some days, a line of JSON for each day of a stream',
-      '--archive <folder>': 'the archive of runs, whose newest answers are served instead of generated rows',
+      '--archive <file>': 'the archive of runs, whose newest answers are served instead of generated rows',
       '--organization <org>': 'the ID of one organization of the archive, needed if it has several',
       '--latency-ms <ms>': 'delay of every response (default: 0)',
     },
