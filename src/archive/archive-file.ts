@@ -1,14 +1,18 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Clock } from '../core/clock.ts';
 import { BusyError, StorageError, UsageError } from '../core/errors.ts';
-import { isBusy, storageError } from '../core/sqlite-files.ts';
+import { explainWriteError, syncPath } from '../core/files.ts';
+import { createPrivately, isBusy, storageError } from '../core/sqlite-files.ts';
 import { checksumOf } from './answers.ts';
-import { createPlace, expectLocal, fileOfArchive, isWritten } from './archive-place.ts';
+import { expectLocal, fileOfArchive, isWritten } from './archive-place.ts';
 
 /** Marks a file as an archive of this program ("DWAR"). */
 const APPLICATION_ID = 0x44574152;
 const VERSION = 1;
 const PAGE_BYTES = 16_384;
+const FOLDER_MODE = 0o700;
 
 /** SQLite's own wait blocks the process, so it is short. */
 const BUSY_TIMEOUT_MS = 10;
@@ -259,4 +263,33 @@ function expectKnown(path: string, db: Database): void {
     throw new UsageError(`a newer version of daywalk has written the archive ${path}`, {
       hint: 'update daywalk',
     });
+}
+
+/**
+ * Creates the file of an archive, and its folder, unless they exist. A power loss does not take them away.
+ * @throws {UsageError} if it is on a network.
+ * @throws {StorageError} if it cannot be created.
+ */
+export function createPlace(given: string): string {
+  const path = fileOfArchive(given);
+  const folder = dirname(resolve(path));
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new UsageError(`the archive ${path} is a folder`, { hint: 'name a file, or another folder' });
+  try {
+    makeDurableFolder(folder);
+    expectLocal(path);
+    if (createPrivately(path)) syncPath(folder);
+    return path;
+  } catch (error) {
+    throw explainWriteError(error, path);
+  }
+}
+
+/** Creates a folder and those above it, if they do not exist, so that a power loss does not take them away. */
+function makeDurableFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
+  if (first === undefined) return;
+  const above = dirname(resolve(first));
+  for (let folder = dirname(resolve(path)); folder !== above; folder = dirname(folder)) syncPath(folder);
+  syncPath(above);
 }

@@ -13,7 +13,8 @@ import {
 } from './answers.ts';
 import { answersBetween } from './answers-table.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
-import { expectRoom, fileOfArchive, isWritten, whileAlone } from './archive-place.ts';
+import { whileAlone } from './archive-locks.ts';
+import { expectRoom, fileOfArchive, isWritten } from './archive-place.ts';
 import { noteSwept, shareErased } from './erased-list.ts';
 import { expectReadable } from './find-damage.ts';
 import { compressed, digestOf, hasObject, joinRows, ObjectReader, putObject, splitPages } from './objects.ts';

@@ -58,6 +58,7 @@ describe('the defaults', () => {
     const set = Object.entries(settings).filter(([, value]) => value !== null);
     expect(Object.fromEntries(set)).toEqual({
       warehouse: 'daywalk.db',
+      archives: [],
       concurrency: 8,
       rangeDays: 31,
       requestTimeoutMs: 30_000,
