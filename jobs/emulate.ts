@@ -124,10 +124,13 @@ export function readArchivedDays(archive: string, organization?: string): Promis
   // Whatever the policy was, the answers are served as it left them.
   const scope = { firstDay: FIRST_DAY, lastDay: END, asOf: null, emails: 'keep', policy: '' } as const;
   return withCommitted(archive, async (committed) => {
-    const { organizations } = chooseAnswers(committed.contents, { ...scope, streams: STREAMS });
+    const { organizations, lost } = chooseAnswers(committed.contents, { ...scope, streams: STREAMS });
     const own = chooseOrganization(organizations, organization, archive);
     const rows = await readRows(committed, own, archive);
-    const description = { days: describe(rows), removed: describeRemoved(own, committed.erased) };
+    const description = {
+      days: describe(rows),
+      removed: [...describeRemoved(own, committed.erased), ...describeLost(lost)],
+    };
     return {
       orgId: own.orgId,
       days: {
@@ -218,4 +221,14 @@ function describeRemoved({ days, readiness }: ChosenAnswers, erased: number): st
     ...(['hash', 'drop'] as const).filter((mode) => modes.has(mode)).map((mode) => LEFT_OF_EMAILS[mode]),
     ...(erased > 0 ? ['people who were erased: pseudonyms stand for them'] : []),
   ];
+}
+
+/** The names of units that are shown at most. */
+const NAMES_MAX = 5;
+
+/** Units whose newest answer is damaged: an older one would be wrong, so they have no rows. */
+function describeLost(lost: readonly string[]): string[] {
+  if (lost.length === 0) return [];
+  const more = lost.length > NAMES_MAX ? ` and ${lost.length - NAMES_MAX} more` : '';
+  return [`rows of ${lost.slice(0, NAMES_MAX).join(', ')}${more}, which are damaged in the archive`];
 }

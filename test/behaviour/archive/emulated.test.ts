@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readArchivedDays } from '../../../jobs/emulate.ts';
 import { daysFrom, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
+import { changeFile } from '../../support/archive/small-archive.ts';
 import { type Probe, pathOf, probeOf } from '../../support/emulator/probe.ts';
 import { rigOver } from '../../support/rig/rig.ts';
 import { testVariants } from '../../support/suite/variants.ts';
@@ -79,6 +81,20 @@ describe('an emulator over an archive', () => {
       ],
       removed: [],
     });
+  });
+
+  test('says which units are damaged in it, and has no rows of them', async () => {
+    const rig = await archivedRig(SMALL, sqlite);
+    await rig.run({ from: parseDay('2026-01-20'), until: parseDay('2026-01-21'), streams: ['tokens'] });
+    const path = join(rig.folder, 'archive.db');
+    await changeFile(path, "UPDATE answers SET checksum = checksum + 1 WHERE unit = 'tokens 2026-01-20'");
+    const at = await emulated(rig.folder);
+    expect((await at.rows('tokens', '2026-01-14..2026-01-29')).map(({ date }) => date)).toEqual([
+      '2026-01-21',
+    ]);
+    const [said, ...others] = (await at.get('/__admin/days')).json.removed;
+    expect(said).toMatch(/^rows of .*, which are damaged in the archive$/);
+    expect(others).toEqual([]);
   });
 
   const policies = [{ mode: 'hash', salt: 'a long enough salt for the tests' }, { mode: 'drop' }] as const;
