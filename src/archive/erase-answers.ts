@@ -2,6 +2,7 @@ import type { KeptObject } from '../core/archive-port.ts';
 import { DamagedError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { ErasedPeople } from '../privacy/index.ts';
+import { answersBetween } from './answer-queries.ts';
 import {
   type Answer,
   type AnswerBody,
@@ -11,7 +12,6 @@ import {
   objectsOf,
   type PageAnswer,
 } from './answers.ts';
-import { answersBetween } from './answers-table.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { whileAlone } from './archive-locks.ts';
 import { expectRoom, fileOfArchive, isWritten } from './archive-place.ts';

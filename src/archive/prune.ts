@@ -1,6 +1,6 @@
 import { DamagedError } from '../core/errors.ts';
+import { answersBetween, putAnswer } from './answer-queries.ts';
 import { type Answer, type DayAnswer, objectsOf, type PageBody, type WalkBody } from './answers.ts';
-import { answersBetween, putAnswer } from './answers-table.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { whileAlone } from './archive-locks.ts';
 import {

@@ -1,4 +1,4 @@
-export { checkRollups, organizationsWithRollups, type RollupFinding, wrongDates } from './check.ts';
+export { checkRollups, organizationsWithRollups, type RollupFinding, wrongDates } from './compare.ts';
 export {
   currentRollups,
   fillRollups,

@@ -1,6 +1,6 @@
 /** The server and the metrics are loaded when they are asked for, because a single run waits for neither. */
 
-export { notifyListeners } from './notify/notify.ts';
+export { notifyListeners } from './alerts/alerts.ts';
 export { performRound } from './perform-round.ts';
 export { parseSchedule, type Schedule } from './schedule.ts';
 export type { ServiceView } from './serve.ts';

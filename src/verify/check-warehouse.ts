@@ -6,9 +6,9 @@ import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
 import { readUnits } from '../ledger/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { dateOf, isDayUnit, type LedgerUnit } from '../units/index.ts';
-import { checkAllRollups } from './check-rollups.ts';
 import { crossCheck, DaySums, type Standing } from './cross-checks.ts';
 import type { FindingList } from './finding.ts';
+import { checkAllRollups } from './report-rollups.ts';
 import { contradictionsOf, Groups, readUnit, violationsOf } from './unit-reading.ts';
 
 /** Counts of what a check has covered. */

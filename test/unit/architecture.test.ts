@@ -87,7 +87,7 @@ const LISTS: Readonly<Record<string, string>> = {
   'src/pipeline/run/run-counts.ts': 'what a run reports: its counts, and what needs attention',
   'src/publish/lake-folder.ts': 'names and places of the files of a lake',
   'src/rollups/refresh.ts': 'how rollups are filled, and read while they are stale',
-  'src/serve/notify/examine-organization.ts': 'one condition after the other',
+  'src/serve/alerts/examine-organization.ts': 'one condition after the other',
   'src/settings/parsers.ts': 'one parser after the other',
   'src/verify/unit-reading.ts': 'how the rows of a unit are read for a comparison',
   'src/warehouse/postgres/queries.ts': 'one kind of step after the other',

@@ -9,11 +9,11 @@ import { fillRollups } from '../../rollups/index.ts';
 import { addedColumns, moveFields } from '../upgrade.ts';
 import type { Link } from './link.ts';
 import { runSteps } from './queries.ts';
-import { tableIn } from './rows.ts';
 import type { PostgresSession } from './session.ts';
 import { lockKey } from './session.ts';
 import { expectCreatable } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
+import { tableIn } from './write-rows.ts';
 
 const FOLDER = programPath('schema/migrations/postgres');
 

@@ -15,10 +15,10 @@ import {
 import type { UnitKey } from '../../units/index.ts';
 import { storageError } from './errors.ts';
 import { Link } from './link.ts';
-import { addRows, findRows, keyList, putRows, removeRows, selectWhere, tableIn } from './rows.ts';
 import { lockKey, type PostgresSession } from './session.ts';
 import type { PostgresTarget } from './target.ts';
 import { writeDays } from './write-days.ts';
+import { addRows, findRows, keyList, putRows, removeRows, selectWhere, tableIn } from './write-rows.ts';
 
 /** See `Warehouse.select`. */
 export function select(link: Link, query: SQL): Promise<readonly QueryRow[]> {

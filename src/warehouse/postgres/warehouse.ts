@@ -10,9 +10,9 @@ import { Claims } from './claims.ts';
 import type { Link } from './link.ts';
 import { expectSchema, migrate } from './migrate.ts';
 import { oneAtATime, Readers, runSteps, select, versionOf } from './queries.ts';
-import { putRows, removeRows, tableIn } from './rows.ts';
 import { PostgresSession, type PostgresSessionOptions } from './session.ts';
 import { type PostgresTarget, parseTarget } from './target.ts';
+import { putRows, removeRows, tableIn } from './write-rows.ts';
 
 /**
  * Opens a schema of a PostgreSQL database as a warehouse and migrates it to this version.

@@ -15,7 +15,7 @@ import {
   removeDays,
   removeRows,
   tableIn,
-} from './rows.ts';
+} from './write-rows.ts';
 
 /**
  * Makes the rows of each day those of its commit, see `WrittenDays`. Returns how many rows were written for each. The rows of all

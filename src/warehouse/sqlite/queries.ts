@@ -14,7 +14,7 @@ import {
 } from '../../port/index.ts';
 import type { Connection } from './connection.ts';
 import { WRITING_CACHE_KIB } from './file.ts';
-import { addRows, findRows, putRows, removeRows, selectWhere, writeDays } from './rows.ts';
+import { addRows, findRows, putRows, removeRows, selectWhere, writeDays } from './write-rows.ts';
 
 /** See `Warehouse.select`. */
 export function select({ db }: Connection, query: SQL): readonly QueryRow[] {

@@ -5,10 +5,10 @@ import { createPrivately, type FileLock, storageError, tryFileLock } from '../..
 import { readUnitRows } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
-import { DayWriter } from './day-writer.ts';
 import { damagesOf, expectSchema, migrate, refreshStatistics } from './migrate.ts';
 import { readRows, runSteps, scan, select, versionOf, withRoomToSort } from './queries.ts';
 import { saveCopy } from './save-copy.ts';
+import { DayWriter } from './writer-thread.ts';
 
 /**
  * Opens a SQLite file as a warehouse and migrates it to the schema of this version.

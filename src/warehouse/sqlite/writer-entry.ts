@@ -1,4 +1,4 @@
-// The script of the writing thread, see day-writer.ts.
+// The script of the writing thread, see writer-thread.ts.
 import { parentPort, workerData } from 'node:worker_threads';
 import { SerialQueue, systemClock } from '../../core/clock.ts';
 import { commitDays } from '../../ledger/index.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { StoppedError } from '../../../src/core/errors.ts';
-import { pingUrl } from '../../../src/serve/notify/pings.ts';
+import { pingUrl } from '../../../src/serve/alerts/pings.ts';
 import { ANSWERS, receiver, redirectTo } from '../../support/alerts/receiver.ts';
 import { DELAY_MS_MAX, round } from '../../support/alerts/round.ts';
 import { selfSigned } from '../../support/network/certificates.ts';

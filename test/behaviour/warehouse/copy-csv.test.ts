@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { encodeRows } from '../../../schema/digest.ts';
 import type { Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
-import { csvOf, csvOfEncoded } from '../../../src/warehouse/postgres/rows.ts';
+import { csvOf, csvOfEncoded } from '../../../src/warehouse/postgres/write-rows.ts';
 import { collect } from '../../support/warehouse/collect.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, open } from '../../support/warehouse/each-database.ts';

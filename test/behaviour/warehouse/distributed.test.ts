@@ -9,7 +9,7 @@ import { allViews } from '../../../schema/views.ts';
 import { readOrganizations } from '../../../src/ledger/ledger.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import { startRun } from '../../../src/records/runs.ts';
-import { upsertFrom } from '../../../src/warehouse/postgres/rows.ts';
+import { upsertFrom } from '../../../src/warehouse/postgres/write-rows.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { readSources } from '../../support/structure/sources.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

@@ -5,7 +5,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
-import { setOutcome } from '../../../src/archive/answers-table.ts';
+import { setOutcome } from '../../../src/archive/answer-queries.ts';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
 import { contentsOf } from '../../support/archive/archived-rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

@@ -6,12 +6,12 @@ import {
   nameOfCondition,
   parseState,
   stateText,
-} from '../../../src/serve/notify/incidents.ts';
+} from '../../../src/serve/alerts/incidents.ts';
 import {
   type IncidentMemory,
   type IncidentPorts,
   reportIncidents,
-} from '../../../src/serve/notify/report-incidents.ts';
+} from '../../../src/serve/alerts/report-incidents.ts';
 import type { Random } from '../random/seed.ts';
 
 const SCOPES = ['', 'org_a', 'org_b'] as const;

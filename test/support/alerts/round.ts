@@ -3,7 +3,7 @@ import type { ExportRequest } from '../../../jobs/run.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
-import { notifyListeners } from '../../../src/serve/notify/notify.ts';
+import { notifyListeners } from '../../../src/serve/alerts/alerts.ts';
 import { performRound } from '../../../src/serve/perform-round.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { contextOf, type Rig } from '../rig/rig.ts';

@@ -1,7 +1,7 @@
 // @module-tag campaign/rounds
 
 import { describe, expect, test } from 'vitest';
-import type { Condition } from '../../../src/serve/notify/incidents.ts';
+import type { Condition } from '../../../src/serve/alerts/incidents.ts';
 import {
   applyDelivery,
   applyExamination,
@@ -10,7 +10,7 @@ import {
   NO_INCIDENTS,
   parseState,
   stateText,
-} from '../../../src/serve/notify/incidents.ts';
+} from '../../../src/serve/alerts/incidents.ts';
 import { CALM, EVERY_CONDITION, IncidentWorld, type Troubles } from '../../support/alerts/incident-world.ts';
 import { type Random, seeded, sequence } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
