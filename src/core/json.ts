@@ -25,6 +25,11 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
+/** Compares texts by code units: the order of keys in canonical JSON, the same on every machine. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** True when every number inside survived parsing: finite, and no integer beyond ±(2^53 − 1). */
 export function isExact(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;

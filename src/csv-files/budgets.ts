@@ -3,9 +3,10 @@ import type { RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
+import { compareText } from '../core/json.ts';
 import type { Steps } from '../port/index.ts';
 import { ErasedPeople } from '../privacy/index.ts';
-import { compareText, UNASSIGNED } from '../rollups/index.ts';
+import { UNASSIGNED } from '../rollups/index.ts';
 import {
   type CellParser,
   currencyCell,

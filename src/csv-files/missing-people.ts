@@ -1,7 +1,7 @@
 import { isDay, shiftDay } from '../core/day.ts';
+import { compareText } from '../core/json.ts';
 import type { Steps } from '../port/index.ts';
 import {
-  compareText,
   type KnownUsers,
   OPEN_END,
   type PeopleConflict,

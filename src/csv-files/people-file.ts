@@ -1,8 +1,8 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { compareText } from '../core/json.ts';
 import type { Steps } from '../port/index.ts';
 import {
-  compareText,
   type KnownUsers,
   OPEN_END,
   type PersonRow,

@@ -9,7 +9,6 @@ export {
   refreshUsers,
 } from './refresh.ts';
 export {
-  compareText,
   type KnownUsers,
   OPEN_END,
   type PeopleConflict,

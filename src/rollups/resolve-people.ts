@@ -2,6 +2,7 @@ import { listOf, type SQL, sql } from '../../schema/query.ts';
 import type { RowOf } from '../../schema/row.ts';
 import type { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay } from '../core/day.ts';
+import { compareText } from '../core/json.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
 import { bucketsOf } from './calendar.ts';
 import type { Standing } from './standing.ts';
@@ -171,11 +172,6 @@ function shifted(day: string, days: 1 | -1): string {
     moves.set(move, to);
   }
   return to;
-}
-
-/** Compares texts by code units: the same order on every machine. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The users of an organization, in the order of their IDs, and the email addresses that they ever had. */

@@ -1,4 +1,5 @@
 import type { UtcDay } from '../../core/day.ts';
+import { compareText } from '../../core/json.ts';
 import type { CorrectionReason } from './columns.ts';
 
 /** The unit in which tokens are priced. */
@@ -60,13 +61,7 @@ export function compareCharges(a: Charge, b: Charge): number {
   if (a.day !== b.day) return a.day < b.day ? -1 : 1;
   if (a.subject === null || b.subject === null)
     return Number(a.subject === null) - Number(b.subject === null);
-  return (
-    compareTexts(a.subject.userId, b.subject.userId) || compareTexts(a.subject.modelId, b.subject.modelId)
-  );
-}
-
-function compareTexts(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
+  return compareText(a.subject.userId, b.subject.userId) || compareText(a.subject.modelId, b.subject.modelId);
 }
 
 /** A number of charges, and what they add up to. */

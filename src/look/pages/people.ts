@@ -1,4 +1,5 @@
 import { sql } from '../../../schema/query.ts';
+import { compareText } from '../../core/json.ts';
 import { PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
 import { currentRollups, UNASSIGNED } from '../../rollups/index.ts';
 import {
@@ -247,11 +248,10 @@ async function readIdlePeople(
     lastActiveOn: textOf(row['last_active_on']),
   }));
   // The sort keeps people of one day in the order of their keys.
-  return { people: people.toSorted((a, b) => compare(a.lastActiveOn ?? '', b.lastActiveOn ?? '')), result };
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return {
+    people: people.toSorted((a, b) => compareText(a.lastActiveOn ?? '', b.lastActiveOn ?? '')),
+    result,
+  };
 }
 
 function textOf(value: unknown): string | null {
