@@ -1,6 +1,6 @@
 import { sql } from '../schema/query.ts';
 import { isMetricCall, type Question, questions } from '../schema/reference/questions.ts';
-import { readOrganizations } from '../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../src/ledger/ledger.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../src/port/warehouse.ts';
 import { filledWarehouses, withWarehouse } from './support/answering.ts';
@@ -28,7 +28,7 @@ export const answering: Benchmark = {
 };
 
 async function measured(bench: Bench, database: string, warehouse: Warehouse): Promise<Measure[]> {
-  const [orgId = ''] = await readOrganizations(warehouse);
+  const [orgId = ''] = await readOrganizationIds(warehouse);
   const measures: Measure[] = [];
   for (const question of questions) {
     const { id, isFromRollup } = question;

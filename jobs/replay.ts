@@ -16,7 +16,7 @@ import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
-import { readOrganizations } from '../src/ledger/index.ts';
+import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { privacyOf } from '../src/privacy/index.ts';
@@ -119,7 +119,7 @@ function versions(): Readonly<Record<string, string>> {
 async function expectEmpty(warehouse: Warehouse, asOf: Date): Promise<void> {
   const mark = canonicalJson(asOf.toISOString());
   if ((await readState(warehouse, '', MARK)) === mark) return;
-  if ((await readOrganizations(warehouse)).length > 0) {
+  if ((await readOrganizationIds(warehouse)).length > 0) {
     throw new UsageError(
       `${warehouse.location} is not empty, and the past is rebuilt in an empty warehouse only`,
       {

@@ -6,7 +6,7 @@ import type { Clock } from '../src/core/clock.ts';
 import { parseDay } from '../src/core/day.ts';
 import { peopleFile } from '../src/csv-files/people-file.ts';
 import { pricesFile } from '../src/csv-files/prices.ts';
-import { readOrganizations } from '../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../src/ledger/ledger.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../src/port/warehouse.ts';
 import type { Settings } from '../src/settings/settings.ts';
@@ -28,7 +28,7 @@ export async function questionsPage(settings: Settings, clock: Clock): Promise<s
   await loadFile(peopleFile, settings, { file: example('people.csv'), ...request }, { clock });
   await loadFile(pricesFile, settings, { file: example('prices.csv'), ...request }, { clock });
   return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
-    const [orgId = ''] = await readOrganizations(warehouse);
+    const [orgId = ''] = await readOrganizationIds(warehouse);
     const parts = [introduction()];
     for (const [index, question] of questions.entries()) {
       const rows = await answer(warehouse, orgId, question);

@@ -5,13 +5,13 @@ import type { UtcDay } from '../core/day.ts';
 import { canonicalJson } from '../core/json.ts';
 import { canonicalText } from '../core/json-text.ts';
 import type { Stream } from '../core/stream.ts';
-import { readOrganizations, readUnits } from '../ledger/index.ts';
+import { readOrganizationIds, readUnits } from '../ledger/index.ts';
 import { ChunkReader, type ScanScope, type Warehouse } from '../port/index.ts';
 import { dateOf, type LedgerUnit, unitName } from '../units/index.ts';
 
 /** What a copy reads of its source. */
 export interface Source extends Pick<Warehouse, 'location' | 'scan'> {
-  /** See {@link readOrganizations}. */
+  /** See {@link readOrganizationIds}. */
   organizations(): Promise<string[]>;
   /** See {@link readUnits}. */
   units(orgId: string, streams?: readonly Stream[]): Promise<LedgerUnit[]>;
@@ -21,7 +21,7 @@ export interface Source extends Pick<Warehouse, 'location' | 'scan'> {
 export function sourceOf(warehouse: Warehouse): Source {
   return {
     location: warehouse.location,
-    organizations: () => readOrganizations(warehouse),
+    organizations: () => readOrganizationIds(warehouse),
     units: (orgId, streams) => readUnits(warehouse, orgId, streams),
     scan: (table, scope, columns) => warehouse.scan(table, scope, columns),
   };
@@ -164,7 +164,7 @@ export interface UnitPair {
 
 /** Returns the organizations of both sides. */
 export async function organizationsOf({ source, stored }: Sides): Promise<string[]> {
-  return [...new Set([...(await source.organizations()), ...(await readOrganizations(stored))])].sort();
+  return [...new Set([...(await source.organizations()), ...(await readOrganizationIds(stored))])].sort();
 }
 
 /**

@@ -4,7 +4,7 @@ export {
   doubtUnit,
   failUnit,
   noteUnits,
-  readOrganizations,
+  readOrganizationIds,
   readOrganizationsSteps,
   readReadinessUnit,
   readUnitRows,

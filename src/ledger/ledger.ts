@@ -38,11 +38,11 @@ const COLUMNS = columnsOf(exportUnits);
 const SELECT = sql`SELECT ${sql.raw(COLUMNS.join(', '))} FROM export_units`;
 
 /** The organizations in the ledger. */
-export function readOrganizations(warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
+export function readOrganizationIds(warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
   return warehouse.read(readOrganizationsSteps);
 }
 
-/** As {@link readOrganizations}, as steps of a transaction. */
+/** As {@link readOrganizationIds}, as steps of a transaction. */
 export function* readOrganizationsSteps(): Steps<string[]> {
   const rows = yield sql`SELECT DISTINCT org_id FROM export_units ORDER BY org_id`;
   return rows.map((row) => String(row['org_id']));

@@ -3,7 +3,7 @@ import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { RunError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
-import { readOrganizations } from '../ledger/index.ts';
+import { readOrganizationIds } from '../ledger/index.ts';
 import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 
 /** A name of the organizations file, and all names that the file has now, in its order. */
@@ -44,7 +44,7 @@ export async function listOrganizations(
   warehouse: Pick<Warehouse, 'select' | 'read'>,
   names: readonly string[] | null,
 ): Promise<ListedOrganization[]> {
-  const stored = await readOrganizations(warehouse);
+  const stored = await readOrganizationIds(warehouse);
   const recorded = await readNames(warehouse);
   if (names === null) return stored.map((orgId) => ({ name: nameOf(recorded, orgId), orgId }));
   return names.map((name) => {
@@ -129,7 +129,7 @@ export async function chooseOrganization(
   warehouse: Pick<Warehouse, 'read' | 'location' | 'select'>,
   asked: string | undefined,
 ): Promise<string> {
-  const known = await readOrganizations(warehouse);
+  const known = await readOrganizationIds(warehouse);
   if (asked !== undefined && known.includes(asked)) return asked;
   const recorded = await readNames(warehouse);
   const named = recorded.find(({ name }) => name === asked)?.orgId;
@@ -156,6 +156,6 @@ export async function chooseOrganization(
 
 /** Returns the organization of a warehouse; null when the warehouse has none or several. */
 export async function onlyOrganization(warehouse: Warehouse): Promise<string | null> {
-  const [only, ...others] = await readOrganizations(warehouse);
+  const [only, ...others] = await readOrganizationIds(warehouse);
   return others.length > 0 ? null : (only ?? null);
 }

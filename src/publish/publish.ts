@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
 import type { UtcDay } from '../core/day.ts';
-import { readOrganizations, readUnits } from '../ledger/index.ts';
+import { readOrganizationIds, readUnits } from '../ledger/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
 import { isDayUnit, type LedgerDay, type LedgerUnit } from '../units/index.ts';
 import { Lake, type Replaced } from './lake.ts';
@@ -94,7 +94,8 @@ function limitFrequency({ clock }: LakeSource, work: () => Promise<void>): () =>
 async function planAll(source: LakeSource, tables: readonly AnyTable[]): Promise<PlannedTable[]> {
   const { warehouse } = source;
   const units: LedgerUnit[] = [];
-  for (const orgId of await readOrganizations(warehouse)) units.push(...(await readUnits(warehouse, orgId)));
+  for (const orgId of await readOrganizationIds(warehouse))
+    units.push(...(await readUnits(warehouse, orgId)));
   const planned: PlannedTable[] = [];
   for (const table of tables) planned.push({ table, partitions: await planTable(source, table, units) });
   return planned;

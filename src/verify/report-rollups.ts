@@ -1,4 +1,4 @@
-import { readOrganizations } from '../ledger/index.ts';
+import { readOrganizationIds } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import {
   checkRollups,
@@ -24,7 +24,7 @@ export async function checkAllRollups(
   broken: ReadonlyMap<string, ReadonlySet<string>>,
   only?: string,
 ): Promise<void> {
-  const known = await readOrganizations(warehouse);
+  const known = await readOrganizationIds(warehouse);
   const organizations = new Set([...known, ...(await organizationsWithRollups(warehouse))]);
   for (const orgId of only === undefined ? [...organizations].toSorted() : [only]) {
     for await (const finding of checkRollups(warehouse, orgId, broken.get(orgId) ?? new Set()))
@@ -50,7 +50,7 @@ function report(orgId: string, finding: RollupFinding, findings: FindingList): v
 
 /** Reports users who are several people on one day, of which only one is used. Call inside a snapshot. */
 export async function checkPeople(warehouse: Warehouse, findings: FindingList): Promise<void> {
-  for (const orgId of await readOrganizations(warehouse)) {
+  for (const orgId of await readOrganizationIds(warehouse)) {
     const standing = await runReads(warehouse, readStanding(orgId));
     const { people } = standing;
     if (people.length === 0) continue;

@@ -9,7 +9,7 @@ import {
   yesterdayOf,
 } from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
-import { readOrganizations, readUnits } from '../../ledger/index.ts';
+import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { findTeam, isLoaded, type Period, resolvePeriod } from '../../metrics/index.ts';
 import { chooseOrganization } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
@@ -125,7 +125,7 @@ export async function readChoices(
   asked: string | undefined,
   now: Date,
 ): Promise<Choices | null> {
-  const organizations = (await readOrganizations(warehouse)).toSorted();
+  const organizations = (await readOrganizationIds(warehouse)).toSorted();
   if (organizations[0] === undefined) return null;
   const orgId = asked === undefined ? organizations[0] : await chooseOrganization(warehouse, asked);
   const days = (await readUnits(warehouse, orgId)).filter(isDayUnit);

@@ -4,7 +4,7 @@ import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import type { Stream } from '../../core/stream.ts';
-import { keyOfValues, readOrganizations, readUnits } from '../../ledger/index.ts';
+import { keyOfValues, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { type NameInFile, readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { type LedgerUnit, type UnitState, unitName } from '../../units/index.ts';
@@ -190,7 +190,7 @@ export async function countDoubtedBefore(options: DoubtScope): Promise<number> {
 
 async function candidatesFor({ warehouse, orgId = null, named }: DoubtScope): Promise<string[]> {
   if (orgId !== null) return [orgId];
-  if (named === undefined) return readOrganizations(warehouse);
+  if (named === undefined) return readOrganizationIds(warehouse);
   return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
 }
 

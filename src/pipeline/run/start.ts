@@ -12,7 +12,7 @@ import {
   RequestError,
   type Unreached,
 } from '../../http/index.ts';
-import { readOrganizations } from '../../ledger/index.ts';
+import { readOrganizationIds } from '../../ledger/index.ts';
 import { expectName, type NameInFile, readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { DayUnit } from '../../units/index.ts';
@@ -57,7 +57,7 @@ const SKEW_REPORTED_MS = 10 * 60 * 1000;
  */
 export async function learnScope(options: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
   const { warehouse, named } = options;
-  const known = await readOrganizations(warehouse);
+  const known = await readOrganizationIds(warehouse);
   const isFirstContact = known.length === 0 || (await isNewName(options));
   const { orgId, ...newest } = await requestOrganization(options, signal, isFirstContact).catch(
     (error: unknown) => {

@@ -6,7 +6,7 @@ import { EXIT, isUndecided } from '../../core/exit-code.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { checkBudgets } from '../../csv-files/index.ts';
 import { parseDoubt } from '../../judge/doubt.ts';
-import { readOrganizations, readUnits } from '../../ledger/index.ts';
+import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { publicName } from '../../privacy/index.ts';
@@ -208,7 +208,7 @@ export async function organizationScopes(
   { organizations }: RoundReport,
   { rule, onFailure }: OrganizationScopes,
 ): Promise<Scope[]> {
-  const stored = await readOrganizations(warehouse);
+  const stored = await readOrganizationIds(warehouse);
   const ids = organizations
     .filter(({ exitCode }) => !isUndecided(exitCode) && exitCode !== EXIT.storage)
     .map(({ name, orgId }) => orgId ?? (name === null && stored.length === 1 ? stored[0] : undefined));

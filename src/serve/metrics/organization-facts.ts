@@ -4,7 +4,7 @@ import { dayOf, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
 import { type BudgetStatus, checkBudgets, storedBudgets, storedPrices } from '../../csv-files/index.ts';
-import { countQuarantine, type QuarantineCount, readOrganizations, readUnits } from '../../ledger/index.ts';
+import { countQuarantine, type QuarantineCount, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import type { QueryRow, Warehouse } from '../../port/index.ts';
 import { selectPeople } from '../../rollups/index.ts';
 import { missingDays, type OrganizationStatus, readOrganization } from '../../status/index.ts';
@@ -82,7 +82,7 @@ async function reportedOrganizations(
     const orgIds = new Map(rows.map(({ name, org_id }) => [String(name), String(org_id)]));
     return names.map((name) => ({ organization: name, orgId: orgIds.get(name) ?? null }));
   }
-  const stored = (await readOrganizations(warehouse)).map((orgId) => ({ organization: orgId, orgId }));
+  const stored = (await readOrganizationIds(warehouse)).map((orgId) => ({ organization: orgId, orgId }));
   return stored.length > 0 ? stored : [{ organization: UNKNOWN, orgId: null }];
 }
 

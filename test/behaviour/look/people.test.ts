@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import type { Viewer } from '../../../src/look/audience.ts';
 import type { Page } from '../../../src/look/page.ts';
 import type { PageParams } from '../../../src/look/pages/page-kind.ts';
@@ -38,7 +38,7 @@ onEachDatabase((database) => {
       const rig = await createPeopleRig(database);
       await withTeams(rig);
       const warehouse = await open(rig.place);
-      const [orgId = ''] = await readOrganizations(warehouse);
+      const [orgId = ''] = await readOrganizationIds(warehouse);
       const page = await reading(warehouse, (reader) => people.build(reader, {}));
       const credits = await answerMetric(warehouse, {
         metric: 'billable_tokens',
@@ -87,7 +87,7 @@ onEachDatabase((database) => {
       const rig = await createPeopleRig(database);
       await withTeams(rig);
       const warehouse = await open(rig.place);
-      const [orgId = ''] = await readOrganizations(warehouse);
+      const [orgId = ''] = await readOrganizationIds(warehouse);
       const moved = userAt(rig, 0);
       for (const name of ['core', 'web', 'unassigned']) {
         const page = await reading(warehouse, (reader) => team.build(reader, { subject: name }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { output } from '../../../src/look/pages/output.ts';
 import { tools } from '../../../src/look/pages/tools.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
@@ -12,7 +12,7 @@ onEachDatabase((database) => {
   test('the page of tools adds hooks up to the metric, and tells the public no command', async () => {
     const rig = await exportedRig({ users: 12, reports: 0, today: '2026-01-24' }, { database });
     const warehouse = await open(rig.place);
-    const [orgId = ''] = await readOrganizations(warehouse);
+    const [orgId = ''] = await readOrganizationIds(warehouse);
     const period = { from: FIRST_DAY, until: parseDay('2026-01-23') };
     const metric = await answerMetric(warehouse, { metric: 'hook_invocations', orgId, by: [], ...period });
     const commands = await rig.column("SELECT DISTINCT command FROM tools_daily_by_hook WHERE command <> ''");

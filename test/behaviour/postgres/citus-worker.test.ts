@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -49,7 +49,7 @@ onDatabase(postgres, () => {
     const coordinator = await databaseOfGroup(0);
     if (coordinator === null) return context.skip('the role of the tests is no superuser');
     const warehouse = await open(coordinator);
-    expect(await readOrganizations(warehouse)).toEqual([]);
+    expect(await readOrganizationIds(warehouse)).toEqual([]);
     await warehouse.close();
   });
 });

@@ -1,7 +1,7 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { knownMigrations } from '../../../src/warehouse/postgres/migrate.ts';
 import { parseTarget } from '../../../src/warehouse/postgres/target.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
@@ -61,7 +61,7 @@ onDatabase(postgres, () => {
     it('of any name holds all tables, even if other schemas have tables with the same names', async () => {
       const place = postgres.place();
       const warehouse = await open(place);
-      expect(await readOrganizations(warehouse)).toEqual([]);
+      expect(await readOrganizationIds(warehouse)).toEqual([]);
       const names = (await place.relations()).map(({ name }) => name);
       expect(names).toContain('export_units');
       expect(names).toContain('coverage');
@@ -71,7 +71,7 @@ onDatabase(postgres, () => {
       needsSessions(postgres);
       const place = postgres.place();
       const opened = await Promise.all([1, 2, 3, 4].map(() => open(place)));
-      for (const warehouse of opened) expect(await readOrganizations(warehouse)).toEqual([]);
+      for (const warehouse of opened) expect(await readOrganizationIds(warehouse)).toEqual([]);
       expect(await place.query('SELECT COUNT(*) AS n FROM "__drizzle_migrations"')).toEqual([
         { n: knownMigrations().length },
       ]);
@@ -86,7 +86,7 @@ onDatabase(postgres, () => {
       const place = postgres.place();
       const parameters = `sslmode=verify-full&sslrootcert=${encodeURIComponent(tls.certPath)}`;
       const warehouse = await open(await secured(place, tls, 'localhost', parameters));
-      expect(await readOrganizations(warehouse)).toEqual([]);
+      expect(await readOrganizationIds(warehouse)).toEqual([]);
     });
 
     it.each([
@@ -106,7 +106,7 @@ onDatabase(postgres, () => {
       const tls = selfSigned('somebody', 'DNS:somebody');
       if (tls === null) return;
       const warehouse = await open(await secured(postgres.place(), tls, 'localhost', `sslmode=${mode}`));
-      expect(await readOrganizations(warehouse)).toEqual([]);
+      expect(await readOrganizationIds(warehouse)).toEqual([]);
     });
 
     it('fails with require if the server has none, and is not requested with disable', async () => {
@@ -115,8 +115,8 @@ onDatabase(postgres, () => {
       const proxy = await postgresProxy(place.location, {});
       const at = (mode: string) => ({ ...place, location: `${proxy.url}&sslmode=${mode}` });
       expect(await thrownBy(open(at('require')))).toMatchObject({ name: 'StorageError', exitCode: 6 });
-      expect(await readOrganizations(await open(at('disable')))).toEqual([]);
-      expect(await readOrganizations(await open(at('prefer')))).toEqual([]);
+      expect(await readOrganizationIds(await open(at('disable')))).toEqual([]);
+      expect(await readOrganizationIds(await open(at('prefer')))).toEqual([]);
     });
 
     it('with a missing root certificate fails and names its path', async () => {

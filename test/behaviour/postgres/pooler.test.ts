@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { freePort } from '../../support/network/free-port.ts';
 import { createRig, rigOver } from '../../support/rig/rig.ts';
@@ -136,6 +136,6 @@ async function workThrough(place: Place): Promise<void> {
   for (let n = 1; n < 50; n += 1) {
     const more = [await open(place), await open(place)];
     await lock.claim([commitOf({ day: '2026-02-01' })]);
-    await Promise.all([...more.map((other) => readOrganizations(other)), readOrganizations(warehouse)]);
+    await Promise.all([...more.map((other) => readOrganizationIds(other)), readOrganizationIds(warehouse)]);
   }
 }

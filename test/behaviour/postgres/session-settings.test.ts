@@ -1,7 +1,7 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
@@ -46,7 +46,7 @@ onDatabase(postgres, () => {
       const path = `${schema.replaceAll(' ', '\\ ')},pg_catalog`;
       const warehouse = await open(withSettings(postgres.place(), { search_path: path }));
       await commitDay(warehouse, commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
-      expect(await readOrganizations(warehouse)).toEqual(['org_1']);
+      expect(await readOrganizationIds(warehouse)).toEqual(['org_1']);
       expect(await timesRun(strangers, schema)).toBe(0);
     });
 
@@ -89,7 +89,7 @@ onDatabase(postgres, () => {
     const warehouse = await open(withSettings(place, { transaction_timeout: '200' }));
     const read = warehouse.inSnapshot(async () => {
       await place.query('SELECT pg_sleep(0.6)');
-      return readOrganizations(warehouse);
+      return readOrganizationIds(warehouse);
     });
     expect(await read).toEqual([]);
   });

@@ -4,7 +4,7 @@ import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { contentTables, publishedTables, tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { recordSession } from '../../../src/records/runs.ts';
 import { ask, digestIn, lakeOf, rowsIn, tableIn } from '../../support/publish/lake.ts';
@@ -36,7 +36,7 @@ async function fullRig(): Promise<Rig> {
   rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-09') });
   await rig.run();
   const warehouse = await openTemporary(rig.path);
-  const [orgId = ''] = await readOrganizations(warehouse);
+  const [orgId = ''] = await readOrganizationIds(warehouse);
   await storeHookEvents(warehouse, {
     orgId,
     rows: ['2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z'].map((received_at, n) => ({

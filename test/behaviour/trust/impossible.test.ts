@@ -5,7 +5,7 @@ import { tables, tablesOf } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Quirks } from '../../../src/emulator/quirks.ts';
-import { readOrganizations, readUnits } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds, readUnits } from '../../../src/ledger/ledger.ts';
 import { valuesOfUnit } from '../../../src/ledger/unit-rows.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
@@ -227,7 +227,7 @@ describe('on SQLite', () => {
 async function storeAsBefore(rig: Rig): Promise<void> {
   const warehouse = await openWarehouse(rig.path, { clock: systemClock(), create: false });
   try {
-    const orgId = (await readOrganizations(warehouse)).join('');
+    const orgId = (await readOrganizationIds(warehouse)).join('');
     const scope = { orgId, firstDay: YOUNG, lastDay: YOUNG };
     const parts = [];
     for (const table of tablesOf('tokens')) parts.push({ table, rows: await warehouse.rowsOf(table, scope) });

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { APPLICATION_ID } from '../../../src/warehouse/sqlite/connection.ts';
 import { knownMigrations } from '../../../src/warehouse/sqlite/migrate.ts';
@@ -170,6 +170,6 @@ onEachDatabase((database) => {
     expect([2, 6]).toContain(Reflect.get(Object(error), 'exitCode'));
     expect(await place.relations()).toEqual(before);
     await place.execute('DROP TABLE coverage');
-    expect(await readOrganizations(await open(place))).toEqual([]);
+    expect(await readOrganizationIds(await open(place))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { placementOf, schemaSql } from '../../../schema/reference/sql.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import { startRun } from '../../../src/records/runs.ts';
 import { upsertFrom } from '../../../src/warehouse/postgres/write-rows.ts';
@@ -141,7 +141,7 @@ onDatabase(postgres, () => {
     for (const { name } of allViews) await place.query(`SELECT * FROM "${name}"`);
     const warehouse = await open(place, { create: false });
     await commitDay(warehouse, commitOf({ rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
-    expect(await readOrganizations(warehouse)).toEqual(['org_1']);
+    expect(await readOrganizationIds(warehouse)).toEqual(['org_1']);
   });
 
   it('is followed by deletions in several organizations, each in its own', async () => {

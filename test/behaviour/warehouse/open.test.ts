@@ -1,7 +1,7 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
-import { readOrganizations, readUnits } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds, readUnits } from '../../../src/ledger/ledger.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
@@ -31,7 +31,7 @@ onEachDatabase((database) => {
     it('treats an empty file or schema as a new warehouse', async () => {
       const place = database.place();
       await place.makeEmpty();
-      expect(await readOrganizations(await open(place))).toEqual([]);
+      expect(await readOrganizationIds(await open(place))).toEqual([]);
     });
 
     it('may be done several times at once', async () => {
@@ -95,7 +95,7 @@ onEachDatabase((database) => {
       await commitDay(warehouse, commitOf({ orgId: 'org_b', rows: ROWS }));
       await commitDay(warehouse, commitOf({ orgId: 'org_a', rows: ROWS }));
       await commitDay(warehouse, commitOf({ orgId: 'org_a', rows: {} }));
-      expect(await readOrganizations(warehouse)).toEqual(['org_a', 'org_b']);
+      expect(await readOrganizationIds(warehouse)).toEqual(['org_a', 'org_b']);
       expect(await warehouse.place.query('SELECT org_id FROM tokens_daily')).toEqual([{ org_id: 'org_b' }]);
       expect(await readUnits(warehouse, 'org_b')).toMatchObject([
         { orgId: 'org_b', rows: 1, state: 'loaded' },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
-import { readOrganizations, readReadinessUnit } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds, readReadinessUnit } from '../../../src/ledger/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { fill, type Size, wholeUnits } from '../../support/copy/large-warehouse.ts';
@@ -136,7 +136,7 @@ onEachCopyable((database) => {
     const source = await open(sqlitePlace(manyReports));
     const place = database.place();
     await stopAfter(1, manyReports, place.location);
-    const [orgId = ''] = await readOrganizations(source);
+    const [orgId = ''] = await readOrganizationIds(source);
     const destination = await open(place);
     expect(await readReadinessUnit(destination, orgId)).toMatchObject({
       state: 'pending',

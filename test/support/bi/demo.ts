@@ -6,7 +6,7 @@ import { DEMO_FILE, demoSettings, runDemo } from '../../../jobs/demo.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { peopleFile } from '../../../src/csv-files/people-file.ts';
 import { pricesFile } from '../../../src/csv-files/prices.ts';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { withWarehouse } from '../../../src/warehouse/open.ts';
 import { ROOT } from '../structure/sources.ts';
@@ -52,7 +52,7 @@ async function makeDemo(folder: string): Promise<Demo> {
   await loadFile(peopleFile, settings, { file: example('people.csv'), ...request }, { clock });
   await loadFile(pricesFile, settings, { file: example('prices.csv'), ...request }, { clock });
   const use: Demo['with'] = (work) => withWarehouse(path, { clock, create: false }, work);
-  const [orgId = ''] = await use((warehouse) => readOrganizations(warehouse));
+  const [orgId = ''] = await use((warehouse) => readOrganizationIds(warehouse));
   return { folder, path, orgId, with: use };
 }
 

@@ -1,5 +1,5 @@
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
-import { readOrganizations } from '../../../src/ledger/ledger.ts';
+import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
 import { formatNumber } from '../../../src/look/numbers.ts';
 import type { Cell, Figure, Page, Phrase } from '../../../src/look/page.ts';
@@ -13,7 +13,7 @@ export async function reading<Read>(
   read: (reader: PageReader) => Promise<Read>,
   { viewer = MANAGERS, until = '2026-01-23' }: { viewer?: Viewer; until?: string } = {},
 ): Promise<Read> {
-  const [orgId = 'org_1'] = await readOrganizations(warehouse);
+  const [orgId = 'org_1'] = await readOrganizationIds(warehouse);
   const filters = { orgId, from: FIRST_DAY, until: parseDay(until) };
   return warehouse.inSnapshot(() => read(pageReader(warehouse, filters, viewer)));
 }
