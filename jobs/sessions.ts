@@ -1,5 +1,3 @@
-import { encoderOf } from '../schema/row.ts';
-import { tables } from '../schema/tables.ts';
 import {
   type CreatedSession,
   createSession,
@@ -13,20 +11,19 @@ import { exactText } from '../src/checks/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError, UsageError } from '../src/core/errors.ts';
-import { canonicalJson, isExact, isStorable } from '../src/core/json.ts';
+import { canonicalJson, isExact } from '../src/core/json.ts';
 import { canonicalText } from '../src/core/json-text.ts';
-import { expectNotErased, LISTING, readErased, readErasedSteps } from '../src/erased/index.ts';
+import { expectNotErased, readErased } from '../src/erased/index.ts';
 import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/index.ts';
 import { expectName, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
-import type { Steps, Warehouse } from '../src/port/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
 import { type Privacy, privacyOf, withoutErased } from '../src/privacy/index.ts';
-import { expectEmailSalt, type SessionRow } from '../src/records/index.ts';
+import { expectEmailSalt, recordSession, type SessionRow } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import { withWarehouse } from '../src/warehouse/index.ts';
-import { chooseOrganizations, namesOf, openTransport, requireApi, settingsFor } from './organizations.ts';
-
-const encodeSession = encoderOf(tables.sessions);
+import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
+import { openTransport, requireApi } from './service.ts';
 
 /** A session to create. */
 interface SessionCreation {
@@ -147,16 +144,11 @@ async function record(
       hint: 'keep its ID: the session exists, and another attempt would create a second one',
     });
   const policy = privacyOf(settings.emails);
-  function* steps(): Steps<boolean> {
-    const privacy = withoutErased(policy, yield* readErasedSteps(), [orgId]);
-    const row = sessionRow(created, { orgId, privacy });
-    if (!isStorable(row)) return false;
-    yield { table: tables.sessions, rows: [encodeSession(row)] };
-    return true;
-  }
   let isStored: boolean;
   try {
-    isStored = await warehouse.oneAtATime(LISTING, () => warehouse.transact('record a session in', steps));
+    isStored = await recordSession(warehouse, (erased) =>
+      sessionRow(created, { orgId, privacy: withoutErased(policy, erased, [orgId]) }),
+    );
   } catch (error) {
     throw failure(messageOf(error), error);
   }

@@ -21,6 +21,7 @@ export {
   type RunRecord,
   readRuns,
   readState,
+  recordSession,
   type SessionRow,
   startRun,
   writeState,

@@ -1,9 +1,11 @@
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { canonicalJson } from '../core/json.ts';
+import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
+import { LISTING, readErasedSteps } from '../erased/index.ts';
 import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
+import type { ErasedList } from '../privacy/index.ts';
 
 /** A run, as it begins. */
 interface RunStart {
@@ -170,13 +172,20 @@ export async function writeState(
 /** A row of `sessions`. */
 export type SessionRow = RowOf<typeof sessions>;
 
-/** Stores a created session, or replaces the stored one. */
-export async function recordSession(warehouse: Pick<Warehouse, 'transact'>, row: SessionRow): Promise<void> {
-  await warehouse.transact(
-    'record a session in',
-    function* (): Steps<void> {
-      yield { table: sessions, rows: [encodeSession(row)] };
-    },
-    'latest',
-  );
+/**
+ * Stores a created session, or replaces the stored one. While it is stored, nobody is erased.
+ * @param rowFor makes the row, without the people who are erased by now.
+ * @returns false if the row has text that cannot be stored.
+ */
+export function recordSession(
+  warehouse: Pick<Warehouse, 'oneAtATime' | 'transact'>,
+  rowFor: (erased: ErasedList) => SessionRow,
+): Promise<boolean> {
+  function* steps(): Steps<boolean> {
+    const row = rowFor(yield* readErasedSteps());
+    if (!isStorable(row)) return false;
+    yield { table: sessions, rows: [encodeSession(row)] };
+    return true;
+  }
+  return warehouse.oneAtATime(LISTING, () => warehouse.transact('record a session in', steps));
 }

@@ -58,7 +58,7 @@ onEachCopyable((database) => {
       await store(destination, ['2026-02-04']);
       await store(destination, DAYS.slice(1), { rows: tokens(2), pulledAt: '2026-02-09T03:00:00.000Z' });
       await store(destination, ['2026-02-04'], { orgId: 'org_2' });
-      await recordSession(destination, sessionRow('org_1', 'session_9'));
+      await recordSession(destination, () => sessionRow('org_1', 'session_9'));
       await storeHookEvents(destination, { orgId: '', rows: ['event_8', 'event_9'].map(eventRow) });
       await startRun(destination, {
         runId: 'run_9',
@@ -73,9 +73,9 @@ onEachCopyable((database) => {
       );
     });
 
-    test.each<[string, (destination: Warehouse) => Promise<void>]>([
+    test.each<[string, (destination: Warehouse) => Promise<unknown>]>([
       ['a unit', (destination) => store(destination, ['2026-02-04'])],
-      ['a session', (destination) => recordSession(destination, sessionRow('org_1', 'session_9'))],
+      ['a session', (destination) => recordSession(destination, () => sessionRow('org_1', 'session_9'))],
     ])('keeps it where the difference is only %s', async (_, add) => {
       const { place, from, to } = await copied(database);
       await add(await open(place));
@@ -87,7 +87,7 @@ onEachCopyable((database) => {
       const destination = await open(place);
       await store(destination, ['2026-02-04'], { rows: tokens(9) });
       await store(destination, ['2026-02-01'], { orgId: 'org_2' });
-      await recordSession(destination, sessionRow('org_1', 'session_9'));
+      await recordSession(destination, () => sessionRow('org_1', 'session_9'));
       const { report, events } = await copy(from, to, { replace: true });
       expect(report).toMatchObject({ exitCode: 0, unitsMoved: 0, unitsUnchanged: 3, unitsRemoved: 2 });
       expect(events.find(({ type }) => type === 'copy-replaces')).toMatchObject({

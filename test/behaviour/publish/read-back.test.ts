@@ -50,7 +50,7 @@ async function fullRig(): Promise<Rig> {
       payload: '{"n":1}',
     })),
   });
-  await recordSession(warehouse, {
+  await recordSession(warehouse, () => ({
     org_id: orgId,
     session_id: 's-1',
     title: null,
@@ -62,7 +62,7 @@ async function fullRig(): Promise<Rig> {
     computer_id: 'computer-1',
     session_settings: '{"model":"m"}',
     extra: null,
-  });
+  }));
   return rig;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { listErased } from '../../../src/erased/list.ts';
 import { type HookEventRow, storeHookEvents } from '../../../src/records/hook-events.ts';
-import type { SessionRow } from '../../../src/records/runs.ts';
-import { recordSession } from '../../../src/records/runs.ts';
+import { recordSession, type SessionRow } from '../../../src/records/runs.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
 
@@ -102,9 +102,9 @@ onEachDatabase((database) => {
     it('is stored, and replaced when it is stored again', async () => {
       const warehouse = await open(database);
       const { place } = warehouse;
-      await recordSession(warehouse, session('s-1', 'pending'));
-      await recordSession(warehouse, session('s-2', 'idle', null));
-      await recordSession(warehouse, session('s-1', 'running'));
+      await recordSession(warehouse, () => session('s-1', 'pending'));
+      await recordSession(warehouse, () => session('s-2', 'idle', null));
+      await recordSession(warehouse, () => session('s-1', 'running'));
       const sql =
         'SELECT session_id, status, message_count, completed_at, session_settings FROM sessions ORDER BY 1';
       expect(await place.query(sql)).toEqual([
@@ -117,6 +117,26 @@ onEachDatabase((database) => {
         },
         { session_id: 's-2', status: 'idle', message_count: 3, completed_at: null, session_settings: null },
       ]);
+    });
+
+    it('is made from the list of the people who are erased by then', async () => {
+      const warehouse = await open(database);
+      await listErased(warehouse, 'org_1', [{ kind: 'email', value: 'ada@example.com' }], new Date());
+      const stored = await recordSession(warehouse, ({ entries }) => ({
+        ...session('s-1', 'idle'),
+        title: entries.map(({ kind }) => `without one ${kind}`).join(),
+      }));
+      expect(stored).toBe(true);
+      expect(await warehouse.place.query('SELECT title FROM sessions')).toEqual([
+        { title: 'without one email' },
+      ]);
+    });
+
+    it('is refused, not stored in part, if its text cannot be stored', async () => {
+      const warehouse = await open(database);
+      const row = { ...session('s-1', 'idle'), title: 'a NUL: \0' };
+      expect(await recordSession(warehouse, () => row)).toBe(false);
+      expect(await warehouse.place.query('SELECT session_id FROM sessions')).toEqual([]);
     });
   });
 });

@@ -108,8 +108,8 @@ export async function fullWarehouse(): Promise<Rig> {
   await rigOver(other, rig.place).run({ until: parseDay('2026-01-25'), newOrganization: 'org_b' });
   const warehouse = await openWarehouse(rig.path, { clock: systemClock(), create: false });
   try {
-    await recordSession(warehouse, sessionRow('org_a', 'session_1'));
-    await recordSession(warehouse, sessionRow('org_c', 'session_2'));
+    await recordSession(warehouse, () => sessionRow('org_a', 'session_1'));
+    await recordSession(warehouse, () => sessionRow('org_c', 'session_2'));
     await storeHookEvents(warehouse, { orgId: 'org_a', rows: ['event_1', 'event_2'].map(eventRow) });
     await storeHookEvents(warehouse, { orgId: '', rows: [eventRow('event_3')] });
     await loadDimensions(warehouse);
