@@ -17,7 +17,7 @@ import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
 import { drainDuringRun } from './hooks.ts';
-import { openTransport, requireApi } from './organizations.ts';
+import { openTransport, requireApi } from './service.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */

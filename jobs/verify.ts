@@ -22,8 +22,9 @@ import {
   type Severity,
 } from '../src/verify/index.ts';
 import { withWarehouse } from '../src/warehouse/index.ts';
-import { chooseOrganizations, namesOf, openTransport, requireApi, settingsFor } from './organizations.ts';
+import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { observerFor } from './round.ts';
+import { openTransport, requireApi } from './service.ts';
 
 /** What to verify besides the warehouse itself. */
 export interface VerifyRequest {

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { namesOf, requireApi } from '../../jobs/organizations.ts';
+import { namesOf } from '../../jobs/organizations.ts';
 import type { RoundListener } from '../../jobs/round.ts';
+import { requireApi } from '../../jobs/service.ts';
 import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { requireApi } from '../../../jobs/organizations.ts';
+import { requireApi } from '../../../jobs/service.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { problemOf, read, workingDirectory } from '../../support/settings/read-settings.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';

@@ -1,0 +1,54 @@
+import { systemRandom } from '../src/core/clock.ts';
+import { UsageError } from '../src/core/errors.ts';
+import { packageVersion } from '../src/core/files.ts';
+import { createTransport, type Transport, type TransportOptions } from '../src/http/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+
+/** The settings that every request needs. */
+interface ApiSettings {
+  readonly apiKey: string;
+  /** The credential of the application host, if it differs. */
+  readonly appApiKey: string | null;
+  readonly baseUrl: string;
+  readonly appUrl: string;
+}
+
+/**
+ * Returns the settings that requests need.
+ * @throws {UsageError} if the base URL or the key is not configured
+ */
+export function requireApi({ apiKey, appApiKey, baseUrl, appUrl }: Settings): ApiSettings {
+  if (baseUrl === null) {
+    throw new UsageError('no base URL is configured', {
+      hint: 'set DAYWALK_BASE_URL or give --base-url; without a service, try: daywalk demo',
+    });
+  }
+  if (apiKey === null) {
+    throw new UsageError('no API key is configured', {
+      hint: 'set DAYWALK_API_KEY, or DAYWALK_API_KEY_FILE to a file that holds it; without a key, try: daywalk demo',
+    });
+  }
+  return { apiKey, appApiKey: appApiKey === apiKey ? null : appApiKey, baseUrl, appUrl: appUrl ?? baseUrl };
+}
+
+/** Creates the transport that the settings describe. The caller closes it. */
+export function openTransport(
+  settings: Settings,
+  { apiKey, appApiKey }: ApiSettings,
+  { clock, onRetry }: Required<Pick<TransportOptions, 'clock' | 'onRetry'>>,
+): Transport {
+  return createTransport({
+    apiKey,
+    appApiKey,
+    userAgent: `daywalk/${packageVersion()}`,
+    concurrency: settings.concurrency,
+    maxRequestsPerMinute: settings.maxRequestsPerMinute,
+    maxRequests: settings.maxRequests,
+    proxy: settings.proxy,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    attempts: settings.attempts,
+    clock,
+    random: systemRandom,
+    onRetry,
+  });
+}
