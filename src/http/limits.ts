@@ -10,5 +10,5 @@ export const REDIRECTS_MAX = 3;
 /** The longest `Retry-After` that a run waits for. A longer one ends the run; the next run resumes. */
 export const RETRY_AFTER_MAX_MS = 15 * 60 * 1000;
 
-/** The upper bound of the jittered wait before the n-th retry is `base * 2^n`, up to `max`. */
+/** The upper bound of the jittered wait before the n-th retry is `base * 2^(n-1)`, up to `max`. */
 export const BACKOFF = { baseMs: 500, maxMs: 30_000 } as const;
