@@ -45,8 +45,11 @@ export function rejectOtherDays(
 export interface Declared {
   /** The tables that hold the rows and the elements inside them; the first one those of the rows. */
   readonly tables: readonly AnyTable[];
-  /** The fields that name a row; an answer has it once. @default rows may have the same name, and are summed */
-  readonly name?: readonly string[];
+  /**
+   * The fields that name a row, which an answer has once. Of a list of fields, the first one with a text counts.
+   * @default rows may have the same name
+   */
+  readonly name?: readonly (string | readonly string[])[];
 }
 
 /**
@@ -76,18 +79,24 @@ export function possibleRows<Row extends object>(
 
 function contradictionsIn<Row extends object>(
   rows: readonly Row[],
-  name: readonly string[] | undefined,
+  name: Declared['name'],
 ): ReadonlySet<Row> {
   const found = new Set<Row>();
   if (name === undefined) return found;
   const first = new Map<string, Row>();
   for (const row of rows) {
-    const text = JSON.stringify(name.map((field): unknown => Reflect.get(row, field)));
+    const text = JSON.stringify(name.map((fields) => nameIn(row, fields)));
     const other = first.get(text);
     if (other === undefined) first.set(text, row);
     else if (found.has(other) || canonicalJson(other) !== canonicalJson(row)) found.add(other).add(row);
   }
   return found;
+}
+
+function nameIn(row: object, fields: string | readonly string[]): unknown {
+  if (typeof fields === 'string') return Reflect.get(row, fields);
+  const values = fields.map((field): unknown => Reflect.get(row, field));
+  return values.find((value) => typeof value === 'string' && value !== '');
 }
 
 interface PartPlace {

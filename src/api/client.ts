@@ -4,6 +4,7 @@ import { type RowCheck, rowCheck } from '../checks/index.ts';
 import {
   ActivityByClientRow,
   ActivityRow,
+  MODEL_KEYS,
   ProductivityRow,
   type ReadinessReport,
   TokensByModelRow,
@@ -94,20 +95,26 @@ export interface Client {
 }
 
 const DAY = ['date'];
+// Unlike the breakdowns of a day, whose keys may repeat and are summed, a grouped answer has one row per day and group.
+const GROUP = ['date', 'group_key'];
 const TOKENS = {
   plain: possibleRows(rowCheck(TokensRow) as RowCheck<TokensRow>, { tables: tablesOf('tokens'), name: DAY }),
   grouped: possibleRows(rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>, {
     tables: [tables.tokensDailyByModel],
+    name: ['date', ['group_key', ...MODEL_KEYS]],
   }),
 };
 const TOOLS = {
   plain: possibleRows(rowCheck(ToolsRow), { tables: tablesOf('tools'), name: DAY }),
   // Its number is in the field that the row of a day has.
-  grouped: possibleRows(rowCheck(ToolsByToolRow), { tables: [tables.toolsDaily] }),
+  grouped: possibleRows(rowCheck(ToolsByToolRow), { tables: [tables.toolsDaily], name: GROUP }),
 };
 const ACTIVITY = {
   plain: possibleRows(rowCheck(ActivityRow), { tables: tablesOf('activity'), name: DAY }),
-  grouped: possibleRows(rowCheck(ActivityByClientRow), { tables: [tables.activityDailyByClient] }),
+  grouped: possibleRows(rowCheck(ActivityByClientRow), {
+    tables: [tables.activityDailyByClient],
+    name: GROUP,
+  }),
 };
 const checkProductivity = possibleRows(rowCheck(ProductivityRow), {
   tables: tablesOf('productivity'),

@@ -109,20 +109,6 @@ describe('the client', () => {
     await api.close();
   });
 
-  it('returns grouped rows', async () => {
-    const row = { date: '2026-02-01', group_key: 'Read', tool_calls: 3 };
-    const { api } = await client(rowsReply(row, { date: '2026-02-01', tool_calls: 3 }), {
-      allowPartial: true,
-    });
-    const { data, rejected } = await api.tools({ ...RANGE, groupBy: 'tool_name' });
-    expect(data[0]?.group_key).toBe('Read');
-    expect(data).toEqual([row]);
-    expect(rejected).toMatchObject([
-      { path: 'data[1]', kind: 'wrong-type', reason: 'group_key must be a text' },
-    ]);
-    await api.close();
-  });
-
   it('throws for an answer with a rejected part, with the other parts, unless it may be partial', async () => {
     const { api } = await client(
       rowsReply({ date: '2026-02-01', by_tool: [{ tool: 'Read' }, {}] }, { tool_calls: 1 }),
@@ -172,16 +158,6 @@ describe('the client', () => {
       ],
     });
     await twice.api.close();
-  });
-
-  it('throws if the service ignores the grouping, which would look like a day without rows', async () => {
-    const { api } = await client(rowsReply({ date: '2026-02-01', tool_calls: 3 }, { date: '2026-02-02' }));
-    expect(await thrownBy(api.tools({ ...RANGE, groupBy: 'tool_name' }))).toMatchObject({
-      name: 'PartialAnswerError',
-      data: [],
-      rejected: [{ reason: 'group_key must be a text' }, { reason: 'group_key must be a text' }],
-    });
-    await api.close();
   });
 
   it.each([
