@@ -184,12 +184,14 @@ export class PartialAnswerError<Item = unknown> extends UnitError {
       readonly rejected: readonly Rejected[];
       readonly cursor?: string | undefined;
       readonly requestId: string | undefined;
+      readonly target: string | undefined;
     },
   ) {
     const [first] = part.rejected;
     const others = part.rejected.length > 1 ? `, and ${part.rejected.length - 1} more` : '';
     super(`${name}: parts of the answer cannot be used: ${first?.path} ${first?.reason}${others}`, {
       requestId: part.requestId,
+      target: part.target,
       hint: 'set allowPartial to get the other parts; they are in the error too',
     });
     this.data = part.data;

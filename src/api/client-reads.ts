@@ -213,7 +213,7 @@ async function* reportPages(
     if (rejected.length > 0 && !allowPartial)
       throw new PartialAnswerError(NAME_OF_REPORTS, {
         ...{ data: rows, rejected, cursor: asked },
-        requestId: page.requestId,
+        ...{ requestId: page.requestId, target: page.target },
       });
     yield respondedBy(page, { reports: rows, rejected });
     asked = page.lastId;
@@ -244,12 +244,13 @@ function checkedRows<Row extends { date: string }>(
     cursor,
   }: { readonly check: RowCheck<Row>; readonly allowPartial: boolean; readonly cursor?: string | undefined },
 ): Rows<Row> {
-  const name = `GET ${stream}`;
+  const name = `GET ${stream} ${startDate} to ${endDate}`;
+  const { requestId, target } = page;
   const other = otherRange(page.meta, startDate, endDate);
   if (other !== null)
-    throw new UnitError(`${name} ${startDate} to ${endDate}: the answer is about ${other}`, {
+    throw new UnitError(`${name}: the answer is about ${other}`, {
       reason: 'other-range',
-      requestId: page.requestId,
+      ...{ requestId, target },
       hint: 'a cache on the way may answer in place of the service',
     });
   const { rows, rejected: misshapen } = check(page.data, { path: 'data', text: page.text });
@@ -259,7 +260,7 @@ function checkedRows<Row extends { date: string }>(
   const rejected = [...misshapen, ...rejectOtherDays(strangers, page, days)];
   const data = strangers.length === 0 ? rows : rows.filter(isAsked);
   if (rejected.length > 0 && !allowPartial)
-    throw new PartialAnswerError(name, { data, rejected, cursor, requestId: page.requestId });
+    throw new PartialAnswerError(name, { data, rejected, cursor, requestId, target });
   return { data, meta: page.meta, rejected };
 }
 

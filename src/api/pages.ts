@@ -169,6 +169,7 @@ function malformedError(name: string, expected: string, answer: Answer): UnitErr
   const id = answer.requestId === undefined ? '' : ` (requestId ${answer.requestId})`;
   return new UnitError(`${name} answered JSON without ${expected}${id}`, {
     requestId: answer.requestId,
+    target: answer.target,
     hint: 'check that the URL is that of the API',
   });
 }
@@ -192,7 +193,7 @@ class WalkBounds {
   #pages = 0;
   #chars = 0;
   #emptyPages = 0;
-  #requestId: string | undefined;
+  #latest: Pick<Answer, 'requestId' | 'target'> | undefined;
 
   constructor(options: WalkBoundsOptions) {
     this.#options = options;
@@ -207,9 +208,9 @@ class WalkBounds {
    * Counts a page.
    * @throws {UnitError} `endless-walk` beyond the maximum of pages or characters.
    */
-  take({ text, requestId }: Pick<Answer, 'text' | 'requestId'>): void {
+  take({ text, requestId, target }: Pick<Answer, 'text' | 'requestId' | 'target'>): void {
     const { charsMax } = this.#options;
-    this.#requestId = requestId;
+    this.#latest = { requestId, target };
     this.#pages += 1;
     this.#chars += text.length;
     if (this.#pages > PAGES_MAX) throw this.broken('endless-walk', `no end within ${PAGES_MAX} pages`);
@@ -248,7 +249,7 @@ class WalkBounds {
   broken(reason: RuleName, what: string): UnitError {
     return new UnitError(`${this.#options.name}: ${what}`, {
       reason,
-      requestId: this.#requestId,
+      ...this.#latest,
       hint: `the service pages wrongly: ${RULES[reason]}`,
     });
   }

@@ -17,6 +17,8 @@ export interface DaywalkErrorOptions {
   facts?: Facts | undefined;
   /** The service's name for the request, from the response. */
   requestId?: string | undefined;
+  /** Method and path with query of the request that it is about, never a header: `GET /api/v1/analytics/tokens?startDate=…`. */
+  target?: string | undefined;
   /** Further lines after the message, such as the other mistakes in a file. @default [] */
   details?: readonly string[] | undefined;
 }
@@ -32,6 +34,10 @@ export class DaywalkError extends Error implements Advice {
   readonly details: readonly string[];
   /** The service's name for the request; undefined if the error is about none, or no response named it. */
   readonly requestId: string | undefined;
+  /** Method of the request that the error is about; undefined if it is about none. */
+  readonly method: string | undefined;
+  /** Path with query of that request, below the host. */
+  readonly path: string | undefined;
   readonly exitCode: ExitCode;
   readonly effect: ErrorEffect;
 
@@ -43,6 +49,7 @@ export class DaywalkError extends Error implements Advice {
     this.facts = options.facts ?? {};
     this.details = options.details ?? [];
     this.requestId = options.requestId;
+    [this.method, this.path] = options.target?.split(' ', 2) ?? [];
     this.exitCode = options.exitCode;
     this.effect = options.effect;
   }

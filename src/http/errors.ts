@@ -7,7 +7,6 @@ import { EXIT, type ExitCode } from '../core/exit-code.ts';
 
 /** Options of every error about a request. */
 interface RequestErrorOptions extends DaywalkErrorOptions {
-  /** Method and path with query, never a header: `GET /api/v1/analytics/tokens?startDate=…`. */
   target: string;
   effect?: ErrorEffect;
   exitCode?: ExitCode;
@@ -17,14 +16,12 @@ interface RequestErrorOptions extends DaywalkErrorOptions {
 export class HttpError extends DaywalkError {
   /** Method and path with query, never a header. */
   readonly target: string;
-  readonly method: string;
-  /** Path with query, below the host. */
-  readonly path: string;
+  declare readonly method: string;
+  declare readonly path: string;
 
   constructor(message: string, options: RequestErrorOptions & { effect: ErrorEffect }) {
     super(message, { exitCode: EXIT.upstream, ...options });
     this.target = options.target;
-    [this.method = '', this.path = ''] = options.target.split(' ', 2);
   }
 }
 

@@ -56,6 +56,7 @@ function explained(error: unknown, { name, timeoutMs, expired, proxy }: Attempt)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CERTIFICATE.test(code)) {
     return new RunError(`${name}: the certificate of the server is not trusted (${code})`, {
+      target: name,
       cause: error,
       hint: 'if the certificate authority is your own, make Node trust it',
       reason: 'certificate-untrusted',

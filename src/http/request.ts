@@ -232,6 +232,7 @@ function locationOf({ headers }: HttpResponse, from: URL, name: string): URL {
   }
   if (url.origin !== from.origin) {
     throw new RunError(`${name} was redirected to another origin, ${url.origin}; not followed`, {
+      target: name,
       hint: 'if the service has moved there, change the URL of its host',
       reason: 'moved-away',
     });

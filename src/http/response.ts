@@ -60,6 +60,8 @@ export interface Answer {
   /** The text of the body. It has digits that a parsed number loses. */
   readonly text: string;
   readonly requestId: string | undefined;
+  /** Method, path and query of the request; undefined if the answer was stored without them. */
+  readonly target?: string | undefined;
   /** The Date header, unparsed: few callers need it, and parsing takes time. */
   readonly date?: string | undefined;
   /** All headers; undefined if the answer was stored without them. */
@@ -109,7 +111,7 @@ export function answerReader({
     // A page of a proxy or a login may come without a type too.
     if (headerOf(sent, 'content-type') === undefined && /^\s*</.test(text))
       throw notJsonError(name, `${status} with no content type`);
-    return { status, ...parseBody(redact(text), name), requestId, date, headers };
+    return { status, ...parseBody(redact(text), name), requestId, target: name, date, headers };
   };
 }
 
@@ -123,6 +125,7 @@ function notJsonError(name: string, what: string): RequestError {
 
 function partialError(status: number, name: string): UnitError {
   return new UnitError(`${name} answered ${status}, which is not a full answer`, {
+    target: name,
     reason: 'partial-status',
     hint: 'a proxy or cache may stand between this machine and the service; ask again later',
   });

@@ -109,7 +109,7 @@ describe('the response of a call', () => {
   });
 });
 
-describe('the request ID', () => {
+describe('the request ID, method and path', () => {
   const rows = (data: unknown, meta: object = META) => json({ data, meta }, ID);
   const cut = (bytes: Buffer): RawReply => {
     return (socket) => void socket.end(bytes.subarray(0, bytes.length - 2));
@@ -202,11 +202,15 @@ describe('the request ID', () => {
     ['a session whose description is cut', cut(json(SESSION, ID, 201)), create, 'UnknownOutcomeError'],
     ['a session whose description is not JSON', answers(http(201, '{', ID)), create, 'UnknownOutcomeError'],
     ['a refused session', answers(json({}, ID, 403)), create, 'CredentialError'],
-  ])('is on the error about %s', async (_, reply, call, name) => {
-    const { api } = await client(reply, { attempts: 1 });
+  ])('are on the error about %s', async (_, reply, call, name) => {
+    const { api, server } = await client(reply, { attempts: 1 });
     const error = await thrownBy(call(api));
     expect(error).toBeInstanceOf(DaywalkError);
     expect(error).toMatchObject({ name, requestId: 'r-7' });
+    const { method, path } = error as DaywalkError;
+    expect(server.requests.map((request) => `${request.method} ${request.path}`)).toContain(
+      `${method} ${path}`,
+    );
   });
 
   it('of the body wins over that of a header, and has no key in it', async () => {

@@ -122,6 +122,7 @@ describe('the client', () => {
     expect(error).toBeInstanceOf(PartialAnswerError);
     expect(error).toMatchObject({ data, rejected, exitCode: 4, cursor: undefined });
     expect(String(error)).toContain('data[0].by_tool[1] tool must be a text, and 1 more');
+    expect(String(error)).toContain('GET tools 2026-02-01 to 2026-02-02: ');
     expect(await api.tools(RANGE, { allowPartial: true })).toMatchObject({ data, rejected });
     await api.close();
   });

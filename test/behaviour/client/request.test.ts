@@ -43,7 +43,7 @@ describe('a request', () => {
     expect(server.requests[0]?.path).toBe('/proxy/eu/api/thing');
   });
 
-  it('returns the status, the parsed body, its text and the request ID', async () => {
+  it('returns the status, the parsed body, its text, the request ID and the request', async () => {
     const server = await rawServer(
       (socket) => void socket.write(http(200, BODY, { 'x-request-id': 'req_7' })),
     );
@@ -52,6 +52,7 @@ describe('a request', () => {
       body: JSON.parse(BODY),
       text: BODY,
       requestId: 'req_7',
+      target: `GET ${server.requests[0]?.path}`,
       headers: expect.any(Function),
     });
   });
