@@ -72,7 +72,7 @@ export interface Client {
   /**
    * The users of each day (section 4.2), one row per user and day: `for await (const user of client.users(query))`.
    * `limit` is the number of users per page, 1 to 100 (default 100). `cursor` resumes after an earlier page: its
-   * `meta.next_cursor`.
+   * `meta.next_cursor`, if its `meta.has_more` is true; without a cursor, the walk begins at the first page.
    */
   users(query: UsersQuery, options?: RequestOptions): Paged<UserRow, Rows<UserRow>>;
   /**

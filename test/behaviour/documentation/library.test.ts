@@ -13,6 +13,17 @@ const PAGE = readFileSync(join(ROOT, 'docs/library.md'), 'utf8');
 const KEY = 'key-of-the-examples';
 const run = promisify(execFile);
 
+interface Example {
+  readonly heading: string;
+  readonly code: string;
+}
+
+interface Service {
+  readonly rules?: readonly Rule[];
+  /** @default 40 */
+  readonly users?: number;
+}
+
 interface Expected {
   /** What the program prints, on stdout and on stderr. */
   readonly prints: readonly RegExp[];
@@ -63,12 +74,14 @@ const examples = sections.flatMap((section) => {
   const heading = section.slice(0, section.indexOf('\n'));
   return [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => ({ heading, code }));
 });
+const exampleOf = (heading: string) =>
+  examples.find((example) => example.heading === heading) ?? { heading, code: '' };
 const fileOf = (heading: string) => `${heading.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.ts`;
 let folder = '';
 
 /** Runs an example against a service, and returns what it printed. */
-async function outputOf({ heading, code }: { heading: string; code: string }, rules: readonly Rule[] = []) {
-  const emulator = await startEmulator({ today: '2026-03-02', users: 40, apiKey: KEY, rules });
+async function outputOf({ heading, code }: Example, { rules = [], users = 40 }: Service = {}) {
+  const emulator = await startEmulator({ today: '2026-03-02', users, apiKey: KEY, rules });
   try {
     writeFileSync(join(folder, fileOf(heading)), code);
     const env = { ...process.env, API_KEY: KEY, API_URL: emulator.url };
@@ -102,16 +115,20 @@ describe('docs/library.md', () => {
   });
 
   test.each(examples)('has an example that works: $heading', async (example) => {
-    const { prints = [], rules } = EXAMPLES[example.heading] ?? {};
-    const output = await outputOf(example, rules);
+    const { prints = [], rules = [] } = EXAMPLES[example.heading] ?? {};
+    const output = await outputOf(example, { rules });
     for (const line of prints) expect(output).toMatch(line);
   });
 
   test('shows what to do about a session that may have been created', async () => {
-    const example = examples.find(({ heading }) => heading === 'Create a session');
-    expect(await outputOf(example ?? { heading: '', code: '' }, [lost])).toMatch(
+    expect(await outputOf(exampleOf('Create a session'), { rules: [lost] })).toMatch(
       /^check before you try again: created undefined req_\w+$/m,
     );
+  });
+
+  test('shows how to resume a walk that had one page only: not at all', async () => {
+    const example = exampleOf('Read all users, page by page, or from a page on');
+    expect(await outputOf(example, { users: 4 })).toMatch(/^page of [1-4]\nrest 0$/m);
   });
 
   test('has examples that compile strictly, also the declarations of the package', () => {
