@@ -72,7 +72,7 @@ const EXAMPLES: Readonly<Record<string, Expected>> = {
 const sections = PAGE.split(/^## /m).slice(1);
 const examples = sections.flatMap((section) => {
   const heading = section.slice(0, section.indexOf('\n'));
-  return [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => ({ heading, code }));
+  return [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => ({ heading, section, code }));
 });
 const exampleOf = (heading: string) =>
   examples.find((example) => example.heading === heading) ?? { heading, code: '' };
@@ -106,6 +106,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('docs/library.md', () => {
   test('has an example for each task, one below each heading', () => {
     expect(examples.map(({ heading }) => heading)).toEqual(Object.keys(EXAMPLES));
+  });
+
+  test('says which other packages an example needs', () => {
+    const needs = examples.flatMap(({ section, code }) =>
+      Array.from(code.matchAll(/ from '([^']+)'/g), ([, name = '']) => ({ section, name })),
+    );
+    const others = needs.filter(({ name }) => name !== 'daywalk-client');
+    expect(others.map(({ name }) => name)).toEqual(['undici']);
+    for (const { section, name } of others) expect(section).toContain(`\`npm install ${name}\``);
   });
 
   test('has a first program of 30 lines', () => {
