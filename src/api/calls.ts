@@ -11,7 +11,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number | undefined;
   /** Maximum number of repetitions of each request. @default `attempts` of the client − 1 */
   readonly retries?: number | undefined;
-  /** Further headers. Those that the client sends itself cannot be replaced. @default none */
+  /** Further headers. Those that are up to the client or its connection cannot be set. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Returns an answer of which parts were rejected, instead of throwing. @default that of the client */
   readonly allowPartial?: boolean | undefined;
@@ -88,9 +88,12 @@ export function pagedOf<Item, Page>(
 
 /** More attempts than any caller waits for. */
 const RETRIES_MAX = 1_000;
-/** Headers that the client sends itself, or that undici sets. */
-const OWN_HEADERS =
-  /^(authorization|accept|accept-encoding|content-type|content-length|host|connection|transfer-encoding|user-agent)$/i;
+/** Headers that the client sends itself, and those that undici sets or refuses. A refusal by undici would be retried. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  ...['authorization', 'accept', 'accept-encoding', 'content-type', 'user-agent'],
+  ...['content-length', 'host', 'connection', 'transfer-encoding'],
+  ...['expect', 'keep-alive', 'proxy-authorization', 'upgrade'],
+]);
 
 /**
  * The options of a call as the transport takes them.
@@ -124,8 +127,10 @@ export function checkSignal(signal: unknown): void {
 }
 
 function checkHeader(name: string, value: unknown): void {
-  if (OWN_HEADERS.test(name))
-    throw new UsageError(`the header ${name} cannot be replaced`, { hint: 'the client sends it itself' });
+  if (OWN_HEADERS.has(name.toLowerCase()))
+    throw new UsageError(`the header ${name} cannot be set`, {
+      hint: 'leave it out: it is up to the client and its connection. Credentials of a proxy belong in its URL',
+    });
   try {
     validateHeaderName(name);
     validateHeaderValue(name, value as string);
