@@ -7,8 +7,8 @@ import { canonicalJson, isObject } from '../core/json.ts';
 import type { AnalyticsPage, Meta } from './pages.ts';
 
 /*
- * What one answer must be to be believed, apart from its shape. A run and the client refuse the same answers; what a run
- * already knows and stores is judged elsewhere.
+ * What one answer must be to be believed, apart from its shape. A run and the client refuse the same answers, except that only
+ * the client is strict about groups; what a run already knows and stores is judged elsewhere.
  */
 
 /**
@@ -45,10 +45,7 @@ export function rejectOtherDays(
 export interface Declared {
   /** The tables that hold the rows and the elements inside them; the first one those of the rows. */
   readonly tables: readonly AnyTable[];
-  /**
-   * The fields that name a row, which an answer has once. Of a list of fields, the first one with a text counts.
-   * @default rows may have the same name
-   */
+  /** The fields that name a row, which an answer has once; of a list, the first one with a text. @default names may repeat */
   readonly name?: readonly (string | readonly string[])[];
 }
 
@@ -94,8 +91,7 @@ function contradictionsIn<Row extends object>(
 }
 
 function nameIn(row: object, fields: string | readonly string[]): unknown {
-  if (typeof fields === 'string') return Reflect.get(row, fields);
-  const values = fields.map((field): unknown => Reflect.get(row, field));
+  const values = [fields].flat().map((field): unknown => Reflect.get(row, field));
   return values.find((value) => typeof value === 'string' && value !== '');
 }
 

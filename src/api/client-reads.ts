@@ -1,5 +1,5 @@
 import { tablesOf } from '../../schema/tables.ts';
-import { type Rejected, type RowCheck, rowCheck } from '../checks/index.ts';
+import { originalOf, type Rejected, type RowCheck, rowCheck } from '../checks/index.ts';
 import { GROUP_BY, ReadinessReport, UserRow } from '../contract/index.ts';
 import { isDay } from '../core/day.ts';
 import { UnitError, UsageError } from '../core/errors.ts';
@@ -120,6 +120,7 @@ export function readerOf<Plain extends { date: string }, Grouped extends { date:
   stream: keyof typeof GROUP_BY,
   { plain, grouped }: Shapes<Plain, Grouped>,
 ) {
+  const day = ungrouped(plain);
   // A declaration, because an arrow function has no overloads.
   function read(query: DayRange & { groupBy?: undefined }, options?: RequestOptions): Call<Rows<Plain>>;
   function read(query: DayRange & { groupBy: string }, options?: RequestOptions): Call<Rows<Grouped>>;
@@ -132,7 +133,7 @@ export function readerOf<Plain extends { date: string }, Grouped extends { date:
     options?: RequestOptions,
   ): Call<Rows<Plain> | Rows<Grouped>> {
     const groupBy = query?.groupBy;
-    if (groupBy === undefined) return readRows(context, { ...query, stream }, { check: plain, options });
+    if (groupBy === undefined) return readRows(context, { ...query, stream }, { check: day, options });
     if (groupBy === GROUP_BY[stream])
       return readRows(context, { ...query, stream }, { check: grouped, options });
     const error = new UsageError(`${stream} cannot be grouped by "${groupBy}"`, {
@@ -141,6 +142,20 @@ export function readerOf<Plain extends { date: string }, Grouped extends { date:
     return callOf(Promise.reject(error));
   }
   return read;
+}
+
+/** Adds to a check of days that it rejects rows of groups: one alone would look like its day. */
+function ungrouped<Row extends object>(check: RowCheck<Row>): RowCheck<Row> {
+  const isGroup = (row: Row) => typeof Reflect.get(row, 'group_key') === 'string';
+  return (records, options) => {
+    const { rows, rejected } = check(records, options);
+    const groups = rows.filter(isGroup).map((record): Rejected => {
+      const path = `${options.path}[${records.indexOf(originalOf(record))}]`;
+      return { record, path, kind: 'wrong-type', reason: 'has a group_key, and no groups were asked for' };
+    });
+    if (groups.length === 0) return { rows, rejected };
+    return { rows: rows.filter((row) => !isGroup(row)), rejected: [...rejected, ...groups] };
+  };
 }
 
 /** The walk of /users, as items or as pages. */

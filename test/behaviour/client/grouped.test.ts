@@ -23,6 +23,13 @@ const GROUPED = [
   ['activity', 'daily_active_users', (api: Client) => api.activity({ ...RANGE, groupBy: 'client' })],
 ] as const;
 
+/** The same reads without groups. */
+const PLAIN = [
+  ['tokens', (api: Client) => api.tokens(RANGE)],
+  ['tools', (api: Client) => api.tools(RANGE)],
+  ['activity', (api: Client) => api.activity(RANGE)],
+] as const;
+
 describe('grouped rows', () => {
   it('are returned', async () => {
     const row = { date: '2026-02-01', group_key: 'Read', tool_calls: 3 };
@@ -59,6 +66,22 @@ describe('grouped rows', () => {
     const [first = {}] = data;
     expect(rejected[1]?.record).toEqual({ ...first, [metric]: Number(Reflect.get(first, metric)) + 1 });
   });
+
+  it.each(PLAIN)(
+    'of %s are rejected if days were asked for: one alone would look like its day',
+    async (_, call) => {
+      const [day, group] = [
+        { date: '2026-02-01', group_key: null },
+        { date: '2026-02-02', group_key: 'a' },
+      ];
+      const api = await clientOf([day, group]);
+      expect(await thrownBy(call(api))).toMatchObject({
+        name: 'PartialAnswerError',
+        data: [day],
+        rejected: [{ record: group, path: 'data[1]', kind: 'wrong-type' }],
+      });
+    },
+  );
 
   it('may repeat a group on another day, and name a model in any of its fields', async () => {
     const row = (fields: object) => ({ date: '2026-02-01', billable_tokens: 1, ...fields });
