@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ANALYTICS_PATHS, READINESS_PATH, SESSIONS_PATH } from '../contract/index.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
@@ -73,9 +73,22 @@ interface Caller {
   readonly role: Role | null;
 }
 
-/** Derives the keys of an organization from the seed. The owner's key can be given. */
-export function deriveKeys(seed: number, ownerKey: string | undefined): Keys {
-  const derive = (role: Role) => `ak_emulated_${role}_${randomChars(seed, 0x6b00 + ROLES.indexOf(role), 24)}`;
+/** What the credentials of an organization follow from. */
+interface CredentialSource {
+  readonly seed: number;
+  /** Whoever does not know the token cannot compute a credential. Without one, anybody can. */
+  readonly token: string | null;
+}
+
+/** Derives the keys of an organization. The owner's key can be given. */
+export function deriveKeys(source: CredentialSource, ownerKey: string | undefined): Keys {
+  const derive = (role: Role) => {
+    const secret =
+      source.token === null
+        ? randomChars(source.seed, 0x6b00 + ROLES.indexOf(role), 24)
+        : sign(source.token, `${source.seed} ${role}`).toString('hex').slice(0, 32);
+    return `ak_emulated_${role}_${secret}`;
+  };
   return {
     owner: ownerKey ?? derive('owner'),
     manager: derive('manager'),
@@ -83,6 +96,19 @@ export function deriveKeys(seed: number, ownerKey: string | undefined): Keys {
     member: derive('member'),
     guest: derive('guest'),
   };
+}
+
+/** Derives the JWT that creates sessions: one without a signature, or with one that needs the token. */
+export function deriveJwt({ seed, token }: CredentialSource): string {
+  const base64url = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
+  const content = (alg: string) => `${base64url({ alg, typ: 'JWT' })}.${base64url({ sub: 'emulated-user' })}.`;
+  return token === null
+    ? content('none')
+    : content('HS256') + sign(token, `${seed} ${content('HS256')}`).toString('base64url');
+}
+
+function sign(token: string, text: string): Buffer {
+  return createHmac('sha256', token).update(text).digest();
 }
 
 /** Identifies the caller by the Authorization header. */

@@ -70,6 +70,8 @@ test('sessions accept a JWT by default, which opens nothing else', async () => {
   expect((await at.get(pathOf('activity', '2026-02-03'), { key: jwt })).status).toBe(401);
   at.emulator.setQuirks({ sessionsJwt: null });
   expect((await create(jwt)).status).toBe(401);
+  // A request without a credential would have it.
+  expect(() => at.emulator.setQuirks({ sessionsJwt: '' })).toThrow(/sessionsJwt: "" is not accepted/);
 });
 
 test.each([
