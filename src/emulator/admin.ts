@@ -5,7 +5,7 @@ import type { DaysDescription } from './days.ts';
 import { parseRules, type Rule } from './faults/rules.ts';
 import { findRequests, parseCriteria, toLoggedRequest } from './find-requests.ts';
 import type { JournalEntry, JournalSnapshot } from './journal.ts';
-import { day, integer, object } from './parse.ts';
+import { DEPTH_MAX, day, depthOf, integer, object } from './parse.ts';
 import { parseQuirks, type Quirks } from './quirks.ts';
 import type { Access, Keys } from './request.ts';
 import { titleOf } from './response.ts';
@@ -257,6 +257,11 @@ export async function readBody(request: IncomingMessage): Promise<string> {
 
 function parseBody(text: string): unknown {
   if (text === '') return null;
+  if (depthOf(text) > DEPTH_MAX) {
+    throw new UsageError(`the body has more than ${DEPTH_MAX} levels`, {
+      hint: `send JSON with at most ${DEPTH_MAX} lists and objects in each other`,
+    });
+  }
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -4,7 +4,7 @@ import { isObject } from '../core/json.ts';
 import { elementTexts } from '../core/json-text.ts';
 import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
 import { openLru } from './dataset/lru.ts';
-import { anything, day, object, oneOf } from './parse.ts';
+import { anything, DEPTH_MAX, day, depthOf, object, oneOf } from './parse.ts';
 
 /** Where rows come from that are not generated. Rows are JSON texts, which are served as they are. */
 export interface DaySource {
@@ -175,6 +175,13 @@ function expectRow(row: unknown, { stream, date }: Pick<GivenDay, 'stream' | 'da
 }
 
 function parseLine(line: string, at: string): unknown {
+  if (depthOf(line) > DEPTH_MAX) {
+    refuse(
+      at,
+      `it has more than ${DEPTH_MAX} levels`,
+      'give rows with fewer lists and objects in each other',
+    );
+  }
   try {
     return JSON.parse(line);
   } catch (cause) {

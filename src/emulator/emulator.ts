@@ -23,7 +23,7 @@ import {
 } from './request.ts';
 import { compressResponse, type PreparedResponse, showsResponse } from './response.ts';
 import { type RevisionOutcome, type RevisionRequest, revise } from './revise.ts';
-import { deliver, listen, runLater } from './server.ts';
+import { deliver, guard, listen, runLater } from './server.ts';
 import { openService, type Service } from './service.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -61,7 +61,10 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     const path = request.url?.split('?', 1)[0] ?? '';
     if (path.startsWith(ADMIN_PATH)) return answerAdmin(controls, access, request, response);
     if (path === PAGE_PATH) return answerPage(controls, access, request, response);
-    return receiveUpload(request, (upload) => parts.serve(request, response, upload));
+    return receiveUpload(
+      request,
+      (upload) => void guard(request, response, () => parts.serve(request, response, upload)),
+    );
   }, resolved);
   const { keys, orgId } = parts.world;
   return { ...controls, url: server.url, apiKey: keys.owner, orgId, close: server.close };
@@ -192,7 +195,7 @@ function openExchange(
     };
     const waitMs = parts.latencyMs() + (prepared.delayMs ?? 0);
     if (waitMs === 0) send();
-    else runLater(request.socket, waitMs, send);
+    else runLater(request.socket, waitMs, () => void guard(request, response, send));
   };
 }
 

@@ -101,7 +101,8 @@ export function deriveKeys(source: CredentialSource, ownerKey: string | undefine
 /** Derives the JWT that creates sessions: one without a signature, or with one that needs the token. */
 export function deriveJwt({ seed, token }: CredentialSource): string {
   const base64url = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
-  const content = (alg: string) => `${base64url({ alg, typ: 'JWT' })}.${base64url({ sub: 'emulated-user' })}.`;
+  const content = (alg: string) =>
+    `${base64url({ alg, typ: 'JWT' })}.${base64url({ sub: 'emulated-user' })}.`;
   return token === null
     ? content('none')
     : content('HS256') + sign(token, `${seed} ${content('HS256')}`).toString('base64url');

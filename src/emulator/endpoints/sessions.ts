@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type JsonSchema, nameOfRef } from '../openapi/building-blocks.ts';
 import { SESSION_SCHEMAS } from '../openapi/session-schemas.ts';
-import { isRecord } from '../parse.ts';
+import { DEPTH_MAX, depthOf, isRecord } from '../parse.ts';
 import type { Quirks } from '../quirks.ts';
 import { type ApiCall, BODY_BYTES_MAX, ROLES, type Role, requireKey, type Upload } from '../request.ts';
 import { type PreparedResponse, prepareJson, prepareSessionRefusal, Refusal } from '../response.ts';
@@ -72,8 +72,10 @@ function createSession(world: World, role: Role, request: SessionRequest): objec
 
 function parse(body: Buffer): unknown {
   if (!isUtf8(body)) return undefined;
+  const text = body.toString('utf8');
+  if (depthOf(text) > DEPTH_MAX) throw new Refusal(400, `The body has more than ${DEPTH_MAX} levels`);
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     // Stands for text that is not JSON; JSON.parse never returns undefined.
     return undefined;

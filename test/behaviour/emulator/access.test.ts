@@ -131,8 +131,7 @@ describe('with a token', () => {
     expect(await credentialsOf({ token: TOKEN })).toEqual(own);
     expect(await credentialsOf({ token: TOKEN, apiKey: 'given' })).toEqual(['given', ...own.slice(1)]);
     const at = await probe({ token: TOKEN, apiKey: 'given' });
-    for (const key of open)
-      expect((await at.get(READINESS_PATH, { key })).status, String(key)).toBe(401);
+    for (const key of open) expect((await at.get(READINESS_PATH, { key })).status, String(key)).toBe(401);
   });
 
   test('the API needs its own keys, and the token is none of them', async () => {
