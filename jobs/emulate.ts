@@ -32,6 +32,8 @@ interface EmulationRequest {
   readonly today?: UtcDay | undefined;
   readonly apiKey?: string | undefined;
   readonly latencyMs?: number | undefined;
+  /** Requests that the journal keeps individually. */
+  readonly journalEntriesMax?: number | undefined;
   /** Path of a JSON file with faults to inject. */
   readonly rulesFile?: string | undefined;
   /** Path of a JSON file with behaviours to switch. */

@@ -119,7 +119,11 @@ const ROUTES: Readonly<Record<RouteName, Route>> = {
   'DELETE /journal': { what: 'starts the counts from 0', run: (controls) => controls.resetJournal() },
   'POST /requests/count': {
     what: 'counts requests in the journal; body: {"method": "GET", "path": "/api/**", "query": {"limit": "100"}}',
-    run: (controls, body) => ({ count: find(controls, body).length, requestJournalDisabled: false }),
+    run(controls, body) {
+      const found = find(controls, body);
+      refuseGaps(controls.journal());
+      return { count: found.length, requestJournalDisabled: false };
+    },
   },
   'POST /requests/find': {
     what: 'shows these requests with headers and bodies; the same body',
@@ -180,6 +184,14 @@ const ROUTES: Readonly<Record<RouteName, Route>> = {
 
 function find(controls: Controls, body: unknown): readonly JournalEntry[] {
   return findRequests(controls.journal().recent, parseCriteria(body ?? {}, 'criteria'));
+}
+
+/** A count of requests that the journal no longer has would be too small, and a test would believe it. */
+function refuseGaps({ requests, recent }: JournalSnapshot): void {
+  if (requests === recent.length) return;
+  throw new UsageError(`the journal has only the last ${recent.length} of ${requests} requests`, {
+    hint: 'clear it first with DELETE /__admin/journal, or keep more with --journal N (journalEntriesMax)',
+  });
 }
 
 /** Responds to a request below {@link ADMIN_PATH}. An invalid body gets 400 with the remedy in `hint`. */
