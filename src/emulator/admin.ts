@@ -1,22 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
+import { isDeeperThan, parseJson } from '../core/json.ts';
 import type { DaysDescription } from './days.ts';
+import type { EmulatedRepository } from './endpoints/readiness.ts';
 import { parseRules, type Rule } from './faults/rules.ts';
 import { findRequests, parseCriteria, toLoggedRequest } from './find-requests.ts';
 import type { JournalEntry, JournalSnapshot } from './journal.ts';
-import { DEPTH_MAX, day, depthOf, integer, object } from './parse.ts';
+import { DEPTH_MAX, day, integer, object } from './parse.ts';
 import { parseQuirks, type Quirks } from './quirks.ts';
 import type { Access, Keys } from './request.ts';
 import { titleOf } from './response.ts';
 import { parseRevision, type RevisionOutcome, type RevisionRequest } from './revise.ts';
 import type { EmulatedSession } from './sessions.ts';
-
-/** A repository: the id that filters the readiness list, and the URL that the list shows. */
-export interface EmulatedRepository {
-  readonly repoId: string;
-  readonly repoUrl: string;
-}
 
 /** Reads and changes the emulator while it runs. Requests below `/__admin` do the same. */
 export interface Controls {
@@ -269,14 +265,10 @@ export async function readBody(request: IncomingMessage): Promise<string> {
 
 function parseBody(text: string): unknown {
   if (text === '') return null;
-  if (depthOf(text) > DEPTH_MAX) {
-    throw new UsageError(`the body has more than ${DEPTH_MAX} levels`, {
-      hint: `send JSON with at most ${DEPTH_MAX} lists and objects in each other`,
-    });
-  }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new UsageError('the body is not JSON', { cause, hint: 'send one JSON value' });
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw new UsageError('the body is not JSON', { hint: 'send one JSON value' });
+  if (!isDeeperThan(json, DEPTH_MAX)) return json;
+  throw new UsageError(`the body has more than ${DEPTH_MAX} levels`, {
+    hint: `send JSON with at most ${DEPTH_MAX} lists and objects in each other`,
+  });
 }

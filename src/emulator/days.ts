@@ -1,10 +1,10 @@
 import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
+import { isDeeperThan, isObject, parseJson } from '../core/json.ts';
 import { elementTexts } from '../core/json-text.ts';
 import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
 import { openLru } from './dataset/lru.ts';
-import { anything, DEPTH_MAX, day, depthOf, object, oneOf } from './parse.ts';
+import { anything, DEPTH_MAX, day, object, oneOf } from './parse.ts';
 
 /** Where rows come from that are not generated. Rows are JSON texts, which are served as they are. */
 export interface DaySource {
@@ -175,21 +175,17 @@ function expectRow(row: unknown, { stream, date }: Pick<GivenDay, 'stream' | 'da
 }
 
 function parseLine(line: string, at: string): unknown {
-  if (depthOf(line) > DEPTH_MAX) {
-    refuse(
-      at,
-      `it has more than ${DEPTH_MAX} levels`,
-      'give rows with fewer lists and objects in each other',
-    );
+  const json = parseJson(line);
+  if (json === undefined) {
+    const example = '{"stream": "users", "date": "2026-03-02", "rows": []}';
+    return refuse(at, 'it is not JSON', `give one JSON object per line: ${example}`);
   }
-  try {
-    return JSON.parse(line);
-  } catch (cause) {
-    throw new UsageError(`days, ${at}: it is not JSON`, {
-      cause,
-      hint: 'give one JSON object per line: {"stream": "users", "date": "2026-03-02", "rows": []}',
-    });
-  }
+  if (!isDeeperThan(json, DEPTH_MAX)) return json;
+  return refuse(
+    at,
+    `it has more than ${DEPTH_MAX} levels`,
+    'give rows with fewer lists and objects in each other',
+  );
 }
 
 function refuse(at: string, problem: string, hint: string): never {

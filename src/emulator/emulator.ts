@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UsageError } from '../core/errors.ts';
 import { ADMIN_PATH, answerAdmin, type Controls } from './admin.ts';
+import { listRepositories } from './endpoints/readiness.ts';
 import { applyActions } from './faults/apply.ts';
 import { type FaultEngine, openFaults, parseRules, type Rule } from './faults/rules.ts';
 import { type Journal, openJournal } from './journal.ts';
@@ -141,13 +142,7 @@ function openControls(parts: () => Parts, options: ResolvedOptions, reset: () =>
       parts().world.days.clear();
       parts().world.changed();
     },
-    repositories() {
-      const { reports } = parts().world;
-      return Array.from({ length: reports.repositories }, (_, repository) => ({
-        repoId: reports.repositoryId(repository),
-        repoUrl: reports.repositoryUrl(repository),
-      }));
-    },
+    repositories: () => listRepositories(parts().world),
     sessions: () => parts().world.sessions.all(),
   };
 }

@@ -27,25 +27,8 @@ export function refuse(at: string, expected: string, value: unknown): never {
   throw new UsageError(`${at}: ${found} is not accepted`, { hint: `${at} must be ${expected}` });
 }
 
-/** Levels of lists and objects in each other that are accepted. Many more would overflow the stack. */
+/** Levels of lists and objects in each other that are accepted. Many more would overflow the stack where they are written. */
 export const DEPTH_MAX = 100;
-
-/** Counts the levels of lists and objects in JSON text, up to one more than {@link DEPTH_MAX}. */
-export function depthOf(json: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let isText = false;
-  for (let place = 0; place < json.length && deepest <= DEPTH_MAX; place++) {
-    const char = json[place];
-    if (isText) {
-      if (char === '\\') place += 1;
-      else if (char === '"') isText = false;
-    } else if (char === '"') isText = true;
-    else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth);
-    else if (char === '}' || char === ']') depth -= 1;
-  }
-  return deepest;
-}
 
 function refuseName(at: string, name: string, known: readonly string[]): never {
   const near = nearestName(name, known);

@@ -159,6 +159,15 @@ test('readiness reports are given in one line without a date, in its order', asy
   expect((await at.get(`${READINESS_PATH}?startAfter=r3&limit=1`)).json.reports).toEqual([reports[1]]);
   expect((await at.get(`${READINESS_PATH}?startAfter=r9`)).status).toBe(400);
   expect((await at.get(`${READINESS_PATH}?repoId=https://x/r2`)).json.reports).toEqual([reports[2]]);
+  await put(
+    at,
+    JSON.stringify({ stream: 'readiness', rows: [...reports, { reportId: 'r4', repoUrl: 'https://x/r1' }] }),
+  );
+  const ids = (await at.get('/__admin/repositories')).json.map(({ repoId }: Json) => repoId);
+  expect(ids).toEqual(['https://x/r3', 'https://x/r1', 'https://x/r2']);
+  for (const kind of ['add-reports', 'delete-report', 'change-report'] as const)
+    expect(() => at.emulator.revise({ kind })).toThrow('the readiness reports are given');
+  expect(at.emulator.revise({ kind: 'revert' }).kind).toBe('revert');
 });
 
 describe('PUT /__admin/days', () => {
