@@ -90,7 +90,8 @@ export async function emulateService(
 function readInput<Value>(file: string | undefined, parse: (text: string) => Value): Value | undefined {
   if (file === undefined) return undefined;
   try {
-    return parse(readFileSync(file, 'utf8'));
+    // A byte order mark before the text is not part of it.
+    return parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     const hint = error instanceof UsageError ? error.hint : 'give the path of a file with one JSON document';
     throw new UsageError(`read ${file}: ${messageOf(error)}`, { cause: error, hint });

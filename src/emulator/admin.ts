@@ -186,7 +186,7 @@ function find(controls: Controls, body: unknown): readonly JournalEntry[] {
 function refuseGaps({ requests, recent }: JournalSnapshot): void {
   if (requests === recent.length) return;
   throw new UsageError(`the journal has only the last ${recent.length} of ${requests} requests`, {
-    hint: 'clear it first with DELETE /__admin/journal, or keep more with --journal N (journalEntriesMax)',
+    hint: 'clear it first with DELETE /__admin/journal, or start the emulator with a larger journal',
   });
 }
 
@@ -259,8 +259,13 @@ export async function readBody(request: IncomingMessage): Promise<string> {
     // The rest is read and dropped, because a client that is still sending would not see the response.
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
   }
-  if (bytes <= BODY_BYTES_MAX) return Buffer.concat(chunks).toString();
+  if (bytes <= BODY_BYTES_MAX) return withoutMark(Buffer.concat(chunks).toString());
   throw new UsageError(`the body exceeds ${BODY_BYTES_MAX} bytes`, { hint: 'send a smaller body' });
+}
+
+/** Some programs write a byte order mark before a text. It is not part of it. */
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 function parseBody(text: string): unknown {

@@ -158,6 +158,7 @@ function readLine(line: string, at: string): GivenDay {
   rows.forEach((row: unknown, index) => {
     expectRow(row, { stream, date }, `${at}.rows[${index}]`);
   });
+  if (isReports) refuseRepeatedReports(rows, at);
   return { stream, date, rows: elementTexts(line, 'rows') };
 }
 
@@ -165,13 +166,28 @@ function readLine(line: string, at: string): GivenDay {
 function expectRow(row: unknown, { stream, date }: Pick<GivenDay, 'stream' | 'date'>, at: string): void {
   const record = isObject(row) ? row : refuse(at, 'it is not an object', 'give rows as the API answers them');
   if (stream === 'readiness') {
-    if (typeof record['reportId'] !== 'string')
-      refuse(`${at}.reportId`, 'it is not a text', 'give the ID of the report');
+    if (!isId(record['reportId'])) refuse(`${at}.reportId`, 'it is not an ID', 'give the ID of the report');
     return;
   }
   if (record['date'] !== date) refuse(`${at}.date`, 'it is not the day of the line', `write ${date}`);
-  if (stream === 'users' && userIdOf(row) === null)
-    refuse(`${at}.user_id`, 'it is not a text', 'give the ID of the user, by which pages are made');
+  if (stream === 'users' && !isId(record['user_id']))
+    refuse(`${at}.user_id`, 'it is not an ID', 'give the ID of the user, by which pages are made');
+}
+
+/** An empty text would be an empty cursor. */
+function isId(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+/** A list of reports is walked from ID to ID, so an ID that comes twice would lead back. */
+function refuseRepeatedReports(rows: readonly unknown[], at: string): void {
+  const known = new Set<unknown>();
+  rows.forEach((row, index) => {
+    const id = isObject(row) ? row['reportId'] : undefined;
+    if (known.has(id))
+      refuse(`${at}.rows[${index}].reportId`, `${JSON.stringify(id)} is given twice`, 'give a report once');
+    known.add(id);
+  });
 }
 
 function parseLine(line: string, at: string): unknown {

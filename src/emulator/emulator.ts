@@ -57,7 +57,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       parts = openParts(resolved);
     },
   );
-  const access = openAccess(resolved.token);
+  const access = openAccess(resolved);
   const server = await listen((request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '';
     if (path.startsWith(ADMIN_PATH)) return answerAdmin(controls, access, request, response);

@@ -66,7 +66,7 @@ test('emulate injects faults from a file', async () => {
   const file = join(tempDir(), 'rules.json');
   writeFileSync(
     file,
-    JSON.stringify([{ match: { stream: 'tokens' }, action: { type: 'status', status: 503 } }]),
+    `\uFEFF${JSON.stringify([{ match: { stream: 'tokens' }, action: { type: 'status', status: 503 } }])}`,
   );
   const { service } = await emulate(['--today', TODAY, '--rules', file]);
   const answer = await fetch(

@@ -46,6 +46,15 @@ test.each(['short', 'with a blank in its middle', ''])('the token %j is refused'
   await expect(startEmulator({ today: TODAY, token })).rejects.toMatchObject({ name: 'UsageError' });
 });
 
+test('on another address of loopback its own URL may be used, and names of other machines may not', async () => {
+  const { emulator } = await probe({ host: '127.0.0.2' });
+  expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.2:/);
+  expect((await send(`${emulator.url}/__admin/keys`)).status).toBe(200);
+  expect((await send(emulator.url)).status).toBe(200);
+  for (const host of ['127.0.0.3', 'emulator.example', '127.0.0.2.evil.example'])
+    expect((await send(`${emulator.url}/__admin/keys`, { headers: { host } })).status, host).toBe(403);
+});
+
 test('it listens on all addresses with a token, and then other machines reach the API', async () => {
   const at = await probe({ host: '0.0.0.0', token: TOKEN });
   expect(at.emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);

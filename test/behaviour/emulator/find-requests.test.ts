@@ -77,7 +77,7 @@ test('requests are counted up to the size of the journal, and no longer once it 
     title: 'Bad Request',
     status: 400,
     detail: 'the journal has only the last 3 of 4 requests',
-    hint: expect.stringMatching(/DELETE \/__admin\/journal.* --journal N/),
+    hint: expect.stringMatching(/DELETE \/__admin\/journal.* larger journal/),
   });
   expect((await ask(at, 'find')).requests).toHaveLength(3);
   await fetch(`${at.emulator.url}/__admin/journal`, { method: 'DELETE' });

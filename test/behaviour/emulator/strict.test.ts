@@ -108,6 +108,12 @@ test.each([
   expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
 });
 
+test.each(['HEAD', 'POST', 'PUT', 'DELETE'])('%s is not allowed at the OpenAPI document', async (method) => {
+  const { emulator } = await probe();
+  const answer = await fetch(`${emulator.url}/openapi.json`, { method });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
+});
+
 test('OPTIONS of a path that does not exist is not found', async () => {
   const { emulator } = await probe();
   expect((await fetch(`${emulator.url}/nowhere`, { method: 'OPTIONS' })).status).toBe(404);
