@@ -32,6 +32,8 @@ interface EmulationRequest {
   readonly today?: UtcDay | undefined;
   readonly apiKey?: string | undefined;
   readonly latencyMs?: number | undefined;
+  /** Requests that the journal keeps individually. */
+  readonly journalEntriesMax?: number | undefined;
   /** Path of a JSON file with faults to inject. */
   readonly rulesFile?: string | undefined;
   /** Path of a JSON file with behaviours to switch. */
@@ -88,7 +90,8 @@ export async function emulateService(
 function readInput<Value>(file: string | undefined, parse: (text: string) => Value): Value | undefined {
   if (file === undefined) return undefined;
   try {
-    return parse(readFileSync(file, 'utf8'));
+    // A byte order mark before the text is not part of it.
+    return parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     const hint = error instanceof UsageError ? error.hint : 'give the path of a file with one JSON document';
     throw new UsageError(`read ${file}: ${messageOf(error)}`, { cause: error, hint });

@@ -1,22 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
+import { isDeeperThan, parseJson } from '../core/json.ts';
 import type { DaysDescription } from './days.ts';
+import type { EmulatedRepository } from './endpoints/readiness.ts';
 import { parseRules, type Rule } from './faults/rules.ts';
 import { findRequests, parseCriteria, toLoggedRequest } from './find-requests.ts';
 import type { JournalEntry, JournalSnapshot } from './journal.ts';
-import { day, integer, object } from './parse.ts';
+import { DEPTH_MAX, day, integer, object } from './parse.ts';
 import { parseQuirks, type Quirks } from './quirks.ts';
 import type { Access, Keys } from './request.ts';
 import { titleOf } from './response.ts';
 import { parseRevision, type RevisionOutcome, type RevisionRequest } from './revise.ts';
 import type { EmulatedSession } from './sessions.ts';
-
-/** A repository: the id that filters the readiness list, and the URL that the list shows. */
-export interface EmulatedRepository {
-  readonly repoId: string;
-  readonly repoUrl: string;
-}
 
 /** Reads and changes the emulator while it runs. Requests below `/__admin` do the same. */
 export interface Controls {
@@ -119,7 +115,11 @@ const ROUTES: Readonly<Record<RouteName, Route>> = {
   'DELETE /journal': { what: 'starts the counts from 0', run: (controls) => controls.resetJournal() },
   'POST /requests/count': {
     what: 'counts requests in the journal; body: {"method": "GET", "path": "/api/**", "query": {"limit": "100"}}',
-    run: (controls, body) => ({ count: find(controls, body).length, requestJournalDisabled: false }),
+    run(controls, body) {
+      const found = find(controls, body);
+      refuseGaps(controls.journal());
+      return { count: found.length, requestJournalDisabled: false };
+    },
   },
   'POST /requests/find': {
     what: 'shows these requests with headers and bodies; the same body',
@@ -180,6 +180,14 @@ const ROUTES: Readonly<Record<RouteName, Route>> = {
 
 function find(controls: Controls, body: unknown): readonly JournalEntry[] {
   return findRequests(controls.journal().recent, parseCriteria(body ?? {}, 'criteria'));
+}
+
+/** A count of requests that the journal no longer has would be too small, and a test would believe it. */
+function refuseGaps({ requests, recent }: JournalSnapshot): void {
+  if (requests === recent.length) return;
+  throw new UsageError(`the journal has only the last ${recent.length} of ${requests} requests`, {
+    hint: 'clear it first with DELETE /__admin/journal, or start the emulator with a larger journal',
+  });
 }
 
 /** Responds to a request below {@link ADMIN_PATH}. An invalid body gets 400 with the remedy in `hint`. */
@@ -251,15 +259,21 @@ export async function readBody(request: IncomingMessage): Promise<string> {
     // The rest is read and dropped, because a client that is still sending would not see the response.
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
   }
-  if (bytes <= BODY_BYTES_MAX) return Buffer.concat(chunks).toString();
+  if (bytes <= BODY_BYTES_MAX) return withoutMark(Buffer.concat(chunks).toString());
   throw new UsageError(`the body exceeds ${BODY_BYTES_MAX} bytes`, { hint: 'send a smaller body' });
+}
+
+/** Some programs write a byte order mark before a text. It is not part of it. */
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 function parseBody(text: string): unknown {
   if (text === '') return null;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new UsageError('the body is not JSON', { cause, hint: 'send one JSON value' });
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw new UsageError('the body is not JSON', { hint: 'send one JSON value' });
+  if (!isDeeperThan(json, DEPTH_MAX)) return json;
+  throw new UsageError(`the body has more than ${DEPTH_MAX} levels`, {
+    hint: `send JSON with at most ${DEPTH_MAX} lists and objects in each other`,
+  });
 }

@@ -1,10 +1,10 @@
 import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { isObject } from '../core/json.ts';
+import { isDeeperThan, isObject, parseJson } from '../core/json.ts';
 import { elementTexts } from '../core/json-text.ts';
 import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
 import { openLru } from './dataset/lru.ts';
-import { anything, day, object, oneOf } from './parse.ts';
+import { anything, DEPTH_MAX, day, object, oneOf } from './parse.ts';
 
 /** Where rows come from that are not generated. Rows are JSON texts, which are served as they are. */
 export interface DaySource {
@@ -158,6 +158,7 @@ function readLine(line: string, at: string): GivenDay {
   rows.forEach((row: unknown, index) => {
     expectRow(row, { stream, date }, `${at}.rows[${index}]`);
   });
+  if (isReports) refuseRepeatedReports(rows, at);
   return { stream, date, rows: elementTexts(line, 'rows') };
 }
 
@@ -165,24 +166,42 @@ function readLine(line: string, at: string): GivenDay {
 function expectRow(row: unknown, { stream, date }: Pick<GivenDay, 'stream' | 'date'>, at: string): void {
   const record = isObject(row) ? row : refuse(at, 'it is not an object', 'give rows as the API answers them');
   if (stream === 'readiness') {
-    if (typeof record['reportId'] !== 'string')
-      refuse(`${at}.reportId`, 'it is not a text', 'give the ID of the report');
+    if (!isId(record['reportId'])) refuse(`${at}.reportId`, 'it is not an ID', 'give the ID of the report');
     return;
   }
   if (record['date'] !== date) refuse(`${at}.date`, 'it is not the day of the line', `write ${date}`);
-  if (stream === 'users' && userIdOf(row) === null)
-    refuse(`${at}.user_id`, 'it is not a text', 'give the ID of the user, by which pages are made');
+  if (stream === 'users' && !isId(record['user_id']))
+    refuse(`${at}.user_id`, 'it is not an ID', 'give the ID of the user, by which pages are made');
+}
+
+/** An empty text would be an empty cursor. */
+function isId(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+/** A list of reports is walked from ID to ID, so an ID that comes twice would lead back. */
+function refuseRepeatedReports(rows: readonly unknown[], at: string): void {
+  const known = new Set<unknown>();
+  rows.forEach((row, index) => {
+    const id = isObject(row) ? row['reportId'] : undefined;
+    if (known.has(id))
+      refuse(`${at}.rows[${index}].reportId`, `${JSON.stringify(id)} is given twice`, 'give a report once');
+    known.add(id);
+  });
 }
 
 function parseLine(line: string, at: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (cause) {
-    throw new UsageError(`days, ${at}: it is not JSON`, {
-      cause,
-      hint: 'give one JSON object per line: {"stream": "users", "date": "2026-03-02", "rows": []}',
-    });
+  const json = parseJson(line);
+  if (json === undefined) {
+    const example = '{"stream": "users", "date": "2026-03-02", "rows": []}';
+    return refuse(at, 'it is not JSON', `give one JSON object per line: ${example}`);
   }
+  if (!isDeeperThan(json, DEPTH_MAX)) return json;
+  return refuse(
+    at,
+    `it has more than ${DEPTH_MAX} levels`,
+    'give rows with fewer lists and objects in each other',
+  );
 }
 
 function refuse(at: string, problem: string, hint: string): never {

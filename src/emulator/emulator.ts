@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UsageError } from '../core/errors.ts';
 import { ADMIN_PATH, answerAdmin, type Controls } from './admin.ts';
+import { listRepositories } from './endpoints/readiness.ts';
 import { applyActions } from './faults/apply.ts';
 import { type FaultEngine, openFaults, parseRules, type Rule } from './faults/rules.ts';
 import { type Journal, openJournal } from './journal.ts';
@@ -23,7 +24,7 @@ import {
 } from './request.ts';
 import { compressResponse, type PreparedResponse, showsResponse } from './response.ts';
 import { type RevisionOutcome, type RevisionRequest, revise } from './revise.ts';
-import { deliver, listen, runLater } from './server.ts';
+import { deliver, guard, listen, runLater } from './server.ts';
 import { openService, type Service } from './service.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -56,12 +57,15 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       parts = openParts(resolved);
     },
   );
-  const access = openAccess(resolved.token);
+  const access = openAccess(resolved);
   const server = await listen((request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '';
     if (path.startsWith(ADMIN_PATH)) return answerAdmin(controls, access, request, response);
     if (path === PAGE_PATH) return answerPage(controls, access, request, response);
-    return receiveUpload(request, (upload) => parts.serve(request, response, upload));
+    return receiveUpload(
+      request,
+      (upload) => void guard(request, response, () => parts.serve(request, response, upload)),
+    );
   }, resolved);
   const { keys, orgId } = parts.world;
   return { ...controls, url: server.url, apiKey: keys.owner, orgId, close: server.close };
@@ -138,13 +142,7 @@ function openControls(parts: () => Parts, options: ResolvedOptions, reset: () =>
       parts().world.days.clear();
       parts().world.changed();
     },
-    repositories() {
-      const { reports } = parts().world;
-      return Array.from({ length: reports.repositories }, (_, repository) => ({
-        repoId: reports.repositoryId(repository),
-        repoUrl: reports.repositoryUrl(repository),
-      }));
-    },
+    repositories: () => listRepositories(parts().world),
     sessions: () => parts().world.sessions.all(),
   };
 }
@@ -192,7 +190,7 @@ function openExchange(
     };
     const waitMs = parts.latencyMs() + (prepared.delayMs ?? 0);
     if (waitMs === 0) send();
-    else runLater(request.socket, waitMs, send);
+    else runLater(request.socket, waitMs, () => void guard(request, response, send));
   };
 }
 

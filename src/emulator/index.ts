@@ -1,6 +1,6 @@
-export type { EmulatedRepository } from './admin.ts';
 export { type DaySource, parseDays } from './days.ts';
 export { type Emulator, startEmulator } from './emulator.ts';
+export type { EmulatedRepository } from './endpoints/readiness.ts';
 export type { Action } from './faults/action.ts';
 export { type Match, parseRules, type Rule, type When } from './faults/rules.ts';
 export type { JournalEntry, JournalSnapshot, RuleCounts } from './journal.ts';

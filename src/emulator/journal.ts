@@ -109,6 +109,7 @@ export function openJournal(options: JournalOptions): Journal {
   const share = Math.floor(BODIES_BYTES_MAX / (2 * Math.max(1, entriesMax)));
   let recent: Kept[] = [];
   const totals = openTotals();
+  const secretsOf = rememberSecrets(options.secrets);
   const rules = { matches: openCounts(), firings: openCounts(), missed: openCounts() };
   let requests = 0;
   let inFlight = 0;
@@ -120,15 +121,18 @@ export function openJournal(options: JournalOptions): Journal {
       requests += 1;
       inFlight += 1;
       inFlightMax = Math.max(inFlightMax, inFlight);
-      const entry = keep(request, { rule, arrivedAt: options.now(), bytesMax: share / 2 });
-      countArrival(totals, request);
+      const { credential } = request.caller;
+      const secrets = secretsOf(credential);
+      const entry = keep(request, { rule, arrivedAt: options.now(), bytesMax: share / 2, secrets });
+      countArrival(totals, request, secrets);
       recent.push(entry);
       // Trimmed in bulk, because trimming at every request would shift the whole list each time.
       if (recent.length > 2 * entriesMax) recent = recent.slice(recent.length - entriesMax);
       return {
         sent({ status, headers, body }) {
           entry.status = status;
-          entry.answer = { headers, ...cut(body, Math.min(RESPONSE_BYTES_MAX, share / 2)) };
+          const bytesMax = Math.min(RESPONSE_BYTES_MAX, share / 2);
+          entry.answer = { headers, ...cut(body, bytesMax, secretsOf(credential)) };
           totals.byStatus.add(String(status));
         },
         ended() {
@@ -157,7 +161,9 @@ export function openJournal(options: JournalOptions): Journal {
         firings: rules.firings.of(id),
         missed: rules.missed.of(id),
       })),
-      recent: showEntries(recent.slice(Math.max(0, recent.length - entriesMax)), options.secrets()),
+      recent: recent
+        .slice(Math.max(0, recent.length - entriesMax))
+        .map((entry) => showEntry(entry, secretsOf(entry.credential).hide)),
     }),
     reset() {
       requests = 0;
@@ -168,7 +174,7 @@ export function openJournal(options: JournalOptions): Journal {
   };
 }
 
-/** An entry as it is held: with keys, which only {@link showEntries} removes, because showing is rare. */
+/** An entry as it is held: with keys, which only {@link showEntry} removes, because showing is rare. */
 interface Kept extends Pick<JournalEntry, 'method' | 'arrivedAt' | 'role' | 'rule'> {
   readonly url: string;
   readonly credential: string;
@@ -186,7 +192,12 @@ interface Cut {
 
 function keep(
   { method, target, caller, upload, headers }: NewRequest,
-  { rule, arrivedAt, bytesMax }: { rule: string | null; arrivedAt: Date; bytesMax: number },
+  {
+    rule,
+    arrivedAt,
+    bytesMax,
+    secrets,
+  }: { rule: string | null; arrivedAt: Date; bytesMax: number; secrets: Secrets },
 ): Kept {
   const body = upload?.body ?? null;
   return {
@@ -195,7 +206,7 @@ function keep(
     credential: caller.credential,
     headers,
     arrivedAt: arrivedAt.toISOString(),
-    body: body === null ? null : cut(body, Math.min(REQUEST_BYTES_MAX, bytesMax)),
+    body: body === null ? null : cut(body, Math.min(REQUEST_BYTES_MAX, bytesMax), secrets),
     status: null,
     ms: null,
     answer: null,
@@ -204,23 +215,23 @@ function keep(
   };
 }
 
-/** Copies the beginning, because a part of a buffer would hold all of it. */
-function cut(body: Buffer, bytesMax: number): Cut {
-  return { start: Buffer.from(body.subarray(0, bytesMax)), bytes: body.length };
+/**
+ * Copies the beginning, because a part of a buffer would hold all of it. A secret that begins before the cut is kept whole,
+ * because a part of it would not be found when the entry is shown.
+ */
+function cut(body: Buffer, bytesMax: number, { spellings }: Secrets): Cut {
+  const max = Math.floor(bytesMax);
+  let end = max;
+  for (const secret of max < body.length ? spellings : []) {
+    const from = Math.max(0, max - secret.length + 1);
+    const at = body.subarray(from, max + secret.length - 1).indexOf(secret);
+    if (at >= 0) end = Math.max(end, from + at + secret.length);
+  }
+  return { start: Buffer.from(body.subarray(0, end)), bytes: body.length };
 }
 
 /** Headers whose values are credentials, whatever they are. */
 const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie']);
-
-function showEntries(entries: readonly Kept[], keys: readonly string[]): JournalEntry[] {
-  // Nearly all requests have one of a few credentials.
-  const hiders = new Map<string, (text: string) => string>();
-  return entries.map((entry) => {
-    const hide = hiders.get(entry.credential) ?? keyHider([entry.credential, ...keys]);
-    hiders.set(entry.credential, hide);
-    return showEntry(entry, hide);
-  });
-}
 
 function showEntry(entry: Kept, hide: (text: string) => string): JournalEntry {
   const { method, url, arrivedAt, status, ms, role, rule } = entry;
@@ -254,16 +265,39 @@ function showEntry(entry: Kept, hide: (text: string) => string): JournalEntry {
 /** A shorter credential is no secret, and to hide it would make other texts unreadable. */
 const KEY_CHARS_MIN = 4;
 
-/** Returns a function that replaces keys in a text: as they are, as in a URL, and as in JSON. */
-function keyHider(keys: readonly string[]): (text: string) => string {
-  const spellings = keys
+/** Keys that no text may show. */
+interface Secrets {
+  /** The keys as a body may have them: as they are, as in a URL, and as in JSON. */
+  readonly spellings: readonly Buffer[];
+  /** Replaces the keys in a text. */
+  hide(text: string): string;
+}
+
+function openSecrets(keys: readonly string[]): Secrets {
+  const texts = keys
     .filter((key) => key.length >= KEY_CHARS_MIN)
     .flatMap((key) => [key, encodeURIComponent(key.toWellFormed()), JSON.stringify(key).slice(1, -1)])
-    .sort((a, b) => b.length - a.length)
-    .map((key) => key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  if (spellings.length === 0) return (text) => text;
-  const pattern = new RegExp(spellings.join('|'), 'g');
-  return (text) => text.replace(pattern, '[key]');
+    .sort((a, b) => b.length - a.length);
+  const spellings = [...new Set(texts)].map((text) => Buffer.from(text));
+  if (texts.length === 0) return { spellings, hide: (text) => text };
+  const pattern = new RegExp(texts.map((key) => key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
+  return { spellings, hide: (text) => text.replace(pattern, '[key]') };
+}
+
+/** Nearly all requests have one of a few credentials, so this many sets of secrets stay open. */
+const SECRETS_MAX = 100;
+
+/** Opens the secrets of requests: the credential and the others. */
+function rememberSecrets(others: () => readonly string[]): (credential: string) => Secrets {
+  const known = new Map<string, Secrets>();
+  return (credential) => {
+    const keys = [credential, ...others()];
+    const name = JSON.stringify(keys);
+    const secrets = known.get(name) ?? openSecrets(keys);
+    if (known.size >= SECRETS_MAX) known.clear();
+    known.set(name, secrets);
+    return secrets;
+  };
 }
 
 function openTotals() {
@@ -276,12 +310,16 @@ function openTotals() {
   };
 }
 
-function countArrival(totals: ReturnType<typeof openTotals>, { target, caller }: NewRequest): void {
-  totals.byPath.add(keyHider([caller.credential])(target.path));
+function countArrival(
+  totals: ReturnType<typeof openTotals>,
+  { target, caller }: NewRequest,
+  { hide }: Secrets,
+): void {
+  totals.byPath.add(hide(target.path));
   totals.byRole.add(caller.role ?? 'none');
   if (target.stream === null) return;
   totals.byStream.add(target.stream);
-  totals.byDay.add(`${target.stream} ${target.days}`.trimEnd());
+  totals.byDay.add(hide(`${target.stream} ${target.days}`.trimEnd()));
 }
 
 /** Maximum number of different names; further ones count as `other`. */

@@ -6,6 +6,7 @@ import { DAY_MS } from './dataset/population.ts';
 import type { DaySource } from './days.ts';
 import { parseRules, type Rule } from './faults/rules.ts';
 import { DEFAULT_QUIRKS, parseQuirks, type Quirks, REALISTIC_QUIRKS } from './quirks.ts';
+import { deriveJwt } from './request.ts';
 
 /** The size and the behaviour of the emulated organization. */
 export interface EmulatorOptions {
@@ -43,13 +44,13 @@ export interface EmulatorOptions {
   readonly host?: string | undefined;
   /**
    * What requests below `/__admin` and the page at `/` must show, at least 16 characters. With it, they may come from
-   * any host; without it, only from this machine.
+   * any host; without it, only from this machine. With it, all keys and the JWT follow from it and the seed.
    * @default none
    */
   readonly token?: string | undefined;
   /**
    * The owner's key.
-   * @default derived from the seed
+   * @default derived from the seed, and the token if there is one
    */
   readonly apiKey?: string | undefined;
   /**
@@ -120,19 +121,22 @@ export type ResolvedOptions = ReturnType<typeof resolveOptions>;
  *   unusable, or the address needs a token.
  */
 export function resolveOptions(options: EmulatorOptions) {
+  const numberOf = (name: keyof typeof NUMBERS) => checkInteger(name, options[name] ?? NUMBERS[name][0]);
+  const seed = numberOf('seed');
+  const address = checkAddress(options.host ?? '127.0.0.1', options.token);
   const defaultQuirks: Quirks = {
     ...DEFAULT_QUIRKS,
     ...(options.realistic === true ? REALISTIC_QUIRKS : {}),
+    ...(address.token === null ? {} : { sessionsJwt: deriveJwt({ seed, token: address.token }) }),
   };
-  const numberOf = (name: keyof typeof NUMBERS) => checkInteger(name, options[name] ?? NUMBERS[name][0]);
   return {
     today: checkToday(options.today),
-    seed: numberOf('seed'),
+    seed,
     users: numberOf('users'),
     steady: options.steady ?? false,
     reports: numberOf('reports'),
     port: numberOf('port'),
-    ...checkAddress(options.host ?? '127.0.0.1', options.token),
+    ...address,
     apiKey: checkKey(options.apiKey),
     orgId: options.orgId,
     rules: parseRules(options.rules ?? []),

@@ -133,7 +133,7 @@ async function pageOf(controls: Controls, problem: string | null): Promise<strin
 <meta name="color-scheme" content="light dark"><title>Daywalk emulator</title><link rel="icon" href="data:,">
 <style>${raw(STYLE)}</style></head>
 <body><main><h1>Daywalk emulator</h1>
-<p class="sentence">The service on this machine, with an organization that is made up. It is <time>${controls.today()}</time>; ${count(journal.requests, 'request')} came since the start or the last reset.</p>
+<p class="sentence">The service on this machine, with ${controls.days().days.length === 0 ? 'an organization that is made up' : 'the given days below'}. It is <time>${controls.today()}</time>; ${count(journal.requests, 'request')} came since the start or the last reset.</p>
 ${failed}
 ${formsHtml(controls)}
 ${stateHtml(controls)}
@@ -172,7 +172,8 @@ ${removed.length === 0 ? '' : html`<dt>Removed from them</dt><dd>${cut(removed.j
 function quirksHtml(quirks: Quirks): Markup | string {
   const wanted = new Map<string, unknown>(Object.entries(DEFAULT_QUIRKS));
   const changed = Object.entries(quirks).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(wanted.get(name)),
+    // The JWT is a key, and the page shows none.
+    ([name, value]) => name !== 'sessionsJwt' && JSON.stringify(value) !== JSON.stringify(wanted.get(name)),
   );
   return changed.length === 0
     ? 'none'

@@ -27,6 +27,9 @@ export function refuse(at: string, expected: string, value: unknown): never {
   throw new UsageError(`${at}: ${found} is not accepted`, { hint: `${at} must be ${expected}` });
 }
 
+/** Levels of lists and objects in each other that are accepted. Many more would overflow the stack where they are written. */
+export const DEPTH_MAX = 100;
+
 function refuseName(at: string, name: string, known: readonly string[]): never {
   const near = nearestName(name, known);
   throw new UsageError(`${at}: there is no field of this name`, {

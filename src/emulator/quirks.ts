@@ -18,8 +18,12 @@ import {
   refuse,
   text,
 } from './parse.ts';
+import { deriveJwt } from './request.ts';
 
 const days = listOf(day);
+/** A request without a credential must not have this one. */
+const credential: Parser<string> = (value, at) =>
+  typeof value === 'string' && value !== '' ? value : refuse(at, 'a string that is not empty', value);
 
 const where = {
   streams: listOf(oneOf(...STREAMS)),
@@ -137,13 +141,6 @@ const rateLimit = object(
 /** Responds with 429 above a rate. Requests with a valid key are counted. */
 export type RateLimitQuirk = Parsed<typeof rateLimit>;
 
-/** A JWT of nobody, without a signature. */
-export const EMULATED_JWT = `${base64url({ alg: 'none', typ: 'JWT' })}.${base64url({ sub: 'emulated-user' })}.`;
-
-function base64url(json: object): string {
-  return Buffer.from(JSON.stringify(json)).toString('base64url');
-}
-
 /** The default of a quirk, and the parser of its values. */
 type Quirk<T> = Parser<T> & { readonly initial: T };
 
@@ -227,7 +224,7 @@ const QUIRKS = {
   /** Creating a session gets 403: not enabled for the organization. */
   sessionsDisabled: quirk(false, boolean),
   /** A JWT that creates sessions like the owner's key; other endpoints respond to it with 401. Null: no JWT does. */
-  sessionsJwt: quirk(EMULATED_JWT, orNull(text)),
+  sessionsJwt: quirk(deriveJwt({ seed: 0, token: null }), orNull(credential)),
   /** Whose keys may create sessions: all, or those of managers and owners, or of owners; others get 403. */
   sessionsRoles: quirk('any', oneOf('any', 'manager', 'owner')),
   /** The computers on which sessions can be created; any other gets 400. */

@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ANALYTICS_PATHS, READINESS_PATH, SESSIONS_PATH } from '../contract/index.ts';
+import { formatListenAddress } from '../core/addresses.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import { hashText, randomChars } from './dataset/pseudo-random.ts';
 import { Refusal } from './response.ts';
@@ -73,9 +74,22 @@ interface Caller {
   readonly role: Role | null;
 }
 
-/** Derives the keys of an organization from the seed. The owner's key can be given. */
-export function deriveKeys(seed: number, ownerKey: string | undefined): Keys {
-  const derive = (role: Role) => `ak_emulated_${role}_${randomChars(seed, 0x6b00 + ROLES.indexOf(role), 24)}`;
+/** What the credentials of an organization follow from. */
+interface CredentialSource {
+  readonly seed: number;
+  /** Whoever does not know the token cannot compute a credential. Without one, anybody can. */
+  readonly token: string | null;
+}
+
+/** Derives the keys of an organization. The owner's key can be given. */
+export function deriveKeys(source: CredentialSource, ownerKey: string | undefined): Keys {
+  const derive = (role: Role) => {
+    const secret =
+      source.token === null
+        ? randomChars(source.seed, 0x6b00 + ROLES.indexOf(role), 24)
+        : sign(source.token, `${source.seed} ${role}`).toString('hex').slice(0, 32);
+    return `ak_emulated_${role}_${secret}`;
+  };
   return {
     owner: ownerKey ?? derive('owner'),
     manager: derive('manager'),
@@ -83,6 +97,20 @@ export function deriveKeys(seed: number, ownerKey: string | undefined): Keys {
     member: derive('member'),
     guest: derive('guest'),
   };
+}
+
+/** Derives the JWT that creates sessions: one without a signature, or with one that needs the token. */
+export function deriveJwt({ seed, token }: CredentialSource): string {
+  const base64url = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
+  const content = (alg: string) =>
+    `${base64url({ alg, typ: 'JWT' })}.${base64url({ sub: 'emulated-user' })}.`;
+  return token === null
+    ? content('none')
+    : content('HS256') + sign(token, `${seed} ${content('HS256')}`).toString('base64url');
+}
+
+function sign(token: string, text: string): Buffer {
+  return createHmac('sha256', token).update(text).digest();
 }
 
 /** Identifies the caller by the Authorization header. */
@@ -151,8 +179,12 @@ export function receiveUpload(request: IncomingMessage, serve: (upload: Upload |
   request.once('end', () => finish(Buffer.concat(chunks)));
 }
 
-/** A Host header that means this machine, with any port. */
-const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+/** Hosts that mean this machine. */
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function nameOfHost(host: string): string {
+  return host.replace(/:\d{1,5}$/, '').toLowerCase();
+}
 
 /** Decides who may see and change the emulator itself. */
 export interface Access {
@@ -161,15 +193,16 @@ export interface Access {
 }
 
 /**
- * Without a token, requests must use the name of this machine. A browser that was led here by another name, or by a page of
+ * Without a token, requests must use a name of this machine or the address on which the emulator listens. A browser that was led here by another name, or by a page of
  * another origin, is refused, so that no web page can read the keys. With a token, any name is accepted, and the token is
  * needed: as a bearer credential, or as the password that a browser asks for.
  */
-export function openAccess(token: string | null): Access {
+export function openAccess({ token, host: own }: { token: string | null; host: string }): Access {
+  const hosts = new Set([...LOOPBACK_HOSTS, nameOfHost(formatListenAddress({ host: own, port: 0 }))]);
   return {
     refusalOf({ headers }) {
       const { host = '', origin, authorization = '' } = headers;
-      if ((token === null && !LOOPBACK_HOST.test(host)) || !isOwnOrigin(origin, host, token !== null)) {
+      if ((token === null && !hosts.has(nameOfHost(host))) || !isOwnOrigin(origin, host, token !== null)) {
         const detail = 'use 127.0.0.1, [::1] or localhost as the host, and no web page of another origin';
         return new Refusal(403, detail);
       }

@@ -75,9 +75,11 @@ export function revise(request: RevisionRequest, world: World): RevisionOutcome 
       world.revisions.revert(request.day);
       return { ...outcome, day: request.day ?? null, names: [] };
     case 'add-reports':
+      refuseGivenReports(world);
       return { ...outcome, names: addReports(request.count ?? 1, world) };
     case 'delete-report':
     case 'change-report':
+      refuseGivenReports(world);
       return { ...outcome, names: [changeReport(request, number, world)] };
     default: {
       const day = requirePastDay(request, world.today());
@@ -144,6 +146,13 @@ function refuseGiven(day: UtcDay, streams: readonly DailyStream[], { days }: Wor
   if (given === undefined) return;
   throw new UsageError(`the rows of ${given} ${day} are given, so no revision changes them`, {
     hint: 'put other rows with PUT /__admin/days',
+  });
+}
+
+function refuseGivenReports({ days }: World): void {
+  if (days.reports() === null) return;
+  throw new UsageError('the readiness reports are given, so no revision changes them', {
+    hint: 'put another list of reports with PUT /__admin/days',
   });
 }
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { formatListenAddress } from '../core/addresses.ts';
-import { UsageError } from '../core/errors.ts';
-import { type Framing, type PreparedResponse, titleOf } from './response.ts';
+import { messageOf, UsageError } from '../core/errors.ts';
+import { type Framing, type PreparedResponse, prepareJson, titleOf } from './response.ts';
 
 /** A listening server. */
 interface HttpServer {
@@ -25,7 +25,7 @@ export async function listen(
   address: { readonly host: string; readonly port: number },
 ): Promise<HttpServer> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true }, (request, response) => {
-    void onRequest(request, response);
+    void guard(request, response, () => onRequest(request, response));
   });
   server.on('connection', (socket: Socket) => {
     // A client may disconnect at any moment, and then no longer needs its response.
@@ -54,6 +54,29 @@ export async function listen(
       return closing;
     },
   };
+}
+
+/** Does a part of answering. What it throws becomes a 500, because it would end the process and all other requests. */
+export async function guard(
+  request: IncomingMessage,
+  response: ServerResponse,
+  task: () => void | Promise<void>,
+): Promise<void> {
+  try {
+    await task();
+  } catch (error) {
+    if (response.headersSent) {
+      request.socket.destroy();
+      return;
+    }
+    const detail = `the emulator failed: ${messageOf(error)}`;
+    const { status, headers, body } = prepareJson(
+      500,
+      JSON.stringify({ title: titleOf(500), detail, status: 500 }),
+    );
+    response.writeHead(status, { ...headers, 'content-length': body.length });
+    response.end(body);
+  }
 }
 
 /** An address of this machine for a server that listens on all of them. */

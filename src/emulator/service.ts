@@ -71,8 +71,9 @@ export function openService(world: World, options: { clock: Clock; cacheBytesMax
     if (method === 'OPTIONS' && allow !== null) return { status: 204, headers: { allow }, body: NO_BODY };
     if (path === OPENAPI_PATH && method === 'GET') return OPENAPI_RESPONSE;
     if (path === SESSIONS_PATH) return answerSessions(world, call, () => admit(call.inFlight));
-    if (stream === null) throw new Refusal(404, `There is nothing at ${path.slice(0, 200)}`);
-    if (method !== 'GET') throw new Refusal(405, `${method} is not allowed here`, { allow: ALLOW_GET });
+    if (allow === null) throw new Refusal(404, `There is nothing at ${path.slice(0, 200)}`);
+    if (method !== 'GET' || stream === null)
+      throw new Refusal(405, `${method} is not allowed here`, { allow });
     const managersOnly = path.startsWith(ANALYTICS_BASE_PATH) || world.quirks().readinessRoles === 'manager';
     if (managersOnly) requireManager(caller);
     else requireKey(caller);

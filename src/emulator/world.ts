@@ -25,6 +25,7 @@ interface WorldOptions {
   readonly steady: boolean;
   readonly reports: number;
   readonly apiKey: string | undefined;
+  readonly token: string | null;
   readonly orgId: string | undefined;
   readonly quirks: Quirks;
   readonly days: DaySource | null;
@@ -87,7 +88,7 @@ export function openWorld(options: WorldOptions): World {
 
   return {
     orgId: options.orgId ?? ulid('org_', startOfDayMs(FIRST_DAY) - 300 * DAY_MS, hash(seed, 0x0a6), 0),
-    keys: deriveKeys(seed, options.apiKey),
+    keys: deriveKeys(options, options.apiKey),
     dataset: openDataset(population, withSessions(revisions.variantOf, sessions)),
     reports,
     revisions,

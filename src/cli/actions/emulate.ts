@@ -10,6 +10,7 @@ const BOUNDS = {
   users: { min: 0, max: 1_000_000 },
   reports: { min: 0, max: 1_000_000 },
   latencyMs: { min: 0, max: 600_000 },
+  journal: { min: 0, max: 100_000 },
 } as const;
 
 /** Prints one line of JSON when the service listens, then serves until a signal. */
@@ -25,6 +26,7 @@ export const emulateAction: Action = async ({ flags, job, out, log, settings }) 
       today: flags.parse('--today', parseDay),
       apiKey: flags.text('--api-key'),
       latencyMs: flags.number('--latency-ms', BOUNDS.latencyMs),
+      journalEntriesMax: flags.number('--journal', BOUNDS.journal),
       rulesFile: flags.text('--rules'),
       quirksFile: flags.text('--quirks'),
       realistic: flags.isOn('--realistic'),

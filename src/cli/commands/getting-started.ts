@@ -66,6 +66,7 @@ export const gettingStartedCommands: readonly Command[] = [
       '--archive <file>': 'the archive of runs, whose newest answers are served instead of generated rows',
       '--organization <org>': 'the ID of one organization of the archive, needed if it has several',
       '--latency-ms <ms>': 'delay of every response (default: 0)',
+      '--journal <number>': 'requests that the journal keeps one by one, at most 100,000 (default: 1000)',
     },
     examples: {
       'daywalk emulate --port 8080 --seed 7 --users 1000':

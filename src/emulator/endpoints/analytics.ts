@@ -104,8 +104,8 @@ function elementsOf(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
-/** Length of a user id. A longer cursor comes from an empty page. */
-const USER_ID_CHARS = 'user_'.length + 26;
+/** What the cursor of an empty page has after the ID of the last user before it. */
+const AFTER_EMPTY = '~';
 const EMPTY_PAGE_SHARE = 1 / 3;
 
 /** One day of the range with its active users. */
@@ -128,16 +128,20 @@ export function answerUsers(world: World, query: Query, range: RequestedRange): 
   readGroupBy(query, undefined, quirks);
   const limit = readUsersLimit(query);
   const scope = { stream: 'users', range } as const;
-  const sent = readCursor(query, quirks);
-  const cursor = chooseCursor(sent, quirks.lies, scope);
+  const sent = readCursor(query, quirks, (cursor) => {
+    const known = activeDays(world, scope, range.last);
+    return isGivenUser(readPlace(cursor, known).after ?? '', known);
+  });
   const days = activeDays(world, scope, world.lastDayWithData(range));
+  const place = readPlace(chooseCursor(sent, quirks.lies, scope), days);
+  const { after } = place;
   const writer = writeRows(world, scope);
-  const size = choosePageSize(world, limit, cursor);
-  const begin = cursor === null ? 0 : population.firstAfter(cursor);
+  const size = choosePageSize(world, limit, place);
+  const begin = after === null ? 0 : population.firstAfter(after);
   // A page that a quirk makes empty does not repeat a user either.
-  if (cursor !== null && begin > 0 && size > 0) repeatUser(quirks, writer, days, begin - 1);
+  if (after !== null && size > 0) repeatUser(quirks, writer, days, { id: after, user: begin - 1 });
 
-  const walk = usersAfter(cursor, begin, days, population);
+  const walk = usersAfter(after, begin, days, population);
   let next = walk.next();
   let final: string | null = null;
   for (let taken = 0; taken < size && next.done !== true; next = walk.next()) {
@@ -146,7 +150,7 @@ export function answerUsers(world: World, query: Query, range: RequestedRange): 
     final = next.value.id;
   }
   const hasMore = next.done !== true;
-  const end = { hasMore, cursor: final ?? (hasMore ? continueAfterEmptyPage(cursor) : null) };
+  const end = { hasMore, cursor: final ?? (hasMore ? place.cursorAfterEmpty : null) };
   return writer.finish(choosePaging(end, sent, quirks, scope));
 }
 
@@ -212,40 +216,77 @@ export function usersPageNumber(world: World, query: Query, range: RequestedRang
   const cursor = query.get('cursor');
   if (cursor === null) return 1;
   const { population } = world.dataset;
-  const { active, others } = unite(activeDays(world, { stream: 'users', range }, range.last), population);
-  const before =
-    countBits(active, population.firstAfter(cursor)) + others.filter((id) => id <= cursor).length;
-  return 1 + Math.ceil(before / Math.max(1, choosePageSize(world, readUsersLimit(query), cursor)));
+  const days = activeDays(world, { stream: 'users', range }, range.last);
+  const { active, others } = unite(days, population);
+  const place = readPlace(cursor, days);
+  const after = place.after ?? '';
+  const before = countBits(active, population.firstAfter(after)) + others.filter((id) => id <= after).length;
+  return 1 + Math.ceil(before / Math.max(1, choosePageSize(world, readUsersLimit(query), place)));
+}
+
+/** Where a page of users begins. */
+interface Place {
+  /** The page has the users whose IDs sort after this text; null: all of them. */
+  readonly after: string | null;
+  /** The page before was empty. */
+  readonly afterEmpty: boolean;
+  /**
+   * Continues at the same place after an empty page, with another cursor, so that the walk does not see a cursor twice. Null if
+   * a given user has this ID.
+   */
+  readonly cursorAfterEmpty: string | null;
+}
+
+/** Reads a cursor: the ID of the last user of the page before, or what an empty page made of it. */
+function readPlace(cursor: string | null, days: readonly ActiveDay[]): Place {
+  const isUser = (id: string) => isGivenUser(id, days);
+  const nextOf = (after: string | null) => (after === null ? BEFORE_ALL : after + AFTER_EMPTY);
+  const made = cursor === BEFORE_ALL || cursor?.endsWith(AFTER_EMPTY) === true;
+  const afterEmpty = cursor !== null && made && !isUser(cursor);
+  const before = cursor === BEFORE_ALL ? null : (cursor?.slice(0, -AFTER_EMPTY.length) ?? null);
+  const after = afterEmpty ? before : cursor;
+  return { after, afterEmpty, cursorAfterEmpty: isUser(nextOf(after)) ? null : nextOf(after) };
 }
 
 /**
- * Chooses the number of users on the page. The same cursor always gives the same number. Two empty pages never follow
+ * Chooses the number of users on the page. The same place always gives the same number. Two empty pages never follow
  * each other.
  */
-function choosePageSize(world: World, limit: number, cursor: string | null): number {
+function choosePageSize(world: World, limit: number, place: Place): number {
   const { dataset } = world;
   const quirks = world.quirks();
-  const afterEmpty = cursor === BEFORE_ALL || (cursor?.length ?? 0) > USER_ID_CHARS;
-  const draw = hashText(dataset.population.seed, cursor ?? '');
-  if (quirks.emptyPageWithMore && !afterEmpty && unitOf(draw) < EMPTY_PAGE_SHARE) return 0;
+  const mayBeEmpty = !place.afterEmpty && place.cursorAfterEmpty !== null;
+  const draw = hashText(dataset.population.seed, place.after ?? '');
+  if (quirks.emptyPageWithMore && mayBeEmpty && unitOf(draw) < EMPTY_PAGE_SHARE) return 0;
   if (quirks.pageSize === null) return Math.min(limit, quirks.usersLimitCap ?? limit);
-  const sizes = [quirks.pageSize].flat().filter((size) => size > 0 || !afterEmpty);
+  const sizes = [quirks.pageSize].flat().filter((size) => size > 0 || mayBeEmpty);
   return sizes[draw % sizes.length] ?? limit;
 }
 
-/** Continues at the same place with another cursor, so that the walk does not see a cursor twice. */
-function continueAfterEmptyPage(cursor: string | null): string {
-  return cursor === null ? BEFORE_ALL : `${cursor}0`;
+function isGivenUser(id: string, days: readonly ActiveDay[]): boolean {
+  return days.some(({ given }) => given?.has(id) === true);
 }
 
 /** Repeats the last user of the previous page. Conflicting rows differ in the tool calls. */
-function repeatUser(quirks: Quirks, writer: RowWriter, days: readonly ActiveDay[], user: number): void {
+function repeatUser(
+  quirks: Quirks,
+  writer: RowWriter,
+  days: readonly ActiveDay[],
+  { id, user }: ListedUser,
+): void {
   if (quirks.overlappingPages === 'off') return;
   const conflict = quirks.overlappingPages === 'conflicting' ? 1 : 0;
-  for (const { view, active } of days) {
-    if (!hasBit(active, user)) continue;
+  for (const { view, active, given } of days) {
+    for (const json of given?.get(id) ?? []) {
+      const row: unknown = JSON.parse(json);
+      const calls = isRecord(row) ? row['tool_calls'] : undefined;
+      if (conflict === 0 || !isRecord(row)) writer.addText(json, view.date, hashText(0, id));
+      else writer.add({ ...row, tool_calls: Number(calls ?? 0) + conflict }, view.date, hashText(0, id));
+    }
+    if (user < 0 || !hasBit(active, user)) continue;
     const row = writeUserRow(view, user);
-    writer.add({ ...row, tool_calls: (row.tool_calls ?? 0) + conflict }, view.date, user);
+    if (row.user_id === id)
+      writer.add({ ...row, tool_calls: (row.tool_calls ?? 0) + conflict }, view.date, user);
   }
 }
 

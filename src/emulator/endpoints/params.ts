@@ -62,13 +62,17 @@ export function readUsersLimit(query: Query): number {
 }
 
 /**
- * Reads the cursor of /users.
+ * Reads the cursor of /users. `isGiven` says whether it comes from a page with a given user.
  * @throws {Refusal} 400 when it is empty, or when it is not a user id and the quirk rejects that.
  */
-export function readCursor(query: Query, quirks: Quirks): string | null {
+export function readCursor(
+  query: Query,
+  quirks: Quirks,
+  isGiven: (cursor: string) => boolean,
+): string | null {
   const cursor = single(query, 'cursor');
   if (cursor === null) return null;
-  const known = cursor.startsWith('user_') || quirks.unknownCursor === 'resume';
+  const known = cursor.startsWith('user_') || quirks.unknownCursor === 'resume' || isGiven(cursor);
   if (cursor === '' || !known) throw new Refusal(400, `Invalid cursor ${echo(cursor)}`);
   return cursor;
 }

@@ -3,6 +3,7 @@ import { startOfDayMs } from '../../core/day.ts';
 import { APP_PATHS, APPLICATION_CRITERIA, NEW_CRITERIA, REPOSITORY_CRITERIA } from '../dataset/catalog.ts';
 import { Draws, hash, hexDigits, unitOf } from '../dataset/pseudo-random.ts';
 import type { ReportChanges, Reports } from '../dataset/reports.ts';
+import { isRecord } from '../parse.ts';
 import type { Lies, Quirks } from '../quirks.ts';
 import { Refusal } from '../response.ts';
 import type { World } from '../world.ts';
@@ -74,6 +75,28 @@ function listGiven(reports: readonly string[], lies: Lies): ListedReports {
       return reports[place] ?? null;
     },
   };
+}
+
+/** A repository: the id that filters the readiness list, and the URL that the list shows. */
+export interface EmulatedRepository {
+  readonly repoId: string;
+  readonly repoUrl: string;
+}
+
+/** Lists the repositories by which the readiness list can be filtered. */
+export function listRepositories({ days, reports }: World): EmulatedRepository[] {
+  const given = days.reports();
+  if (given === null) {
+    return Array.from({ length: reports.repositories }, (_, repository) => ({
+      repoId: reports.repositoryId(repository),
+      repoUrl: reports.repositoryUrl(repository),
+    }));
+  }
+  const urls = given.flatMap((json) => {
+    const report: unknown = JSON.parse(json);
+    return isRecord(report) && typeof report['repoUrl'] === 'string' ? [report['repoUrl']] : [];
+  });
+  return [...new Set(urls)].map((url) => ({ repoId: url, repoUrl: url }));
 }
 
 /** Only reports that were created before this instant exist. */

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { isDeeperThan, parseJson } from '../../core/json.ts';
 import { type JsonSchema, nameOfRef } from '../openapi/building-blocks.ts';
 import { SESSION_SCHEMAS } from '../openapi/session-schemas.ts';
-import { isRecord } from '../parse.ts';
+import { DEPTH_MAX, isRecord } from '../parse.ts';
 import type { Quirks } from '../quirks.ts';
 import { type ApiCall, BODY_BYTES_MAX, ROLES, type Role, requireKey, type Upload } from '../request.ts';
 import { type PreparedResponse, prepareJson, prepareSessionRefusal, Refusal } from '../response.ts';
@@ -71,13 +72,9 @@ function createSession(world: World, role: Role, request: SessionRequest): objec
 }
 
 function parse(body: Buffer): unknown {
-  if (!isUtf8(body)) return undefined;
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    // Stands for text that is not JSON; JSON.parse never returns undefined.
-    return undefined;
-  }
+  const json = isUtf8(body) ? parseJson(body.toString('utf8')) : undefined;
+  if (isDeeperThan(json, DEPTH_MAX)) throw new Refusal(400, `The body has more than ${DEPTH_MAX} levels`);
+  return json;
 }
 
 /** True for every value without violations. */

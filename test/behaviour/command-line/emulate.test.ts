@@ -45,7 +45,7 @@ test('emulate prints its URL in one line, and serves a whole export', async () =
 
 test('emulate takes its day from the clock, and prints its generated key even if the environment contains the same key', async () => {
   const env = { DAYWALK_NOW: '2026-01-20T12:00:00Z', DAYWALK_API_KEY: 'trial-key-2' };
-  const { child, ended, service } = await emulate(['--api-key', 'trial-key-2'], env);
+  const { child, ended, service } = await emulate(['--api-key', 'trial-key-2', '--journal', '1'], env);
   expect(service.apiKey).toBe('trial-key-2');
   const answer = await fetch(
     `${service.url}/api/v1/analytics/tokens?startDate=2026-01-20&endDate=2026-01-20`,
@@ -54,6 +54,10 @@ test('emulate takes its day from the clock, and prints its generated key even if
     },
   );
   expect(answer.status).toBe(400);
+  const count = () => fetch(`${service.url}/__admin/requests/count`, { method: 'POST' });
+  expect(await (await count()).json()).toMatchObject({ count: 1 });
+  await fetch(`${service.url}/nowhere`);
+  expect((await count()).status).toBe(400);
   child.kill('SIGINT');
   expect((await ended).code).toBe(130);
 });
@@ -62,7 +66,7 @@ test('emulate injects faults from a file', async () => {
   const file = join(tempDir(), 'rules.json');
   writeFileSync(
     file,
-    JSON.stringify([{ match: { stream: 'tokens' }, action: { type: 'status', status: 503 } }]),
+    `\uFEFF${JSON.stringify([{ match: { stream: 'tokens' }, action: { type: 'status', status: 503 } }])}`,
   );
   const { service } = await emulate(['--today', TODAY, '--rules', file]);
   const answer = await fetch(

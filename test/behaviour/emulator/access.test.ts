@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { pathOf, probe, TODAY } from '../../support/emulator/probe.ts';
 
@@ -43,6 +44,15 @@ test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com'])(
 
 test.each(['short', 'with a blank in its middle', ''])('the token %j is refused', async (token) => {
   await expect(startEmulator({ today: TODAY, token })).rejects.toMatchObject({ name: 'UsageError' });
+});
+
+test('on another address of loopback its own URL may be used, and names of other machines may not', async () => {
+  const { emulator } = await probe({ host: '127.0.0.2' });
+  expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.2:/);
+  expect((await send(`${emulator.url}/__admin/keys`)).status).toBe(200);
+  expect((await send(emulator.url)).status).toBe(200);
+  for (const host of ['127.0.0.3', 'emulator.example', '127.0.0.2.evil.example'])
+    expect((await send(`${emulator.url}/__admin/keys`, { headers: { host } })).status, host).toBe(403);
 });
 
 test('it listens on all addresses with a token, and then other machines reach the API', async () => {
@@ -113,6 +123,24 @@ describe('with a token', () => {
       expect((await get({ origin })).status).toBe(200);
     for (const origin of ['http://evil.example', 'null', 'http://emulator.example.evil.example'])
       expect((await get({ origin })).status, origin).toBe(403);
+  });
+
+  test('no key and no JWT can be computed without it, not even beside a given key', async () => {
+    const credentialsOf = async (options: Parameters<typeof probe>[0]) => {
+      const { emulator } = await probe(options);
+      emulator.resetQuirks();
+      const { keys } = emulator;
+      return [keys.owner, keys.manager, keys.user, keys.member, keys.guest, emulator.quirks().sessionsJwt];
+    };
+    const open = await credentialsOf({});
+    const own = await credentialsOf({ token: TOKEN });
+    const all = [...open, ...own, ...(await credentialsOf({ token: `${TOKEN}x` }))];
+    all.push(...(await credentialsOf({ token: TOKEN, seed: 2 })));
+    expect(new Set(all).size).toBe(24);
+    expect(await credentialsOf({ token: TOKEN })).toEqual(own);
+    expect(await credentialsOf({ token: TOKEN, apiKey: 'given' })).toEqual(['given', ...own.slice(1)]);
+    const at = await probe({ token: TOKEN, apiKey: 'given' });
+    for (const key of open) expect((await at.get(READINESS_PATH, { key })).status, String(key)).toBe(401);
   });
 
   test('the API needs its own keys, and the token is none of them', async () => {

@@ -143,6 +143,39 @@ test('keys and repositories can be read', async () => {
   });
 });
 
+test.each([
+  ['quirks', `{"orgId":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+  ['rules', '['.repeat(300_000) + ']'.repeat(300_000)],
+  ['quirks', `{"orgId":"\\"","lies":${'{"a":'.repeat(100)}1${'}'.repeat(100)}}`],
+  [
+    'days',
+    `{"stream":"tools","date":"2026-03-02","rows":[{"date":"2026-03-02","x":${'['.repeat(5_000)}${']'.repeat(5_000)}}]}`,
+  ],
+])('PUT %s with too many levels is refused, and the emulator goes on', async (path, body) => {
+  const at = await probe();
+  const { status, json } = await admin(at, 'PUT', `/${path}`, body);
+  expect([status, json.detail]).toEqual([400, expect.stringContaining('has more than 100 levels')]);
+  at.emulator.setQuirks({ unknownFields: true });
+  expect((await at.get(pathOf('tools', '2026-03-02'))).status).toBe(200);
+});
+
+test('brackets in texts and beside each other are not levels', async () => {
+  const at = await probe();
+  expect((await admin(at, 'PUT', '/quirks', { orgId: '["{\\'.repeat(200) })).status).toBe(200);
+  const rules = Array.from({ length: 200 }, () => ({ action: [{ type: 'hang' }], match: { page: 9 } }));
+  expect((await admin(at, 'PUT', '/rules', rules)).status).toBe(200);
+});
+
+test('what fails while it answers is a 500, and the emulator goes on', async () => {
+  let row = `{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+  const days = { rowsOf: () => [row], reports: () => null, describe: () => ({ days: [], removed: [] }) };
+  const at = await probe({ days, quirks: { unknownFields: true }, cacheBytesMax: 0 });
+  const { status, json } = await at.get(pathOf('tools', '2026-03-02'));
+  expect([status, json.detail]).toEqual([500, expect.stringMatching(/^the emulator failed: /)]);
+  row = '{}';
+  expect((await at.get(pathOf('tools', '2026-03-02'))).status).toBe(200);
+});
+
 test('unknown paths, wrong methods and bodies that are not JSON are refused', async () => {
   const at = await probe();
   expect((await admin(at, 'GET', '/nothing')).status).toBe(404);

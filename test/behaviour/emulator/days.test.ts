@@ -159,9 +159,23 @@ test('readiness reports are given in one line without a date, in its order', asy
   expect((await at.get(`${READINESS_PATH}?startAfter=r3&limit=1`)).json.reports).toEqual([reports[1]]);
   expect((await at.get(`${READINESS_PATH}?startAfter=r9`)).status).toBe(400);
   expect((await at.get(`${READINESS_PATH}?repoId=https://x/r2`)).json.reports).toEqual([reports[2]]);
+  await put(
+    at,
+    JSON.stringify({ stream: 'readiness', rows: [...reports, { reportId: 'r4', repoUrl: 'https://x/r1' }] }),
+  );
+  const ids = (await at.get('/__admin/repositories')).json.map(({ repoId }: Json) => repoId);
+  expect(ids).toEqual(['https://x/r3', 'https://x/r1', 'https://x/r2']);
+  for (const kind of ['add-reports', 'delete-report', 'change-report'] as const)
+    expect(() => at.emulator.revise({ kind })).toThrow('the readiness reports are given');
+  expect(at.emulator.revise({ kind: 'revert' }).kind).toBe('revert');
 });
 
 describe('PUT /__admin/days', () => {
+  test.each(['', '[]'])('ignores a byte order mark before %j', async (text) => {
+    const given = text === '' ? line('tools', [TOOLS]) : `[${line('tools', [TOOLS])}]`;
+    expect((await put(await probe(), `\uFEFF${given}`)).json.days).toHaveLength(1);
+  });
+
   test('adds days, takes a list as well, and GET lists them', async () => {
     const at = await probe({ days: parseDays(line('tools', [TOOLS])) });
     await put(at, [line('users', [userRow('a', 1)]), '', line('users', [], '2026-03-03')].join('\r\n'));
@@ -197,9 +211,15 @@ describe('PUT /__admin/days', () => {
     [JSON.stringify({ stream: 'tools', date: DAY, rows: {} }), 'line 1.rows: it is not a list'],
     [JSON.stringify({ stream: 'tools', date: DAY, rows: [1] }), 'line 1.rows[0]: it is not an object'],
     [line('tools', [{ date: '2026-03-03' }]), 'line 1.rows[0].date: it is not the day of the line'],
-    [line('users', [userRow('a', 1), { date: DAY }]), 'line 1.rows[1].user_id: it is not a text'],
+    [line('users', [userRow('a', 1), { date: DAY }]), 'line 1.rows[1].user_id: it is not an ID'],
+    [line('users', [userRow('', 1)]), 'line 1.rows[0].user_id: it is not an ID'],
+    ['{"stream":"readiness","rows":[{"reportId":""}]}', 'line 1.rows[0].reportId: it is not an ID'],
+    [
+      '{"stream":"readiness","rows":[{"reportId":"r"},{"reportId":"r"}]}',
+      'line 1.rows[1].reportId: "r" is given twice',
+    ],
     [`${line('tools', [])}\n${line('tools', [])}`, 'line 2: tools 2026-03-02 is given twice'],
-    ['{"stream":"readiness","rows":[{}]}', 'line 1.rows[0].reportId: it is not a text'],
+    ['{"stream":"readiness","rows":[{}]}', 'line 1.rows[0].reportId: it is not an ID'],
     [
       JSON.stringify({ stream: 'tools', date: DAY, rows: [], row: 1 }),
       'line 1.row: there is no field of this name',

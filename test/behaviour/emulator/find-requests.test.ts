@@ -68,6 +68,22 @@ describe('POST /__admin/requests/count', () => {
   });
 });
 
+test('requests are counted up to the size of the journal, and no longer once it has dropped some', async () => {
+  const at = await probe({ journalEntriesMax: 3 });
+  for (let i = 0; i < 3; i++) await at.get(`/nowhere?i=${i}`);
+  expect(await ask(at, 'count')).toMatchObject({ status: 200, count: 3 });
+  await at.get('/nowhere?i=3');
+  expect(await ask(at, 'count', { query: { i: '3' } })).toEqual({
+    title: 'Bad Request',
+    status: 400,
+    detail: 'the journal has only the last 3 of 4 requests',
+    hint: expect.stringMatching(/DELETE \/__admin\/journal.* larger journal/),
+  });
+  expect((await ask(at, 'find')).requests).toHaveLength(3);
+  await fetch(`${at.emulator.url}/__admin/journal`, { method: 'DELETE' });
+  expect(await ask(at, 'count')).toMatchObject({ status: 200, count: 0 });
+});
+
 test('POST /__admin/requests/find shows the requests in the form of WireMock, the oldest first', async () => {
   const at = await asked();
   const { requests } = await ask(at, 'find', { path: '/api/v1/analytics/*' });

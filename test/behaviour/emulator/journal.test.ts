@@ -92,6 +92,49 @@ test('it has the headers and bodies of requests, up to a limit, and no key in th
   for (const secret of ['canary', jwt, 'unknown-secret']) expect(text).not.toContain(secret);
 });
 
+test('totals show no key, whoever sent the request', async () => {
+  const at = await probe({ apiKey: 'canary-owner-key', token: 'canary-token-0123456789' });
+  const { keys } = at.emulator;
+  const secrets = ['canary-owner-key', 'canary-token-0123456789', keys.guest];
+  for (const secret of secrets) {
+    await at.get(`/x/${secret}`, { key: keys.manager });
+    await at.get(pathOf('users', secret), { key: null });
+  }
+  const { byPath, byDay } = at.emulator.journal();
+  expect(byPath).toMatchObject({ '/x/[key]': 3 });
+  expect(byDay).toEqual({ 'users [key]': 3 });
+});
+
+test('a key across the end of what is kept of a body is hidden whole', async () => {
+  const secret = 'canary/owner/key';
+  const at = await probe({ apiKey: secret });
+  const create = (body: string) =>
+    fetch(at.emulator.url + SESSIONS_PATH, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${at.emulator.keys.guest}`, 'content-type': 'application/json' },
+      body,
+    });
+  const detail = (text: string, size: number) => ({
+    type: 'status' as const,
+    status: 500,
+    detail: 'x'.repeat(size) + text,
+  });
+  for (const spelled of [secret, encodeURIComponent(secret)]) {
+    for (let kept = 1; kept < spelled.length; kept += 3) {
+      await create('x'.repeat(16 * 1024 - kept) + spelled + 'y'.repeat(9));
+      at.emulator.setRules([
+        { action: detail(spelled, 2 * 1024 - '{"title":"Internal Server Error","detail":"'.length - kept) },
+      ]);
+      await at.get('/x', { key: at.emulator.keys.guest });
+      at.emulator.setRules([]);
+    }
+  }
+  const { recent } = at.emulator.journal();
+  const texts = recent.map(({ body, answer }) => body?.text ?? answer?.body.text ?? '');
+  expect(texts.length).toBeGreaterThan(20);
+  for (const text of texts) expect(text).toMatch(/x\[key\]$/);
+});
+
 test('bodies take a bounded part of the memory, however many requests are kept', async () => {
   const at = await probe({ journalEntriesMax: 100_000 });
   await at.get(pathOf('users', '2026-02-03', 'limit=100'));

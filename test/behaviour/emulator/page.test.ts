@@ -12,6 +12,7 @@ async function submit(
 
 test('the page at / shows the day, quirks, rules and requests, and no key', async () => {
   const at = await probe({ quirks: { modelKey: 'model' } });
+  expect((await at.get('/')).text).toContain('an organization that is made up');
   at.emulator.setRules([
     { id: 'a rule', match: { stream: 'users' }, action: { type: 'status', status: 503 } },
   ]);
@@ -29,6 +30,7 @@ test('the page at / shows the day, quirks, rules and requests, and no key', asyn
     '503',
     '/api/v1/analytics/users?startDate=2026-02-03',
     'tools 2026-02-03: 0 rows',
+    'with the given days below',
   ])
     expect(text).toContain(shown);
   for (const hidden of [...Object.values(at.emulator.keys), 'wrong-key', '<b>', '<script'])
@@ -51,4 +53,13 @@ test('its forms change the emulator and lead back to it; anything else is refuse
   expect((await submit(at, { action: 'reset' }, { origin: at.emulator.url })).status).toBe(303);
   expect(at.emulator.today()).toBe('2026-06-01');
   expect((await fetch(`${at.emulator.url}/`, { method: 'DELETE' })).status).toBe(405);
+});
+
+test('with a token it does not show the JWT either', async () => {
+  const token = 'token-0123456789abcdef';
+  const { emulator } = await probe({ token });
+  const answer = await fetch(`${emulator.url}/`, { headers: { authorization: `Bearer ${token}` } });
+  const text = await answer.text();
+  expect(text).toContain('Quirks that are not the default</dt><dd>none');
+  expect(text).not.toContain(emulator.quirks().sessionsJwt);
 });

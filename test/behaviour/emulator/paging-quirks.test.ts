@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
+import { parseDays } from '../../../src/emulator/days.ts';
+import type { Quirks } from '../../../src/emulator/quirks.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
 
 const DAY = '2026-03-10';
@@ -104,4 +106,57 @@ test('the cursor of a user who disappeared continues at the same place', async (
   const gone = rows[9]?.user_id ?? '';
   at.emulator.revise({ kind: 'vanish-users', day: parseDay(DAY), users: [gone] });
   expect(await at.rows('users', DAY, `limit=100&cursor=${gone}`)).toEqual(rows.slice(10));
+});
+
+describe('users of a given day', () => {
+  // Each is the beginning of others, and the last two look like cursors of empty pages.
+  const IDS = ['u1', 'u10', 'u100', 'u2', 'u20', 'u200', 'u3', 'u3~', 'user_0'];
+  const rows = IDS.map((user_id) => ({ user_id, date: DAY, tool_calls: 4 }));
+  const days = parseDays(JSON.stringify({ stream: 'users', date: DAY, rows }));
+
+  async function pagesOf(quirks: Partial<Quirks>, seed: number): Promise<string[][]> {
+    const at = await probe({ seed, days, quirks: { unknownCursor: 'reject', ...quirks } });
+    const { cursors } = await at.walk(DAY, 'limit=1');
+    const queries = ['limit=1', ...cursors.map((cursor) => `limit=1&cursor=${encodeURIComponent(cursor)}`)];
+    const pages = await Promise.all(queries.map((query) => at.rows('users', DAY, query)));
+    return pages.map((page) => page.map(({ user_id, tool_calls }) => `${user_id} ${tool_calls}`));
+  }
+
+  const whole = IDS.map((id) => `${id} 4`);
+
+  test.each<Partial<Quirks>>([
+    {},
+    { emptyPageWithMore: true },
+    { pageSize: 0 },
+    { pageSize: [1, 0] },
+    { pageSize: [2, 0, 3] },
+    { emptyPageWithMore: true, pageSize: [0, 2] },
+  ])('are all in a walk with %j, and no two empty pages follow each other', async (quirks) => {
+    let empty = 0;
+    for (const seed of [1, 2, 3, 4]) {
+      const pages = await pagesOf(quirks, seed);
+      expect(pages.flat()).toEqual(whole);
+      const lengths = pages.map((page) => (page.length === 0 ? '-' : 'x')).join('');
+      expect(lengths).not.toContain('--');
+      empty += pages.filter((page) => page.length === 0).length;
+    }
+    if (Object.keys(quirks).length > 0) expect(empty).toBeGreaterThan(0);
+  });
+
+  test('are repeated by overlappingPages', async () => {
+    const before = [[], ...whole.map((row) => [row])];
+    expect(await pagesOf({ overlappingPages: 'identical' }, 1)).toEqual(
+      whole.map((row, page) => [...(before[page] ?? []), row]),
+    );
+    expect(await pagesOf({ overlappingPages: 'conflicting' }, 1)).toEqual(
+      whole.map((row, page) => [...(before[page] ?? []).map((other) => other.replace('4', '5')), row]),
+    );
+  });
+
+  test('give cursors that unknownCursor accepts, and no others', async () => {
+    const at = await probe({ days, quirks: { unknownCursor: 'reject' } });
+    expect((await at.get(pathOf('users', DAY, 'limit=1&cursor=u1~'))).status).toBe(200);
+    expect((await at.get(pathOf('users', DAY, 'limit=1&cursor=u4'))).status).toBe(400);
+    expect((await at.get(pathOf('users', '2026-03-09', 'limit=1&cursor=u1'))).status).toBe(400);
+  });
 });

@@ -70,6 +70,8 @@ test('sessions accept a JWT by default, which opens nothing else', async () => {
   expect((await at.get(pathOf('activity', '2026-02-03'), { key: jwt })).status).toBe(401);
   at.emulator.setQuirks({ sessionsJwt: null });
   expect((await create(jwt)).status).toBe(401);
+  // A request without a credential would have it.
+  expect(() => at.emulator.setQuirks({ sessionsJwt: '' })).toThrow(/sessionsJwt: "" is not accepted/);
 });
 
 test.each([
@@ -104,6 +106,12 @@ test.each([
   expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([204, allow, '']);
   expect(answer.headers.get('content-length')).toBeNull();
   expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+});
+
+test.each(['HEAD', 'POST', 'PUT', 'DELETE'])('%s is not allowed at the OpenAPI document', async (method) => {
+  const { emulator } = await probe();
+  const answer = await fetch(`${emulator.url}/openapi.json`, { method });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
 });
 
 test('OPTIONS of a path that does not exist is not found', async () => {

@@ -89,6 +89,15 @@ describe('the emulated service', () => {
     expect(json.metadata.problems).toMatchObject([{ pointer }]);
   });
 
+  test('refuses a body with too many levels', async () => {
+    const body = `{"computerId":"computer-1","sessionSettings":{"tags":${'['.repeat(9_000)}${']'.repeat(9_000)}}}`;
+    expect((await post(await emulated(), body)).json).toEqual({
+      title: 'Bad Request',
+      status: 400,
+      detail: 'The body has more than 100 levels',
+    });
+  });
+
   test.each(['/', 'x'.repeat(4096), '🦉'.repeat(4096)])(
     'accepts a cwd of 1 to 4096 characters',
     async (cwd) => {

@@ -7,9 +7,9 @@ const EMULATOR = 'src/emulator/';
 const ORDER = [
   'dataset',
   'parse',
-  'quirks',
   'response',
   'request',
+  'quirks',
   'sessions',
   'days',
   'world',
