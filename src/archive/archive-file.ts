@@ -98,8 +98,15 @@ export class ArchiveFile {
     const path = fileOfArchive(given);
     if (!isWritten(path)) throw new UsageError(`there is no archive at ${path}`, { reason: 'no-archive' });
     if (!readonly) expectLocal(path);
-    const file = ArchiveFile.#opened(path, () => undefined, readonly);
-    if (hasTables(file.db)) return file;
+    let isArchive = false;
+    const file = ArchiveFile.#opened(
+      path,
+      (db) => {
+        isArchive = hasTables(db);
+      },
+      readonly,
+    );
+    if (isArchive) return file;
     file.close();
     throw new UsageError(`there is no archive at ${path}`, { reason: 'no-archive' });
   }
