@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type ExampleQuery, exampleQueries } from '../schema/reference/documentation.ts';
 import type { Clock, JobContext } from '../src/core/clock.ts';
-import { dayOf } from '../src/core/day.ts';
+import { dayOf, shiftDay } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { startEmulator } from '../src/emulator/index.ts';

@@ -1,6 +1,7 @@
 import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
-import { notesText, parseNotes } from './notes.ts';
+import { countsAsLook, equalLooks, LOOKS, looksNeeded } from './looks.ts';
+import { notesAfterSettling, notesText, parseNotes } from './notes.ts';
 
 /**
  * An empty unit is pulled again while other streams of its day have activity, until the day is this old. Then it
@@ -31,6 +32,8 @@ export interface SettleRule {
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
   readonly settleDays: number;
+  /** Equal looks that settle a unit. @default {@link LOOKS} */
+  readonly looks?: number;
 }
 
 /** The units of a day, and the streams that were committed just now. */
@@ -56,8 +59,8 @@ interface DayFacts {
 const OPEN = { settledAt: null, confirmed: null } as const;
 
 /**
- * Settles the units of a day, or opens them again, after some of them changed. A unit with activity settles once it
- * is pulled at the age of `settleDays`. A unit without activity settles only if no other stream of the day has any.
+ * Settles the units of a day, or opens them again, after some of them changed. A unit settles once it is pulled at the
+ * age of `settleDays`, if its last {@link LOOKS} looks equal what is stored. A unit without activity settles only if no other stream of the day has any.
  * While one does, the unit is pulled again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is
  * doubted or is quarantined disagrees; one that was never pulled does not count. A day with fewer users than
  * `daily_active_users` does not settle after one pull.
@@ -70,19 +73,25 @@ export function agree<Unit extends Standing>(
 ): Unit[] {
   const pulled = units.filter(({ state }) => state !== 'pending');
   const isEmptyDay = pulled.every(
-    (unit) => isEmpty(unit) && (unit.settledAt !== null || isRipe(unit, day, rule)),
+    (unit) => isEmpty(unit) && (unit.settledAt !== null || (isRipe(unit, day, rule) && isSeenOften(unit, rule))),
   );
   const hasActive = pulled.some(({ state }) => state === 'loaded' || state === 'quarantined');
   const active = pulled.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
   const facts = { day, rule, isEmptyDay, hasActive };
   return units.map((unit) => {
-    if (isEmpty(unit)) return { ...unit, ...settleEmpty(unit, facts) };
+    if (isEmpty(unit)) return withSettlement(unit, settleEmpty(unit, facts));
     if (unit.state !== 'loaded') return unit;
     const isShort = isShortOf(unit, active);
     const noted = unit.stream === 'users' ? noteShort(unit, isShort, rule) : unit;
     const isCommitted = committed.has(unit.stream);
-    return { ...noted, ...(isShort ? settleShort : settleLoaded)(noted, facts, isCommitted) };
+    return withSettlement(noted, (isShort ? settleShort : settleLoaded)(noted, facts, isCommitted));
   });
+}
+
+/** A unit that settles needs its looks no longer. */
+function withSettlement<Unit extends Standing>(unit: Unit, settlement: Settlement): Unit {
+  const settles = unit.settledAt === null && (settlement.settledAt ?? null) !== null;
+  return { ...unit, ...settlement, ...(settles ? { watch: notesAfterSettling(unit.watch) } : {}) };
 }
 
 /** True if /users returned fewer people than `daily_active_users` of the day. */
@@ -112,12 +121,15 @@ function settleEmpty(unit: Standing, { day, rule, isEmptyDay, hasActive }: DayFa
   if (isEmptyDay) return { ...settled, confirmed: 'agreed' };
   const isOld = isRipe(unit, day, { ...rule, settleDays: CONFIRM_DAYS });
   const isOwn = parseNotes(unit.watch).own === unit.contentSha256;
-  if (isSettledByAge(unit) || (hasActive && isOld && isOwn)) return { ...settled, confirmed: 'age' };
+  const isSeen = isOld && isOwn && isSeenOften(unit, rule);
+  if (isSettledByAge(unit) || (hasActive && isSeen)) return { ...settled, confirmed: 'age' };
   return { state: 'awaiting', ...OPEN };
 }
 
 function settleLoaded(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
-  return isCommitted && isRipe(unit, day, rule) ? { settledAt: unit.lastPulledAt, confirmed: 'data' } : {};
+  const isConfirmed = unit.settledAt !== null || isSeenOften(unit, rule);
+  const mayEnd = isCommitted && isConfirmed && isRipe(unit, day, rule);
+  return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'data' } : {};
 }
 
 /** A day with fewer users than `daily_active_users` settles only after {@link SHORT_LOOKS} runs found that. */
@@ -141,6 +153,35 @@ function noteShort<Unit extends Standing>(unit: Unit, isShort: boolean, { today 
     notes.own === unit.contentSha256;
   const shortOn = isShort ? (isLookOfToday && !known.includes(today) ? [...known, today] : known) : [];
   return shortOn.length === known.length ? unit : { ...unit, watch: notesText({ ...notes, shortOn }) };
+}
+
+/** True if enough looks in a row have found what is stored. */
+function isSeenOften({ watch, contentSha256 }: Standing, { looks }: SettleRule): boolean {
+  const notes = parseNotes(watch);
+  return equalLooks(notes, contentSha256) >= (looks ?? looksNeeded(notes));
+}
+
+/** How a run asks again for a unit that has not settled. */
+export type Asked =
+  /** As long as the unit is young, or if something is unclear. */
+  | 'pull'
+  /** Nothing but a further look is missing, so that it comes last. */
+  | 'look'
+  /** A look would not count yet. */
+  | 'not now';
+
+/** Decides how a run that begins `now` asks for a unit of the ledger that has not settled. */
+export function askAgain(
+  { day, state, lastError, watch }: Pick<Standing, 'state' | 'lastError' | 'watch'> & { readonly day: UtcDay },
+  { now, settleDays }: { readonly now: Date; readonly settleDays: number },
+): Asked {
+  const age = daysBetween(day, dayOf(now));
+  const notes = parseNotes(watch);
+  const isClear = (state === 'loaded' || state === 'awaiting') && lastError === null && notes.due !== true;
+  if (!isClear || age < settleDays || notes.looks === undefined) return 'pull';
+  if (!countsAsLook(notes, now)) return 'not now';
+  // The day that reaches the age at which days settle is pulled together with the young ones.
+  return age > Math.max(settleDays, LOOKS) ? 'look' : 'pull';
 }
 
 /** True if the last answer came when the day was old enough to settle, and the unit was not reopened since. */

@@ -1,5 +1,6 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
+import { type Looks, parseLooks, settlesOn, withLook } from './looks.ts';
 
 /** A difference that the watch found between a settled unit and the service. */
 export interface Noted {
@@ -14,7 +15,7 @@ export interface Noted {
 }
 
 /** Facts about a unit that later runs need, stored as JSON in the ledger's column `watch`. */
-export interface Notes {
+export interface Notes extends Looks {
   /** A difference that was seen once. It must be seen a second time before it counts. */
   readonly noted?: Noted;
   /** The difference that last reopened the day without changing a row. It does not reopen the day again soon. */
@@ -29,6 +30,8 @@ export interface Notes {
   readonly shortOn?: readonly UtcDay[];
   /** Digest of the sums by model, if they cannot be compared with the rows. */
   readonly models?: string;
+  /** The day on which the unit settles at the earliest, while it is in its first looks, see `settlesOn`. */
+  readonly settlesOn?: UtcDay;
 }
 
 /** The notes in the ledger's column; none if someone edited it into something else. */
@@ -37,6 +40,7 @@ export function parseNotes(text: string | null): Notes {
   const value = parseJson(text);
   if (!isObject(value)) return {};
   const { noted, reopenedFor, reopenedAt, due, own, shortOn, models } = value;
+  const { looks, lookedAt, settlesOn: settles } = value;
   return {
     ...(isNoted(noted) ? { noted } : {}),
     ...(typeof reopenedFor === 'string' ? { reopenedFor } : {}),
@@ -45,6 +49,8 @@ export function parseNotes(text: string | null): Notes {
     ...(typeof own === 'string' ? { own } : {}),
     ...(Array.isArray(shortOn) ? { shortOn: shortOn.filter(isDay) } : {}),
     ...(typeof models === 'string' ? { models } : {}),
+    ...parseLooks(looks, lookedAt),
+    ...(isDay(settles) ? { settlesOn: settles } : {}),
   };
 }
 
@@ -56,25 +62,50 @@ export function notesText(notes: { readonly [Name in keyof Notes]: Notes[Name] |
   return held.length === 0 ? null : canonicalJson(Object.fromEntries(held));
 }
 
-/** The notes of a unit after a commit; what was noted about other content is dropped. */
+/** A commit, as the notes see it. */
+export interface NotedCommit {
+  readonly day: UtcDay;
+  readonly contentSha256: string;
+  readonly isOwn: boolean;
+  readonly pulledAt: Date;
+}
+
+/**
+ * The notes of a unit after a commit; what was noted about other content is dropped.
+ * @param before whether the content changes, and whether the unit stays settled.
+ */
 export function notesAfterCommit(
   text: string | null,
-  commit: { readonly contentSha256: string; readonly isOwn: boolean },
-  isChanged: boolean,
+  { day, contentSha256, isOwn, pulledAt }: NotedCommit,
+  { isChanged, staysSettled }: { readonly isChanged: boolean; readonly staysSettled: boolean },
 ): string | null {
-  const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(text);
-  const isOwn = commit.isOwn || own === commit.contentSha256;
+  const known = parseNotes(text);
+  const { shortOn, models, reopenedFor, reopenedAt, own } = known;
+  // Nothing was seen to differ from a settled unit, so there is nothing to count.
+  const looks = staysSettled && known.looks === undefined ? {} : withLook(known, contentSha256, pulledAt);
   return notesText({
     shortOn,
     models,
     ...(isChanged ? {} : { reopenedFor, reopenedAt }),
-    own: isOwn ? commit.contentSha256 : undefined,
+    own: isOwn || own === contentSha256 ? contentSha256 : undefined,
+    ...looksNotes(day, looks),
   });
 }
 
-/** The notes of a unit after its answer was doubted: it was pulled, so no difference is open. */
-export function notesAfterDoubt(text: string | null): string | null {
-  return notesText({ ...parseNotes(text), noted: undefined, due: undefined });
+/** The notes of a unit after its answer was doubted: it was pulled, so no difference is open. The answer is a look. */
+export function notesAfterDoubt(text: string | null, seen: Omit<NotedCommit, 'isOwn'>): string | null {
+  const known = parseNotes(text);
+  const looks = withLook(known, seen.contentSha256, seen.pulledAt);
+  return notesText({ ...known, noted: undefined, due: undefined, ...looksNotes(seen.day, looks) });
+}
+
+/** The notes of a unit that has settled: its looks have done their work. */
+export function notesAfterSettling(text: string | null): string | null {
+  return notesText({ ...parseNotes(text), looks: undefined, lookedAt: undefined, settlesOn: undefined });
+}
+
+function looksNotes(day: UtcDay, { looks, lookedAt }: Looks) {
+  return { looks, lookedAt, settlesOn: settlesOn(day, { ...(looks && { looks }) }) };
 }
 
 /** The notes of a unit that is opened again. The difference that opened it will not open it again soon. */

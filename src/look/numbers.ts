@@ -1,4 +1,5 @@
-import type { Result } from './reader.ts';
+import type { UtcDay } from '../core/day.ts';
+import type { Basis, Result } from './reader.ts';
 
 /**
  * How people see a number:
@@ -144,9 +145,14 @@ export function daysOf(result: Result, which: 'expected' | 'settled' | 'unsettle
   };
 }
 
-/** Why the numbers of a result may still change; undefined if all of its days are settled. */
-export function openness({ basis: { days } }: Pick<Result, 'basis'>): string | undefined {
-  return opennessOf(days.expected, days.unsettled.length, days.missing.length);
+/** The days whose numbers are drawn as open: the unsettled ones, without those that were old when they were first seen. */
+export function openDaysOf({ days, firstLooks }: Basis): readonly UtcDay[] {
+  return days.unsettled.filter((day) => firstLooks?.days.has(day) !== true);
+}
+
+/** Why the numbers of a result may still change; undefined if all of its days are settled, or in their first looks. */
+export function openness({ basis }: Pick<Result, 'basis'>): string | undefined {
+  return opennessOf(basis.days.expected, openDaysOf(basis).length, basis.days.missing.length);
 }
 
 /** Why a number that rests on some days may still change; undefined if all of them are settled. */

@@ -4,7 +4,7 @@ import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
 import { answerWithSql } from '../metrics/answer-metric.ts';
-import { readProvenance } from '../metrics/provenance.ts';
+import { type FirstLooks, readProvenance } from '../metrics/provenance.ts';
 import { type CoveredDays, type Dimension, findMetric, type MetricRow } from '../metrics/question.ts';
 import { frozen } from '../warehouse/kept-open.ts';
 import type { QueryRow, Warehouse } from '../warehouse/port.ts';
@@ -66,11 +66,12 @@ export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): 
     from: UtcDay;
     until: UtcDay;
     days: CoveredDays;
+    firstLooks: FirstLooks | null;
     run_id: string | null;
   }) => {
-    const { from, until, days, run_id } = answer;
+    const { from, until, days, firstLooks, run_id } = answer;
     const run = run_id === null ? null : { id: run_id, endedAt: (await runs()).get(run_id) ?? null };
-    return { from, until, days, run } satisfies Basis;
+    return { from, until, days, firstLooks, run } satisfies Basis;
   };
   return {
     warehouse,
@@ -164,6 +165,8 @@ export interface Basis {
   readonly from: UtcDay;
   readonly until: UtcDay;
   readonly days: CoveredDays;
+  /** Those of the unsettled days that are old, and will probably settle as they are. @default none */
+  readonly firstLooks?: FirstLooks | null;
   /** Null if no run is recorded. */
   readonly run: { readonly id: string; readonly endedAt: string | null } | null;
 }

@@ -4,7 +4,7 @@ import type { QueryRow, Warehouse } from '../warehouse/port.ts';
 import { currentRollups, type MarkedRollup } from '../warehouse/rollups/refresh.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './answer-warnings.ts';
 import type { Period } from './period.ts';
-import { readProvenance } from './provenance.ts';
+import { type FirstLooks, readProvenance } from './provenance.ts';
 import { canShareQuery, type Facts, factsOf, termsOf, type ValueColumn } from './query/facts.ts';
 import { type ComputedMetric, columnName, type Plan, readsUserTeams, VALUE } from './query/plan.ts';
 import { wholeBuckets } from './query/rollup-rows.ts';
@@ -27,7 +27,7 @@ export type DatedQuestion = MetricQuestion & Period;
  * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
  */
 export async function answerMetric(warehouse: Warehouse, question: MetricQuestion): Promise<MetricAnswer> {
-  const { sql: _sql, column: _column, ...answer } = await answerWithSql(warehouse, question);
+  const { sql: _sql, column: _column, firstLooks: _looks, ...answer } = await answerWithSql(warehouse, question);
   return answer;
 }
 
@@ -37,6 +37,8 @@ export interface AnswerWithSql extends MetricAnswer {
   readonly sql: string;
   /** The column of the SQL that has the value: `value`, or the name of the metric if the SQL computes several. */
   readonly column: string;
+  /** Days that are unsettled only because they have been seen too few times; null if there are none. */
+  readonly firstLooks: FirstLooks | null;
 }
 
 /**
@@ -63,6 +65,7 @@ export function answerWithSql(warehouse: Warehouse, question: MetricQuestion): P
       warnings: [...(await peopleWarnings(warehouse, plan)), ...priceWarnings(prices)],
       sql: queryText(query),
       column,
+      firstLooks: provenance.firstLooks,
     };
   });
 }

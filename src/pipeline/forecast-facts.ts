@@ -39,7 +39,7 @@ export async function readFacts(
   const { request, today } = asked;
   const ledger = await readUnits(warehouse, orgId);
   const watch = await watchOf({ orgId, warehouse, ledger, request, today, watchDays });
-  const users = [...planUnits(request, ledger).units, ...watch.recent].flatMap(({ stream, day }) =>
+  const users = [...planUnits(request, ledger, asked).units, ...watch.recent].flatMap(({ stream, day }) =>
     stream === 'users' ? [day] : [],
   );
   return {

@@ -1,5 +1,6 @@
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import { type DailyStream, isDailyStream, type Stream } from '../core/stream.ts';
+import { askAgain } from '../judge/agreement.ts';
 import { type DayUnit, type LedgerUnit, unitName } from '../warehouse/port.ts';
 
 export interface PlanRequest {
@@ -14,24 +15,51 @@ export interface PlanRequest {
 /** What a run will pull, in this order. */
 export interface Plan {
   readonly units: readonly DayUnit[];
+  /** Names of those that are asked only for a further look: they come last, in long ranges. */
+  readonly looks: ReadonlySet<string>;
   /** Readiness reports never settle: every run that includes the stream walks them. */
   readonly readiness: boolean;
 }
 
+/** When a run begins, and by which rule days settle. */
+export interface PlanTime {
+  readonly now: Date;
+  readonly settleDays: number;
+}
+
 /**
- * The units of the request that are not settled: never pulled, awaiting, failed, quarantined, doubted, or pulled too
- * young. Only the ledger decides; the stored data do not.
+ * The units of the request that are not settled: never pulled, awaiting, failed, quarantined, doubted, pulled too young, or
+ * seen too few times. A unit that a run has seen on the same day is left to the next day, if it is old enough to settle.
+ * Only the ledger decides; the stored data do not.
  */
-export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[]): Plan {
-  const settled = new Set(ledger.filter((unit) => unit.settledAt !== null).map(unitName));
+export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[], time: PlanTime): Plan {
+  const looks = new Set<string>();
+  const rested = new Set<string>();
+  for (const unit of request.force ? [] : ledger) {
+    const asked = unit.kind === 'day' && unit.settledAt === null ? askAgain(unit, time) : 'not now';
+    if (asked === 'look') looks.add(unitName(unit));
+    if (asked === 'not now') rested.add(unitName(unit));
+  }
   const days = daysFrom(request.firstDay, request.lastDay);
   if (request.newestFirst) days.reverse();
   const streams = request.streams.filter(isDailyStream);
   const units = days.flatMap((day) => streams.map((stream) => ({ stream, day })));
   return {
-    units: request.force ? units : units.filter((unit) => !settled.has(unitName(unit))),
+    units: units.filter((unit) => !rested.has(unitName(unit))),
+    looks,
     readiness: request.streams.includes('readiness'),
   };
+}
+
+/** The streams of which most planned days are only looked at again, so that their ranges may be longer. */
+export function mostlyLooks({ units, looks }: Plan): DailyStream[] {
+  const streams = new Map<DailyStream, { looks: number; others: number }>();
+  for (const unit of units) {
+    const count = streams.get(unit.stream) ?? { looks: 0, others: 0 };
+    count[looks.has(unitName(unit)) ? 'looks' : 'others'] += 1;
+    streams.set(unit.stream, count);
+  }
+  return [...streams].flatMap(([stream, count]) => (count.looks > count.others ? [stream] : []));
 }
 
 /** Consecutive days of one stream that one request pulls. Each day is still committed by itself. */

@@ -18,7 +18,7 @@ import type {
  * the adapters read the row, call the function and write the result.
  *
  *   pending ──commit──▶ awaiting ──settle──▶ empty         a day without activity
- *                └────▶ loaded ──settle──▶ loaded, settled  a day with activity
+ *                └────▶ loaded ──settle──▶ loaded, settled  a day with activity, after three equal looks
  *                └────▶ quarantined                         some records were set aside; such a day does not settle
  *   any ──doubt──▶ doubted ──commit──▶ …                    the answer would remove stored rows
  *   any ──fail──▶ failed                                    a doubted unit stays doubted
@@ -48,9 +48,11 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
   }
   const pulledAt = commit.pulledAt.toISOString();
   const isChanged = before.contentSha256 !== commit.contentSha256;
+  const staysSettled = before.settledAt !== null && !isChanged && commit.state !== 'quarantined';
   return {
     ...before,
     ...UNDECIDED,
+    ...(staysSettled ? { settledAt: before.settledAt, confirmed: before.confirmed } : {}),
     ...afterPull(before, commit),
     state: commit.state,
     rows: commit.rows,
@@ -60,7 +62,7 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
     runId: isChanged ? commit.runId : before.runId,
     answersSha256: commit.answersSha256 ?? null,
     activeUsers: commit.activeUsers,
-    watch: notesAfterCommit(before.watch, commit, isChanged),
+    watch: notesAfterCommit(before.watch, commit, { isChanged, staysSettled }),
   };
 }
 
@@ -107,7 +109,7 @@ export function applyDoubt(before: LedgerDay, doubt: UnitDoubt): LedgerDay {
     state: 'doubted',
     doubt: doubt.doubt,
     doubtedAt: doubt.since,
-    watch: notesAfterDoubt(before.watch),
+    watch: notesAfterDoubt(before.watch, { ...doubt, day: before.day }),
   };
 }
 

@@ -235,6 +235,8 @@ export interface CommitOutcome {
 /** An answer that is not believed because it would remove stored rows. The stored rows stay. */
 export interface UnitDoubt {
   readonly unit: DayKey;
+  /** Digest of the content that is not stored. */
+  readonly contentSha256: string;
   /** The doubt as JSON text, and its beginning as an ISO instant, see `src/judge/doubt.ts`. */
   readonly doubt: string;
   readonly since: string;

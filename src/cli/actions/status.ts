@@ -3,7 +3,7 @@ import type { UtcDay } from '../../core/day.ts';
 import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
-import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
+import type { Hole, SeenUnits, UnconfirmedDays } from '../../status/gaps.ts';
 import type { DoubtedUnit, OrganizationStatus } from '../../status/organization.ts';
 import type { WarehouseStatus } from '../../status/status.ts';
 import type { Refusal } from '../../warehouse/identity.ts';
@@ -121,13 +121,16 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
 
 function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
-  const { name, orgId, days, oldestUnsettledDay, staleRollupDays } = organization;
+  const { name, orgId, days, oldestUnsettledDay, staleRollupDays, firstLooks } = organization;
   const who = name === null ? orgId : `${name} (${orgId})`;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
   const settled =
     oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
     ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
+    ...(firstLooks === null
+      ? []
+      : renderFields([['first looks', looksText(firstLooks)]], { ...frame, indent: 0 })),
     ...(staleRollupDays === 0
       ? []
       : renderFields([['rollups', staleText(staleRollupDays), style.yellow]], { ...frame, indent: 0 })),
@@ -144,6 +147,11 @@ function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame
     ...section('Schema drift', renderSchemaDrift(organization.schemaDrift, frame), frame),
     ...section('Why units failed', renderErrors(organization, frame), frame),
   ];
+}
+
+function looksText({ units, firstDay, lastDay, looks, settlesOn }: SeenUnits): string {
+  const often = looks === 1 ? 'once' : 'twice';
+  return `${counted(units, 'unit')} of ${rangeOf(firstDay, lastDay)} ${units === 1 ? 'was' : 'were'} seen ${often}; nightly runs settle them on ${settlesOn}`;
 }
 
 function staleText(days: number): string {

@@ -1,6 +1,6 @@
 import type { UtcDay } from '../../core/day.ts';
 import type { RuleName } from '../../core/errors.ts';
-import { DaywalkError, DefectError } from '../../core/errors.ts';
+import { DaywalkError, DefectError, RequestsSpentError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { BadRequestError } from '../../http/errors.ts';
 import { type DayView, isShortOf, secondLook, type UnitView } from '../../judge/agreement.ts';
@@ -239,9 +239,11 @@ export class FailedBatches {
       else if (pulled.length === days.length) outcomes.recordNoAnswer(stream, error);
       return this.again(stream, pulled, 1);
     }
-    if (pulled.length === 0) return;
-    await outcomes.recordFailure({ stream, day: days[0] }, requests, error);
-    claims.markDone({ stream, day: days[0] });
+    const [first, ...others] = pulled;
+    if (first === undefined) return;
+    if (error instanceof RequestsSpentError) outcomes.recordSpent({ stream, days: [first, ...others] }, error);
+    else await outcomes.recordFailure({ stream, day: first }, requests, error);
+    claims.markDone({ stream, day: first });
   }
 
   /** Drops the days of a failed batch that are only compared. */

@@ -108,6 +108,11 @@ export class RunCounts {
     this.addProblem(error, { kind: 'end', units: 0 });
   }
 
+  /** Units are left to the next run, by its own choice. */
+  leaveOut(names: ReadonlySet<string>): void {
+    this.planned -= [...names].filter((name) => !this.#units.has(name)).length;
+  }
+
   /** Units that were planned, but neither committed by any worker nor failed. */
   get leftOut(): number {
     return this.planned - this.#units.size - this.#byOthers;

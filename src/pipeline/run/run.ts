@@ -12,7 +12,7 @@ import { refreshRollups } from '../../warehouse/rollups/refresh.ts';
 import { endRun, startRun } from '../../warehouse/runs.ts';
 import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
-import { type PlanRequest, planUnits } from '../plan.ts';
+import { mostlyLooks, type Plan, type PlanRequest, planUnits } from '../plan.ts';
 import { UnitClaims } from './claims.ts';
 import { ArchivedCommits, CommitQueue } from './commit-queue.ts';
 import { DayWork, type DayWorkOptions, type DayWorkParts } from './day-work.ts';
@@ -200,7 +200,7 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const foreign = await expectSameOrganization(options, scope, planned, stop.signal);
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
   const request = { ...options, lastDay };
-  const plan = planUnits(request, planned);
+  const plan = planUnits(request, planned, { now: clock.now(), settleDays: options.settleDays });
   counts.orgId = orgId;
   counts.organizationsBefore = scope.organizationsBefore;
   counts.range = { firstDay, lastDay };
@@ -209,7 +209,7 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
 
   const ledger = new KnownLedger(planned);
   const toPull = new Set(plan.units.map(unitName));
-  const parts = await createParts({ options, counts, stop, scope, request, ledger, toPull }, plan.units);
+  const parts = await createParts({ options, counts, stop, scope, request, ledger, toPull }, plan);
   const rule = { today: scope.today, settleDays: options.settleDays };
   if (foreign.refusedDays !== null) parts.gauge.recordRefusal(foreign.refusedDays);
   const pages = [...(scope.first === undefined ? [] : [scope.first]), ...foreign.pages];
@@ -225,7 +225,7 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
 /** Creates the parts of a run and joins them. */
 async function createParts(
   run: Omit<PlannedRun, 'parts' | 'work' | 'pullReadiness'>,
-  units: readonly DayUnit[],
+  plan: Plan,
 ): Promise<DayWorkParts> {
   const { options, counts, stop, scope, request, ledger, toPull } = run;
   const { warehouse, observe, clock, lock, newestFirst, hasAppKey = false } = options;
@@ -234,10 +234,13 @@ async function createParts(
   const rule = { today, settleDays: options.settleDays };
   const looks = new SecondLooks(ledger);
   const watch = await Watch.begin({ ...options, orgId, ledger, request, today });
-  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey });
+  const { looks: again } = plan;
+  const about = { orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey };
+  const outcomes = new Outcomes({ ...about, looks: again });
   if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
-  const schedule = new Schedule(units, { newestFirst, isWatched });
+  const isCompared = (unit: DayUnit) => isWatched(unit) || again.has(unitName(unit));
+  const schedule = new Schedule(plan.units, { newestFirst, isCompared });
   schedule.add(watch.recent);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
   const archived = new ArchivedCommits(options.archive, warehouse);
@@ -247,6 +250,7 @@ async function createParts(
   });
   const gauge = await openRangeGauge(options, orgId, ledger, today);
   if (watch.comparesUsers) gauge.expectComparisons('users');
+  for (const stream of mostlyLooks(plan)) gauge.expectComparisons(stream);
   const known = new KnownDays(options.force ? [] : planned);
   const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
   const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned });
