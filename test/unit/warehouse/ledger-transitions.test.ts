@@ -27,7 +27,8 @@ const BEFORE = '2026-02-03T03:00:00.000Z';
 const AT = '2026-03-01T03:00:00.000Z';
 const pulledAt = new Date(AT);
 const DAY = parseDay('2026-02-01');
-const rule = { today: parseDay('2026-03-01'), settleDays: 3 };
+/** The number of looks has tests of its own. */
+const rule = { today: parseDay('2026-03-01'), settleDays: 3, looks: 0 };
 const key = dayKey('org_1', { stream: 'tools', day: DAY });
 
 /** A settled, doubted or failed day has a reason; a pending day has none. */
@@ -92,6 +93,7 @@ const end = {
   requests: 2,
   pulledAt,
 };
+const doubted = { unit: key, contentSha256: 'after', doubt: '{"of":4}', since: AT };
 const failure = { unit: key, error: 'answered 503', requests: 2, pulledAt, rule };
 
 /** The fields that an event sets, next to those of every pull. */
@@ -132,7 +134,7 @@ const DAY_EVENTS: readonly DayEvent[] = [
   {
     event: 'is doubted',
     apply: (unit) =>
-      applyDoubt(unit, { unit: key, doubt: '{"of":4}', since: AT, requests: 2, pulledAt, rule }),
+      applyDoubt(unit, { ...doubted, requests: 2, pulledAt, rule }),
     state: 'doubted',
     fields: { ...PULLED, ...OPEN, doubt: '{"of":4}', doubtedAt: AT, lastError: null },
   },
