@@ -1,5 +1,5 @@
 import type { DayUnit, SettleRule } from '../../../src/warehouse/port.ts';
-import { type Content, isActive } from './content.ts';
+import { type Content, digestOf, isActive } from './content.ts';
 import { type ModelCommit, ORG } from './memory.ts';
 
 export interface Answered {
@@ -25,7 +25,7 @@ export function commitOf(
     day,
     content,
     tables: [],
-    contentSha256: content.text,
+    contentSha256: digestOf(content),
     state: isMalformed ? 'quarantined' : state,
     rule,
     isOwn,

@@ -16,7 +16,7 @@ import {
   pendingUnit,
   type SettleRule,
 } from '../../../src/warehouse/port.ts';
-import { type Content, NO_ROW } from './content.ts';
+import { type Content, digestOf, NO_ROW } from './content.ts';
 import type { Rules } from './rules.ts';
 
 export const ORG = 'org_1';
@@ -62,7 +62,7 @@ export class Memory {
     const { stream, day, content } = commit;
     const before = this.unit(stream, day);
     const after = applyCommit(before, { ...commit, rows: content.rows });
-    if (before.firstLoadedAt !== null && before.contentSha256 !== content.text)
+    if (before.firstLoadedAt !== null && before.contentSha256 !== digestOf(content))
       this.onReplaced(before, this.content(stream, day), content);
     this.#contents.set(`${stream} ${day}`, content);
     this.#settle(after, commit.rule, true);

@@ -59,7 +59,8 @@ export class ModelRun {
     const { memory, rules } = this.#model;
     memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
     const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
-    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.ledger.all());
+    const time = { now: this.#now, settleDays: SETTLE_DAYS };
+    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.ledger.all(), time);
     this.#planned = new Set(units.map(({ stream, day }) => `${stream} ${day}`));
     this.#add([...units, ...this.#watch.recent]);
     this.#workOff();

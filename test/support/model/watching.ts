@@ -10,7 +10,7 @@ import {
   type WatchPlan,
 } from '../../../src/judge/watch.ts';
 import type { DayUnit, LedgerDay } from '../../../src/warehouse/port.ts';
-import { type Content, isActive } from './content.ts';
+import { type Content, digestOf, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
 import type { Rules } from './rules.ts';
 import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
@@ -88,10 +88,10 @@ export class ModelWatch {
     const hasTrailing = /[1-9]/.test(content.text);
     const isIdle = content.rows === 0 || (unit.rows === 0 && !hasTrailing);
     const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
-    const isSame = content.text === unit.contentSha256 || isStillIdle;
+    const isSame = digestOf(content) === unit.contentSha256 || isStillIdle;
     const stored = unit.stream === 'activity' ? this.#stored(unit.stream, unit.day) : null;
     const trailing = stored?.plain === content.plain ? ({ trailing: true } as const) : {};
-    const seen = isSame ? null : ({ sha256: content.text, by: 'rows', ...trailing } as const);
+    const seen = isSame ? null : ({ sha256: digestOf(content), by: 'rows', ...trailing } as const);
     this.#looks.push({ unit, by: 'rows', seen });
   }
 
