@@ -1,26 +1,24 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
-import { type Looks, parseLooks, settlesOn, withLook } from './looks.ts';
+import { isUnstable, type Looks, parseLooks, settlesOn, withLook } from './looks.ts';
 
-/** A difference that the watch found between a settled unit and the service. */
+/** A difference between a settled unit and the service's sums by model. */
 export interface Noted {
   /** When it was first seen, as an ISO instant. */
   readonly at: string;
   /** Digest of the service's answer. */
   readonly sha256: string;
-  /** What was compared: the rows of the unit, or the service's sums by model. */
+  /** What was compared: the rows of the unit, or the service's sums by model. Earlier versions noted rows, too. */
   readonly by: 'rows' | 'models';
-  /** Only weekly or monthly active users differ. */
-  readonly trailing?: boolean;
 }
 
 /** Facts about a unit that later runs need, stored as JSON in the ledger's column `watch`. */
 export interface Notes extends Looks {
-  /** A difference that was seen once. It must be seen a second time before it counts. */
+  /** A difference of sums. Until it is seen again, the rows of its day are compared. */
   readonly noted?: Noted;
-  /** The difference that last reopened the day without changing a row. It does not reopen the day again soon. */
+  /** A difference that the day's own answer refuted. It is not followed again soon. */
   readonly reopenedFor?: string;
-  /** When that difference was first seen, as an ISO instant. */
+  /** When it was refuted, as an ISO instant. */
   readonly reopenedAt?: string;
   /** The unit was reopened and has not been pulled since. */
   readonly due?: true;
@@ -81,8 +79,9 @@ export function notesAfterCommit(
 ): string | null {
   const known = parseNotes(text);
   const { shortOn, models, reopenedFor, reopenedAt, own } = known;
-  // Nothing was seen to differ from a settled unit, so there is nothing to count.
-  const looks = staysSettled && known.looks === undefined ? {} : withLook(known, contentSha256, pulledAt);
+  // Nothing differs from a settled unit, or the day's own answer has refuted what did.
+  const isRefuted = known.due === true || known.looks === undefined;
+  const looks = staysSettled && isRefuted ? {} : withLook(known, contentSha256, pulledAt);
   return notesText({
     shortOn,
     models,
@@ -108,11 +107,26 @@ function looksNotes(day: UtcDay, { looks, lookedAt }: Looks) {
   return { looks, lookedAt, settlesOn: settlesOn(day, { ...(looks && { looks }) }) };
 }
 
-/** The notes of a unit that is opened again. The difference that opened it will not open it again soon. */
+/** The notes of a unit that is opened again. If its own answer refutes the looks, these will not open it again soon. */
 export function notesAfterReopening(text: string | null): string | null {
-  const { noted, ...notes } = parseNotes(text);
-  const reopenedFor = noted === undefined ? {} : { reopenedFor: noted.sha256, reopenedAt: noted.at };
-  return notesText({ ...notes, ...reopenedFor, due: true });
+  const notes = parseNotes(text);
+  const seen = notes.looks?.at(-1)?.[1];
+  const refuted = seen === undefined ? {} : { reopenedFor: seen, reopenedAt: notes.lookedAt };
+  return notesText({ ...notes, ...refuted, due: true });
+}
+
+/** True for a unit whose answers go back and forth. What is stored of a settled one stays. */
+export function isUnstableUnit({
+  settledAt,
+  contentSha256,
+  watch,
+}: {
+  readonly settledAt: string | null;
+  readonly contentSha256: string | null;
+  readonly watch: string | null;
+}): boolean {
+  const notes = parseNotes(watch);
+  return notes.looks !== undefined && isUnstable(notes, settledAt === null ? null : contentSha256);
 }
 
 function isNoted(value: unknown): value is Noted {

@@ -1,5 +1,6 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { LOOKS } from '../judge/looks.ts';
 import { readIdentities } from '../warehouse/identity.ts';
 import { readUnits } from '../warehouse/ledger.ts';
 import type { LedgerUnit, RunLock, Warehouse } from '../warehouse/port.ts';
@@ -92,7 +93,7 @@ function watchOf(options: {
     free: async () => undefined,
     release: async () => undefined,
   };
-  return Watch.begin({ ...options, lock, ledger: new KnownLedger(options.ledger) });
+  return Watch.begin({ ...options, looksMin: LOOKS, lock, ledger: new KnownLedger(options.ledger) });
 }
 
 /** Stored days before the planned ones whose users are likely to be active on days that are not stored yet. */

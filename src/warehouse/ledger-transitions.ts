@@ -22,7 +22,7 @@ import type {
  *                └────▶ quarantined                         some records were set aside; such a day does not settle
  *   any ──doubt──▶ doubted ──commit──▶ …                    the answer would remove stored rows
  *   any ──fail──▶ failed                                    a doubted unit stays doubted
- *   settled ──look──▶ settled ──reopen──▶ loaded, awaiting  the watch found the same difference twice
+ *   settled ──look──▶ settled ──reopen──▶ loaded, awaiting  three equal looks found other content
  *
  *   readiness: pending ──page──▶ pending ──end──▶ loaded, empty, quarantined or doubted; it never settles
  */
@@ -48,11 +48,15 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
   }
   const pulledAt = commit.pulledAt.toISOString();
   const isChanged = before.contentSha256 !== commit.contentSha256;
-  const staysSettled = before.settledAt !== null && !isChanged && commit.state !== 'quarantined';
+  // A unit that was opened again had settled before; its own answer says that nothing has changed.
+  const wasSettled = before.settledAt !== null || (parseNotes(before.watch).due === true && commit.isOwn);
+  const staysSettled = wasSettled && !isChanged && commit.state !== 'quarantined';
   return {
     ...before,
     ...UNDECIDED,
-    ...(staysSettled ? { settledAt: before.settledAt, confirmed: before.confirmed } : {}),
+    ...(staysSettled
+      ? { settledAt: before.settledAt ?? pulledAt, confirmed: before.confirmed ?? 'data' }
+      : {}),
     ...afterPull(before, commit),
     state: commit.state,
     rows: commit.rows,

@@ -4,6 +4,7 @@ import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import type { Stream } from '../../core/stream.ts';
+import { isUnstableUnit } from '../../judge/notes.ts';
 import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
 import { type NameInFile, readNames } from '../../warehouse/organizations.ts';
 import {
@@ -56,6 +57,12 @@ export class RunCounts {
 
   /** Doubted units of the run's range. Set when the run ends. */
   doubted = 0;
+
+  /** Units of the run's range whose answers go back and forth. Set when the run ends. */
+  unstable = 0;
+
+  /** The service alternates between answers. Set when the run ends. */
+  isFlapping = false;
 
   /** Names of units whose records in quarantine were all accepted by a person. Set when the run ends. */
   accepted: ReadonlySet<string> = new Set();
@@ -119,7 +126,8 @@ export class RunCounts {
   }
 
   get exitCode(): ExitCode {
-    const isSuspect = this.doubted > 0 || this.quarantinedUnits.some((name) => !this.accepted.has(name));
+    const isSuspect =
+      this.doubted > 0 || this.unstable > 0 || this.isFlapping || this.quarantinedUnits.some((name) => !this.accepted.has(name));
     return worstExit([
       ...this.#exits,
       ...(this.leftOut > 0 ? [EXIT.upstream] : []),
@@ -161,6 +169,7 @@ export class RunCounts {
       unitsFailed: this.#units.size - ended.length,
       unitsLeftOut: this.leftOut,
       unitsDoubted: this.doubted,
+      unitsUnstable: this.unstable,
       daysReopened: this.reopened,
       states,
       rowsWritten: this.rowsWritten,
@@ -203,9 +212,18 @@ async function candidatesFor({ warehouse, orgId = null, named }: DoubtScope): Pr
 }
 
 /** True for a doubted unit in the run's range. */
-export function isDoubted(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
-  const isInRange = unit.kind === 'readiness' || (unit.day >= firstDay && unit.day <= lastDay);
-  return unit.state === 'doubted' && streams.includes(unit.stream) && isInRange;
+export function isDoubted(unit: LedgerUnit, request: PlanRequest): boolean {
+  return unit.state === 'doubted' && isInRange(unit, request);
+}
+
+/** True for a unit in the run's range whose answers go back and forth. */
+export function isUnstable(unit: LedgerUnit, request: PlanRequest): boolean {
+  return isUnstableUnit(unit) && isInRange(unit, request);
+}
+
+function isInRange(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
+  const isOfDays = unit.kind === 'readiness' || (unit.day >= firstDay && unit.day <= lastDay);
+  return streams.includes(unit.stream) && isOfDays;
 }
 
 /** The names of the units whose records in quarantine were all accepted by a person. */

@@ -3,11 +3,13 @@ import { setMaxListeners } from 'node:events';
 import { yesterdayOf } from '../../core/day.ts';
 import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
+import { LOOKS } from '../../judge/looks.ts';
+import { type Flapping, isFlappingNow } from '../../judge/watch.ts';
 import { withoutErased } from '../../privacy/erased-people.ts';
 import { expectNotErased, readErased } from '../../warehouse/erased-list.ts';
 import { readUnits } from '../../warehouse/ledger.ts';
 import { type NameInFile, recordName } from '../../warehouse/organizations.ts';
-import { type DayUnit, MUCH_WRITTEN_ROWS, unitName } from '../../warehouse/port.ts';
+import { type DayUnit, MUCH_WRITTEN_ROWS, type SettleRule, unitName } from '../../warehouse/port.ts';
 import { refreshRollups } from '../../warehouse/rollups/refresh.ts';
 import { endRun, startRun } from '../../warehouse/runs.ts';
 import { NewAddresses } from '../commit.ts';
@@ -22,11 +24,11 @@ import { Outcomes } from './outcomes.ts';
 import { openRangeGauge, rememberRange } from './range-gauge.ts';
 import { pullReadiness } from './readiness.ts';
 import { SecondLooks } from './request-again.ts';
-import { countDoubtedBefore, findAcceptedUnits, isDoubted, RunCounts } from './run-counts.ts';
+import { countDoubtedBefore, findAcceptedUnits, isDoubted, isUnstable, RunCounts } from './run-counts.ts';
 import { Schedule } from './schedule.ts';
 import { DaySorter } from './sort-days.ts';
 import { learnScope, type RunScope } from './start.ts';
-import { Watch } from './watch.ts';
+import { looksMinOf, readFlapping, rememberFlapping, Watch } from './watch.ts';
 import { lookAtModelSums } from './watch-comparisons.ts';
 
 /**
@@ -162,6 +164,10 @@ interface PlannedRun {
   readonly scope: RunScope;
   readonly request: PlanRequest;
   readonly ledger: KnownLedger;
+  /** The rule by which its days settle. */
+  readonly rule: SettleRule;
+  /** Whether the service alternated before the run. */
+  readonly flapping: Flapping | null;
   readonly parts: DayWorkParts;
   readonly work: DayWork;
   /** Names of the days that the run pulls. */
@@ -209,15 +215,22 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
 
   const ledger = new KnownLedger(planned);
   const toPull = new Set(plan.units.map(unitName));
-  const parts = await createParts({ options, counts, stop, scope, request, ledger, toPull }, plan);
-  const rule = { today: scope.today, settleDays: options.settleDays };
+  const flapping = await readFlapping(warehouse, orgId);
+  const looksMin = looksMinOf(flapping, scope.today);
+  const rule = {
+    today: scope.today,
+    settleDays: options.settleDays,
+    ...(looksMin > LOOKS && { looks: looksMin }),
+  };
+  const run = { options, counts, stop, scope, request, ledger, toPull, rule, flapping };
+  const parts = await createParts(run, plan);
   if (foreign.refusedDays !== null) parts.gauge.recordRefusal(foreign.refusedDays);
   const pages = [...(scope.first === undefined ? [] : [scope.first]), ...foreign.pages];
   const work = new DayWork(options, parts, { stop, scope, rule, pages });
   const { outcomes } = parts;
   const readiness = { ...options, orgId, outcomes, counts, stop, ledger, planned };
   return {
-    ...{ options, counts, stop, scope, request, ledger, toPull, parts, work },
+    ...{ ...run, parts, work },
     pullReadiness: async () => (plan.readiness ? pullReadiness(readiness) : undefined),
   };
 }
@@ -227,13 +240,13 @@ async function createParts(
   run: Omit<PlannedRun, 'parts' | 'work' | 'pullReadiness'>,
   plan: Plan,
 ): Promise<DayWorkParts> {
-  const { options, counts, stop, scope, request, ledger, toPull } = run;
+  const { options, counts, stop, scope, request, ledger, toPull, rule } = run;
   const { warehouse, observe, clock, lock, newestFirst, hasAppKey = false } = options;
   const { orgId, today } = scope;
   const planned = ledger.all();
-  const rule = { today, settleDays: options.settleDays };
   const looks = new SecondLooks(ledger);
-  const watch = await Watch.begin({ ...options, orgId, ledger, request, today });
+  const looksMin = looksMinOf(run.flapping, today);
+  const watch = await Watch.begin({ ...options, orgId, ledger, request, today, looksMin });
   const { looks: again } = plan;
   const about = { orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey };
   const outcomes = new Outcomes({ ...about, looks: again });
@@ -295,12 +308,17 @@ async function pullReopenedDays(run: PlannedRun): Promise<void> {
 }
 
 /** Warns of days that lack users, and counts what decides on the exit code. */
-async function finishCounts({ options, counts, scope, request, ledger, parts }: PlannedRun): Promise<void> {
+async function finishCounts(run: PlannedRun): Promise<void> {
+  const { options, counts, scope, request, ledger, parts } = run;
   for (const { day, users, active } of parts.looks.short) {
     const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until seven nights have found this`;
     options.observe({ type: 'warning', message, hint: undefined });
   }
   counts.doubted = ledger.all().filter((unit) => isDoubted(unit, request)).length;
+  counts.unstable = ledger.all().filter((unit) => isUnstable(unit, request)).length;
+  const about = { warehouse: options.warehouse, orgId: scope.orgId, ledger, today: scope.today };
+  const flapping = await rememberFlapping(about, run.flapping);
+  counts.isFlapping = flapping !== null && isFlappingNow(flapping, scope.today);
   if (counts.quarantinedUnits.length > 0)
     counts.accepted = await findAcceptedUnits(options.warehouse, scope.orgId);
 }

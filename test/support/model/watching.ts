@@ -2,8 +2,8 @@ import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
+import { LOOKS } from '../../../src/judge/looks.ts';
 import {
-  type Confirmed,
   parseWatchState,
   type Seen,
   type Stretch,
@@ -59,10 +59,12 @@ export class ModelWatch {
 
   #findRecent(): DayUnit[] {
     const { recent, heavy } = this.#plan ?? {};
+    const differing = new Set(
+      [...this.#units.values()].flatMap(({ day, watch }) => (watch !== null && differs(watch) ? [day] : [])),
+    );
     return this.#unitsWhere(
-      ({ stream, day, watch }) =>
-        (isWithin(day, recent) && (heavy === true || LIGHT.includes(stream))) ||
-        (watch !== null && parseNotes(watch).noted?.by === 'rows'),
+      ({ stream, day }) =>
+        (isWithin(day, recent) && (heavy === true || LIGHT.includes(stream))) || differing.has(day),
     );
   }
 
@@ -150,21 +152,23 @@ export class ModelWatch {
   conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {
     if (this.#plan === null) return [];
     const notes = new Map<string, { unit: LedgerDay; watch: string | null }>();
-    const confirmed: Confirmed[] = [];
+    const confirmed: DayUnit[] = [];
     for (const { unit, by, seen, models } of this.#looks) {
       const known = notes.get(nameOf(unit));
       const before = known === undefined ? unit.watch : known.watch;
-      const look = rules.lookAt(parseNotes(before), by, seen, now);
+      const rule = { stored: unit.contentSha256, looksMin: LOOKS, now };
+      const look =
+        by === 'rows'
+          ? rules.lookAtRows(parseNotes(before), seen, rule)
+          : rules.lookAtSums(parseNotes(before), seen, now);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(nameOf(unit), { unit, watch });
-      if (look.isConfirmed) confirmed.push({ day: unit.day, trailing: look.notes.noted?.trailing === true });
+      if (look.isConfirmed && by === 'rows') confirmed.push(unit);
     }
     const { memory } = this.#model;
     if (notes.size > 0) memory.note([...notes.values()]);
-    const reopened = rules
-      .chooseReopened(confirmed)
-      .map(({ day, trailing }) => ({ day, streams: trailing ? (['activity'] as const) : DAILY_STREAMS }));
+    const reopened = [...rules.reopenedDays(confirmed)];
     if (reopened.length > 0) memory.reopen(reopened);
     this.#remember();
     return reopened;
@@ -197,4 +201,9 @@ function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
 
 function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
   return `${stream} ${day}`;
+}
+
+function differs(watch: string): boolean {
+  const { looks, noted } = parseNotes(watch);
+  return looks !== undefined || noted !== undefined;
 }
