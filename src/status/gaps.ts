@@ -1,7 +1,6 @@
 import { daysBetween, daysFrom, FIRST_DAY, shiftDay, spansOf, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
-import { parseNotes } from '../judge/notes.ts';
 import { isStored } from '../metrics/period.ts';
 import { isDayUnit, type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../warehouse/port.ts';
 
@@ -71,35 +70,6 @@ export function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
       }));
     });
   });
-}
-
-/** Units that wait for further looks. */
-export interface SeenUnits {
-  readonly units: number;
-  readonly firstDay: UtcDay;
-  readonly lastDay: UtcDay;
-  /** The fewest looks at any of them, of the three that are needed. */
-  readonly looks: number;
-  /** The day on which the last of them settles at the earliest. */
-  readonly settlesOn: UtcDay;
-}
-
-/** The units that were old when a run first saw them, and have been seen too few times to settle; null if there are none. */
-export function firstLooksOf(units: readonly LedgerUnit[]): SeenUnits | null {
-  const seen = units.filter(isDayUnit).flatMap(({ day, settledAt, watch }) => {
-    const { settlesOn, looks } = settledAt === null ? parseNotes(watch) : {};
-    return settlesOn === undefined ? [] : [{ day, settlesOn, looks: looks?.length ?? 0 }];
-  });
-  const days = seen.map(({ day }) => day).toSorted();
-  const settlesOn = seen
-    .map((unit) => unit.settlesOn)
-    .toSorted()
-    .at(-1);
-  const [firstDay] = days;
-  const lastDay = days.at(-1);
-  if (firstDay === undefined || lastDay === undefined || settlesOn === undefined) return null;
-  const looks = Math.min(...seen.map((unit) => unit.looks));
-  return { units: seen.length, firstDay, lastDay, looks, settlesOn };
 }
 
 /** A day that is missing this many days after its end needs a person: the nightly runs have not brought it. */

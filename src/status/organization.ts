@@ -13,16 +13,8 @@ import {
   type Warehouse,
 } from '../warehouse/port.ts';
 import { readStanding } from '../warehouse/rollups/standing.ts';
-import {
-  daysWithData,
-  firstLooksOf,
-  type Hole,
-  holesOf,
-  mergeHoles,
-  type SeenUnits,
-  type UnconfirmedDays,
-  unconfirmedOf,
-} from './gaps.ts';
+import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
+import { type Waiting, waitingOf } from './waiting.ts';
 
 /**
  * The states of a day, worst first. A day has the state of its worst stream. `unsettled` and `settled` days are both
@@ -82,8 +74,8 @@ export interface OrganizationStatus {
    */
   readonly staleRollupDays: number;
   readonly doubted: readonly DoubtedUnit[];
-  /** Units that were old when a run first saw them, and have been seen too few times to settle; null if there are none. */
-  readonly firstLooks: SeenUnits | null;
+  /** Units that wait for further looks before they settle or change. */
+  readonly waiting: readonly Waiting[];
   /** Units that settled by their age, although another stream of the day contradicts them. */
   readonly neverConfirmed: readonly UnconfirmedDays[];
   readonly schemaDrift: SchemaDrift;
@@ -121,7 +113,7 @@ export async function readOrganization(
       null,
     staleRollupDays: new Set(Object.values(stale).flat()).size,
     doubted: units.flatMap(doubtOf),
-    firstLooks: firstLooksOf(daily),
+    waiting: waitingOf(daily),
     neverConfirmed: unconfirmedOf(daily),
     schemaDrift: await readSchemaDrift(warehouse, orgId),
     lastErrors: units.flatMap((unit) =>

@@ -3,9 +3,10 @@ import type { UtcDay } from '../../core/day.ts';
 import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
-import type { Hole, SeenUnits, UnconfirmedDays } from '../../status/gaps.ts';
+import type { Hole, UnconfirmedDays } from '../../status/gaps.ts';
 import type { DoubtedUnit, OrganizationStatus } from '../../status/organization.ts';
 import type { WarehouseStatus } from '../../status/status.ts';
+import type { Waiting, WaitingState } from '../../status/waiting.ts';
 import type { Refusal } from '../../warehouse/identity.ts';
 import type { QuarantineCount } from '../../warehouse/quarantine.ts';
 import type { RunRecord } from '../../warehouse/runs.ts';
@@ -121,16 +122,13 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
 
 function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
-  const { name, orgId, days, oldestUnsettledDay, staleRollupDays, firstLooks } = organization;
+  const { name, orgId, days, oldestUnsettledDay, staleRollupDays } = organization;
   const who = name === null ? orgId : `${name} (${orgId})`;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
   const settled =
     oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
     ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
-    ...(firstLooks === null
-      ? []
-      : renderFields([['first looks', looksText(firstLooks)]], { ...frame, indent: 0 })),
     ...(staleRollupDays === 0
       ? []
       : renderFields([['rollups', staleText(staleRollupDays), style.yellow]], { ...frame, indent: 0 })),
@@ -143,15 +141,11 @@ function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame
       renderDoubted(organization.doubted, frame),
       frame,
     ),
+    ...section('Waiting for further looks', renderWaiting(organization.waiting, frame), frame),
     ...section('Never confirmed', renderUnconfirmed(organization.neverConfirmed, frame), frame),
     ...section('Schema drift', renderSchemaDrift(organization.schemaDrift, frame), frame),
     ...section('Why units failed', renderErrors(organization, frame), frame),
   ];
-}
-
-function looksText({ units, firstDay, lastDay, looks, settlesOn }: SeenUnits): string {
-  const often = looks === 1 ? 'once' : 'twice';
-  return `${counted(units, 'unit')} of ${rangeOf(firstDay, lastDay)} ${units === 1 ? 'was' : 'were'} seen ${often}; nightly runs settle them on ${settlesOn}`;
 }
 
 function staleText(days: number): string {
@@ -181,6 +175,25 @@ function renderDoubted(doubted: readonly DoubtedUnit[], frame: ScreenFrame): str
   const lines = renderListing({ columns, items: doubted, row, shownMax: HOLES_SHOWN_MAX }, frame);
   const hint = frame.style.dim('if they are gone for good: daywalk run --accept-loss');
   return lines.length === 0 ? [] : [...lines, hint];
+}
+
+const WAITING_ENDS: Readonly<Record<WaitingState, (waiting: Waiting) => string>> = {
+  unstable: () => 'answers go back and forth; ends after 3 looks equal to what is stored, or 5 equal others',
+  'seen-otherwise': () => 'the service differs from what is stored; 3 equal looks store it',
+  'first-looks': ({ settlesOn }) => `old when first pulled; nightly runs settle it on ${settlesOn}`,
+};
+
+function renderWaiting(waiting: readonly Waiting[], frame: ScreenFrame): string[] {
+  const columns = ['state', 'days', right('units'), 'since', right('looks'), shrinking('what ends it')];
+  const row = (own: Waiting) => [
+    own.state.replace('-', ' '),
+    rangeOf(own.firstDay, own.lastDay),
+    own.units,
+    own.since,
+    `${own.looks} of ${own.needed}`,
+    WAITING_ENDS[own.state](own),
+  ];
+  return renderListing({ columns, items: waiting, row, shownMax: HOLES_SHOWN_MAX }, frame);
 }
 
 function renderUnconfirmed(unconfirmed: readonly UnconfirmedDays[], frame: ScreenFrame): string[] {
