@@ -14,10 +14,28 @@ export const REOPEN_AGAIN_AFTER_MS = 14 * 24 * 60 * 60 * 1000;
 /** Number of days between two comparisons of tokens and users. */
 export const HEAVY_EVERY_DAYS = 7;
 
+/** Tokens and users of the recent days are compared in every run if that costs so many requests at most. */
+export const RECENT_REQUESTS_MAX = 60;
+/** The smallest default for the requests that a run spends on older stretches. */
+const OLDER_REQUESTS_MIN = 12;
+/** Days of the service that one round over all of history may take with the default. */
+const ROUND_DAYS = 31;
+
 /** Consecutive days, both ends included. */
 export interface Stretch {
   readonly first: UtcDay;
   readonly last: UtcDay;
+}
+
+/** An older stretch. Of a full one all streams are compared, otherwise the light ones and the sums by model. */
+export interface OlderStretch extends Stretch {
+  readonly isFull: boolean;
+}
+
+/** Many settled days differ at once: since which UTC day, how many on the first night, and which. */
+export interface Mass extends Stretch {
+  readonly since: UtcDay;
+  readonly days: number;
 }
 
 /** The progress of the watch, stored as JSON under `watch` in `export_state`. */
@@ -26,55 +44,77 @@ export interface WatchState {
   readonly olderFrom: UtcDay | null;
   /** The UTC day on which tokens and users were last compared; null if never. */
   readonly heavyOn: UtcDay | null;
+  /** Requests for older stretches that earlier runs have left. @default 0 */
+  readonly credit?: number;
   /**
    * A comparison of the last run failed, so the next run compares the same stretch again, but only once: a request that
    * always fails must not stop the watch at one stretch.
    */
   readonly isAgain?: boolean;
+  /** While many days differ, every run compares all of history. @default none */
+  readonly mass?: Mass;
+}
+
+/** The requests that a stretch costs. */
+export interface StretchCost {
+  /** The light streams and the sums by model. */
+  readonly light: number;
+  /** Tokens and users. */
+  readonly heavy: number;
 }
 
 export interface WatchPlan {
   readonly recent: Stretch;
-  /** Null if all of history is recent. */
-  readonly older: Stretch | null;
+  /** From the newest; empty if all of history is recent. */
+  readonly older: readonly OlderStretch[];
   /** Compare tokens and users of the recent days too. */
   readonly heavy: boolean;
+  /** Requests for older stretches that the run leaves to the next one. */
+  readonly credit: number;
+}
+
+/** Which days a run compares, and at what cost. */
+export interface WatchScope {
+  /** The first day of the run's range; history begins there. */
+  readonly firstDay: UtcDay;
+  /** The newest day that the service has. */
+  readonly lastDay: UtcDay;
+  readonly today: UtcDay;
+  readonly watchDays: number;
+  readonly cost: StretchCost;
+  /** Requests for older stretches. @default what compares all of history within a month */
+  readonly requests?: number | null;
 }
 
 /**
- * The stretches that a run compares: the last `watchDays` days in every run, and as many older ones in turn, from the
- * newest to the oldest and then from the start.
- * @param firstDay the first day of the run's range; history begins there.
- * @param lastDay the newest day that the service has.
+ * The stretches that a run compares: the last `watchDays` days in every run, and older ones in turn, from the newest to the
+ * oldest and then from the start. Of older ones, all streams of as many as the requests allow, including what earlier
+ * runs have left; at least the light streams of one.
  */
-export function planWatch(
-  state: WatchState,
-  {
-    firstDay,
-    lastDay,
-    today,
-    watchDays,
-  }: { firstDay: UtcDay; lastDay: UtcDay; today: UtcDay; watchDays: number },
-): WatchPlan | null {
+export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | null {
+  const { firstDay, lastDay, today, watchDays, cost } = scope;
   if (watchDays <= 0 || lastDay < FIRST_DAY) return null;
   const recent = { first: latest(shiftDay(lastDay, 1 - watchDays), FIRST_DAY), last: lastDay };
   const isDue = state.heavyOn === null || daysBetween(state.heavyOn, today) >= HEAVY_EVERY_DAYS;
-  return {
-    recent,
-    older: olderStretch(state, { firstDay, recentFirst: recent.first, watchDays }),
-    heavy: isDue,
-  };
-}
-
-function olderStretch(
-  { olderFrom }: WatchState,
-  { firstDay, recentFirst, watchDays }: { firstDay: UtcDay; recentFirst: UtcDay; watchDays: number },
-): Stretch | null {
+  const heavy = isDue || cost.heavy <= RECENT_REQUESTS_MAX;
   const begin = latest(firstDay, FIRST_DAY);
-  if (recentFirst <= begin) return null;
-  const goesOn = olderFrom !== null && olderFrom > begin && olderFrom < recentFirst;
-  const last = shiftDay(goesOn ? olderFrom : recentFirst, -1);
-  return { first: latest(shiftDay(last, 1 - watchDays), begin), last };
+  const stretches = Math.max(0, Math.ceil(daysBetween(begin, recent.first) / watchDays));
+  const full = cost.light + cost.heavy;
+  const budget =
+    scope.requests ?? Math.max(OLDER_REQUESTS_MIN, Math.ceil((stretches * cost.heavy) / ROUND_DAYS));
+  let credit = Math.min((state.credit ?? 0) + budget, Math.max(budget, full) + budget);
+  const older: OlderStretch[] = [];
+  for (let { olderFrom } = state; older.length < stretches; ) {
+    const isFull = state.mass !== undefined || credit >= full;
+    if (!isFull && older.length > 0) break;
+    if (isFull && state.mass === undefined) credit -= full;
+    const goesOn = olderFrom !== null && olderFrom > begin && olderFrom < recent.first;
+    const last = shiftDay(goesOn && olderFrom !== null ? olderFrom : recent.first, -1);
+    const first = latest(shiftDay(last, 1 - watchDays), begin);
+    older.push({ first, last, isFull });
+    olderFrom = first;
+  }
+  return { recent, older, heavy: heavy || state.mass !== undefined, credit };
 }
 
 function latest(a: UtcDay, b: UtcDay): UtcDay {
@@ -84,22 +124,67 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
 /** The stored progress; the start of a round if there is none that this version understands. */
 export function parseWatchState(text: string | null): WatchState {
   const value = text === null ? null : parseJson(text);
-  const dayAt = (name: string): UtcDay | null => {
-    const day = isObject(value) ? value[name] : null;
-    return isDay(day) ? day : null;
+  const of = isObject(value) ? value : {};
+  const dayAt = (name: string): UtcDay | null => (isDay(of[name]) ? of[name] : null);
+  const { credit, isAgain, mass } = of;
+  return {
+    olderFrom: dayAt('olderFrom'),
+    heavyOn: dayAt('heavyOn'),
+    ...(typeof credit === 'number' && credit > 0 ? { credit } : {}),
+    ...(isAgain === true ? { isAgain } : {}),
+    ...(isMass(mass) ? { mass } : {}),
   };
-  const isAgain = isObject(value) && value['isAgain'] === true;
-  return { olderFrom: dayAt('olderFrom'), heavyOn: dayAt('heavyOn'), ...(isAgain ? { isAgain } : {}) };
+}
+
+function isMass(value: unknown): value is Mass {
+  return (
+    isObject(value) &&
+    isDay(value['since']) &&
+    isDay(value['first']) &&
+    isDay(value['last']) &&
+    typeof value['days'] === 'number'
+  );
 }
 
 /** The progress after a run, which may have compared only a part of its stretches. */
 export function afterWatch(
   before: WatchState,
-  { older, heavy }: Pick<WatchPlan, 'older' | 'heavy'>,
-  { today, isComplete }: { readonly today: UtcDay; readonly isComplete: boolean },
+  { older, heavy, credit }: Pick<WatchPlan, 'older' | 'heavy' | 'credit'>,
+  { today, isComplete, mass }: { readonly today: UtcDay; readonly isComplete: boolean; readonly mass?: Mass | null },
 ): WatchState {
-  if (!isComplete && before.isAgain !== true) return { ...before, isAgain: true };
-  return { olderFrom: older?.first ?? before.olderFrom, heavyOn: heavy ? today : before.heavyOn };
+  const { mass: _mass, isAgain: _isAgain, ...kept } = before;
+  const named = mass === undefined || mass === null ? {} : { mass };
+  if (!isComplete && before.isAgain !== true) return { ...kept, ...named, isAgain: true };
+  return {
+    ...named,
+    olderFrom: older.at(-1)?.first ?? before.olderFrom,
+    heavyOn: heavy ? today : before.heavyOn,
+    ...(credit > 0 ? { credit } : {}),
+  };
+}
+
+/** More settled days than this that newly differ in one night are a mass: something has changed throughout. */
+const MASS_DAYS = 10;
+/** A mass is named for so many days at most. */
+const MASS_KEPT_DAYS = 21;
+
+/**
+ * Whether many settled days differ at once, after a run.
+ * @param newly the days that differ for the first time.
+ * @param isOpen some settled unit still differs.
+ */
+export function massAfter(
+  before: Mass | undefined,
+  newly: readonly UtcDay[],
+  { isOpen, today }: { readonly isOpen: boolean; readonly today: UtcDay },
+): Mass | null {
+  const days = newly.toSorted();
+  const [first] = days;
+  const last = days.at(-1);
+  if (days.length > MASS_DAYS && first !== undefined && last !== undefined && before === undefined)
+    return { since: today, days: days.length, first, last };
+  if (before === undefined || !isOpen || daysBetween(before.since, today) > MASS_KEPT_DAYS) return null;
+  return before;
 }
 
 /** The difference between the service's answer for a settled unit and the stored content; null if there is none. */

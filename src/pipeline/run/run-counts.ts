@@ -61,6 +61,9 @@ export class RunCounts {
   /** Units of the run's range whose answers go back and forth. Set when the run ends. */
   unstable = 0;
 
+  /** Many settled days differ at once. Set when the run ends. */
+  isMass = false;
+
   /** The service alternates between answers. Set when the run ends. */
   isFlapping = false;
 
@@ -127,7 +130,7 @@ export class RunCounts {
 
   get exitCode(): ExitCode {
     const isSuspect =
-      this.doubted > 0 || this.unstable > 0 || this.isFlapping || this.quarantinedUnits.some((name) => !this.accepted.has(name));
+      this.doubted > 0 || this.unstable > 0 || this.isFlapping || this.isMass || this.quarantinedUnits.some((name) => !this.accepted.has(name));
     return worstExit([
       ...this.#exits,
       ...(this.leftOut > 0 ? [EXIT.upstream] : []),

@@ -136,6 +136,8 @@ export interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationCon
   readonly rangeDays: number;
   /** Settled days this far back are compared with the service in every run, older ones in turn; 0 is off. */
   readonly watchDays: number;
+  /** Requests that a run spends on older stretches. @default what compares all of history within a month */
+  readonly watchRequests?: number | null;
   /** Accept losses that were doubted when the run began and are no larger now. */
   readonly acceptLoss: boolean;
   /** The organization. @default what the service answers for the key */
@@ -246,7 +248,9 @@ async function createParts(
   const planned = ledger.all();
   const looks = new SecondLooks(ledger);
   const looksMin = looksMinOf(run.flapping, today);
-  const watch = await Watch.begin({ ...options, orgId, ledger, request, today, looksMin });
+  const gauge = await openRangeGauge(options, orgId, ledger, today);
+  const rangeDays = gauge.daysMax;
+  const watch = await Watch.begin({ ...options, orgId, ledger, request, today, looksMin, rangeDays });
   const { looks: again } = plan;
   const about = { orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey };
   const outcomes = new Outcomes({ ...about, looks: again });
@@ -261,9 +265,7 @@ async function createParts(
     await options.newAddresses.list();
     return archived.store(commits);
   });
-  const gauge = await openRangeGauge(options, orgId, ledger, today);
-  if (watch.comparesUsers) gauge.expectComparisons('users');
-  for (const stream of mostlyLooks(plan)) gauge.expectComparisons(stream);
+  for (const stream of [...watch.comparedStreams, ...mostlyLooks(plan)]) gauge.expectComparisons(stream);
   const known = new KnownDays(options.force ? [] : planned);
   const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
   const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned });
@@ -318,6 +320,7 @@ async function finishCounts(run: PlannedRun): Promise<void> {
   counts.unstable = ledger.all().filter((unit) => isUnstable(unit, request)).length;
   const about = { warehouse: options.warehouse, orgId: scope.orgId, ledger, today: scope.today };
   const flapping = await rememberFlapping(about, run.flapping);
+  counts.isMass = parts.watch.mass !== null;
   counts.isFlapping = flapping !== null && isFlappingNow(flapping, scope.today);
   if (counts.quarantinedUnits.length > 0)
     counts.accepted = await findAcceptedUnits(options.warehouse, scope.orgId);

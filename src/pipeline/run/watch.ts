@@ -1,3 +1,4 @@
+import { USERS_LIMIT } from '../../contract/limits.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
@@ -10,6 +11,8 @@ import {
   isFlapping,
   lookAtRows,
   lookAtSums,
+  type Mass,
+  massAfter,
   parseFlapping,
   parseWatchState,
   planWatch,
@@ -17,7 +20,9 @@ import {
   reopenedDays,
   type Seen,
   type Stretch,
+  type StretchCost,
   type WatchPlan,
+  type WatchState,
 } from '../../judge/watch.ts';
 import { noteUnits, reopenDays } from '../../warehouse/ledger.ts';
 import {
@@ -31,6 +36,7 @@ import {
 import { readState, writeState } from '../../warehouse/runs.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
+import { comparedDays, rowsPerDay } from './range-gauge.ts';
 
 /** The streams whose answers are small: a few kilobytes a day. */
 const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
@@ -53,6 +59,10 @@ export interface WatchOptions {
   readonly watchDays: number;
   /** Equal looks that every change needs, see {@link looksMinOf}. */
   readonly looksMin: number;
+  /** Requests for older stretches. @default what compares all of history within a month */
+  readonly watchRequests?: number | null;
+  /** Days per request. */
+  readonly rangeDays: number;
 }
 
 /** The comparison of a settled unit with the service. */
@@ -73,11 +83,16 @@ export class Watch {
   readonly #plan: WatchPlan | null;
   readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Looked[] = [];
+  readonly #state: WatchState;
+  /** Many settled days differ at once. Known when the watch has concluded. */
+  mass: Mass | null = null;
   #isComplete = true;
 
-  private constructor(options: WatchOptions, plan: WatchPlan | null) {
+  private constructor(options: WatchOptions, state: WatchState, plan: WatchPlan | null) {
     this.#options = options;
+    this.#state = state;
     this.#plan = plan;
+    this.mass = state.mass ?? null;
     const settled = options.ledger.days().filter((unit) => this.#isInScope(unit));
     this.#units = new Map(plan === null ? [] : settled.map((unit) => [unitName(unit), unit]));
   }
@@ -87,13 +102,11 @@ export class Watch {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
     const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
-    const state = parseWatchState(isOff ? null : await readState(warehouse, orgId, stateName(request)));
-    return new Watch(
-      options,
-      isOff
-        ? null
-        : planWatch(state, { today, firstDay: request.firstDay, lastDay: shiftDay(today, -1), watchDays }),
-    );
+    const state = parseWatchState(await readState(warehouse, orgId, stateName(request)));
+    const scope = { today, firstDay: request.firstDay, lastDay: shiftDay(today, -1), watchDays };
+    const requests = options.watchRequests ?? null;
+    const plan = isOff ? null : planWatch(state, { ...scope, cost: costOf(options), requests });
+    return new Watch(options, state, plan);
   }
 
   /** Settled units to compare along with the planned ones: recent ones, and all of days on which something differs. */
@@ -109,19 +122,24 @@ export class Watch {
     });
   }
 
-  /** True if this run compares the users of recent days. */
-  get comparesUsers(): boolean {
-    return this.recent.filter(({ stream }) => stream === 'users').length > 1;
+  /** The heavy streams of which this run compares more than a day, so that their ranges may be longer. */
+  get comparedStreams(): DailyStream[] {
+    const compared = [...this.recent, ...this.older];
+    return HEAVY.filter((stream) => compared.filter((unit) => unit.stream === stream).length > 1);
   }
 
-  /** Settled units of the older stretch, to compare after all others. */
+  /** Settled units of older stretches, to compare after all others. */
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(unitName));
+    const { older = [] } = this.#plan ?? {};
     return this.#unitsWhere(
       (unit) =>
-        isWithin(unit.day, this.#older) &&
-        LIGHT.some((stream) => stream === unit.stream) &&
-        !recent.has(unitName(unit)),
+        !recent.has(unitName(unit)) &&
+        older.some(
+          (stretch) =>
+            isWithin(unit.day, stretch) &&
+            (stretch.isFull || LIGHT.some((stream) => stream === unit.stream)),
+        ),
     );
   }
 
@@ -131,7 +149,7 @@ export class Watch {
     const daysIn = (stretch: Stretch | null | undefined) =>
       tokens.flatMap(({ day }) => (isWithin(day, stretch) ? [day] : []));
     const noted = tokens.flatMap(({ day, watch }) => (parseNotes(watch).noted?.by === 'models' ? [day] : []));
-    const stretches = [daysIn(this.#plan?.recent), daysIn(this.#older)];
+    const stretches = [this.#plan?.recent, ...(this.#plan?.older ?? [])].map(daysIn);
     const covered = new Set(stretches.flat());
     return [...stretches, ...noted.filter((day) => !covered.has(day)).map((day) => [day])]
       .filter((days) => days.length > 0)
@@ -160,18 +178,26 @@ export class Watch {
   /** Stores what the comparisons found, and opens the units again whose difference is confirmed. */
   async conclude(now: Date): Promise<readonly Reopened[]> {
     if (this.#plan === null) return [];
-    const { warehouse, orgId, ledger } = this.#options;
-    const { notes, confirmed } = this.#judge(now);
+    const { warehouse, orgId, ledger, today } = this.#options;
+    const { notes, confirmed, newly } = this.#judge(now);
     if (notes.length > 0) ledger.put(await noteUnits(warehouse, orgId, notes));
     const reopened = reopenedDays(confirmed);
     if (reopened.length > 0) ledger.put(await reopenDays(warehouse, orgId, reopened));
+    const isOpen = [...this.#units.values()].some((unit) => this.#differsStill(unit));
+    this.mass = massAfter(this.#state.mass, [...newly], { isOpen, today });
     await this.#remember();
     return reopened;
   }
 
-  #judge(now: Date): { notes: UnitNotes[]; confirmed: DayUnit[] } {
+  #differsStill({ stream, day }: LedgerDay): boolean {
+    const unit = this.#options.ledger.of(stream, day);
+    return unit?.settledAt !== null && parseNotes(unit?.watch ?? null).looks !== undefined;
+  }
+
+  #judge(now: Date): { notes: UnitNotes[]; confirmed: DayUnit[]; newly: ReadonlySet<UtcDay> } {
     const notes = new Map<string, UnitNotes>();
     const confirmed: DayUnit[] = [];
+    const newly = new Set<UtcDay>();
     for (const { unit, by, seen, models } of this.#looks) {
       const { stream, day, contentSha256 } = unit;
       const known = notes.get(unitName({ stream, day }));
@@ -179,12 +205,15 @@ export class Watch {
       const rule = { stored: contentSha256, looksMin: this.#options.looksMin, now };
       const look =
         by === 'rows' ? lookAtRows(parseNotes(before), seen, rule) : lookAtSums(parseNotes(before), seen, now);
+      // A change of one day changes the counts over trailing days of the month after it.
+      const isFirst = by === 'rows' && parseNotes(before).looks === undefined && look.notes.looks !== undefined;
+      if (isFirst && seen?.trailing !== true) newly.add(day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
       if (look.isConfirmed && by === 'rows') confirmed.push({ stream, day });
     }
-    return { notes: [...notes.values()], confirmed };
+    return { notes: [...notes.values()], confirmed, newly };
   }
 
   async #remember(): Promise<void> {
@@ -194,15 +223,11 @@ export class Watch {
     if (request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first) return;
     const name = stateName(request);
     const before = parseWatchState(await readState(warehouse, orgId, name));
-    // The first run has just pulled everything, so the older stretch stays.
-    const older = this.#units.size > 0 ? this.#older : null;
-    const looked = { today, isComplete: this.#isComplete };
-    const text = canonicalJson(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
+    // While nothing has settled, there is nothing to compare, so the older stretch stays.
+    const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [] };
+    const looked = { today, isComplete: this.#isComplete, mass: this.mass };
+    const text = canonicalJson(afterWatch(before, plan, looked));
     if (text !== canonicalJson(before)) await writeState(warehouse, orgId, name, text);
-  }
-
-  get #older(): Stretch | null {
-    return this.#plan?.older ?? null;
   }
 
   #isInScope({ stream, day, settledAt }: LedgerDay): boolean {
@@ -217,6 +242,23 @@ export class Watch {
 
 function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
   return stretch !== null && stretch !== undefined && day >= stretch.first && day <= stretch.last;
+}
+
+/** Recent days whose size predicts that of others. */
+const SIZED_UNITS = 31;
+/** Distinct users of a stretch, for each user of its busiest day: not everybody is active every day. */
+const USERS_PER_DAILY_USER = 1.5;
+
+/** The requests that a stretch costs, from what the ledger says of the latest days. */
+function costOf({ ledger, watchDays, rangeDays }: Pick<WatchOptions, 'ledger' | 'watchDays' | 'rangeDays'>): StretchCost {
+  const newest = ledger.days().toSorted((a, b) => (a.day < b.day ? 1 : -1));
+  const active = newest.filter(({ stream }) => stream === 'users').slice(0, SIZED_UNITS);
+  const users = Math.max(0, ...active.map(({ activeUsers }) => activeUsers ?? 0)) * USERS_PER_DAILY_USER;
+  const ranges = Math.ceil(watchDays / Math.max(1, rangeDays));
+  const pages = Math.max(1, Math.ceil(users / USERS_LIMIT.max));
+  const tokenDays = comparedDays(rowsPerDay(ledger.all()).get('tokens') ?? 0, rangeDays);
+  const tokens = Math.ceil(watchDays / tokenDays);
+  return { light: (LIGHT.length + 1) * ranges, heavy: ranges * pages + tokens };
 }
 
 /** True for notes of a settled unit that differs from the service, or did lately. */

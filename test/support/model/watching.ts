@@ -44,6 +44,8 @@ export class ModelWatch {
       today: dayAt(run.night),
       lastDay: dayAt(run.night - 1),
       watchDays: world.watchDays,
+      // A world has few users, so that every stretch is compared in full.
+      cost: { light: 4, heavy: 2 },
     };
     this.#plan = run.force ? null : rules.planWatch(state, range);
     const settled = memory.ledger
@@ -70,9 +72,13 @@ export class ModelWatch {
 
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(nameOf));
+    const { older = [] } = this.#plan ?? {};
     return this.#unitsWhere(
       (unit) =>
-        isWithin(unit.day, this.#plan?.older) && LIGHT.includes(unit.stream) && !recent.has(nameOf(unit)),
+        !recent.has(nameOf(unit)) &&
+        older.some(
+          (stretch) => isWithin(unit.day, stretch) && (stretch.isFull || LIGHT.includes(unit.stream)),
+        ),
     );
   }
 
@@ -108,7 +114,7 @@ export class ModelWatch {
     const { world } = this.#model;
     if (world.sums === 'refused' || this.#plan === null) return;
     const tokens = this.#unitsWhere(({ stream }) => stream === 'tokens').map(({ day }) => day);
-    const stretches = [this.#plan.recent, this.#plan.older].map((stretch) =>
+    const stretches = [this.#plan.recent, ...this.#plan.older].map((stretch) =>
       tokens.filter((day) => isWithin(day, stretch)),
     );
     const covered = new Set(stretches.flat());
@@ -177,10 +183,10 @@ export class ModelWatch {
   #remember(): void {
     const { memory, rules } = this.#model;
     if (this.#plan === null || !DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
-    const older = this.#units.size > 0 ? this.#plan.older : null;
+    const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [] };
     const looked = { today: dayAt(this.#run.night), isComplete: this.#isComplete };
     const before = parseWatchState(memory.watchState);
-    memory.remember(canonicalJson(rules.afterWatch(before, { older, heavy: this.#plan.heavy }, looked)));
+    memory.remember(canonicalJson(rules.afterWatch(before, plan, looked)));
   }
 
   #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {
