@@ -1,6 +1,7 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { doubtText, type StandingDoubt } from '../../../src/judge/doubt.ts';
+import type { Flapping } from '../../../src/judge/watch.ts';
 import { KnownLedger } from '../../../src/pipeline/run/known-ledger.ts';
 import {
   applyCommit,
@@ -40,6 +41,7 @@ export class Memory {
   readonly #contents = new Map<string, Content>();
   readonly #rules: Rules;
   watchState: string | null = null;
+  flapping: Flapping | null = null;
   /** Writes left until the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY;
   /** Called for every content that replaces another one. */

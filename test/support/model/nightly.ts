@@ -1,9 +1,12 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import { parseNotes } from '../../../src/judge/notes.ts';
+import { LOOKS } from '../../../src/judge/looks.ts';
+import { isUnstableUnit, parseNotes } from '../../../src/judge/notes.ts';
+import { flappingAfter, isFlappingNow } from '../../../src/judge/watch.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';
 import { planUnits } from '../../../src/pipeline/plan.ts';
 import { chooseStandIn, SecondLooks } from '../../../src/pipeline/run/request-again.ts';
+import { looksMinOf } from '../../../src/pipeline/run/watch.ts';
 import { type DayUnit, unitName } from '../../../src/warehouse/port.ts';
 import type { Random } from '../random/seed.ts';
 import { commitOf } from './commit.ts';
@@ -75,6 +78,20 @@ export class ModelRun {
     for (const { stream, day } of reopened) this.#planned.add(`${stream} ${day}`);
     this.#add(reopened);
     this.#workOff();
+    const unstable = new Set(memory.ledger.days().flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])));
+    memory.flapping = flappingAfter(memory.flapping, unstable.size, this.#today);
+  }
+
+  /** True if the run ends with exit code 5: something is doubted, or the service contradicts itself. */
+  get isSuspect(): boolean {
+    const { memory } = this.#model;
+    const isNamed = memory.flapping !== null && isFlappingNow(memory.flapping, this.#today);
+    const units = memory.ledger.days();
+    return (
+      isNamed ||
+      this.#watch.mass !== null ||
+      units.some((unit) => unit.state === 'doubted' || unit.state === 'quarantined' || isUnstableUnit(unit))
+    );
   }
 
   /** Settled units that this run compares row by row, `tools 3`, except those reopened in vain before. */
@@ -209,7 +226,8 @@ export class ModelRun {
   }
 
   get #rule() {
-    return { today: this.#today, settleDays: SETTLE_DAYS };
+    const looks = looksMinOf(this.#model.memory.flapping, this.#today);
+    return { today: this.#today, settleDays: SETTLE_DAYS, ...(looks > LOOKS && { looks }) };
   }
 
   #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {

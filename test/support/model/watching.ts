@@ -2,13 +2,16 @@ import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
-import { LOOKS } from '../../../src/judge/looks.ts';
 import {
+  type Mass,
+  massAfter,
   parseWatchState,
   type Seen,
   type Stretch,
   type WatchPlan,
+  type WatchState,
 } from '../../../src/judge/watch.ts';
+import { looksMinOf } from '../../../src/pipeline/run/watch.ts';
 import type { DayUnit, LedgerDay } from '../../../src/warehouse/port.ts';
 import { type Content, digestOf, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
@@ -31,6 +34,9 @@ export class ModelWatch {
   readonly #plan: WatchPlan | null;
   readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Look[] = [];
+  readonly #state: WatchState;
+  /** Many settled days differ at once. */
+  mass: Mass | null;
   #isComplete = true;
   #recent: DayUnit[] | undefined;
 
@@ -39,6 +45,8 @@ export class ModelWatch {
     this.#run = run;
     const { memory, world, rules } = model;
     const state = parseWatchState(memory.watchState);
+    this.#state = state;
+    this.mass = state.mass ?? null;
     const range = {
       firstDay: FIRST_DAY,
       today: dayAt(run.night),
@@ -159,14 +167,18 @@ export class ModelWatch {
     if (this.#plan === null) return [];
     const notes = new Map<string, { unit: LedgerDay; watch: string | null }>();
     const confirmed: DayUnit[] = [];
+    const newly = new Set<UtcDay>();
     for (const { unit, by, seen, models } of this.#looks) {
       const known = notes.get(nameOf(unit));
       const before = known === undefined ? unit.watch : known.watch;
-      const rule = { stored: unit.contentSha256, looksMin: LOOKS, now };
+      const rule = { stored: unit.contentSha256, looksMin: looksMinOf(this.#model.memory.flapping, dayAt(this.#run.night)), now };
       const look =
         by === 'rows'
           ? rules.lookAtRows(parseNotes(before), seen, rule)
           : rules.lookAtSums(parseNotes(before), seen, now);
+      const isFirst =
+        by === 'rows' && parseNotes(before).looks === undefined && look.notes.looks !== undefined;
+      if (isFirst && seen?.trailing !== true) newly.add(unit.day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(nameOf(unit), { unit, watch });
@@ -176,6 +188,10 @@ export class ModelWatch {
     if (notes.size > 0) memory.note([...notes.values()]);
     const reopened = [...rules.reopenedDays(confirmed)];
     if (reopened.length > 0) memory.reopen(reopened);
+    const isOpen = memory.ledger
+      .days()
+      .some(({ settledAt, watch }) => settledAt !== null && parseNotes(watch).looks !== undefined);
+    this.mass = massAfter(this.#state.mass, [...newly], { isOpen, today: dayAt(this.#run.night) });
     this.#remember();
     return reopened;
   }
@@ -184,7 +200,7 @@ export class ModelWatch {
     const { memory, rules } = this.#model;
     if (this.#plan === null || !DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
     const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [] };
-    const looked = { today: dayAt(this.#run.night), isComplete: this.#isComplete };
+    const looked = { today: dayAt(this.#run.night), isComplete: this.#isComplete, mass: this.mass };
     const before = parseWatchState(memory.watchState);
     memory.remember(canonicalJson(rules.afterWatch(before, plan, looked)));
   }
