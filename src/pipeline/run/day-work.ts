@@ -206,7 +206,7 @@ export class DayWork {
       const answers = this.#answersOf(batch);
       const first = this.#takePrefetched(batch, call);
       const needsTexts = answers?.known !== undefined && archived.needs(answers.known.unit);
-      const options = { first, answers, memory, needsTexts };
+      const options = { first, answers, memory, needsTexts, mayBeEmpty: sorter.isKnownEmpty(batch) };
       const { days, same } = await prepareBatch(context, batch, call, options);
       const { requests } = call.meter;
       if (same !== undefined) {

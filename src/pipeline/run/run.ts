@@ -256,7 +256,8 @@ async function createParts(
   const outcomes = new Outcomes({ ...about, looks: again });
   if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
-  const isCompared = (unit: DayUnit) => isWatched(unit) || again.has(unitName(unit));
+  const isLook = (unit: DayUnit) => again.has(unitName(unit));
+  const isCompared = (unit: DayUnit) => isWatched(unit) || isLook(unit);
   const schedule = new Schedule(plan.units, { newestFirst, isCompared });
   schedule.add(watch.recent);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
@@ -268,7 +269,7 @@ async function createParts(
   for (const stream of [...watch.comparedStreams, ...mostlyLooks(plan)]) gauge.expectComparisons(stream);
   const known = new KnownDays(options.force ? [] : planned);
   const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
-  const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned });
+  const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned, isLook });
   return { schedule, gauge, claims, queue, outcomes, known, sorter, looks, watch, archived };
 }
 

@@ -35,6 +35,8 @@ export interface DaySorterOptions {
   readonly looks: SecondLooks;
   /** True for a unit that the run pulls. */
   readonly isPlanned: (unit: DayUnit) => boolean;
+  /** True for a unit that the run only looks at again. */
+  readonly isLook: (unit: DayUnit) => boolean;
 }
 
 /** A day that may be stored, with the warnings about its answer. */
@@ -112,6 +114,12 @@ export class DaySorter {
       else ready.push({ commit, warnings: day.findings.warnings, texts });
     }
     return sorted;
+  }
+
+  /** True for a range of days that are looked at again and had no rows before: that it has none again is no surprise. */
+  isKnownEmpty({ stream, days }: DayBatch): boolean {
+    const { ledger, isLook } = this.#options;
+    return days.every((day) => isLook({ stream, day }) && ledger.of(stream, day)?.rows === 0);
   }
 
   /** The commit of a day whose answers were the same as before: its content is stored already. */
