@@ -2,10 +2,14 @@ import { dayOf, isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
 
 /** The rules that make a loss doubtful, see `RULES`. */
-export const LOSS_RULES = ['loss-of-all', 'loss-of-most', 'loss-of-users'] as const;
+export const LOSS_RULES = ['loss-of-all', 'loss-of-most', 'loss-of-users', 'leaver'] as const;
 
 /** One of {@link LOSS_RULES}. */
 export type LossRule = (typeof LOSS_RULES)[number];
+
+/** So many users, or so large a share of them, may be deleted from a day without a person's attention. */
+const LEAVERS_MAX = 2;
+const LEAVERS_SHARE = 0.02;
 
 /** With this many stored rows or more, losing more than half of them is doubted. */
 const MOST_OF = 20;
@@ -28,14 +32,14 @@ export interface Comparison {
   readonly stored: number;
   /** Records in quarantine: the answer has them, though not as rows. */
   readonly setAside: number;
-  /** For `users` only: the users in the answer, and `daily_active_users`. */
-  readonly users?: { readonly answered: number; readonly active: number | null };
+  /** For `users` only: the users in the answer, those of them that are not stored, and `daily_active_users`. */
+  readonly users?: { readonly answered: number; readonly added: number; readonly active: number | null };
 }
 
 /**
  * The loss that an answer would cause, if it is too large to believe at once: all stored rows, more than half of
- * twenty or more, or any user while the answer has fewer users than `daily_active_users`. A row that would lose its
- * activity counts as removed. Null if the answer can be believed.
+ * twenty or more, or any user while the answer has fewer users than `daily_active_users`; if only few users are gone and
+ * nobody came, somebody has probably left. A row that would lose its activity counts as removed. Null if the answer can be believed.
  */
 export function lossOf({ missing, stored, setAside, users }: Comparison): Loss | null {
   const gone = missing.length - setAside;
@@ -47,8 +51,13 @@ export function lossOf({ missing, stored, setAside, users }: Comparison): Loss |
 function ruleOf(gone: number, stored: number, users: Comparison['users']): LossRule | null {
   if (gone >= stored) return 'loss-of-all';
   if (stored >= MOST_OF && gone > stored / 2) return 'loss-of-most';
-  const isShort = users !== undefined && users.active !== null && users.answered < users.active;
-  return isShort ? 'loss-of-users' : null;
+  if (users === undefined || users.active === null || users.answered >= users.active) return null;
+  return isLeaver({ gone, stored, added: users.added }) ? 'leaver' : 'loss-of-users';
+}
+
+/** True for users who have left: few of a day are gone, not all, and nobody came. */
+export function isLeaver({ gone, stored, added }: { gone: number; stored: number; added: number }): boolean {
+  return gone > 0 && gone < stored && added === 0 && gone <= Math.max(LEAVERS_MAX, stored * LEAVERS_SHARE);
 }
 
 /** A loss is accepted this long after it was first doubted, at the earliest. */

@@ -192,6 +192,8 @@ export type Seen =
   | (Pick<Noted, 'sha256' | 'by'> & {
       /** Only weekly or monthly active users differ. */
       readonly trailing?: boolean;
+      /** Only users are gone who have probably left. */
+      readonly leaver?: boolean;
     })
   | null;
 

@@ -2,6 +2,8 @@ import type { AnyTable } from '../../schema/define.ts';
 import { activityColumns, activityTest, keyOf } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDue, type Loss, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
+import { equalLooks, LOOKS } from '../judge/looks.ts';
+import { parseNotes } from '../judge/notes.ts';
 import {
   type DayCommit,
   decodedChunks,
@@ -43,7 +45,11 @@ export async function judgeDay(commit: DayCommit, against: Judgement): Promise<V
   if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return BELIEVE;
   const loss = await lossIn(commit, against);
   if (loss === null) return BELIEVE;
-  if (loss.rule === 'loss-of-users' && against.isActiveDue) return { kind: 'request-later' };
+  const isOfUsers = loss.rule === 'loss-of-users' || loss.rule === 'leaver';
+  if (isOfUsers && against.isActiveDue) return { kind: 'request-later' };
+  // The watch has seen the same often enough.
+  const isSeen = equalLooks(parseNotes(known.watch), commit.contentSha256) >= LOOKS;
+  if (loss.rule === 'leaver' && isSeen) return BELIEVE;
   const standing = parseDoubt(known.doubt, known.doubtedAt);
   const isDecisive = standing === null || acceptsLoss || isDue(standing, now);
   if (!commit.isOwn && isDecisive) return { kind: 'request-alone' };
@@ -64,13 +70,15 @@ async function lossIn(
   }
   const missing: number[] = [];
   let stored = 0;
+  let kept = 0;
   for (const table of countedTables(commit.stream)) {
     for (const name of await storedKeys(warehouse, table, commit)) {
-      if (!present.has(name)) missing.push(stored);
+      if (present.has(name)) kept += 1;
+      else missing.push(stored);
       stored += 1;
     }
   }
-  const users = commit.stream === 'users' ? { answered: commit.activeUsers ?? 0, active } : undefined;
+  const users = commit.stream === 'users' ? { answered: commit.activeUsers ?? 0, added: present.size - kept, active } : undefined;
   return lossOf({ missing, stored, setAside, ...(users && { users }) });
 }
 

@@ -4,6 +4,7 @@ import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import type { Stream } from '../../core/stream.ts';
+import { parseDoubt } from '../../judge/doubt.ts';
 import { isUnstableUnit } from '../../judge/notes.ts';
 import { readOrganizations, readUnits } from '../../warehouse/ledger.ts';
 import { type NameInFile, readNames } from '../../warehouse/organizations.ts';
@@ -214,9 +215,10 @@ async function candidatesFor({ warehouse, orgId = null, named }: DoubtScope): Pr
   return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
 }
 
-/** True for a doubted unit in the run's range. */
+/** True for a doubted unit in the run's range. Users who have left are only listed. */
 export function isDoubted(unit: LedgerUnit, request: PlanRequest): boolean {
-  return unit.state === 'doubted' && isInRange(unit, request);
+  const isLeaver = parseDoubt(unit.doubt, unit.doubtedAt)?.rule === 'leaver';
+  return unit.state === 'doubted' && !isLeaver && isInRange(unit, request);
 }
 
 /** True for a unit in the run's range whose answers go back and forth. */

@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../../schema/define.ts';
 import { columnsOf, decoderOf, pickerOf, TRAILING_COLUMNS } from '../../../schema/row.ts';
-import { activityDaily, activityDailyByClient, tokensDailyByModel } from '../../../schema/tables/daily.ts';
+import {
+  activityDaily,
+  activityDailyByClient,
+  tokensDailyByModel,
+  userDaily,
+} from '../../../schema/tables/daily.ts';
 import { GROUP_BY } from '../../contract/paths.ts';
 import { type RowCheck, rowCheck } from '../../contract/row-check.ts';
 import { MODEL_KEYS, TokensByModelRow } from '../../contract/shapes.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { ApiError, OverloadError } from '../../http/errors.ts';
+import { isLeaver } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import type { Seen } from '../../judge/watch.ts';
 import { decodeRows, type LedgerDay, type Values, type Warehouse } from '../../warehouse/port.ts';
@@ -179,7 +185,8 @@ export async function compareSettledDay(
 ): Promise<Seen> {
   if (contentSha256 === unit.contentSha256 || isStillIdle(unit, day)) return null;
   const trailing = await differsInTrailingOnly(warehouse, day);
-  return { sha256: contentSha256, by: 'rows', ...(trailing ? { trailing } : {}) };
+  const leaver = await differsByLeavers(warehouse, day);
+  return { sha256: contentSha256, by: 'rows', ...(trailing && { trailing }), ...(leaver && { leaver }) };
 }
 
 /**
@@ -197,6 +204,20 @@ function hasTrailing(tables: NormalizedDay['tables']): boolean {
   if (activity === undefined) return false;
   const trailing = pickerOf(activityDaily, columnsOf(activityDaily).filter(isTrailing));
   return decodeRows(activity).rows.some((row) => trailing(row).some((value) => (value ?? 0) !== 0));
+}
+
+/** True if a few users are gone from the day, nobody came, and the rows of the others are as they were. */
+async function differsByLeavers(
+  warehouse: Pick<Warehouse, 'rowsOf'>,
+  { orgId, unit: { stream, day }, tables }: NormalizedDay,
+): Promise<boolean> {
+  const answered = tables.find(({ table }) => table === userDaily);
+  if (stream !== 'users' || answered === undefined) return false;
+  const textOf = (row: Values) => JSON.stringify(row);
+  const stored = new Set((await warehouse.rowsOf(userDaily, { orgId, firstDay: day, lastDay: day })).map(textOf));
+  const rows = decodeRows(answered).rows.map(textOf);
+  const added = rows.filter((row) => !stored.has(row)).length;
+  return isLeaver({ gone: stored.size - (rows.length - added), stored: stored.size, added });
 }
 
 async function differsInTrailingOnly(

@@ -205,9 +205,9 @@ export class Watch {
       const rule = { stored: contentSha256, looksMin: this.#options.looksMin, now };
       const look =
         by === 'rows' ? lookAtRows(parseNotes(before), seen, rule) : lookAtSums(parseNotes(before), seen, now);
-      // A change of one day changes the counts over trailing days of the month after it.
+      // One changed day changes the counts over trailing days of a month, and somebody who leaves is gone from all days.
       const isFirst = by === 'rows' && parseNotes(before).looks === undefined && look.notes.looks !== undefined;
-      if (isFirst && seen?.trailing !== true) newly.add(day);
+      if (isFirst && seen?.trailing !== true && seen?.leaver !== true) newly.add(day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });

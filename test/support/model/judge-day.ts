@@ -1,4 +1,6 @@
 import { parseDoubt, type StandingDoubt } from '../../../src/judge/doubt.ts';
+import { equalLooks, LOOKS } from '../../../src/judge/looks.ts';
+import { parseNotes } from '../../../src/judge/notes.ts';
 import type { ModelCommit } from './memory.ts';
 import type { Nightly } from './nightly.ts';
 
@@ -16,11 +18,14 @@ export function judged(
   const present = new Set(content.keys);
   const missing = stored.flatMap((key, index) => (present.has(key) ? [] : [index]));
   const active = isActiveDue ? Number.POSITIVE_INFINITY : known;
-  const users = { answered: commit.activeUsers ?? 0, active };
+  const added = present.size - (stored.length - missing.length);
+  const users = { answered: commit.activeUsers ?? 0, added, active };
   const counts = { missing, stored: stored.length, setAside: 0 };
   const loss = rules.lossOf(stream === 'users' ? { ...counts, users } : counts);
   if (loss === null) return 'believe';
-  if (loss.rule === 'loss-of-users' && isActiveDue) return 'request-later';
+  if ((loss.rule === 'loss-of-users' || loss.rule === 'leaver') && isActiveDue) return 'request-later';
+  const isSeen = equalLooks(parseNotes(unit.watch), commit.contentSha256) >= LOOKS;
+  if (loss.rule === 'leaver' && isSeen) return 'believe';
   const standing = parseDoubt(unit.doubt, unit.doubtedAt);
   const isDecisive = standing === null || acceptsLoss || rules.isDue(standing, now);
   if (!isOwn && isDecisive) return 'request-alone';
