@@ -12,7 +12,7 @@ import { answersMax } from '../../support/suite/campaign-length.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const today = parseDay('2026-01-22');
-const WORLDS = answersMax(400, 40);
+const WORLDS = answersMax(150, 40);
 
 type Ledger = ReadonlyMap<string, string>;
 
