@@ -10,18 +10,7 @@ ATTW=@arethetypeswrong/cli@0.18.5
 PACKAGES_MAX=3
 KILOBYTES_MAX=6144
 
-work=$(mktemp -d)
-emulator=
-cleanup() {
-  [ -z "$emulator" ] || kill "$emulator" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap cleanup EXIT
-fail() {
-  printf '%s\n' "$*" >&2
-  exit 1
-}
-
+. scripts/emulator-beside.sh
 root=$PWD
 client=$root/$(npm run --silent pack:client)
 program=$work/$(npm pack --silent --pack-destination "$work")
@@ -36,9 +25,10 @@ if npm install --prefix "$work/tools" --no-audit --no-fund --ignore-scripts "$PU
   done
 else
   tail -3 "$work/log"
-  printf '\n!! SKIPPED: publint and attw cannot be installed\n\n'
+  skip 'publint and attw' 'They cannot be installed'
 fi
 
+start_emulator --today 2026-03-02 --users 20
 cd "$work/empty"
 printf '{"private": true, "type": "module"}\n' >package.json
 npm install --no-audit --no-fund "$client" >/dev/null
@@ -48,14 +38,6 @@ size=$(du -sk node_modules | cut -f1)
 [ "$size" -le "$KILOBYTES_MAX" ] || fail "the client takes $size KB"
 
 sed -n '/^```ts$/,/^```$/p' node_modules/daywalk-client/README.md | sed -n '2,/^```$/p' | sed '$d' >usage.ts
-cat >serve.mjs <<END
-import { startEmulator } from '$root/dist/src/emulator/index.js';
-const { url } = await startEmulator({ today: '2026-03-02', users: 20, apiKey: 'key-of-a-user' });
-console.log(url);
-END
-node serve.mjs >url &
-emulator=$!
-for _ in $(seq 100); do [ -s url ] && break || sleep 0.1; done
-API_KEY=key-of-a-user API_URL=$(cat url) node usage.ts >usage.txt
+API_KEY=$EMULATOR_KEY API_URL=$EMULATOR_URL node usage.ts >usage.txt
 grep -q '^2026-02-08 [0-9]' usage.txt || fail "the first program printed: $(cat usage.txt)"
 printf 'the client runs: %s package(s), %s KB\n' "$packages" "$size"

@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=$PWD/node_modules/.bin:$PATH
 . scripts/python-environment.sh
+. scripts/emulator-beside.sh
 root=$PWD
 
 PYTHON_CLIENT=openapi-python-client==0.29.1
@@ -15,32 +16,7 @@ HEY_API=(@hey-api/openapi-ts@0.99.0 zod@4.6.7)
 ORVAL=(orval@8.38.0)
 STEP_SECONDS_MAX=300
 
-work=$(mktemp -d)
-emulator=
-cleanup() {
-  [ -z "$emulator" ] || kill "$emulator" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap cleanup EXIT
-
-skip() { printf '\n!! SKIPPED: %s. %s\n\n' "$1" "$2"; }
-fail() {
-  printf 'FAILED: %s\n' "$*" >&2
-  exit 1
-}
-
-[ -f dist/src/cli/main.js ] || npm run build --silent
-node dist/src/cli/main.js emulate --port 0 --today 2026-06-01 >"$work/ready" &
-emulator=$!
-for _ in $(seq 100); do
-  [ -s "$work/ready" ] && break
-  sleep 0.1
-done
-[ -s "$work/ready" ] || fail 'the emulator did not start'
-field() { node -p "JSON.parse(require('node:fs').readFileSync('$work/ready', 'utf8')).$1"; }
-EMULATOR_URL=$(field url)
-EMULATOR_KEY=$(field apiKey)
-export EMULATOR_URL EMULATOR_KEY
+start_emulator --today 2026-06-01
 node -e 'fetch(process.env.EMULATOR_URL + "/openapi.json").then(async (answer) => process.stdout.write(await answer.text()))' \
   >"$work/openapi.json"
 

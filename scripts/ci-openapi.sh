@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=$PWD/node_modules/.bin:$PATH
 . scripts/python-environment.sh
+. scripts/emulator-beside.sh
 root=$PWD
 
 SCHEMATHESIS=schemathesis==4.32.5
@@ -12,31 +13,9 @@ REDOCLY=@redocly/cli@2.77.0
 SPECTRAL=@stoplight/spectral-cli@6.16.3
 STEP_SECONDS_MAX=300
 
-work=$(mktemp -d)
-emulator=
-cleanup() {
-  [ -z "$emulator" ] || kill "$emulator" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap cleanup EXIT
-
-skip() { printf '\n!! SKIPPED: %s. %s\n\n' "$1" "$2"; }
-fail() {
-  printf 'FAILED: %s\n' "$*" >&2
-  exit 1
-}
-
-[ -f dist/src/cli/main.js ] || npm run build --silent
-node dist/src/cli/main.js emulate --port 0 --today 2026-06-01 >"$work/ready" &
-emulator=$!
-for _ in $(seq 100); do
-  [ -s "$work/ready" ] && break
-  sleep 0.1
-done
-[ -s "$work/ready" ] || fail 'the emulator did not start'
-field() { node -p "JSON.parse(require('node:fs').readFileSync('$work/ready', 'utf8')).$1"; }
-DAYWALK_URL=$(field url)
-DAYWALK_KEY=$(field apiKey)
+start_emulator --today 2026-06-01
+DAYWALK_URL=$EMULATOR_URL
+DAYWALK_KEY=$EMULATOR_KEY
 DAYWALK_SEEN=$work/seen.json
 export DAYWALK_URL DAYWALK_KEY DAYWALK_SEEN
 

@@ -58,10 +58,10 @@ export function countPulls(
   file: ArchiveFile,
   { org, unit, at }: Omit<AnswerPlace, 'archive' | 'id'>,
 ): number {
-  const row = file
-    .prepare('SELECT count(*) FROM answers WHERE org = ? AND unit = ? AND at = ?')
+  const pulls = file
+    .prepare('SELECT count(*) FROM answers WHERE org = ? AND unit = ? AND at = ?', 'value')
     .get(org, unit, at);
-  return Array.isArray(row) ? Number(row[0]) : 0;
+  return Number(pulls);
 }
 
 /** The answers with IDs after one and up to another, in the order in which they were noted. */

@@ -130,12 +130,13 @@ export class ArchiveFile {
     }
   }
 
-  /** The prepared statement of `sql`. Reads return arrays in the order of the columns. */
-  prepare(sql: string): Statement<unknown[]> {
+  /** The prepared statement of `sql`. Reads return arrays in the order of the columns, or the only column as a `value`. */
+  prepare(sql: string, reads: 'rows' | 'value' = 'rows'): Statement<unknown[]> {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     const statement = this.db.prepare<unknown[]>(sql);
-    if (statement.reader) statement.raw();
+    if (reads === 'value') statement.pluck();
+    else if (statement.reader) statement.raw();
     this.#statements.set(sql, statement);
     return statement;
   }
@@ -215,8 +216,7 @@ export class ArchiveFile {
 
   /** The largest ID that a row of a table has had. */
   lastId(table: 'answers' | 'objects' = 'answers'): number {
-    const row = this.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(table);
-    return Array.isArray(row) ? Number(row[0]) : 0;
+    return Number(this.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?', 'value').get(table) ?? 0);
   }
 
   /**

@@ -51,8 +51,8 @@ export async function findDamage(file: ArchiveFile): Promise<Damage> {
 function knownObjects(file: ArchiveFile): Set<string> {
   const known = new Set(idsByDigest(file).keys());
   try {
-    for (const row of file.prepare('SELECT sha256 FROM objects INDEXED BY objects_sha256').iterate())
-      if (Array.isArray(row) && Buffer.isBuffer(row[0])) known.add(row[0].toString('hex'));
+    const digests = file.prepare('SELECT sha256 FROM objects INDEXED BY objects_sha256', 'value');
+    for (const sha256 of digests.iterate()) if (Buffer.isBuffer(sha256)) known.add(sha256.toString('hex'));
   } catch (error) {
     if (!isDamage(error)) throw error;
   }

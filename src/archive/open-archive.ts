@@ -89,10 +89,10 @@ async function decide(file: ArchiveFile, options: ArchiveOptions): Promise<void>
 /** Tells whether the process of a writer is alive. */
 export function isAliveIn(file: ArchiveFile): (writer: string) => boolean {
   return (writer) => {
-    const row = file.query('read', () =>
-      file.prepare('SELECT slot FROM writers WHERE writer = ?').get(writer),
+    const slot = file.query('read', () =>
+      file.prepare('SELECT slot FROM writers WHERE writer = ?', 'value').get(writer),
     );
-    return Array.isArray(row) && isTaken(file.path, Number(row[0]));
+    return slot !== undefined && isTaken(file.path, Number(slot));
   };
 }
 

@@ -47,7 +47,7 @@ export const gettingStartedCommands: readonly Command[] = [
     name: 'emulate',
     summary: 'serves the whole API on this machine, with generated data',
     description:
-      'Serves the whole API, by default on loopback only, with data generated from the seed. When it is ready, it prints ' +
+      'Serves every endpoint of the API with data generated from the seed, on loopback unless --host is given. When it is ready, it prints ' +
       'one JSON line with url, apiKey and orgId. A browser shows its state at this URL. It runs until it is stopped.',
     uses: usesOf('emulator'),
     flags: {

@@ -67,7 +67,7 @@ export const warehouseCommands: readonly Command[] = [
     group: archiveGroup,
     summary: 'reads every answer and every object, and compares them with their checksums',
     description:
-      'Reads the whole archive: every answer with its checksum, every object with its SHA-256, and every page of the file. Exit ' +
+      'Checks every answer of the archive against its checksum, every object against its SHA-256, and every page of the file. Exit ' +
       'code 5 if something is damaged or missing, with the units that cannot be replayed. A run may write meanwhile.',
     uses: usesOf('archive'),
     flags: { ...jsonFlag },
