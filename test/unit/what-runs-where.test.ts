@@ -37,7 +37,7 @@ const FILES: readonly TestFile[] = globSync('test/**/*.test.ts', { cwd: ROOT }).
 
 /** The scripts that a shell text starts, and those that they start. */
 function started(text: string): string[] {
-  const names = [...text.matchAll(/^[^#\n]*\bnpm (?:run )?(test(?::[\w:]+)?)/gm)].map(
+  const names = [...text.matchAll(/^(?!step )[^#\n]*\bnpm (?:run )?(test(?::[\w:]+)?)/gm)].map(
     ([, name = '']) => name,
   );
   return names.flatMap((name) =>
@@ -67,7 +67,7 @@ function selects(filter: string, tags: readonly string[]): boolean {
 }
 
 /** The sets of tags that a test may have beside those of its file. */
-const SETS = [[], ['postgresql'], ['ci/variant'], ['ci/again', 'postgresql'], ['ci/upkeep']];
+const SETS = [[], ['postgresql'], ['ci/variant'], ['ci/again', 'postgresql'], ['ci/rare'], ['ci/upkeep']];
 
 describe('what runs where', () => {
   const inCi = started(readFileSync(join(ROOT, '.ci/run'), 'utf8'));
@@ -78,13 +78,25 @@ describe('what runs where', () => {
   });
 
   test('.ci/run runs every test: in npm test, or in a script of its own', () => {
-    expect(inCi).toContain('test');
     const left = FILES.flatMap((file) =>
       SETS.filter((tags) => !inCi.some((script) => runs(script, file, tags))).map(
         (tags) => `${file.path} ${tags.join(' ')}`,
       ),
     );
     expect(left).toEqual([]);
+  });
+
+  test('.ci/run runs what npm test runs, units first and once', () => {
+    expect(inCi).toEqual(expect.arrayContaining(['test:unit', 'test:behaviour']));
+    expect(inCi).not.toContain('test');
+    const different = FILES.flatMap((file) => SETS.map((tags) => ({ file, tags }))).filter(
+      ({ file, tags }) =>
+        runs('test', file, tags) !==
+        ['test:unit', 'test:behaviour'].some((script) => runs(script, file, tags)),
+    );
+    expect(
+      different.filter(({ file, tags }) => tags.length === 0 || !file.projects.includes('unit')),
+    ).toEqual([]);
   });
 
   test('npm run test:rest runs what npm test leaves out of the behaviours, and nothing else', () => {

@@ -27,7 +27,9 @@ onEachDatabase((database) => {
     expect(news().slice(1)).toEqual([['- research run-failed']]);
   });
 
-  it('reports the missing days of an organization whose key is refused, by its name', async () => {
+  it('reports the missing days of an organization whose key is refused, by its name', {
+    tags: 'ci/again',
+  }, async () => {
     const rig = await createOrganizationsRig(['research', 'sales'], database);
     const webhook = await receiver();
     const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };

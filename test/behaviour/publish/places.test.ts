@@ -110,7 +110,9 @@ describe('the folder of a lake', () => {
 });
 
 describe('a disk', () => {
-  test('that is full ends a publish with exit code 6 and the path; existing files stay whole, and the next publish continues', async () => {
+  test('that is full ends a publish with exit code 6 and the path; existing files stay whole, and the next publish continues', {
+    tags: 'ci/again',
+  }, async () => {
     const warehouse = await filled();
     const { lake } = await lakeOf(warehouse.path);
     const before = await rowsIn(lake, tables.tokensDailyByModel);

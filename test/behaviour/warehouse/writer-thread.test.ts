@@ -100,7 +100,7 @@ describe('the thread that writes', () => {
     expect(begun).toEqual([]);
   });
 
-  it('is not needed if the process may not start threads', async () => {
+  it('is not needed if the process may not start threads', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ users: 250 });
     const { code, stderr } = await daywalk(['run'], { env: envOf(rig), nodeArgs: WITHOUT_THREADS });
     expect(code, stderr).toBe(0);
