@@ -57,7 +57,7 @@ test('another seed gives another organization', async () => {
   expect((await users(one)).filter((id) => others.has(id))).toEqual([]);
 });
 
-test('once its numbers are final, a day does not depend on today', async () => {
+test('once its numbers are final, a day does not depend on today', { tags: 'ci/rare' }, async () => {
   const early = await probe({ today: shiftDay(DAY, 1) });
   const late = await probe({ today: shiftDay(DAY, 200) });
   for (const stream of ['tokens', 'tools', 'activity', 'productivity'] as const) {

@@ -26,6 +26,7 @@ describe('a plain answer and a grouped one', () => {
 
   testVariants(PAIRS)(
     'of /%s are two named types, the plain one first, and neither matches the other',
+    { tags: 'ci/again' },
     async (stream, plain, grouped) => {
       // Half of the metrics are null and half are absent, as a service may leave them out.
       const distorted = await probe({ quirks: { nullMetrics: 0.5 } });

@@ -184,6 +184,7 @@ onEachDatabase((database) => {
     ];
     testVariants([{ mode: 'keep' }, ...policies] as const)(
       'from files that a drain has left, which name an address that was never stored: $mode',
+      { tags: 'ci/rare' },
       async (emails) => {
         const rig = await archivedRig(SMALL, database, { emails });
         await rig.run();

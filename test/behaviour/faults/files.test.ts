@@ -126,7 +126,7 @@ onDatabase(sqlite, () => {
   });
 
   describe('F1: a warehouse that disappears during a run', () => {
-    test('F1: when it is removed, the run exits with 6', async () => {
+    test('F1: when it is removed, the run exits with 6', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(sqlite);
       const { code, stdout, stderr } = await disturbed(rig, () => rmSync(rig.path));
       expect(code, stderr).toBe(6);

@@ -45,7 +45,7 @@ onEachDatabase((database) => {
     expect([code, ...organizations.map(({ report }) => report?.rowsWritten)]).toEqual([0, 0, 0]);
   });
 
-  it('asks whose key it is even if only readiness is requested', async () => {
+  it('asks whose key it is even if only readiness is requested', { tags: 'ci/rare' }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     await rig.run();
     const before = await rig.stored();

@@ -64,7 +64,7 @@ onEachDatabase((database) => {
 
 test(
   'after SIGTERM the other organizations are not started, and the report says so',
-  { tags: 'ci/rare' },
+  { tags: 'ci/rare', timeout: 120_000 },
   async () => {
     const rig = await createOrganizationsRig(['a', 'b'], sqlite);
     rig.emulators[0]?.setLatency(20);

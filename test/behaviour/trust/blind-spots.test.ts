@@ -139,7 +139,9 @@ test('a difference that once changed no row is followed up again after two weeks
   expect(await value(warehouse, toolCalls('2026-01-28'))).toBe(99);
 });
 
-test('a user who disappeared and is no longer counted as active is no loss when the day is reopened', async () => {
+test('a user who disappeared and is no longer counted as active is no loss when the day is reopened', {
+  tags: 'ci/rare',
+}, async () => {
   const { warehouse, nights } = await filled();
   const [{ user_id: leaver } = {}] = await warehouse.place.query<{ user_id: string }>(
     "SELECT user_id FROM user_daily WHERE date = '2026-01-28' ORDER BY user_id LIMIT 1",

@@ -147,7 +147,7 @@ describe('on SQLite', () => {
       expect(await rig.column('SELECT user_id FROM user_daily ORDER BY 1')).toEqual(users);
     });
 
-    test('--accept-loss accepts only what was doubted before', async () => {
+    test('--accept-loss accepts only what was doubted before', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20'], { users: 40 });
       lie(rig, { lateDays: { users: [YOUNG] } });
       const first = await rig.run({ now: NIGHT, acceptLoss: true });

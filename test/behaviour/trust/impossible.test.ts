@@ -138,6 +138,7 @@ onEachDatabase((database) => {
 
     testVariants(['numerator', 'denominator'])(
       'the %s of a criterion: the stored criteria of a report stay',
+      { tags: 'ci/rare' },
       async (name) => {
         const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 3, reports: 4 });
         const criteria = () =>
@@ -186,7 +187,7 @@ const HONEST: readonly Partial<Quirks>[] = [
 ];
 
 describe('on SQLite', () => {
-  testVariants(HONEST)('an honest service is never held: %j', async (quirks) => {
+  testVariants(HONEST)('an honest service is never held: %j', { tags: 'ci/rare' }, async (quirks) => {
     const rig = await createRig({ today: NIGHT, users: 25, reports: 5, quirks }, { database: sqlite });
     for (const night of ['2026-02-17', '2026-02-18']) {
       expect((await rig.run({ now: parseDay(night) })).report.exitCode).toBe(0);

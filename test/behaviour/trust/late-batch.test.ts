@@ -57,7 +57,9 @@ onEachDatabase((database) => {
   });
 
   describe('L2: a settled day that is restated', () => {
-    test('within 31 days is found in the second night, and one wrong night changes nothing', async () => {
+    test('within 31 days is found in the second night, and one wrong night changes nothing', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });

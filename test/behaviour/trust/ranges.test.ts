@@ -50,6 +50,7 @@ describe('on SQLite', () => {
   describe('L4: a range answer that leaves out requested data', () => {
     testVariants(['middle', 'users', 'user-days', 'all'] as const)(
       'drops %s: what is missing is requested alone, and nothing is lost',
+      { tags: 'ci/rare' },
       async (drop) => {
         const rig = await nightsOf(sqlite, { users: 40 });
         lie(rig, { ranges: { drop } });
