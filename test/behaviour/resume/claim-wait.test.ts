@@ -88,9 +88,13 @@ onDatabase(postgres, () => {
       rig.emulator.resetJournal();
       rig.emulator.setRules([{ match: { stream }, action: { type: 'delay', ms: 1_500 } }]);
       const running = rig.run({ ...asked, clock: hurriedClock(`${TODAY}T03:00:00Z`, 600) });
-      const requested = () => rig.emulator.journal().recent.filter(({ query }) => query.includes(`startDate=${day}`));
+      const requested = () =>
+        rig.emulator.journal().recent.filter(({ query }) => query.includes(`startDate=${day}`));
       await expect.poll(requested, { interval: 20, timeout: 20_000 }).toHaveLength(1);
-      await commitDay(rival, commitOf({ orgId, day, stream, rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }));
+      await commitDay(
+        rival,
+        commitOf({ orgId, day, stream, rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }),
+      );
       const ran = await running;
       expect(ran.report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0 });
       expect(warningsOf(ran)).toEqual([]);

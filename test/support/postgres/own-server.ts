@@ -1,5 +1,6 @@
 // A separate process: runs a PostgreSQL server in a temporary folder until its standard input ends,
-// also when its parent dies. The arguments are the folder of the binaries and settings that replace the ones here.
+// also when its parent dies. The arguments are the folder of the binaries, the URL of the server of which it is a standby or
+// nothing, and settings that replace the ones here.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -27,7 +28,7 @@ interface Identity {
   readonly gid: number;
 }
 
-const [binaries = '', ...replacing] = process.argv.slice(2);
+const [binaries = '', primary = '', ...replacing] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'daywalk-postgres-'));
 let server: ChildProcess | undefined;
 
@@ -45,7 +46,8 @@ async function serve(): Promise<void> {
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (identity !== undefined) for (const path of [folder, data]) chownSync(path, identity.uid, identity.gid);
-  initialize(data, identity);
+  if (primary === '') initialize(data, identity);
+  else copyPrimary(data, identity);
   const port = await freePort();
   // The last value of a setting counts.
   const settings = [...CONFIGURATION, ...replacing].flatMap((setting) => ['-c', setting]);
@@ -84,6 +86,12 @@ function initialize(data: string, identity: Identity | undefined): void {
   if (initdb(['--locale-provider=icu', '--icu-locale=en']).status === 0) return;
   const { status, stderr, error } = initdb([]);
   if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`);
+}
+
+/** A standby begins as a copy of its primary, and follows it. */
+function copyPrimary(data: string, identity: Identity | undefined): void {
+  const options = ['-d', primary, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
+  execFileSync(join(binaries, 'pg_basebackup'), options, { ...identity, cwd: folder, env: environment() });
 }
 
 /** Nothing of this process's own settings of PostgreSQL, such as PGDATA. */
