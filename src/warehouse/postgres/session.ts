@@ -87,6 +87,11 @@ export class PostgresSession {
     return this.#queue.add(() => this.#transact(doing, work, 'REPEATABLE READ'));
   }
 
+  /** How long a read of another connection waits for a lost server. */
+  patience(): Patience {
+    return new Repetition(this.clock, () => this.#stoppedAtMs);
+  }
+
   /**
    * Makes sure that no other client shares this session, before anything is claimed in it: a second connection sets
    * up a session, which must not change this one. If the server allows no second connection, the check proves nothing.
@@ -260,8 +265,13 @@ const CONNECT_MS_MIN = 1_000;
 /** How many times a transaction is repeated because of conflicts with others. */
 const CONFLICTS_MAX = 5;
 
+/** Says whether work whose connection was lost may begin again, after a pause. */
+export interface Patience {
+  mayFollowLoss(): Promise<boolean>;
+}
+
 /** Limits the repetitions of one transaction. */
-class Repetition {
+class Repetition implements Patience {
   readonly #clock: Clock;
   readonly #stoppedAtMs: () => number;
   #sinceMs: number | undefined;

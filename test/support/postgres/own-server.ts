@@ -31,12 +31,16 @@ interface Identity {
 const [binaries = '', primary = '', ...replacing] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'daywalk-postgres-'));
 let server: ChildProcess | undefined;
+let begin = (): void => undefined;
 
 process.on('exit', () => {
   server?.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 });
-process.stdin.resume().on('end', () => void end());
+process.stdin.on('data', (told) => {
+  if (String(told).includes('restart')) void restart();
+});
+process.stdin.on('end', () => void end());
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
 
 await serve();
@@ -51,14 +55,18 @@ async function serve(): Promise<void> {
   const port = await freePort();
   // The last value of a setting counts.
   const settings = [...CONFIGURATION, ...replacing].flatMap((setting) => ['-c', setting]);
-  server = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
-    ...identity,
-    cwd: folder,
-    env: environment(),
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  // It ends by itself only after an error, which it has printed.
-  server.on('exit', () => process.exit(1));
+  begin = () => {
+    const started = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+      ...identity,
+      cwd: folder,
+      env: environment(),
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    // It ends by itself only after an error, which it has printed.
+    started.on('exit', () => process.exit(1));
+    server = started;
+  };
+  begin();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await ready(url);
   process.stdout.write(`${JSON.stringify({ url })}\n`);
@@ -117,10 +125,19 @@ async function ready(url: string): Promise<void> {
 
 /** Its data are of no use any more, so it need not shut down in order. */
 async function end(): Promise<void> {
-  server?.removeAllListeners('exit');
-  if (server !== undefined && server.exitCode === null) {
-    server.kill('SIGQUIT');
-    await once(server, 'exit');
-  }
+  await stop();
   process.exit();
+}
+
+/** Ends the server at once, as a power cut does, and starts it again. */
+async function restart(): Promise<void> {
+  await stop();
+  begin();
+}
+
+async function stop(): Promise<void> {
+  server?.removeAllListeners('exit');
+  if (server === undefined || server.exitCode !== null) return;
+  server.kill('SIGQUIT');
+  await once(server, 'exit');
 }

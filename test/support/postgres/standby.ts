@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { newestInstalled } from './binaries.ts';
+import { executeAlone as execute } from './execute-alone.ts';
 import { keepProcess } from './kept-process.ts';
 import { postgresProxy } from './proxy.ts';
 
@@ -39,14 +39,4 @@ export async function startPair(): Promise<Pair | undefined> {
       await execute(standby.url, 'SELECT pg_promote()');
     },
   };
-}
-
-async function execute(url: string, sql: string): Promise<readonly unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }
