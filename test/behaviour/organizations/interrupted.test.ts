@@ -62,25 +62,23 @@ onEachDatabase((database) => {
   });
 });
 
-test(
-  'after SIGTERM the other organizations are not started, and the report says so',
-  { tags: 'ci/rare', timeout: 120_000 },
-  async () => {
-    const rig = await createOrganizationsRig(['a', 'b'], sqlite);
-    rig.emulators[0]?.setLatency(20);
-    const running = start(rig);
-    await isUnderWay(rig, 0);
-    running.child.kill('SIGTERM');
-    const { code, stdout } = await running.ended;
-    expect(code).toBe(143);
-    expect(JSON.parse(stdout).organizations).toMatchObject([
-      { name: 'a', exitCode: 143, error: null },
-      { name: 'b', exitCode: 143, report: null, error: { message: 'stopped by SIGTERM' } },
-    ]);
-    expect(rig.emulators[1]?.journal().requests).toBe(0);
-  },
-  60_000,
-);
+test('after SIGTERM the other organizations are not started, and the report says so', {
+  tags: 'ci/rare',
+  timeout: 60_000,
+}, async () => {
+  const rig = await createOrganizationsRig(['a', 'b'], sqlite);
+  rig.emulators[0]?.setLatency(20);
+  const running = start(rig);
+  await isUnderWay(rig, 0);
+  running.child.kill('SIGTERM');
+  const { code, stdout } = await running.ended;
+  expect(code).toBe(143);
+  expect(JSON.parse(stdout).organizations).toMatchObject([
+    { name: 'a', exitCode: 143, error: null },
+    { name: 'b', exitCode: 143, report: null, error: { message: 'stopped by SIGTERM' } },
+  ]);
+  expect(rig.emulators[1]?.journal().requests).toBe(0);
+});
 
 onDatabase(postgres, () => {
   it('is shared by two workers, who agree on every name', async () => {
