@@ -7,7 +7,9 @@ import { createOrganizationsRig } from '../../support/organizations/organization
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
-  it('names the organization of an incident, which the run of another organization does not end', async () => {
+  it('names the organization of an incident, which the run of another organization does not end', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['research', 'sales'], database);
     const webhook = await receiver();
     const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };

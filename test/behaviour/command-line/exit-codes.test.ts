@@ -213,7 +213,7 @@ describe('a defect', () => {
     expect(stderr).not.toContain(CANARY);
   });
 
-  test('shows its stack on request, still without the key', async () => {
+  test('shows its stack on request, still without the key', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ latencyMs: 2_000 });
     const env = withKeyFile(rig, { DAYWALK_DEBUG: '1', DAYWALK_LOG: 'pretty' });
     const { code, stderr } = await daywalk(['run'], { env, nodeArgs: sabotage });

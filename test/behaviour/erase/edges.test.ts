@@ -168,7 +168,7 @@ onEachDatabase((database) => {
       expect(certificate.published).toEqual([directory]);
     });
 
-    test('replaces the person in a file of budgets too', async () => {
+    test('replaces the person in a file of budgets too', { tags: 'ci/rare' }, async () => {
       const { rig, user, found } = await exported(database);
       await eraseFrom(rig, { user });
       const folder = tempDir();

@@ -151,7 +151,9 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('with hook events, before the erasure or after it, and none is stored twice', async () => {
+    test('with hook events, before the erasure or after it, and none is stored twice', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, spool, user, email, found, erase } = await erasable(database);
       const settings = { ...rig.settings, spool };
       const event = {

@@ -119,7 +119,7 @@ onEachDatabase((database) => {
       expect(report.unitsDone).toBe(DAYS * 4 + 1);
     });
 
-    test('a service that is down ends the run within bounded requests', async () => {
+    test('a service that is down ends the run within bounded requests', { tags: 'ci/again' }, async () => {
       const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(503, {})]);
       const before = requestsOf(rig).length;

@@ -218,7 +218,7 @@ describe('the thread that writes', () => {
     ]);
   });
 
-  it('ends the run when it fails, and loses no stored row', async () => {
+  it('ends the run when it fails, and loses no stored row', { tags: 'ci/rare' }, async () => {
     const { warehouse, thread } = await withThread();
     const commit = commitDay(warehouse, day('2026-02-03', rowsOf(40_000)));
     await thread.terminate();
