@@ -15,7 +15,7 @@ testVariants([
     'metric',
     [
       'metric',
-      'published_autonomy_ratio_p50',
+      'published_dau',
       '--by',
       'date',
       '--from',
