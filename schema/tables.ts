@@ -116,5 +116,13 @@ export const contentTables: readonly AnyTable[] = allTables.filter((table) => CO
 /** The tables that cannot be recomputed from others: all but the rollups. */
 export const sourceTables: readonly AnyTable[] = allTables.filter((table) => table.role !== 'rollup');
 
+/**
+ * The tables that are never published: with the keys of the pseudonyms, readers could test addresses against them, and a record in
+ * quarantine is raw.
+ */
+export const unpublishedTables: readonly AnyTable[] = [erased, exportState, quarantine];
+
 /** The tables of a lake: the sources, and the teams of users, which a reader could not compute without much work. */
-export const publishedTables: readonly AnyTable[] = [...sourceTables, tables.userTeams];
+export const publishedTables: readonly AnyTable[] = [...sourceTables, tables.userTeams].filter(
+  (table) => !unpublishedTables.includes(table),
+);

@@ -63,10 +63,6 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
     'copy to a new destination, or pass --replace to make this one equal and delete these rows',
   'log-cannot-shrink':
     'end the transaction of that program, or let it read a copy made with daywalk publish --sqlite',
-  'copy-instead':
-    'daywalk copy --to FILE makes a SQLite warehouse of it; a second copy moves only what has changed',
-  'publish-onto-warehouse': 'name another file with --sqlite',
-  'publish-onto-other-file': 'name a new file with --sqlite, or remove this one first',
   'lake-not-a-folder': 'name a folder with --parquet; it is created if it does not exist',
   'lake-folder-taken': 'name a new or an empty folder with --parquet',
   'lake-is-foreign': 'name a new folder with --parquet',

@@ -21,7 +21,6 @@ export {
   type LockOptions,
   MUCH_WRITTEN_ROWS,
   type RunLock,
-  type SavedCopy,
   type ScanScope,
   type Warehouse,
 } from './warehouse.ts';

@@ -14,6 +14,7 @@ import { useDemo } from '../../support/bi/demo.ts';
 import { rowDifferences } from '../../support/bi/equal-rows.ts';
 import { useBrowser } from '../../support/browser/browser.ts';
 import { leftOut } from '../../support/suite/left-out.ts';
+import { publishFrom } from '../../support/publish/publish-from.ts';
 
 const PERIOD = { from: parseDay('2026-08-03'), until: parseDay('2026-10-20') };
 const CHOSEN = `first_day=${PERIOD.from}&last_day=${PERIOD.until}`;
@@ -29,7 +30,7 @@ describe('the real Datasette', leftOut(DATASETTE === null ? NO_DATASETTE : null)
     const directory = join(folder, 'datasette');
     await writeBi({ target: 'datasette', directory });
     const database = join(directory, 'daywalk.db');
-    await use((warehouse) => warehouse.saveCopy(database));
+    await use(({ location }) => publishFrom(location, { sqlite: database }));
     const path = join(directory, 'metadata.json');
     metadata = readMetadata(path);
     server = await serveDatasette(DATASETTE ?? '', { database, metadata: path });

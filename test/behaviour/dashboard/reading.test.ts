@@ -20,6 +20,7 @@ import {
 } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 import { sqlite, sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
+import { publishFrom } from '../../support/publish/publish-from.ts';
 
 const WEEK = '/?from=2026-02-02&until=2026-02-08';
 const clock = new FakeClock();
@@ -113,7 +114,7 @@ describe('the dashboard of a SQLite file', () => {
     renameSync(`${place.location}.old`, place.location);
     expect((await served.ask(WEEK)).status).toBe(200);
     const copy = sqlitePlace(tempFile());
-    await (await open(other)).saveCopy(copy.location);
+    await publishFrom(other.location, { sqlite: copy.location });
     copyFileSync(copy.location, place.location);
     expect((await served.ask(WEEK)).body).toContain('value="36"');
   });

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { sourceTables } from '../../../schema/tables.ts';
+import { allTables, unpublishedTables } from '../../../schema/tables.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
@@ -34,16 +34,18 @@ async function filled() {
 const copyTo = (warehouse: string, sqlite: string) => publishFrom(warehouse, { sqlite });
 
 describe('a published copy', () => {
-  test('has every row of every table, the ledger too, and opens as a warehouse', async () => {
+  test('has every row of every published table, the ledger and the rollups too, and opens as a warehouse', async () => {
     const rig = await exportedRig({ users: 20, reports: 8 });
     const copy = tempFile('bi.db');
     const { sqlite, parquet } = await copyTo(rig.path, copy);
     expect(parquet).toBeNull();
     expect(sqlite).toEqual({ path: copy, bytes: statSync(copy).size });
-    for (const { name, key } of sourceTables) {
+    for (const table of allTables) {
+      const { name, key } = table;
       const rows = (path: string) => query(path, `SELECT * FROM ${name} ORDER BY ${key.join(', ')}`);
-      expect(rows(copy), name).toEqual(rows(rig.path));
+      expect(rows(copy), name).toEqual(unpublishedTables.includes(table) ? [] : rows(rig.path));
     }
+    expect(query(copy, 'PRAGMA freelist_count')).toEqual([{ freelist_count: 0 }]);
     expect(query(copy, 'SELECT COUNT(*) AS n FROM daily_overview')[0]?.['n']).toBeGreaterThan(20);
     expect((await digestOf(await openTemporary(copy))).warehouse).toBe(await rig.digest());
   });
@@ -124,7 +126,7 @@ describe('a copy is refused with exit code 2, and nothing changes,', () => {
   };
 
   test('at the path of the warehouse itself, by any name', async () => {
-    await refused((place, warehouse) => symlinkSync(warehouse, place), /the warehouse itself/);
+    await refused((place, warehouse) => symlinkSync(warehouse, place), / is .* itself/);
   });
 
   test('at a hard link to the warehouse', async () => {
@@ -156,7 +158,7 @@ describe('a copy is refused with exit code 2, and nothing changes,', () => {
     await refused(async (place, warehouse) => {
       await copyTo(warehouse, place);
       writeFileSync(`${place}-wal`, '');
-    }, /another program writes to the copy: there is .*-wal/);
+    }, /another program writes to .*: there is .*-wal/);
   });
 });
 
@@ -208,7 +210,7 @@ describe('a copy that cannot be written', () => {
     expect(await firstLine(holder)).toBe('true');
     expect(await thrownBy(copyTo(path, copy))).toMatchObject({
       exitCode: 75,
-      message: `another publish writes ${copy}`,
+      message: `another process writes ${copy}`,
     });
     holder.child.kill('SIGKILL');
     await holder.ended;

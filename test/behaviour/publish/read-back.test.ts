@@ -97,10 +97,8 @@ describe('a lake, read by DuckDB', () => {
     }
     const without = parquet?.tables.filter(({ rows }) => rows === 0).map(({ table }) => table);
     expect(without).toEqual([
-      'quarantine',
       'schema_drift',
       'organizations',
-      'erased',
       'people',
       'prices',
       'budgets',

@@ -47,7 +47,6 @@ describe('the remedy of a failure', () => {
 
   test.each([
     ['log-cannot-shrink', 'daywalk publish --sqlite'],
-    ['copy-instead', 'daywalk copy --to FILE'],
   ] as const)('of the reason %s is a command with the flag that it needs', (reason, command) => {
     expect(hintOf({ hint: undefined, reason })).toContain(command);
   });
