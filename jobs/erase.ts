@@ -11,12 +11,12 @@ import { countOthers, findSubjects, type Person } from '../src/erase/find-subjec
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
-import { erasedOrganization, readErased, type Subject } from '../src/erased/index.ts';
+import { erasedOrganization, noteErasures, readErased, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { ErasedPeople, privacyOf } from '../src/privacy/index.ts';
+import { ErasedPeople, NOBODY, privacyOf } from '../src/privacy/index.ts';
 import { checkEmailSalt, readArchives, readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
@@ -69,6 +69,8 @@ export function erasePerson(
       const options = await erasureOptions(warehouse, settings, { clock, signal });
       const { dropsDamaged = false } = request;
       for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
+      // A file that cannot be written is found before anything is changed.
+      if (options.erasures !== null && !request.isDryRun) noteErasures(options.erasures, NOBODY);
       const optionsOf = (orgId: string): ErasureOptions => ({ ...options, dropsDamaged, orgId });
       const pending = await readPlan(warehouse);
       const resumed =
@@ -93,7 +95,7 @@ export async function erasureOptions(
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<Omit<ErasureOptions, 'orgId'>> {
   return {
-    ...{ warehouse, clock, signal, spool: spoolOf(settings) },
+    ...{ warehouse, clock, signal, spool: spoolOf(settings), erasures: settings.erasures },
     archives: await archivesToSweep(warehouse, settings),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
     stored: (email) => privacyOf(settings.emails).email(email) ?? email,

@@ -23,7 +23,7 @@ import {
   type UnitPair,
   unitPairs,
 } from './sides.ts';
-import { sourceWithoutErased } from './source-without-erased.ts';
+import { type DecidedSince, sourceWithoutErased } from './source-without-erased.ts';
 
 /** Who was erased, and the keys of that list: a run on a copy that a kill has left unfinished must know them. */
 const FIRST = [tables.exportState, tables.erased] as const;
@@ -48,6 +48,8 @@ interface CopyWork extends Sides {
   readonly lock: RunLock;
   /** Make the destination equal even if it loses rows, and compare every row. */
   readonly replace: boolean;
+  /** The source is a backup, and what has been decided since is applied to it. @default it is a warehouse in use */
+  readonly since?: DecidedSince | undefined;
   readonly clock: Clock;
   readonly observe: CopyObserver;
 }
@@ -56,7 +58,7 @@ interface CopyWork extends Sides {
  * Makes the destination hold what the source holds, then compares the two. Call inside a snapshot of the source. It may be
  * repeated, also after a kill at any instant: rows that are equal are not written again.
  * @throws {UsageError} when the destination holds something that the source lacks, unless `replace` is set.
- * @throws {BusyError} while an erasure on either side is not complete.
+ * @throws {BusyError} while an erasure on either side is not complete; in a backup it may be.
  */
 export async function copyAll(
   given: Omit<CopyWork, 'source'> & { readonly source: Warehouse },
@@ -211,8 +213,11 @@ async function hashTable(warehouse: Pick<Source, 'scan'>, table: AnyTable, signa
 async function expectNoErasure({
   source,
   destination,
-}: Record<'source' | 'destination', Pick<Warehouse, 'select' | 'location'>>): Promise<void> {
-  for (const warehouse of [source, destination]) {
+  since,
+}: Record<'source' | 'destination', Pick<Warehouse, 'select' | 'location'>> &
+  Pick<CopyWork, 'since'>): Promise<void> {
+  // Whoever restores a backup completes the erasure there.
+  for (const warehouse of since === undefined ? [source, destination] : [destination]) {
     if ((await pendingErasures(warehouse)).length === 0) continue;
     throw new BusyError(`an erasure in ${warehouse.location} is not complete; nothing was copied`, {
       hint: 'wait for it to end; if it was interrupted, repeat it there',

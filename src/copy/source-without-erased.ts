@@ -12,14 +12,15 @@ import {
   erasedOrganization,
   joinLists,
   readErased,
+  rowScrubber,
   rowSweeper,
   sweptTable,
   textColumnsOf,
   withSubjects,
 } from '../erased/index.ts';
-import type { ScanScope, Warehouse } from '../port/index.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
-import { ARCHIVES, joinPlaces, PUBLISHED } from '../records/index.ts';
+import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
+import { type ErasedList, ErasedPeople, NOBODY, type Privacy } from '../privacy/index.ts';
+import { ARCHIVES, ERASURE, joinPlaces, PUBLISHED } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
 import { inTurns, type Source, sourceOf } from './sides.ts';
@@ -27,9 +28,18 @@ import { inTurns, type Source, sourceOf } from './sides.ts';
 /** Each round finds further addresses of the erased; more rounds than anyone has addresses beside addresses. */
 const ROUNDS_MAX = 10;
 
+/** What was decided since a backup was taken. */
+export interface DecidedSince {
+  /** Everyone who was erased, as far as it is known. */
+  readonly erased: ErasedList;
+  /** How email addresses are stored now; null if they are kept. */
+  readonly privacy: Privacy | null;
+}
+
 interface Given {
   readonly source: Warehouse;
   readonly stored: Warehouse;
+  readonly since?: DecidedSince | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly observe: CopyObserver;
@@ -42,16 +52,18 @@ interface Given {
 export async function sourceWithoutErased({
   source,
   stored,
+  since,
   clock,
   signal,
   observe,
 }: Given): Promise<Source> {
   const [theirs, kept] = [await readErased(source), await readErased(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
-  let list = joinLists(theirs, kept);
-  if (await knowsAll(source, stored)) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list));
+  let list = joinLists(theirs, joinLists(kept, since?.erased ?? NOBODY));
+  const isClean = since === undefined ? await knowsAll(source, stored) : await isSwept(source, list, since);
+  if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list));
   for (let round = 1; ; round += 1) {
-    const units = await ErasedUnits.read(sourceOf(source), list, signal);
+    const units = await ErasedUnits.read(sourceOf(source), { list, privacy: since?.privacy ?? null, signal });
     const before = list.entries.length;
     for (const { orgId, value } of units.learned)
       list = withSubjects(list, orgId, [{ kind: 'email', value }], clock.now());
@@ -68,6 +80,16 @@ export async function sourceWithoutErased({
 async function knowsAll(source: Warehouse, stored: Warehouse): Promise<boolean> {
   const known = new Set(await sweptIn(source));
   return (await sweptIn(stored)).every((hmac) => known.has(hmac));
+}
+
+/** True if nothing was decided since a backup was taken that its rows do not show. */
+async function isSwept(
+  source: Warehouse,
+  { entries }: ErasedList,
+  { privacy }: DecidedSince,
+): Promise<boolean> {
+  const known = new Set(await sweptIn(source));
+  return privacy === null && entries.every(({ subjectHmac }) => known.has(subjectHmac));
 }
 
 /** Others are on the list because an archive or a run has added them. */
@@ -142,11 +164,11 @@ class OwnRows {
     const others = theirs.filter((row) => !this.#isOwn(row));
     const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
     const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
-    const published = this.#state.get(PUBLISHED);
+    const own = [PUBLISHED, RESTORING].map((name) => this.#state.get(name)).filter((row) => row !== undefined);
     const { keys } = this.#list;
     return [
       ...others,
-      ...(published === undefined ? [] : [published]),
+      ...own,
       ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
       ...(keys.length === 0
         ? []
@@ -155,7 +177,7 @@ class OwnRows {
   }
 
   #isOwn(row: Values): boolean {
-    return [ARCHIVES, PUBLISHED, ERASED_KEYS].some((name) => isNamed(name)(row));
+    return [ARCHIVES, PUBLISHED, RESTORING, ERASED_KEYS].some((name) => isNamed(name)(row));
   }
 }
 
@@ -175,10 +197,18 @@ const dayOf = readerOf(exportUnits, 'date');
 const CONTENT = columnsOf(exportUnits).indexOf('content_sha256');
 const ANSWERS = columnsOf(exportUnits).indexOf('answers_sha256');
 
-/** Reads a warehouse as it would be after an erasure that it does not know. It reads everything once in advance. */
+/** What the rows of a source are to show. */
+interface DecidedUntil {
+  readonly list: ErasedList;
+  readonly privacy: Privacy | null;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a warehouse as it would be after an erasure that it does not know, or under another email policy. It reads everything once in advance. */
 class ErasedUnits {
   readonly #given: Source;
   readonly #list: ErasedList;
+  readonly #privacy: Privacy | null;
   readonly #people = new Map<string, ErasedPeople>();
   readonly #erasers = new Map<string, (row: Values) => Values>();
   /** The digests of units that change. */
@@ -186,16 +216,21 @@ class ErasedUnits {
   /** Erased organizations that the source has. */
   readonly organizations: readonly string[];
 
-  private constructor(given: Source, list: ErasedList, organizations: readonly string[]) {
+  private constructor(
+    given: Source,
+    { list, privacy }: Omit<DecidedUntil, 'signal'>,
+    organizations: readonly string[],
+  ) {
     this.#given = given;
     this.#list = list;
+    this.#privacy = privacy;
     this.organizations = organizations;
   }
 
-  static async read(given: Source, list: ErasedList, signal: AbortSignal): Promise<ErasedUnits> {
+  static async read(given: Source, { list, privacy, signal }: DecidedUntil): Promise<ErasedUnits> {
     const stored = await given.organizations();
     const erased = stored.filter((orgId) => erasedOrganization(list, orgId) !== undefined);
-    const units = new ErasedUnits(given, list, erased);
+    const units = new ErasedUnits(given, { list, privacy }, erased);
     for (const orgId of await units.source.organizations())
       for (const stream of [...DAILY_STREAMS, 'readiness'] as const)
         await units.#readStream(orgId, stream, signal);
@@ -294,9 +329,17 @@ class ErasedUnits {
 
   #eraser(table: AnyTable, orgId: string): (row: Values) => Values {
     const name = `${table.name} ${orgId}`;
-    const known = this.#erasers.get(name) ?? rowSweeper(table, this.#peopleOf(orgId));
+    const known = this.#erasers.get(name) ?? this.#newEraser(table, this.#peopleOf(orgId));
     this.#erasers.set(name, known);
     return known;
+  }
+
+  #newEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+    const sweep = rowSweeper(table, people);
+    const scrub = this.#privacy === null ? undefined : rowScrubber(table, this.#privacy);
+    const erase = scrub === undefined ? sweep : (row: Values) => scrub(sweep(row));
+    // The plan of an erasure that was interrupted names the person until everything is swept.
+    return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : erase(row)) : erase;
   }
 
   /** Rows without an organization may be about anyone. */

@@ -1,7 +1,7 @@
 import { sql } from '../../schema/query.ts';
 import type { ErasedCounts } from '../archive/index.ts';
 import { DefectError } from '../core/errors.ts';
-import { listErased, readErased, type Subject, withSubjects } from '../erased/index.ts';
+import { erasedOrganization, listErased, readErased, type Subject, withSubjects } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
 import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
@@ -29,7 +29,7 @@ export async function planErasure(
     archives,
     clock,
     published,
-  }: Omit<ErasureOptions, 'drain' | 'signal' | 'spool' | 'stored'>,
+  }: Omit<ErasureOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
   subjects: readonly Subject[],
 ): Promise<Plan> {
   const at = clock.now().toISOString();
@@ -62,13 +62,34 @@ export async function countErasure(options: ErasureOptions, plan: Plan): Promise
  * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
  */
 export async function erase(options: ErasureOptions, plan: Plan): Promise<Certificate> {
-  const { warehouse, orgId, clock } = options;
+  const { warehouse, orgId } = options;
   if (plan.subjects.length === 0) return completeErasure(options, plan.certificate);
   // The plan names the person until everything is swept. It must be there before the list, which cannot name anyone.
   await savePlan(warehouse, orgId, { ...plan, certificate: { ...plan.certificate, interrupted: true } });
   const listed = (subjects: readonly Subject[]) => listErased(warehouse, orgId, subjects, new Date(plan.at));
   const current = plan.certificate.interrupted ? await resumed(options, plan) : plan;
-  const { certificate } = await sweepAll(options, current, { isDryRun: false, listed });
+  return sweepAndComplete(options, current, listed);
+}
+
+/**
+ * Sweeps everyone of an organization who is on the list without a certificate: because an archive, or a file of erasures, knows
+ * more than the warehouse. After a kill, a repetition does it again.
+ */
+export async function eraseListed(options: ErasureOptions): Promise<Certificate> {
+  const { warehouse, orgId } = options;
+  const kind = erasedOrganization(await readErased(warehouse), orgId) === undefined ? 'person' : 'organization';
+  const plan = await planErasure(options, []);
+  const listed = (subjects: readonly Subject[]) => listErased(warehouse, orgId, subjects, new Date(plan.at));
+  return sweepAndComplete(options, { ...plan, certificate: { ...plan.certificate, kind } }, listed);
+}
+
+async function sweepAndComplete(
+  options: ErasureOptions,
+  plan: Plan,
+  listed: SweepMode['listed'],
+): Promise<Certificate> {
+  const { warehouse, orgId, clock } = options;
+  const { certificate } = await sweepAll(options, plan, { isDryRun: false, listed });
   if (certificate.kind === 'person')
     await refreshRollups(warehouse, { orgId, now: clock.now(), signal: options.signal });
   options.signal.throwIfAborted();

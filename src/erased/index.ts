@@ -1,3 +1,4 @@
+export { noteErasures, readErasures } from './erasures-file.ts';
 export {
   ERASED_KEYS,
   encodeEntries,
@@ -16,4 +17,4 @@ export {
   type Subject,
   withSubjects,
 } from './list.ts';
-export { hasSameKey, rowEraser, rowSweeper, sweptTable, textColumnsOf } from './rows.ts';
+export { hasSameKey, rowEraser, rowScrubber, rowSweeper, sweptTable, textColumnsOf } from './rows.ts';

@@ -20,6 +20,7 @@ export {
   type LedgerSteps,
   type LockOptions,
   MUCH_WRITTEN_ROWS,
+  RESTORING,
   type RunLock,
   type ScanScope,
   type Warehouse,

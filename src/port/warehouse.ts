@@ -34,6 +34,11 @@ export interface ScanScope {
   readonly after?: Values;
 }
 
+/**
+ * Under this name, `export_state` says which backup is being restored into a warehouse. Until that is complete, no run may begin.
+ */
+export const RESTORING = 'restoring';
+
 /** After this many written rows, the caller should call {@link Warehouse.refreshStatistics}. */
 export const MUCH_WRITTEN_ROWS = 10_000;
 

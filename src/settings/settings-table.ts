@@ -200,6 +200,14 @@ export const SETTINGS = {
     example: '/var/lib/daywalk/archive.db',
     parse: parsePaths,
   }),
+  erasures: setting('DAYWALK_ERASURES', {
+    group: 'erasures',
+    flag: '--erasures <file>',
+    doc: 'a file that keeps who was erased, without names, on another disk than warehouse and archive: every erasure adds to it before it reports success, and a restore applies it',
+    fallbackDoc: 'none',
+    example: '/mnt/elsewhere/daywalk-erasures',
+    parse: parsePath,
+  }),
   ...RECEIVER_SETTINGS,
   pingUrl: setting('DAYWALK_PING_URL', {
     group: 'alerts',

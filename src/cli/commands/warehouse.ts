@@ -44,7 +44,7 @@ export const warehouseCommands: readonly Command[] = [
       'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed. What cannot be ' +
       'read in a damaged archive is left out and named, with exit code 6. Workers on several machines have one archive each: ' +
       'name all of them.',
-    uses: usesOf('warehouse', 'emails', 'archive'),
+    uses: usesOf('warehouse', 'emails', 'archive', 'erasures'),
     flags: {
       '--from <day>': 'first day, YYYY-MM-DD; default: the first day of the service',
       '--until <day>': 'last day, YYYY-MM-DD; default: yesterday (UTC)',
@@ -136,7 +136,7 @@ export const warehouseCommands: readonly Command[] = [
       'or hook event. With --organization alone, everything of that organization is removed, and runs for it are refused. An ' +
       'erasure cannot be taken back. After an interruption, the same command resumes. Backups, and places that the warehouse ' +
       'was copied or published to, are not changed; the certificate names those places that are known.',
-    uses: usesOf('warehouse', 'emails', 'archive', 'spool'),
+    uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
     flags: {
       '--user <id>': 'the user ID of the person',
       '--email <address>': 'an email address of the person, if the user ID is not known',

@@ -174,5 +174,6 @@ export const EXPORT = [
   'requests',
   'emails',
   'archive',
+  'erasures',
   'spool',
 ] as const;
