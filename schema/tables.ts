@@ -19,10 +19,13 @@ import {
   userDailyLanguages,
 } from './tables/daily.ts';
 import {
+  acts,
+  archives,
   erased,
   exportRuns,
   exportState,
   exportUnits,
+  identity,
   organizations,
   quarantine,
   restatements,
@@ -87,6 +90,9 @@ export const tables = {
   exportState,
   organizations,
   erased,
+  identity,
+  acts,
+  archives,
   people,
   prices,
   budgets,

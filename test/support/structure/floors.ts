@@ -17,6 +17,7 @@ export const FLOORS = {
   'src/ledger/': 5,
   'src/rollups/': 5,
   'src/erased/': 5,
+  'src/identity/': 5,
   'src/warehouse/': 6,
   'src/organizations/': 6,
   'src/records/': 6,
