@@ -47,8 +47,7 @@ export function publish(
     signal.throwIfAborted();
     for (const place of [parquet?.directory, sqlite])
       if (place !== undefined) await notePublished(settings.warehouse, warehouse, resolve(place));
-    const copy =
-      sqlite === undefined ? null : await writeCopy(sqlite, { source: warehouse, clock, signal });
+    const copy = sqlite === undefined ? null : await writeCopy(sqlite, { source: warehouse, clock, signal });
     return { parquet: lake, sqlite: copy };
   });
 }

@@ -46,3 +46,15 @@ export const eraseFromArchive: typeof import('./erase-answers.ts').eraseFromArch
 
 export const forgetErased: typeof import('./erase-answers.ts').forgetErased = async (...call) =>
   (await import('./erase-answers.ts')).forgetErased(...call);
+
+export const saveArchive: typeof import('./saved-archive.ts').saveArchive = async (...call) =>
+  (await import('./saved-archive.ts')).saveArchive(...call);
+
+export const backupOfArchive = async (path: string): Promise<string | null> =>
+  (await import('./saved-archive.ts')).backupOfArchive(path);
+
+export const placeArchive: typeof import('./saved-archive.ts').placeArchive = async (...call) =>
+  (await import('./saved-archive.ts')).placeArchive(...call);
+
+export const erasedOfArchive: typeof import('./saved-archive.ts').erasedOfArchive = async (archive) =>
+  (await import('./saved-archive.ts')).erasedOfArchive(archive);

@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { backupOfArchive } from '../archive/index.ts';
 import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../core/errors.ts';
 import { syncPath } from '../core/files.ts';
 import { createPrivately, storageError, tryFileLock } from '../core/sqlite-files.ts';
@@ -18,33 +19,30 @@ import { createPrivately, storageError, tryFileLock } from '../core/sqlite-files
 export interface FileKind {
   /** What messages call it. */
   readonly noun: string;
-  /** The application ID and the user version in its header. A warehouse in use never has this version. */
-  readonly applicationId: number;
-  readonly mark: number;
+  /** True if a file is one of this kind. */
+  isOne(path: string): boolean | Promise<boolean>;
 }
 
-/** Marks a warehouse ("DWLK"), as its files do. */
+/** The application ID of a warehouse ("DWLK"). */
 const WAREHOUSE_ID = 0x44574c4b;
-/** Marks an archive ("DWAR"), as its files do. */
-const ARCHIVE_ID = 0x44574152;
+/** The user versions of files that are made from a warehouse. One in use never has them. */
+export const COPY_MARK = 0x434f5059;
+export const BACKUP_MARK = 0x4241434b;
 
-/** A copy for readers ("COPY"). */
+/** A copy for readers. */
 export const PUBLISHED_COPY: FileKind = {
   noun: 'published copy of a warehouse',
-  applicationId: WAREHOUSE_ID,
-  mark: 0x434f5059,
+  isOne: (path) => hasMark(path, COPY_MARK),
 };
-/** A backup of a warehouse ("BACK"). */
+
 export const BACKUP: FileKind = {
   noun: 'backup of a warehouse',
-  applicationId: WAREHOUSE_ID,
-  mark: 0x4241434b,
+  isOne: (path) => hasMark(path, BACKUP_MARK),
 };
-/** A backup of an archive ("BACK"). */
-export const ARCHIVE_BACKUP: FileKind = {
+
+const ARCHIVE_BACKUP: FileKind = {
   noun: 'backup of an archive',
-  applicationId: ARCHIVE_ID,
-  mark: 0x4241434b,
+  isOne: async (path) => statSync(path).isFile() && (await backupOfArchive(path)) !== null,
 };
 
 /** Where to put a file. */
@@ -54,7 +52,7 @@ interface Place {
   /** What the file is made from, such as the path of the warehouse; null if that is no file. */
   readonly source: string | null;
   /** The file to lock, so that one process writes at a time. @default one beside the path */
-  readonly lock?: string;
+  readonly lock?: string | undefined;
 }
 
 /** A file that was put in place. */
@@ -75,14 +73,14 @@ export async function putFile(place: Place, write: (part: string) => Promise<voi
   try {
     const before = statSync(path, { throwIfNoEntry: false });
     const target = before === undefined ? path : realpathSync(path);
-    if (before !== undefined) expectReplaceable(target, place);
+    if (before !== undefined) await expectReplaceable(target, place);
     const hidden = join(dirname(target), `.${basename(target)}`);
     const lock = tryFileLock(place.lock ?? `${hidden}.lock`);
     if (lock === null) {
       throw new BusyError(`another process writes ${target}`, { hint: 'wait for it to end, then run again' });
     }
     try {
-      return await writeUnderLock(target, { part: `${hidden}.part`, mode: before?.mode, write });
+      return await writeUnderLock(target, { part: `${hidden}.part.db`, mode: before?.mode, write });
     } finally {
       lock.release();
     }
@@ -97,7 +95,11 @@ async function writeUnderLock(
     part,
     mode,
     write,
-  }: { readonly part: string; readonly mode: number | undefined; readonly write: (part: string) => Promise<void> },
+  }: {
+    readonly part: string;
+    readonly mode: number | undefined;
+    readonly write: (part: string) => Promise<void>;
+  },
 ): Promise<PlacedFile> {
   remove(part);
   try {
@@ -130,12 +132,14 @@ function explain(error: unknown, doing: string, path: string): unknown {
 }
 
 /** @throws {UsageError} that says what the file is, unless it is an earlier one that no program writes to. */
-function expectReplaceable(path: string, { kind, source }: Place): void {
+async function expectReplaceable(path: string, { kind, source }: Place): Promise<void> {
   if (source !== null && existsSync(source) && isSameFile(path, source)) {
     throw new UsageError(`${path} is ${source} itself`, { hint: 'name another file' });
   }
-  if (!isOfKind(path, kind)) {
-    throw new UsageError(`${path} is not a ${kind.noun}`, { hint: 'name a new file, or remove this one first' });
+  if (!(await kind.isOne(path))) {
+    throw new UsageError(`${path} is not a ${kind.noun}`, {
+      hint: 'name a new file, or remove this one first',
+    });
   }
   // SQLite would treat it as the log of the new file.
   const log = [`${path}-wal`, `${path}-journal`].find((side) => existsSync(side));
@@ -157,9 +161,8 @@ const MAGIC = 'SQLite format 3\0';
 const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
 
-/** True if there is a file of this kind. */
-export function isOfKind(path: string, { applicationId, mark }: FileKind): boolean {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+function hasMark(path: string, mark: number): boolean {
+  if (!statSync(path).isFile()) return false;
   const header = Buffer.alloc(HEADER_BYTES);
   const file = openSync(path, 'r');
   try {
@@ -170,6 +173,15 @@ export function isOfKind(path: string, { applicationId, mark }: FileKind): boole
   return (
     header.toString('latin1', 0, MAGIC.length) === MAGIC &&
     header.readUInt32BE(USER_VERSION_AT) === mark &&
-    header.readUInt32BE(APPLICATION_ID_AT) === applicationId
+    header.readUInt32BE(APPLICATION_ID_AT) === WAREHOUSE_ID
   );
+}
+
+/** Has the backup of an archive written, see {@link putFile}. */
+export function putArchive(
+  path: string,
+  lock: string | undefined,
+  write: (part: string) => Promise<void>,
+): Promise<PlacedFile> {
+  return putFile({ path, kind: ARCHIVE_BACKUP, source: null, lock }, write);
 }

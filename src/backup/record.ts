@@ -23,6 +23,8 @@ export interface BackupRecord {
   readonly version: string;
   /** The warehouse that was backed up, without its password. */
   readonly source: string;
+  /** Its UUID; null if it had none. */
+  readonly warehouse: string | null;
 }
 
 const NAME = 'daywalk_backup';
@@ -40,11 +42,13 @@ export function writeRecord(db: Database, record: BackupRecord, recorded: readon
 /** Reads what a backup says of itself; null if the file says nothing. */
 export function readRecord(db: Database): BackupRecord | null {
   const [found] = recordsIn(db, NAME);
-  const { id, takenAt, version, source } = found ?? {};
-  const texts = [id, takenAt, version, source].filter((text) => typeof text === 'string');
-  if (texts.length < 4) return null;
-  const [own = '', at = '', by = '', from = ''] = texts;
-  return { id: own, takenAt: at, version: by, source: from };
+  if (found === undefined) return null;
+  const text = (name: string) => String(found[name] ?? '');
+  const { warehouse } = found;
+  return {
+    ...{ id: text('id'), takenAt: text('takenAt'), version: text('version'), source: text('source') },
+    warehouse: typeof warehouse === 'string' ? warehouse : null,
+  };
 }
 
 /** Reads what the tables of a backup held when it was written. */
@@ -85,9 +89,7 @@ export function damageOf(db: Database, recorded: readonly RecordedTable[]): stri
 
 function hashOf(db: Database, { name, columns, key }: RecordedTable): Pick<RecordedTable, 'rows' | 'sha256'> {
   const list = (names: readonly string[]) => names.map((each) => `"${each}"`).join(', ');
-  const read = db
-    .prepare<[], Values>(`SELECT ${list(columns)} FROM "${name}" ORDER BY ${list(key)}`)
-    .raw();
+  const read = db.prepare<[], Values>(`SELECT ${list(columns)} FROM "${name}" ORDER BY ${list(key)}`).raw();
   const hash = new ContentHash();
   let chunk: Values[] = [];
   let rows = 0;

@@ -1,18 +1,22 @@
-import Sqlite, { type Database } from 'better-sqlite3';
+import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
-import { columnsOf, type Values } from '../../schema/row.ts';
-import { allTables, unpublishedTables } from '../../schema/tables.ts';
+import { columnsOf, encoderOf, type Values } from '../../schema/row.ts';
+import { allTables, tables, unpublishedTables } from '../../schema/tables.ts';
 import { canonicalRow, inTurns } from '../copy/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
+import { identityRow, readIdentity } from '../identity/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { withWarehouse } from '../warehouse/index.ts';
-import { type FileKind, PUBLISHED_COPY, type PlacedFile, putFile } from './file-place.ts';
+import { COPY_MARK, type PlacedFile, PUBLISHED_COPY, putFile } from './file-place.ts';
 import { damageOf, type RecordedTable } from './record.ts';
 
 /** The tables whose rows a published file has. It has all tables, so that every view works. */
-const TABLES_FOR_READERS = allTables.filter((table) => !unpublishedTables.includes(table));
+const TABLES_FOR_READERS = allTables.filter(
+  (table) => !unpublishedTables.includes(table) && table !== tables.identity,
+);
+const encodeIdentity = encoderOf(tables.identity);
 
 /** Pages that are kept in memory while a file is filled. */
 const CACHE_KIB = 32_000;
@@ -24,7 +28,8 @@ interface Filling {
   readonly source: Warehouse;
   /** The tables whose rows are written. */
   readonly tables: readonly AnyTable[];
-  readonly kind: FileKind;
+  /** The user version of the file. */
+  readonly mark: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -34,13 +39,13 @@ interface Filling {
  * tell who was erased or hold raw records.
  * @throws {UsageError} if the path holds something other than an earlier published copy.
  */
-export function writeCopy(
-  path: string,
-  filling: Omit<Filling, 'tables' | 'kind'>,
-): Promise<PlacedFile> {
-  const { source } = filling;
+export function writeCopy(path: string, filling: Omit<Filling, 'tables' | 'mark'>): Promise<PlacedFile> {
+  const { source, clock } = filling;
   return putFile({ path, kind: PUBLISHED_COPY, source: fileOf(source) }, async (part) => {
-    await fillFile(part, { ...filling, kind: PUBLISHED_COPY, tables: TABLES_FOR_READERS });
+    const parent = await readIdentity(source);
+    const identity = encodeIdentity(identityRow({ parent, madeBy: 'publish', at: clock.now() }));
+    const own = { ...filling, tables: TABLES_FOR_READERS, mark: COPY_MARK };
+    await fillFile(part, own, (db) => void insertInto(db, tables.identity).run(identity));
   });
 }
 
@@ -57,7 +62,7 @@ export function fileOf({ dialect, location }: Warehouse): string | null {
  */
 export async function fillFile(
   part: string,
-  { source, tables: filled, kind, clock, signal }: Filling,
+  { source, tables: filled, mark, clock, signal }: Filling,
   finish: (db: Database, written: readonly RecordedTable[]) => void = () => undefined,
 ): Promise<readonly RecordedTable[]> {
   await withWarehouse(part, { clock, create: true }, async () => undefined);
@@ -78,7 +83,7 @@ export async function fillFile(
     });
     finish(db, written);
     db.pragma(`optimize = ${OPTIMIZE_ALL_TABLES}`);
-    db.pragma(`user_version = ${kind.mark}`);
+    db.pragma(`user_version = ${mark}`);
     signal.throwIfAborted();
     const [damage] = damageOf(db, written);
     if (damage === undefined) return written;
@@ -94,20 +99,24 @@ async function fillTable(
   table: AnyTable,
   signal: AbortSignal,
 ): Promise<RecordedTable> {
-  const columns = columnsOf(table);
-  const names = columns.map((name) => `"${name}"`).join(', ');
-  const insert = db.prepare<unknown[]>(
-    `INSERT INTO "${table.name}" (${names}) VALUES (${columns.map(() => '?').join(', ')})`,
-  );
+  const insert = insertInto(db, table);
   // Databases store JSON in different forms.
   const canonical = canonicalRow(table);
   const hash = new ContentHash();
   let count = 0;
   for await (const chunk of inTurns(source.scan(table), signal)) {
     const rows = chunk.map(canonical);
-    for (const row of rows) insert.run(row as Values as unknown[]);
+    for (const row of rows) insert.run(row);
     hash.add(rows);
     count += rows.length;
   }
-  return { name: table.name, columns, key: table.key, rows: count, sha256: hash.hex() };
+  return { name: table.name, columns: columnsOf(table), key: table.key, rows: count, sha256: hash.hex() };
+}
+
+function insertInto(db: Database, table: AnyTable): Statement<[Values]> {
+  const columns = columnsOf(table);
+  const names = columns.map((name) => `"${name}"`).join(', ');
+  return db.prepare<[Values]>(
+    `INSERT INTO "${table.name}" (${names}) VALUES (${columns.map(() => '?').join(', ')})`,
+  );
 }

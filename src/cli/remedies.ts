@@ -61,6 +61,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
     'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
   'copy-loses-rows':
     'copy to a new destination, or pass --replace to make this one equal and delete these rows',
+  'restore-onto-data': 'restore into a new place, or pass --replace to replace what is there',
   'log-cannot-shrink':
     'end the transaction of that program, or let it read a copy made with daywalk publish --sqlite',
   'lake-not-a-folder': 'name a folder with --parquet; it is created if it does not exist',

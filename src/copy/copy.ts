@@ -38,7 +38,12 @@ const UNITLESS = [
   tables.people,
   tables.prices,
   tables.budgets,
+  tables.acts,
+  tables.archives,
 ] as const;
+
+/** Each side has its own identity. */
+const COMPARED = sourceTables.filter((table) => table !== tables.identity);
 
 /** A copy to make. */
 interface CopyWork extends Sides {
@@ -175,7 +180,7 @@ interface Comparison {
 async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {
   const tables: ComparedTable[] = [];
   const content = { from: new Map<string, string>(), to: new Map<string, string>() };
-  for (const table of sourceTables) {
+  for (const table of COMPARED) {
     observe({ type: 'copy-comparing', table: table.name });
     const [from, to] = await Promise.all(
       [sides.source, sides.stored].map((warehouse) => hashTable(warehouse, table, sides.signal)),

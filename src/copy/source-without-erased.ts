@@ -164,7 +164,9 @@ class OwnRows {
     const others = theirs.filter((row) => !this.#isOwn(row));
     const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
     const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
-    const own = [PUBLISHED, RESTORING].map((name) => this.#state.get(name)).filter((row) => row !== undefined);
+    const own = [PUBLISHED, RESTORING]
+      .map((name) => this.#state.get(name))
+      .filter((row) => row !== undefined);
     const { keys } = this.#list;
     return [
       ...others,

@@ -223,6 +223,7 @@ export const REASONS = [
   'archive-damaged',
   'rows-damaged',
   'copy-loses-rows',
+  'restore-onto-data',
   'log-cannot-shrink',
   'lake-not-a-folder',
   'lake-folder-taken',

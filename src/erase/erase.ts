@@ -77,7 +77,8 @@ export async function erase(options: ErasureOptions, plan: Plan): Promise<Certif
  */
 export async function eraseListed(options: ErasureOptions): Promise<Certificate> {
   const { warehouse, orgId } = options;
-  const kind = erasedOrganization(await readErased(warehouse), orgId) === undefined ? 'person' : 'organization';
+  const kind =
+    erasedOrganization(await readErased(warehouse), orgId) === undefined ? 'person' : 'organization';
   const plan = await planErasure(options, []);
   const listed = (subjects: readonly Subject[]) => listErased(warehouse, orgId, subjects, new Date(plan.at));
   return sweepAndComplete(options, { ...plan, certificate: { ...plan.certificate, kind } }, listed);

@@ -1,5 +1,5 @@
-import { forgetLearned, pendingErasures, readLearned } from '../records/index.ts';
 import { sql } from '../../schema/query.ts';
+import { forgetLearned, pendingErasures, readLearned } from '../records/index.ts';
 import { erase, eraseListed, planErasure } from './erase.ts';
 import type { ErasureOptions } from './options.ts';
 import { readPlan } from './plan.ts';

@@ -92,7 +92,10 @@ export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) 
 /** A function that returns rows of a table as an email policy stores them. What is stored in another form already stays. */
 export function rowScrubber(table: AnyTable, privacy: Privacy): (row: Values) => Values {
   const positions = columnsOf(table);
-  const texts = textColumnsOf(table).map((column) => ({ ...column, position: positions.indexOf(column.name) }));
+  const texts = textColumnsOf(table).map((column) => ({
+    ...column,
+    position: positions.indexOf(column.name),
+  }));
   const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
   return (row) => {
     let changed: Value[] | undefined;

@@ -112,9 +112,12 @@ async function expectRestored(warehouse: Warehouse): Promise<void> {
     sql`SELECT 1 AS begun FROM export_state WHERE org_id = '' AND name = ${RESTORING}`,
   );
   if (row === undefined) return;
-  throw new StorageError(`a restore into ${warehouse.location} was interrupted: it has a part of the backup`, {
-    hint: 'repeat the restore: it resumes',
-  });
+  throw new StorageError(
+    `a restore into ${warehouse.location} was interrupted: it has a part of the backup`,
+    {
+      hint: 'repeat the restore: it resumes',
+    },
+  );
 }
 
 async function waitForLock(

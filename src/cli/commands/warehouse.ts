@@ -7,8 +7,59 @@ const archiveGroup: CommandGroup = {
   summary: 'checks, shows or thins out the archive of answers',
 };
 
-/** Commands that copy, rebuild or erase a whole warehouse, or care for the archive beside it. */
+/** Commands that back up, copy, rebuild or erase a whole warehouse, or care for the archive beside it. */
 export const warehouseCommands: readonly Command[] = [
+  {
+    name: 'backup',
+    summary: 'backs up the warehouse, and the archive, into one file each, while runs go on',
+    description:
+      'Writes one state of the whole warehouse, of SQLite or PostgreSQL, as one SQLite file: every table, compared with what was ' +
+      'read, readable for its owner only. The file is put in place at once. For a folder, each backup gets a file with its instant ' +
+      'in the name, and older ones of this warehouse are removed; a name with a slash at its end is a folder that may not exist ' +
+      'yet. With --with-archive, the archive follows beside it, and the two restore as a pair.',
+    uses: usesOf('warehouse', 'archive'),
+    operands: { '<path>': 'the file to write, or a folder' },
+    flags: {
+      '--keep <number>': 'how many backups of this warehouse stay in a folder (default: 14)',
+      '--with-archive': 'back up the archive too; its file ends with .archive.db',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk backup /mnt/backup/daywalk/': 'a file with the instant in its name; the last 14 stay',
+      'daywalk backup /mnt/backup/daywalk/ --with-archive --archive /var/lib/daywalk/archive.db --keep 30':
+        'warehouse and archive, for a month',
+      'daywalk backup before-upgrade.db': 'one file',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/backup.ts')).backupAction,
+  },
+  {
+    name: 'restore',
+    summary: 'restores a backup into a warehouse, and applies erasures since',
+    description:
+      'Fills the warehouse of --warehouse, in SQLite or PostgreSQL, from a backup; another warehouse in a SQLite file serves too. ' +
+      'Whoever was erased since, as the archive or the list of --erasures knows, is not in the result, and addresses are stored as ' +
+      '--emails says. Without an archive and a list, a warning says that erasures since are unknown, and the exit code is 5 if the ' +
+      'backup knows of an earlier one. A warehouse with rows is refused without --replace. After an interruption, the same command ' +
+      'resumes; until then no run begins. With --test, a temporary file is filled, verified and removed, and the warehouse only ' +
+      'notes that this has succeeded.',
+    uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
+    operands: { '<file>': 'the backup' },
+    flags: {
+      '--replace': 'replace what is in the warehouse, and in the archive with --with-archive',
+      '--with-archive': 'restore the archive beside the backup too, to the place of --archive',
+      '--test': 'restore into a temporary file, verify and remove it',
+      '--wait': 'wait for a run to end instead of exiting with code 75',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk restore /mnt/backup/daywalk/daywalk-20261125T031500Z.db --warehouse daywalk.db --erasures /mnt/elsewhere/daywalk-erasures':
+        'a lost warehouse',
+      'daywalk restore --test /mnt/backup/daywalk/daywalk-20261125T031500Z.db': 'whether that would work',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/backup.ts')).restoreAction,
+  },
   {
     name: 'copy',
     summary: 'copies the warehouse with its ledger into another database',

@@ -13,8 +13,8 @@ import { type DatasetteMetadata, readMetadata } from '../../support/bi/datasette
 import { useDemo } from '../../support/bi/demo.ts';
 import { rowDifferences } from '../../support/bi/equal-rows.ts';
 import { useBrowser } from '../../support/browser/browser.ts';
-import { leftOut } from '../../support/suite/left-out.ts';
 import { publishFrom } from '../../support/publish/publish-from.ts';
+import { leftOut } from '../../support/suite/left-out.ts';
 
 const PERIOD = { from: parseDay('2026-08-03'), until: parseDay('2026-10-20') };
 const CHOSEN = `first_day=${PERIOD.from}&last_day=${PERIOD.until}`;

@@ -9,6 +9,7 @@ import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { filledPlace, serve } from '../../support/dashboard/serve.ts';
 import { Collector } from '../../support/metrics/collector.ts';
 import { roleAt } from '../../support/postgres/roles.ts';
+import { publishFrom } from '../../support/publish/publish-from.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 import { restored } from '../../support/upgrade/kept-warehouses.ts';
 import {
@@ -20,7 +21,6 @@ import {
 } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 import { sqlite, sqlitePlace } from '../../support/warehouse/sqlite-place.ts';
-import { publishFrom } from '../../support/publish/publish-from.ts';
 
 const WEEK = '/?from=2026-02-02&until=2026-02-08';
 const clock = new FakeClock();

@@ -214,8 +214,8 @@ describe('a copy that cannot be written', () => {
     });
     holder.child.kill('SIGKILL');
     await holder.ended;
-    writeFileSync(`${hidden}.part`, 'half a copy');
+    writeFileSync(`${hidden}.part.db`, 'half a copy');
     await copyTo(path, copy);
-    expect(existsSync(`${hidden}.part`)).toBe(false);
+    expect(existsSync(`${hidden}.part.db`)).toBe(false);
   });
 });

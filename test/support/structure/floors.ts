@@ -30,6 +30,7 @@ export const FLOORS = {
   'src/pipeline/': 7,
   'src/client-hooks/': 8,
   'src/erase/': 8,
+  'src/backup/': 8,
   'src/verify/': 8,
   'src/status/': 8,
   'src/bi/': 8,
