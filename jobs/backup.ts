@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { saveArchive } from '../src/archive/index.ts';
+import { savedArchives } from '../src/archive/index.ts';
 import {
   archiveBeside,
   datedPath,
@@ -106,6 +106,7 @@ async function saveBeside(
   },
 ): Promise<SavedArchive> {
   let damages = 0;
+  const { saveArchive } = await savedArchives();
   const placed = await putArchive(path, lock, async (part) => {
     damages = await saveArchive(archive, { path: part, backup: id, ...patience });
   });

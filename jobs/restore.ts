@@ -2,13 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from '../schema/query.ts';
 import { sourceTables } from '../schema/tables.ts';
-import {
-  backupOfArchive,
-  erasedOfArchive,
-  hasArchive,
-  placeArchive,
-  verifyArchive,
-} from '../src/archive/index.ts';
+import { hasArchive, savedArchives, verifyArchive } from '../src/archive/index.ts';
 import {
   archiveBeside,
   type BackupRecord,
@@ -198,7 +192,8 @@ async function expectPair(file: string, backup: BackupRecord | null): Promise<st
       hint: 'leave the archive out, or name a backup that was taken with it',
     });
   }
-  const id = await backupOfArchive(saved);
+  const { backupOfArchive } = await savedArchives();
+  const id = backupOfArchive(saved);
   if (backup !== null && id === backup.id) return saved;
   throw new UsageError(`${saved} belongs to another backup than ${file}`, {
     hint: 'restore two files of one backup',
@@ -217,6 +212,7 @@ async function erasedSince(settings: Settings, file: string, context: Context): 
   const { observe, clock } = context;
   const remembered = await withBackup(file, clock, (backup) => readArchives(backup));
   const archives = [...new Set([...settings.archives, ...remembered])].filter((each) => hasArchive(each));
+  const { erasedOfArchive } = await savedArchives();
   let list: ErasedList = NOBODY;
   for (const archive of archives) list = joinLists(list, await erasedOfArchive(archive));
   const { erasures } = settings;
@@ -264,7 +260,8 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
       });
       try {
         await begin(destination, filling);
-        if (filling.archive !== null) await placeArchive(filling.archive.saved, filling.archive.place);
+        if (filling.archive !== null)
+          await (await savedArchives()).placeArchive(filling.archive.saved, filling.archive.place);
         const existing = { clock, signal, create: false };
         const report = await withWarehouse(settings.warehouse, existing, (stored) =>
           source.inSnapshot(() =>

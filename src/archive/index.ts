@@ -7,7 +7,7 @@ export type { ErasedCounts } from './erase-answers.ts';
 export type { OpenArchive } from './open-archive.ts';
 export type { Pruned } from './prune.ts';
 export type { CommittedAnswers, ReadArchives } from './read-archives.ts';
-export type { ShownAnswer, ShownAnswers, ShownUnit } from './show-answers.ts';
+export type { ShownAnswers, ShownUnit } from './show-answers.ts';
 export type { ArchiveCheck } from './verify-archive.ts';
 
 // The calls below load the driver of SQLite: only opening a warehouse explains why it cannot be loaded.
@@ -47,14 +47,5 @@ export const eraseFromArchive: typeof import('./erase-answers.ts').eraseFromArch
 export const forgetErased: typeof import('./erase-answers.ts').forgetErased = async (...call) =>
   (await import('./erase-answers.ts')).forgetErased(...call);
 
-export const saveArchive: typeof import('./saved-archive.ts').saveArchive = async (...call) =>
-  (await import('./saved-archive.ts')).saveArchive(...call);
-
-export const backupOfArchive = async (path: string): Promise<string | null> =>
-  (await import('./saved-archive.ts')).backupOfArchive(path);
-
-export const placeArchive: typeof import('./saved-archive.ts').placeArchive = async (...call) =>
-  (await import('./saved-archive.ts')).placeArchive(...call);
-
-export const erasedOfArchive: typeof import('./saved-archive.ts').erasedOfArchive = async (archive) =>
-  (await import('./saved-archive.ts')).erasedOfArchive(archive);
+/** Backups of archives. */
+export const savedArchives = (): Promise<typeof import('./saved-archive.ts')> => import('./saved-archive.ts');

@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { backupOfArchive } from '../archive/index.ts';
+import { savedArchives } from '../archive/index.ts';
 import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../core/errors.ts';
 import { syncPath } from '../core/files.ts';
 import { createPrivately, storageError, tryFileLock } from '../core/sqlite-files.ts';
@@ -42,7 +42,7 @@ export const BACKUP: FileKind = {
 
 const ARCHIVE_BACKUP: FileKind = {
   noun: 'backup of an archive',
-  isOne: async (path) => statSync(path).isFile() && (await backupOfArchive(path)) !== null,
+  isOne: async (path) => statSync(path).isFile() && (await savedArchives()).backupOfArchive(path) !== null,
 };
 
 /** Where to put a file. */

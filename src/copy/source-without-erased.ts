@@ -1,14 +1,12 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { contentSha256 } from '../../schema/digest.ts';
 import { sql } from '../../schema/query.ts';
-import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
+import { columnsOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import {
-  ERASED_KEYS,
-  encodeEntries,
   erasedOrganization,
   joinLists,
   readErased,
@@ -18,11 +16,12 @@ import {
   textColumnsOf,
   withSubjects,
 } from '../erased/index.ts';
-import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
+import type { ScanScope, Warehouse } from '../port/index.ts';
 import { type ErasedList, ErasedPeople, NOBODY, type Privacy } from '../privacy/index.ts';
-import { ARCHIVES, ERASURE, joinPlaces, PUBLISHED } from '../records/index.ts';
+import { ERASURE } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
+import { nameOf, OwnRows, withOwnRows } from './own-rows.ts';
 import { inTurns, type Source, sourceOf } from './sides.ts';
 
 /** Each round finds further addresses of the erased; more rounds than anyone has addresses beside addresses. */
@@ -98,102 +97,7 @@ async function sweptIn(warehouse: Pick<Warehouse, 'select'>): Promise<string[]> 
   return rows.map((row) => String(row['subject_hmac']));
 }
 
-function withOwnRows(source: Source, own: OwnRows): Source {
-  return {
-    location: source.location,
-    organizations: () => source.organizations(),
-    units: (orgId, streams) => source.units(orgId, streams),
-    scan: (table, scope, columns) =>
-      own.has(table) ? own.scan(source, table, scope) : source.scan(table, scope, columns),
-  };
-}
-
-const { erased, exportState } = tables;
-const nameOf = readerOf(exportState, 'name');
-const jsonOf = readerOf(exportState, 'value');
-const certificateOf = readerOf(erased, 'certificate');
-const encodeState = encoderOf(exportState);
-
-/**
- * Rows that belong to a warehouse itself, and that a copy into it must not remove: who was erased, the keys of that list, the
- * archives, and where it was copied or published to.
- */
-class OwnRows {
-  readonly #list: ErasedList;
-  readonly #erased: readonly Values[];
-  readonly #state: ReadonlyMap<string, Values>;
-
-  private constructor(list: ErasedList, stored: readonly Values[], state: readonly Values[]) {
-    this.#list = list;
-    this.#erased = stored;
-    this.#state = new Map(state.map((row) => [String(nameOf(row)), row]));
-  }
-
-  /** @param list the erased of both sides */
-  static async read(destination: Warehouse, list: ErasedList): Promise<OwnRows> {
-    const state = await collect(destination.scan(exportState, { orgId: '' }));
-    return new OwnRows(list, await collect(destination.scan(erased)), state);
-  }
-
-  has(table: AnyTable): boolean {
-    return table === erased || table === exportState;
-  }
-
-  /** The rows of the source as the destination keeps them. */
-  async *scan(source: Source, table: AnyTable, scope?: ScanScope): AsyncGenerator<readonly Values[]> {
-    const rows = await collect(source.scan(table, scope));
-    const joined = table === erased ? this.#joinedErased(rows) : this.#joinedState(rows);
-    const [position, orgId] = [columnsOf(table).indexOf('org_id'), scope?.orgId];
-    const inScope = joined.filter((row) => orgId === undefined || row[position] === orgId);
-    if (inScope.length > 0) yield inKeyOrder(table, inScope);
-  }
-
-  #joinedErased(theirs: readonly Values[]): Values[] {
-    const key = keyOf(erased);
-    const rows = new Map<string, Values>();
-    for (const row of [...encodeEntries(this.#list.entries), ...this.#erased, ...theirs]) {
-      const name = JSON.stringify(key(row));
-      const known = rows.get(name);
-      // Without a certificate, the rows of that side have not been swept.
-      if (known === undefined || certificateOf(row) !== null) rows.set(name, row);
-    }
-    return [...rows.values()];
-  }
-
-  #joinedState(theirs: readonly Values[]): Values[] {
-    const others = theirs.filter((row) => !this.#isOwn(row));
-    const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
-    const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
-    const own = [PUBLISHED, RESTORING]
-      .map((name) => this.#state.get(name))
-      .filter((row) => row !== undefined);
-    const { keys } = this.#list;
-    return [
-      ...others,
-      ...own,
-      ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
-      ...(keys.length === 0
-        ? []
-        : [encodeState({ org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) })]),
-    ];
-  }
-
-  #isOwn(row: Values): boolean {
-    return [ARCHIVES, PUBLISHED, RESTORING, ERASED_KEYS].some((name) => isNamed(name)(row));
-  }
-}
-
-function isNamed(name: string): (row: Values) => boolean {
-  return (row) => nameOf(row) === name;
-}
-
-async function collect(chunks: AsyncIterable<readonly Values[]>): Promise<Values[]> {
-  const rows: Values[] = [];
-  for await (const chunk of chunks) rows.push(...chunk);
-  return rows;
-}
-
-const { exportUnits, quarantine } = tables;
+const { exportState, exportUnits, quarantine } = tables;
 const streamOf = readerOf(exportUnits, 'stream');
 const dayOf = readerOf(exportUnits, 'date');
 const CONTENT = columnsOf(exportUnits).indexOf('content_sha256');

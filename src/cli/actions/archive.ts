@@ -1,5 +1,5 @@
 import { checkArchives, showArchive, thinArchive } from '../../../jobs/archive.ts';
-import type { ArchiveCheck, ShownAnswer, ShownUnit } from '../../archive/index.ts';
+import type { ArchiveCheck, ShownAnswers, ShownUnit } from '../../archive/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
@@ -92,6 +92,8 @@ function unitOf(flags: Flags): ShownUnit {
   }
   return { stream, day };
 }
+
+type ShownAnswer = ShownAnswers['answers'][number];
 
 function answerJson({ orgId, runId, ...answer }: ShownAnswer) {
   return { org_id: orgId, run_id: runId, ...answer };

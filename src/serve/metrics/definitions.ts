@@ -1,3 +1,4 @@
+import type { BackupNotes } from '../../backup/index.ts';
 import { dayOf, startOfDayMs } from '../../core/day.ts';
 import { STREAMS, type Stream } from '../../core/stream.ts';
 import { BUDGET_STATES } from '../../csv-files/index.ts';
@@ -134,6 +135,18 @@ export const METRICS = {
     help: 'Teams with a budget for the month of the newest loaded day, by the state of the budget.',
     labels: ['organization', 'status'],
   },
+  lastBackup: {
+    name: 'daywalk_last_backup_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the last backup was taken; missing until daywalk backup was used.',
+    labels: [],
+  },
+  lastRestoreTest: {
+    name: 'daywalk_last_restore_test_timestamp_seconds',
+    type: 'gauge',
+    help: 'When daywalk restore --test last succeeded; missing until it was used.',
+    labels: [],
+  },
 } as const satisfies Record<string, MetricDefinition>;
 
 /** The name of a metric in the code. */
@@ -183,6 +196,14 @@ export function samplesOf(facts: OrganizationFacts, now: Date): Sample[] {
     ...BUDGET_STATES.map((state) =>
       sample('budgets', { organization, status: state }, budgets.get(state) ?? 0),
     ),
+  ];
+}
+
+/** When the last backup was taken, and when a restore was last tested. */
+export function samplesOfBackups({ backup, restoreTest }: BackupNotes): Sample[] {
+  return [
+    ...(backup === null ? [] : [sample('lastBackup', {}, Date.parse(backup.at) / 1000)]),
+    ...(restoreTest === null ? [] : [sample('lastRestoreTest', {}, Date.parse(restoreTest.at) / 1000)]),
   ];
 }
 

@@ -3,6 +3,7 @@ import { lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import type { OrganizationOutcome, RoundListener, RoundReport } from '../../../jobs/round.ts';
+import { readBackupNotes } from '../../backup/index.ts';
 import type { Clock, JobContext } from '../../core/clock.ts';
 import { yesterdayOf } from '../../core/day.ts';
 import { DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
@@ -18,6 +19,7 @@ import {
   type Sample,
   sample,
   samplesOf,
+  samplesOfBackups,
   samplesOfLastRun,
 } from './definitions.ts';
 import { createBudgetReader, readFacts, UNKNOWN } from './organization-facts.ts';
@@ -58,7 +60,8 @@ export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
       const from = JSON.stringify([version, yesterdayOf(now), names]);
       if (made?.from !== from) {
         const facts = await readFacts(snapshot, { names, now, readBudgets });
-        made = { from, samples: facts.flatMap((each) => samplesOf(each, now)) };
+        const backups = samplesOfBackups(await readBackupNotes(snapshot));
+        made = { from, samples: [...facts.flatMap((each) => samplesOf(each, now)), ...backups] };
       }
       return made.samples;
     });

@@ -4,11 +4,13 @@ import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
 import { keepOpen } from '../../../src/warehouse/kept-open.ts';
+import { backUpTo, testOf } from '../../support/backup/run-backup.ts';
 import { metricsOf, seriesIn, seriesWith } from '../../support/monitoring/read-metrics.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { CANARY_KEY } from '../../support/rig/canary-key.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { contextOf, createRig, rigOver } from '../../support/rig/rig.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
 import { lie } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -129,6 +131,21 @@ onEachDatabase((database) => {
       expect(restated).toBeGreaterThan(0);
       expect(seriesWith(text, 'restatements_total', 'users')).toEqual({
         'daywalk_restatements_total{stream="users"}': restated,
+      });
+    });
+
+    test('know the last backup and the last test of a restore once there was one', async () => {
+      const rig = await createRig(SMALL, { database });
+      await rig.run();
+      expect(seriesWith(await metricsOf(rig), 'backup')).toEqual({});
+      const file = tempFile('backup.db');
+      await backUpTo(rig, file);
+      const backup = { 'daywalk_last_backup_timestamp_seconds{}': secondsOf('2026-01-24T03:00:00Z') };
+      expect(seriesWith(await metricsOf(rig), 'backup')).toEqual(backup);
+      expect(seriesWith(await metricsOf(rig), 'restore_test')).toEqual({});
+      expect((await testOf(rig, file)).exitCode).toBe(0);
+      expect(seriesWith(await metricsOf(rig), 'restore_test')).toEqual({
+        'daywalk_last_restore_test_timestamp_seconds{}': secondsOf('2026-01-24T03:00:00Z'),
       });
     });
 
