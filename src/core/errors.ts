@@ -221,6 +221,8 @@ export const REASONS = [
   'weaker-emails',
   'no-archive',
   'archive-damaged',
+  'archive-not-named',
+  'identity',
   'rows-damaged',
   'copy-loses-rows',
   'log-cannot-shrink',

@@ -1,3 +1,5 @@
+import { isObject } from '../core/json.ts';
+
 /**
  * The rules by which a warehouse and an archive know each other again. Each has a UUID, and remembers the other with its last marks:
  * IDs of runs, and of acts. A mark is remembered abroad only after it is durable at home. So a kill leaves a mark behind and never
@@ -147,6 +149,22 @@ export function rememberedAfter(
 }
 
 /** All marks that are remembered of a side. */
-export function marksIn(remembered: Remembered | null): string[] {
+export function marksOf(remembered: Remembered | null): string[] {
   return remembered === null ? [] : [...Object.values(remembered.marks).flat(), ...remembered.lost];
+}
+
+/** Last marks with a newer one. */
+export function withMark(marks: Marks, kind: string, mark: string): Marks {
+  return { ...marks, [kind]: [mark, ...(marks[kind] ?? [])].slice(0, MARKS_MAX) };
+}
+
+/** What was remembered, from parsed JSON. */
+export function rememberedIn(value: unknown): Remembered {
+  const { marks, lost } = isObject(value) ? value : {};
+  const kinds = Object.entries(isObject(marks) ? marks : {});
+  return { marks: Object.fromEntries(kinds.map(([kind, own]) => [kind, textsIn(own)])), lost: textsIn(lost) };
+}
+
+function textsIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
 }
