@@ -85,16 +85,18 @@ export function erasePerson(
 
 /**
  * Where an erasure sweeps, according to the settings and to what the warehouse has noted.
+ * @param archives the archives. @default the named one, and those that runs have written
  * @throws {UsageError} if an archive that runs have written is not there.
  */
 export async function erasureOptions(
   warehouse: Warehouse,
   settings: Settings,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  archives?: readonly string[],
 ): Promise<Omit<ErasureOptions, 'orgId'>> {
   return {
     ...{ warehouse, clock, signal, spool: spoolOf(settings) },
-    archives: await archivesToSweep(warehouse, settings),
+    archives: archives ?? (await archivesToSweep(warehouse, settings)),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
     stored: (email) => privacyOf(settings.emails).email(email) ?? email,
     dropsDamaged: false,

@@ -2,7 +2,6 @@ import {
   type ChosenAnswers,
   chooseAnswers,
   hasArchive,
-  type ObjectRef,
   partsOf,
   type ReadArchives,
   type ReplayScope,
@@ -174,7 +173,7 @@ function readinessFrom(
 }
 
 /** The rows of an object; null if they cannot be read. */
-async function readablePages(archives: ReadArchives, object: ObjectRef): Promise<string[] | null> {
+async function readablePages(archives: ReadArchives, object: Parameters<ReadArchives['pagesOf']>[0]): Promise<string[] | null> {
   try {
     return await archives.pagesOf(object);
   } catch (error) {

@@ -2,7 +2,6 @@ import { fileOfArchive, isWritten } from './archive-place.ts';
 
 export { type DayAnswer, partsOf } from './answers.ts';
 export { type ChosenAnswers, chooseAnswers, type ReplayScope } from './choose.ts';
-export type { Meeting } from './meet-warehouse.ts';
 export type { OpenArchive } from './open-archive.ts';
 export type { Pruned } from './prune.ts';
 export type { CommittedAnswers, ReadArchives } from './read-archives.ts';

@@ -23,6 +23,7 @@ import {
 import type { Warehouse } from '../port/index.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { fileOfArchive } from './archive-place.ts';
+import { shareErased } from './erased-list.ts';
 import {
   addMark,
   ensureArchiveId,
@@ -156,6 +157,7 @@ async function introduce(
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });
     if (found === null) return false;
+    await shareErased(file, warehouse, { clock, signal });
     const lost = { marks: found.marks, lost: lostBy.archive, has: sides.archiveHas };
     const remembered = rememberedAfter(sides.warehouse.remembered, lost);
     await noteArchive(warehouse, { id: found.id, place: resolve(archive), remembered, at });

@@ -223,6 +223,7 @@ export const REASONS = [
   'archive-damaged',
   'archive-not-named',
   'identity',
+  'create-never',
   'rows-damaged',
   'copy-loses-rows',
   'log-cannot-shrink',

@@ -1,3 +1,4 @@
+import { dueSweeps, erasedOrganization, readErased } from '../erased/index.ts';
 import { forgetLearned, readLearned } from '../records/index.ts';
 import { erase, planErasure } from './erase.ts';
 import type { ErasureOptions } from './options.ts';
@@ -17,5 +18,18 @@ export async function sweepLearned(given: Omit<ErasureOptions, 'orgId'>): Promis
     const subjects = values.map((value) => ({ kind: 'email' as const, value }));
     if (subjects.length > 0) await erase(options, await planErasure(options, subjects));
     await forgetLearned(warehouse, orgId);
+  }
+  await sweepDue(given);
+}
+
+/** As {@link sweepLearned}, for everybody whom a warehouse knows from an archive, or an archive from a warehouse. */
+async function sweepDue(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
+  const { warehouse } = given;
+  for (const orgId of await dueSweeps(warehouse)) {
+    const options: ErasureOptions = { ...given, orgId };
+    const pending = await readPlan(warehouse, orgId);
+    if (pending !== null) await erase(options, pending.plan);
+    const isOrganization = erasedOrganization(await readErased(warehouse), orgId) !== undefined;
+    await erase(options, await planErasure(options, [], isOrganization));
   }
 }

@@ -1,6 +1,8 @@
 export {
+  dueSweeps,
   ERASED_KEYS,
   encodeEntries,
+  endSweep,
   ensureErasedKey,
   erasedOrganization,
   expectNotErased,
