@@ -13,6 +13,7 @@ import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { erasedOrganization, readErased, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
+import { readKnownArchives } from '../src/identity/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
@@ -21,6 +22,7 @@ import { checkEmailSalt, readArchives, readPublished } from '../src/records/inde
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { drainSpool } from './hooks.ts';
+import { expectSameArchives, type Met, meetArchives } from './identity.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {
@@ -66,6 +68,7 @@ export function erasePerson(
     const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       await checkEmailSalt(warehouse, emails);
+      const met = await meetSwept(warehouse, settings, request, { clock, signal, observe });
       const options = await erasureOptions(warehouse, settings, { clock, signal });
       const { dropsDamaged = false } = request;
       for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
@@ -76,11 +79,28 @@ export function erasePerson(
       const result = await eraseRequested(warehouse, settings, { request, resumed, optionsOf, observe });
       if (request.certificate !== undefined && !request.isDryRun)
         await replaceFile(request.certificate, `${JSON.stringify(result.certificate, null, 2)}\n`);
+      await met?.part(true);
       return result;
     } finally {
       await lock.release();
     }
   });
+}
+
+/** Compares the archives to sweep with the warehouse; a dry run remembers nothing of it. */
+async function meetSwept(
+  warehouse: Warehouse,
+  settings: Settings,
+  { isDryRun }: ErasureRequest,
+  { clock, signal, observe }: JobContext<ErasureEvent>,
+): Promise<Met | null> {
+  const archives = await archivesToSweep(warehouse, settings);
+  if (isDryRun) {
+    await expectSameArchives(warehouse, archives);
+    return null;
+  }
+  const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
+  return meetArchives(warehouse, { archives, leavesArchiveOut: true }, { clock, signal, warn });
 }
 
 /**
@@ -186,14 +206,19 @@ function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean 
 }
 
 /**
- * The archives to sweep: the named one, and those that runs have written.
+ * The archives to sweep: the named one, and those that runs have written, unless one is gone and a person has accepted that.
  * @throws {UsageError} if one of them is not there, such as a volume that is not mounted.
+ * @throws {StorageError} the same, if the warehouse knows which archive it is.
  */
 async function archivesToSweep(warehouse: Warehouse, { archives }: Settings): Promise<string[]> {
   const named = archives.map((archive) => resolve(archive));
-  const all = [...new Set([...named, ...(await readArchives(warehouse))])];
+  const ended = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt !== null);
+  const isGone = (path: string) => !existsSync(path) && ended.some(({ place }) => place === path);
+  const written = (await readArchives(warehouse)).filter((path) => !isGone(path));
+  const all = [...new Set([...named, ...written])];
   const missing = all.find((archive) => !existsSync(archive));
   if (missing === undefined) return all;
+  await expectSameArchives(warehouse, [missing]);
   const stand = missing.endsWith('.db') ? 'file' : 'folder';
   throw new UsageError(`the archive ${missing} is not there, and may hold this person`, {
     hint: `mount it; if it was deleted, create an empty ${stand} in its place`,

@@ -105,12 +105,19 @@ async function expectSameWarehouse(warehouse: Warehouse, memory: WarehouseMemory
   const identity = await readIdentity(warehouse);
   if (former === null || identity?.id === former) return;
   if (identity?.parents.includes(former) === true) {
-    warn(`${warehouse.location} is now the warehouse ${identity.id}, made from ${former}`, 'the rounds go on');
+    warn(
+      `${warehouse.location} is now the warehouse ${identity.id}, made from ${former}`,
+      'the rounds go on',
+    );
     return;
   }
   throw new StorageError(
     `expected the warehouse ${former} of the last round, and ${warehouse.location} is ${identity === null ? 'empty' : `the warehouse ${identity.id}`}; nothing was written`,
-    { hint: 'put back what was there, or accept what is there now', reason: 'identity', facts: { id: former } },
+    {
+      hint: 'put back what was there, or accept what is there now',
+      reason: 'identity',
+      facts: { id: former },
+    },
   );
 }
 
@@ -137,6 +144,12 @@ function warnOfLosses(
   }
 }
 
+/** As {@link meetArchives}, and writes nothing. */
+export async function expectSameArchives(warehouse: Warehouse, archives: readonly string[]): Promise<void> {
+  for (const archive of archives)
+    expectMatch(await compareArchive({ archive, warehouse }), { archive, warehouse: warehouse.location });
+}
+
 /**
  * Compares archives that a warehouse knows with it. Writes nothing. Without a warehouse that can be read there is nothing to compare.
  * @throws {StorageError} if one of them is not as it was.
@@ -154,8 +167,10 @@ export async function expectKnownArchives(
   try {
     if (warehouse === null) return;
     const places = (await readKnownArchives(warehouse)).map(({ place }) => place);
-    for (const archive of archives.filter((path) => places.includes(resolve(path))))
-      expectMatch(await compareArchive({ archive, warehouse }), { archive, warehouse: warehouse.location });
+    await expectSameArchives(
+      warehouse,
+      archives.filter((path) => places.includes(resolve(path))),
+    );
   } finally {
     await warehouse?.close();
   }

@@ -126,10 +126,7 @@ function openIfThere(archive: string): ArchiveFile | null {
 }
 
 /** Notes what a person has accepted, and gives the warehouse an identity if it has none. */
-async function settle(
-  { warehouse, clock }: MeetingPlace,
-  { mismatch, id }: Comparison,
-): Promise<Identity> {
+async function settle({ warehouse, clock }: MeetingPlace, { mismatch, id }: Comparison): Promise<Identity> {
   const at = clock.now();
   if (mismatch === 'archive-absent') await endArchives(warehouse, at, id);
   if (mismatch === 'warehouse-absent') return addParent(warehouse, { parent: id, at });

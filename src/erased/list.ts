@@ -160,15 +160,28 @@ export async function joinErased(
     const joined = joinLists(own, other);
     const added = joined.entries.slice(own.entries.length);
     const known = new Set(other.entries.map(({ subjectHmac: hmac }) => hmac));
-    const unknown = own.entries.filter(({ orgId, subjectHmac: hmac }) => holds.has(orgId) && !known.has(hmac));
+    const unknown = own.entries.filter(
+      ({ orgId, subjectHmac: hmac }) => holds.has(orgId) && !known.has(hmac),
+    );
     const stored = added.length === 0 ? new Set() : yield* storedOrganizations();
     if (joined.keys.length > own.keys.length) yield keyRow(joined.keys);
     const due = [...added.filter(({ orgId }) => stored.has(orgId)), ...unknown];
     for (const orgId of new Set(due.map((entry) => entry.orgId)))
-      yield { table: tables.exportState, rows: [encodeState({ org_id: orgId, name: SWEEP_DUE, value: 'true' })] };
+      yield {
+        table: tables.exportState,
+        rows: [encodeState({ org_id: orgId, name: SWEEP_DUE, value: 'true' })],
+      };
     if (added.length === 0) return joined;
     yield entryRows(added);
-    yield actStep('erasure', new Date(added.map(({ erasedAt }) => erasedAt).sort().at(-1) ?? ''));
+    yield actStep(
+      'erasure',
+      new Date(
+        added
+          .map(({ erasedAt }) => erasedAt)
+          .sort()
+          .at(-1) ?? '',
+      ),
+    );
     return joined;
   });
 }
