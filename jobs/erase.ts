@@ -22,7 +22,7 @@ import { checkEmailSalt, readArchives, readPublished } from '../src/records/inde
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { drainSpool } from './hooks.ts';
-import { expectSameArchives, type Met, meetArchives } from './identity.ts';
+import { expectSameArchives, meetArchives } from './identity.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {
@@ -68,11 +68,14 @@ export function erasePerson(
     const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       await checkEmailSalt(warehouse, emails);
-      const met = await meetSwept(warehouse, settings, request, { clock, signal, observe });
-      const options = await erasureOptions(warehouse, settings, { clock, signal });
+      const archives = await expectAllArchives(warehouse, settings);
+      const options = await erasureOptions(warehouse, settings, { clock, signal }, archives);
       const { dropsDamaged = false } = request;
       for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
       const optionsOf = (orgId: string): ErasureOptions => ({ ...options, dropsDamaged, orgId });
+      const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
+      const swept = { archives, leavesArchiveOut: true };
+      const met = request.isDryRun ? null : await meetArchives(warehouse, swept, { clock, signal, warn });
       const pending = await readPlan(warehouse);
       const resumed =
         pending === null || request.isDryRun ? null : await erase(optionsOf(pending.orgId), pending.plan);
@@ -87,20 +90,17 @@ export function erasePerson(
   });
 }
 
-/** Compares the archives to sweep with the warehouse; a dry run remembers nothing of it. */
-async function meetSwept(
-  warehouse: Warehouse,
-  settings: Settings,
-  { isDryRun }: ErasureRequest,
-  { clock, signal, observe }: JobContext<ErasureEvent>,
-): Promise<Met | null> {
+/**
+ * Compares a warehouse with the archives that it knows, also those that are not named. Writes nothing.
+ * @throws {StorageError} if one of them is not there, or not as it was.
+ */
+async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<readonly string[]> {
+  const known = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
+  const missing = known.filter(({ place }) => !existsSync(place)).map(({ place }) => place);
+  await expectSameArchives(warehouse, missing);
   const archives = await archivesToSweep(warehouse, settings);
-  if (isDryRun) {
-    await expectSameArchives(warehouse, archives);
-    return null;
-  }
-  const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
-  return meetArchives(warehouse, { archives, leavesArchiveOut: true }, { clock, signal, warn });
+  await expectSameArchives(warehouse, archives);
+  return archives;
 }
 
 /**
@@ -208,7 +208,6 @@ function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean 
 /**
  * The archives to sweep: the named one, and those that runs have written, unless one is gone and a person has accepted that.
  * @throws {UsageError} if one of them is not there, such as a volume that is not mounted.
- * @throws {StorageError} the same, if the warehouse knows which archive it is.
  */
 async function archivesToSweep(warehouse: Warehouse, { archives }: Settings): Promise<string[]> {
   const named = archives.map((archive) => resolve(archive));
@@ -218,7 +217,6 @@ async function archivesToSweep(warehouse: Warehouse, { archives }: Settings): Pr
   const all = [...new Set([...named, ...written])];
   const missing = all.find((archive) => !existsSync(archive));
   if (missing === undefined) return all;
-  await expectSameArchives(warehouse, [missing]);
   const stand = missing.endsWith('.db') ? 'file' : 'folder';
   throw new UsageError(`the archive ${missing} is not there, and may hold this person`, {
     hint: `mount it; if it was deleted, create an empty ${stand} in its place`,
