@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { type CopyEvent, type CopyReport, copyAll } from '../src/copy/index.ts';
-import type { JobContext } from '../src/core/clock.ts';
+import type { Clock, JobContext } from '../src/core/clock.ts';
 import type { Reason } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { ensureErasedKey } from '../src/erased/index.ts';
+import { ensureIdentity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { isPostgres, isSameWarehouse, type Warehouse } from '../src/port/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
@@ -40,16 +41,21 @@ export function copyWarehouse(
     observe({ type: 'warning', message, hint, reason });
   const existing = { clock, signal, create: false };
   return withWarehouse(from, existing, async (source) => {
-    await shareKey(source);
+    await shareKey(source, clock);
     return withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
       await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to));
       const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true });
       try {
-        return await withWarehouse(to, existing, (stored) =>
+        const report = await withWarehouse(to, existing, (stored) =>
           source.inSnapshot(() =>
             copyAll({ source, stored, destination, lock, replace, clock, signal, observe }),
           ),
         );
+        const [parent, own] = [await readIdentity(source), await readIdentity(destination)];
+        // A repeated copy is the same warehouse as before.
+        if (own === null || (parent !== null && !own.parents.includes(parent.id)))
+          await newIdentity(destination, { parent, madeBy: 'copy', at: clock.now() });
+        return report;
       } finally {
         await lock.release();
       }
@@ -57,10 +63,11 @@ export function copyWarehouse(
   });
 }
 
-/** A source that cannot be written is copied without a key: each side then makes its own, and knows both after a copy. */
-async function shareKey(source: Warehouse): Promise<void> {
+/** Gives the source a key and an identity. One that cannot be written is copied without: each side then makes its own key, and knows both after a copy. */
+async function shareKey(source: Warehouse, clock: Clock): Promise<void> {
   try {
     await ensureErasedKey(source);
+    await ensureIdentity(source, { parent: null, madeBy: 'run', at: clock.now() });
   } catch (error) {
     if (!(error instanceof StorageError) && !(error instanceof BusyError)) throw error;
   }

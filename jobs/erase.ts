@@ -13,6 +13,7 @@ import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { erasedOrganization, noteErasures, readErased, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
+import { readKnownArchives } from '../src/identity/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
@@ -21,6 +22,7 @@ import { checkEmailSalt, readArchives, readPublished } from '../src/records/inde
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { drainSpool } from './hooks.ts';
+import { expectSameArchives, meetArchives } from './identity.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {
@@ -66,18 +68,23 @@ export function erasePerson(
     const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       await checkEmailSalt(warehouse, emails);
-      const options = await erasureOptions(warehouse, settings, { clock, signal });
+      const archives = await expectAllArchives(warehouse, settings);
+      const options = await erasureOptions(warehouse, settings, { clock, signal }, archives);
       const { dropsDamaged = false } = request;
       for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
       // A file that cannot be written is found before anything is changed.
       if (options.erasures !== null && !request.isDryRun) noteErasures(options.erasures, NOBODY);
       const optionsOf = (orgId: string): ErasureOptions => ({ ...options, dropsDamaged, orgId });
+      const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
+      const swept = { archives, leavesArchiveOut: true };
+      const met = request.isDryRun ? null : await meetArchives(warehouse, swept, { clock, signal, warn });
       const pending = await readPlan(warehouse);
       const resumed =
         pending === null || request.isDryRun ? null : await erase(optionsOf(pending.orgId), pending.plan);
       const result = await eraseRequested(warehouse, settings, { request, resumed, optionsOf, observe });
       if (request.certificate !== undefined && !request.isDryRun)
         await replaceFile(request.certificate, `${JSON.stringify(result.certificate, null, 2)}\n`);
+      await met?.part(true);
       return result;
     } finally {
       await lock.release();
@@ -86,17 +93,32 @@ export function erasePerson(
 }
 
 /**
+ * Compares a warehouse with the archives that it knows, also those that are not named. Writes nothing.
+ * @throws {StorageError} if one of them is not there, or not as it was.
+ */
+async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<readonly string[]> {
+  const known = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
+  const missing = known.filter(({ place }) => !existsSync(place)).map(({ place }) => place);
+  await expectSameArchives(warehouse, missing);
+  const archives = await archivesToSweep(warehouse, settings);
+  await expectSameArchives(warehouse, archives);
+  return archives;
+}
+
+/**
  * Where an erasure sweeps, according to the settings and to what the warehouse has noted.
+ * @param archives the archives. @default the named one, and those that runs have written
  * @throws {UsageError} if an archive that runs have written is not there.
  */
 export async function erasureOptions(
   warehouse: Warehouse,
   settings: Settings,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  archives?: readonly string[],
 ): Promise<Omit<ErasureOptions, 'orgId'>> {
   return {
     ...{ warehouse, clock, signal, spool: spoolOf(settings), erasures: settings.erasures },
-    archives: await archivesToSweep(warehouse, settings),
+    archives: archives ?? (await archivesToSweep(warehouse, settings)),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
     stored: (email) => privacyOf(settings.emails).email(email) ?? email,
     dropsDamaged: false,
@@ -186,12 +208,15 @@ function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean 
 }
 
 /**
- * The archives to sweep: the named one, and those that runs have written.
+ * The archives to sweep: the named one, and those that runs have written, unless one is gone and a person has accepted that.
  * @throws {UsageError} if one of them is not there, such as a volume that is not mounted.
  */
 async function archivesToSweep(warehouse: Warehouse, { archives }: Settings): Promise<string[]> {
   const named = archives.map((archive) => resolve(archive));
-  const all = [...new Set([...named, ...(await readArchives(warehouse))])];
+  const ended = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt !== null);
+  const isGone = (path: string) => !existsSync(path) && ended.some(({ place }) => place === path);
+  const written = (await readArchives(warehouse)).filter((path) => !isGone(path));
+  const all = [...new Set([...named, ...written])];
   const missing = all.find((archive) => !existsSync(archive));
   if (missing === undefined) return all;
   const stand = missing.endsWith('.db') ? 'file' : 'folder';

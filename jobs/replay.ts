@@ -2,7 +2,6 @@ import {
   type ChosenAnswers,
   chooseAnswers,
   hasArchive,
-  type ObjectRef,
   partsOf,
   type ReadArchives,
   type ReplayScope,
@@ -16,6 +15,7 @@ import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
@@ -99,6 +99,12 @@ async function replayAll(
 ): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
   const { organizations: chosen, lost } = chooseAnswers(archives.contents, scope);
   const organizations: ReplayReport[] = [];
+  const { side } = await readWarehouseSide(place.warehouse, null);
+  // A warehouse that is rebuilt is a new one, made from the one that wrote the archive.
+  if (side.isNew) {
+    const parent = archives.warehouse === null ? null : { id: archives.warehouse, parents: [] };
+    await ensureIdentity(place.warehouse, { parent, madeBy: 'replay', at: place.clock.now() });
+  }
   for (const answers of chosen)
     organizations.push(
       await replayOrganization(replayedFrom(archives, answers), { ...place, versions: versions() }),
@@ -174,7 +180,10 @@ function readinessFrom(
 }
 
 /** The rows of an object; null if they cannot be read. */
-async function readablePages(archives: ReadArchives, object: ObjectRef): Promise<string[] | null> {
+async function readablePages(
+  archives: ReadArchives,
+  object: Parameters<ReadArchives['pagesOf']>[0],
+): Promise<string[] | null> {
   try {
     return await archives.pagesOf(object);
   } catch (error) {

@@ -2,8 +2,6 @@ import { fileOfArchive, isWritten } from './archive-place.ts';
 
 export { type DayAnswer, partsOf } from './answers.ts';
 export { type ChosenAnswers, chooseAnswers, type ReplayScope } from './choose.ts';
-export type { ObjectRef } from './contents.ts';
-export type { ErasedCounts } from './erase-answers.ts';
 export type { OpenArchive } from './open-archive.ts';
 export type { Pruned } from './prune.ts';
 export type { CommittedAnswers, ReadArchives } from './read-archives.ts';
@@ -22,6 +20,12 @@ export function hasArchive(archive: string): boolean {
 
 export const openArchive: typeof import('./open-archive.ts').openArchive = async (options) =>
   (await import('./open-archive.ts')).openArchive(options);
+
+export const meetArchive: typeof import('./meet-warehouse.ts').meetArchive = async (...call) =>
+  (await import('./meet-warehouse.ts')).meetArchive(...call);
+
+export const compareArchive: typeof import('./meet-warehouse.ts').compareArchive = async (...call) =>
+  (await import('./meet-warehouse.ts')).compareArchive(...call);
 
 export const withArchives: typeof import('./read-archives.ts').withArchives = async (...call) =>
   (await import('./read-archives.ts')).withArchives(...call);

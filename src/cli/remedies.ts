@@ -57,6 +57,11 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
   'no-archive': 'name it with --archive or DAYWALK_ARCHIVE; runs with that setting write it',
   'archive-damaged':
     'restore the file from a backup; without one, pass --drop-damaged to remove these rows from the archive',
+  'archive-not-named': ({ id = '' }) =>
+    `name it with --archive or DAYWALK_ARCHIVE; DAYWALK_ARCHIVE=none runs without it, and daywalk adopt none ends it for all runs (daywalk adopt ${id} for this archive alone)`,
+  'create-never':
+    'put it back, or name another with --warehouse; DAYWALK_CREATE=auto lets the next run create it',
+  identity: ({ id = 'ID' }, hint) => `${hint}: daywalk adopt ${id}`,
   'rows-damaged':
     'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
   'copy-loses-rows':

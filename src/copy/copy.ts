@@ -42,8 +42,6 @@ const UNITLESS = [
   tables.archives,
 ] as const;
 
-/** Each side has its own identity. */
-const COMPARED = sourceTables.filter((table) => table !== tables.identity);
 
 /** A copy to make. */
 interface CopyWork extends Sides {
@@ -175,6 +173,9 @@ interface Comparison {
   /** The digests of the content, as `daywalk digest` prints them. */
   readonly digest: { readonly from: string; readonly to: string };
 }
+
+/** A copy is another warehouse than its source. */
+const COMPARED = sourceTables.filter((table) => table !== tables.identity);
 
 /** Reads every table of both sides but the rollups, the ledger too, and compares their digests. Call inside a snapshot of each side. */
 async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {

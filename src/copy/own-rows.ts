@@ -18,7 +18,7 @@ export function withOwnRows(source: Source, own: OwnRows): Source {
   };
 }
 
-const { erased, exportState } = tables;
+const { acts, archives, erased, exportState } = tables;
 /** The name of a state. */
 export const nameOf = readerOf(exportState, 'name');
 const jsonOf = readerOf(exportState, 'value');
@@ -27,36 +27,57 @@ const encodeState = encoderOf(exportState);
 
 /**
  * Rows that belong to a warehouse itself, and that a copy into it must not remove: who was erased, the keys of that list, the
- * archives, and where it was copied or published to.
+ * archives, what was done to it that cannot be repeated, and where it was copied or published to.
  */
 export class OwnRows {
   readonly #list: ErasedList;
   readonly #erased: readonly Values[];
   readonly #state: ReadonlyMap<string, Values>;
+  readonly #kept: ReadonlyMap<AnyTable, readonly Values[]>;
 
-  private constructor(list: ErasedList, stored: readonly Values[], state: readonly Values[]) {
+  private constructor(
+    list: ErasedList,
+    stored: readonly Values[],
+    state: readonly Values[],
+    kept: ReadonlyMap<AnyTable, readonly Values[]>,
+  ) {
     this.#list = list;
     this.#erased = stored;
+    this.#kept = kept;
     this.#state = new Map(state.map((row) => [String(nameOf(row)), row]));
   }
 
-  /** @param list the erased of both sides */
-  static async read(destination: Warehouse, list: ErasedList): Promise<OwnRows> {
+  /**
+   * @param list the erased of both sides
+   * @param isRestored the destination becomes what the source is: it forgets the archives that it has met, and what was done to it
+   */
+  static async read(destination: Warehouse, list: ErasedList, isRestored: boolean): Promise<OwnRows> {
     const state = await collect(destination.scan(exportState, { orgId: '' }));
-    return new OwnRows(list, await collect(destination.scan(erased)), state);
+    const kept = new Map<AnyTable, readonly Values[]>();
+    if (!isRestored)
+      for (const table of [acts, archives]) kept.set(table, await collect(destination.scan(table)));
+    return new OwnRows(list, await collect(destination.scan(erased)), state, kept);
   }
 
   has(table: AnyTable): boolean {
-    return table === erased || table === exportState;
+    return table === erased || table === exportState || this.#kept.has(table);
   }
 
   /** The rows of the source as the destination keeps them. */
   async *scan(source: Source, table: AnyTable, scope?: ScanScope): AsyncGenerator<readonly Values[]> {
     const rows = await collect(source.scan(table, scope));
-    const joined = table === erased ? this.#joinedErased(rows) : this.#joinedState(rows);
+    const joined = this.#joined(table, rows);
     const [position, orgId] = [columnsOf(table).indexOf('org_id'), scope?.orgId];
     const inScope = joined.filter((row) => orgId === undefined || row[position] === orgId);
     if (inScope.length > 0) yield inKeyOrder(table, inScope);
+  }
+
+  #joined(table: AnyTable, theirs: readonly Values[]): Values[] {
+    if (table === erased) return this.#joinedErased(theirs);
+    if (table === exportState) return this.#joinedState(theirs);
+    const nameOfRow = keyOf(table);
+    const all = [...theirs, ...(this.#kept.get(table) ?? [])];
+    return [...new Map(all.map((row) => [JSON.stringify(nameOfRow(row)), row])).values()];
   }
 
   #joinedErased(theirs: readonly Values[]): Values[] {

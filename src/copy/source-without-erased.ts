@@ -60,7 +60,7 @@ export async function sourceWithoutErased({
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
   let list = joinLists(theirs, joinLists(kept, since?.erased ?? NOBODY));
   const isClean = since === undefined ? await knowsAll(source, stored) : await isSwept(source, list, since);
-  if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list));
+  if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list, since !== undefined));
   for (let round = 1; ; round += 1) {
     const units = await ErasedUnits.read(sourceOf(source), { list, privacy: since?.privacy ?? null, signal });
     const before = list.entries.length;
@@ -71,7 +71,7 @@ export async function sourceWithoutErased({
       const message = `the organization ${orgId} was erased from ${stored.location}: it is not copied`;
       observe({ type: 'warning', message, hint: undefined });
     }
-    return withOwnRows(units.source, await OwnRows.read(stored, list));
+    return withOwnRows(units.source, await OwnRows.read(stored, list, since !== undefined));
   }
 }
 

@@ -1,7 +1,7 @@
 import { sql } from '../../schema/query.ts';
 import { forgetErased } from '../archive/index.ts';
 import { canonicalJson } from '../core/json.ts';
-import { noteErasures, readErased } from '../erased/index.ts';
+import { endSweep, noteErasures, readErased } from '../erased/index.ts';
 import type { Certificate } from './certificate.ts';
 import type { ErasureOptions } from './options.ts';
 import { dropPlan } from './plan.ts';
@@ -23,6 +23,7 @@ export async function completeErasure(
   await warehouse.transact('store the certificate of the erasure in', function* () {
     yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND certificate IS NULL`;
   });
+  await endSweep(warehouse, orgId);
   await dropPlan(warehouse, orgId);
   return certificate;
 }

@@ -1,8 +1,32 @@
 export {
+  type Comparison,
+  compareSides,
+  ERASURE,
+  type Marks,
+  marksOf,
+  PULL,
+  type Remembered,
+  rememberedAfter,
+  rememberedIn,
+  type Sides,
+  withMark,
+} from './meeting.ts';
+export {
+  addParent,
   ensureIdentity,
   type Identity,
   identityRow,
-  type MadeBy,
   newIdentity,
   readIdentity,
 } from './own-identity.ts';
+export { expectMatch } from './refusal.ts';
+export {
+  endArchives,
+  type KnownArchive,
+  marksHeld,
+  newestMarks,
+  noteArchive,
+  readKnownArchives,
+  readWarehouseSide,
+  type WarehouseSide,
+} from './warehouse-side.ts';

@@ -79,6 +79,20 @@ export function ensureIdentity(
   );
 }
 
+/** Adds a parent to the identity of a warehouse, and gives it one if it has none. */
+export function addParent(
+  warehouse: Pick<Warehouse, 'transact'>,
+  { parent, at }: { readonly parent: string; readonly at: Date },
+): Promise<Identity> {
+  return warehouse.transact('give an identity to', function* () {
+    const known = yield* readIdentitySteps();
+    const row = identityRow({ parent: { id: parent, parents: known?.parents ?? [] }, madeBy: 'run', at });
+    const kept = known === null ? row : { ...row, warehouse_id: known.id };
+    yield { table: tables.identity, rows: [encode(kept)] };
+    return { id: kept.warehouse_id, parents: idsIn(kept.parents) };
+  });
+}
+
 function idsIn(text: unknown): string[] {
   const ids = typeof text === 'string' ? parseJson(text) : undefined;
   return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];

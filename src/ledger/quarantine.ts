@@ -4,7 +4,7 @@ import { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { isDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
-import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
+import { actStep, type QueryRow, type Steps, type Warehouse } from '../port/index.ts';
 import { type DayCommit, type Drift, dayKey, type QuarantinedRecord, type UnitKey } from '../units/index.ts';
 import { keyColumns, keyValues } from './unit-rows.ts';
 
@@ -106,6 +106,7 @@ export function acceptQuarantine(
   const steps = function* (): Steps<AcceptedRecords> {
     const accepted = yield sql`UPDATE quarantine SET accepted_at = ${at.toISOString()}
       WHERE accepted_at IS NULL AND ${scope} RETURNING record_sha256`;
+    if (accepted.length > 0) yield actStep('quarantine', at);
     const [counted] = yield sql`SELECT COUNT(*) AS found FROM quarantine WHERE ${scope}`;
     return { accepted: accepted.length, found: Number(counted?.['found']) };
   };

@@ -2,28 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { encoderOf, type TableRows } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 
-/** What the service cannot give back. */
-export const ACT_KINDS = [
-  'erasure',
-  'people',
-  'prices',
-  'budgets',
-  'sessions',
-  'hook events',
-  'quarantine',
-  'restore',
-] as const;
-
-/** A kind of acts. */
-export type ActKind = (typeof ACT_KINDS)[number];
-
 const encode = encoderOf(tables.acts);
 
 /**
- * The step that notes an act. It belongs into the transaction of what was done: an archive that has heard of the act then knows an
- * older copy of the warehouse by its absence.
+ * The step that notes an act: what the service cannot give back. It belongs into the transaction of what was done: an archive that
+ * has heard of the act then knows an older copy of the warehouse by its absence.
+ * @param kind what was done, in a word for messages: a loaded table, or `erasure`, `hook events`, `sessions`, `quarantine`, `restore`.
  */
-export function actStep(kind: ActKind, at: Date): TableRows {
+export function actStep(kind: string, at: Date): TableRows {
   return {
     table: tables.acts,
     rows: [encode({ act_id: randomUUID(), kind, done_at: at.toISOString() })],

@@ -1,4 +1,4 @@
-export { ACT_KINDS, type ActKind, actStep } from './acts.ts';
+export { actStep } from './acts.ts';
 export { ChunkReader } from './chunk-reader.ts';
 export { isPostgres, isSameWarehouse, schemeOf } from './location.ts';
 export {

@@ -3,12 +3,13 @@ import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '
 import { tables } from '../../schema/tables.ts';
 import { expectSameCount } from '../erased/index.ts';
 import { readOrganizationsSteps } from '../ledger/index.ts';
-import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
+import { actStep, countWritten, type Steps, type Warehouse } from '../port/index.ts';
 
 const { hookEvents, erased: erasedTable } = tables;
 const COLUMNS = columnsOf(hookEvents);
 const encode = encoderOf(hookEvents);
 const idOf = readerOf(hookEvents, 'event_id');
+const receivedAt = readerOf(hookEvents, 'received_at');
 /** Events whose IDs one statement compares. */
 const COMPARED_MAX = 5000;
 
@@ -44,7 +45,9 @@ export function storeHookEvents(
     // An event may have been stored when another organization, or none, was the only one.
     const orgs = new Set([...(yield* readOrganizationsSteps()), orgId, '']);
     for (const id of yield* knownEvents([...orgs], [...fresh.keys()])) fresh.delete(id);
-    return fresh.size === 0 ? 0 : yield* countWritten({ table: hookEvents, add: [...fresh.values()] });
+    if (fresh.size === 0) return 0;
+    yield actStep('hook events', new Date(String(receivedAt([...fresh.values()].at(-1) ?? []))));
+    return yield* countWritten({ table: hookEvents, add: [...fresh.values()] });
   };
   return warehouse.transact('store hook events in', steps, 'latest');
 }

@@ -4,7 +4,7 @@ import { tables } from '../../schema/tables.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
 import { LISTING, readErasedSteps } from '../erased/index.ts';
-import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
+import { actStep, type QueryRow, type Steps, type Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
 
 /** A run, as it begins. */
@@ -185,6 +185,7 @@ export function recordSession(
     const row = rowFor(yield* readErasedSteps());
     if (!isStorable(row)) return false;
     yield { table: sessions, rows: [encodeSession(row)] };
+    yield actStep('sessions', new Date(row.created_at));
     return true;
   }
   return warehouse.oneAtATime(LISTING, () => warehouse.transact('record a session in', steps));

@@ -94,6 +94,12 @@ export const SETTINGS = {
     show: maskUrlPassword,
     secretsIn: passwordsOf,
   }),
+  create: setting('DAYWALK_CREATE', {
+    group: 'warehouse',
+    doc: 'whether a run may create a warehouse where there is none: never is right once the first run has ended, because a warehouse that is missing later is lost',
+    fallback: 'auto',
+    parse: oneOf(['auto', 'never']),
+  }),
   concurrency: setting('DAYWALK_CONCURRENCY', {
     group: 'pull',
     flag: '--concurrency <units>',
@@ -194,7 +200,7 @@ export const SETTINGS = {
     group: 'archive',
     flag: '--archive <path>',
     isRepeatable: true,
-    doc: 'the file, ending in .db, or the folder of the file, that keeps every answer as it came, after the email policy, for replays; replay, erase and archive verify take several, separated by commas, or the flag repeated',
+    doc: 'the file, ending in .db, or the folder of the file, that keeps every answer as it came, after the email policy, for replays; replay, erase and archive verify take several, separated by commas, or the flag repeated; none runs without an archive that the warehouse knows',
     fallback: [],
     fallbackDoc: 'none: answers are not archived',
     example: '/var/lib/daywalk/archive.db',

@@ -1,4 +1,5 @@
 import { checkArchives, showArchive, thinArchive } from '../../../jobs/archive.ts';
+import { expectKnownArchives } from '../../../jobs/identity.ts';
 import type { ArchiveCheck, ShownAnswers, ShownUnit } from '../../archive/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
@@ -12,7 +13,8 @@ import { renderTable, right, shrinking } from '../screens/table.ts';
 
 const FINDING_COLUMNS = ['found', shrinking('what'), shrinking('units'), shrinking('reason')];
 
-export const verifyAction: Action = async ({ settings, out }) => {
+export const verifyAction: Action = async ({ settings, job, out }) => {
+  await expectKnownArchives(settings, job);
   const check = joinChecks(await checkArchives(settings));
   const exitCode = check.findings.length === 0 ? EXIT.ok : EXIT.quarantine;
   const { unusedBytes, ...counts } = check;

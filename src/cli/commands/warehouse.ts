@@ -114,13 +114,31 @@ export const warehouseCommands: readonly Command[] = [
     load: async () => (await import('../actions/replay.ts')).replayAction,
   },
   {
+    name: 'adopt',
+    summary: 'accepts once that the warehouse or the archive is not the one of the last run',
+    description:
+      'A run exits with code 6 if the warehouse or the archive is absent, is an older copy that lacks what nobody can pull again, or ' +
+      'is one of two copies that have both been written. Put back what was there; or accept what is there with the ID that the run ' +
+      'has named. It is accepted once: there is no flag that could stay in a crontab. Prints what is lost. Give the same warehouse ' +
+      'and archive as the run.',
+    uses: usesOf('warehouse', 'archive'),
+    operands: { '<id>': 'the ID that the run has named; none: no archive is expected any more' },
+    flags: { '--wait': 'wait for a run to end instead of exiting with code 75', ...jsonFlag },
+    examples: {
+      'daywalk adopt 6f9619ff-8b86-4011-b42d-00c04fc964ff': 'accepts what the last run has refused',
+      'daywalk adopt none': 'runs go on without the archives that the warehouse knows',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/adopt.ts')).adoptAction,
+  },
+  {
     name: 'archive verify',
     group: archiveGroup,
     summary: 'reads every answer and every object, and compares them with their checksums',
     description:
       'Checks every answer of the archive against its checksum, every object against its SHA-256, and every page of the file. Exit ' +
       'code 5 if something is damaged or missing, with the units that cannot be replayed. A run may write meanwhile.',
-    uses: usesOf('archive'),
+    uses: usesOf('warehouse', 'archive'),
     flags: { ...jsonFlag },
     examples: {
       'daywalk archive verify --archive /var/lib/daywalk/archive.db': 'after a copy to another disk',
@@ -162,7 +180,7 @@ export const warehouseCommands: readonly Command[] = [
       'Removes answers that are older than the given age and were replaced by then. The newest committed answer of each unit ' +
       'stays however old it is, and so do open doubts. A replay as of an instant before that age is refused afterwards. Runs ' +
       'may write the archive meanwhile.',
-    uses: usesOf('archive'),
+    uses: usesOf('warehouse', 'archive'),
     flags: {
       '--older-than <age>': 'the age in days, for example 400d',
       '--dry-run': 'remove nothing, and say what would be removed',

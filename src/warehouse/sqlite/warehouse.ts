@@ -149,8 +149,13 @@ function emptyLog({ db, path }: Connection): void {
   });
 }
 
-/** Tables in which a run leaves rows even if it stored no data: the record of the run, and the state of runs. */
-const TRACES: readonly string[] = [tables.exportRuns.name, tables.exportState.name];
+/** Tables in which a run leaves rows even if it stored no data: the record of the run, the state of runs, and whom it met. */
+const TRACES: readonly string[] = [
+  tables.exportRuns.name,
+  tables.exportState.name,
+  tables.identity.name,
+  tables.archives.name,
+];
 
 /**
  * Removes the file and its side files if this connection created it and it holds nothing but traces of `runs` runs. The
