@@ -42,7 +42,6 @@ const UNITLESS = [
   tables.archives,
 ] as const;
 
-
 /** A copy to make. */
 interface CopyWork extends Sides {
   /** The warehouse to write to; `stored` is another connection to it. */

@@ -108,27 +108,24 @@ onEachDatabase((database) => {
 
     test('says that erasures are unknown, and exits with 5 only if the backup knows of an earlier one', async () => {
       const { rig, file, at } = await installation(database);
-      lose(rig.folder);
       const nobody = { archives: [], erasures: null };
+      const other = tempFile('later.db');
+      await eraseFrom(rig, { user: (await somebody(rig)).user }, { erasures: null });
+      await backUpTo(rig, other);
+      lose(rig.folder);
       expect(await restoreFrom(at(nobody), file)).toMatchObject({ exitCode: 0, knowsErasures: false });
       expect(warnings).toContainEqual(expect.stringContaining('erasures since the backup are unknown'));
-      const { user } = await somebody(rig);
-      const other = tempFile('later.db');
-      await eraseFrom(rig, { user }, nobody);
-      // The erasure has begun a new archive.
-      lose(rig.folder);
-      await backUpTo(rig, other);
       const again = await restoreFrom(at(nobody), other, { replace: true });
       expect(again).toMatchObject({ exitCode: 5, knowsErasures: false });
       expect((await testOf(rig, other)).exitCode).toBe(0);
     });
 
     test('whose address policy has changed since is stored as the policy says now', async () => {
-      const { file, email, at, searched, restored } = await installation(database);
+      const { rig, file, email, at, searched, restored } = await installation(database);
       const emails = { mode: 'hash', salt: 'a salt that is long enough' } as const;
       expect(await restoreFrom(at({ emails, erasures: null }), file)).toMatchObject({ exitCode: 0 });
       expect(await placesOf([email], searched)).toEqual([]);
-      const ran = await restored.run({ settings: { emails } });
+      const ran = await restored.run({ settings: { emails, archives: [rig.folder] } });
       expect(ran.report.exitCode).toBe(0);
       expect(await restored.value('SELECT COUNT(*) FROM restatements')).toBe(0);
     });
@@ -163,7 +160,7 @@ onEachDatabase((database) => {
     });
 
     test('that was interrupted keeps runs away, and resumes', async () => {
-      const { file, target, restored, at, before } = await installation(database);
+      const { rig, file, target, restored, at, before } = await installation(database);
       const id = query(file);
       await target.execute(
         `INSERT INTO export_state (org_id, name, value) VALUES ('', 'restoring', '"${id}"')`,
@@ -176,7 +173,7 @@ onEachDatabase((database) => {
         message: expect.stringContaining('was interrupted'),
       });
       expect(await restoreFrom(at(), file)).toMatchObject({ exitCode: 0, digest: before });
-      expect((await restored.run()).report.exitCode).toBe(0);
+      expect((await restored.run({ settings: { archives: [rig.folder] } })).report.exitCode).toBe(0);
     });
 
     test('of a damaged backup changes nothing', async () => {
