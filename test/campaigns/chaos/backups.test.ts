@@ -39,6 +39,7 @@ onEachDatabase((database) => {
       // The undisturbed warehouse shares the key of the pseudonyms, and nothing else.
       const calm = rigOver(rig.emulator, await database.migrated(), last);
       await copy(rig.path, calm.path);
+      await calm.place.execute("DELETE FROM archives; DELETE FROM export_state WHERE name = 'archives'");
       const env = (now: UtcDay) =>
         envOf(rig, {
           DAYWALK_ARCHIVE: rig.folder,
