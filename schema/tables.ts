@@ -122,5 +122,8 @@ export const contentTables: readonly AnyTable[] = allTables.filter((table) => CO
 /** The tables that cannot be recomputed from others: all but the rollups. */
 export const sourceTables: readonly AnyTable[] = allTables.filter((table) => table.role !== 'rollup');
 
+/** The tables that a copy makes equal. A copy is another warehouse than its source, and the rollups are computed again. */
+export const copiedTables: readonly AnyTable[] = sourceTables.filter((table) => table !== tables.identity);
+
 /** The tables of a lake: the sources, and the teams of users, which a reader could not compute without much work. */
 export const publishedTables: readonly AnyTable[] = [...sourceTables, tables.userTeams];

@@ -5,7 +5,6 @@ import { copyWarehouse } from '../../../jobs/copy.ts';
 import type { RoundReport } from '../../../jobs/round.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
-import type { ServeEvent } from '../../../src/serve/service-state.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { contextOf, createRig, type Rig } from '../../support/rig/rig.ts';
 import { serveHere } from '../../support/serve/service-in-process.ts';
@@ -40,10 +39,10 @@ async function twoRounds(rig: Rig, settings: Rig['settings'], between: () => Pro
         end: async (report) => void reports.push(report),
       },
     ],
-    onEvent: (event: { readonly type: string } & Partial<ServeEvent>, stop) => {
-      if (event.type === 'round-failed') refused.push((event as { error: string }).error);
+    onEvent: (event, stop) => {
+      if (event.type === 'round-failed') refused.push(event.error);
       if (event.type !== 'round-ended') return;
-      codes.push((event as { exitCode: number }).exitCode);
+      codes.push(event.exitCode);
       if (codes.length < 2 || isStopping) return;
       isStopping = true;
       void probe()
