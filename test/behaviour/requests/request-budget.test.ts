@@ -28,7 +28,9 @@ function printCount(what: string, requests: number, bound: number): void {
 
 onEachDatabase((database) => {
   describe('a run with a request budget', () => {
-    test('never exceeds it, ends with exit code 4, and later runs complete the copy', async () => {
+    test('never exceeds it, ends with exit code 4, and later runs complete the copy', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await smallRig(database, {
         rules: [
           { id: 'fault', when: { probability: 0.2, seed: 3 }, action: { type: 'status', status: 500 } },
@@ -56,7 +58,7 @@ onEachDatabase((database) => {
       await expectUndisturbed(rig);
     });
 
-    test('spends it on unsettled days before it compares settled ones', async () => {
+    test('spends it on unsettled days before it compares settled ones', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(database);
       const unsettled = "SELECT COUNT(*) FROM export_units WHERE date <> '' AND settled_at IS NULL";
       // Three days of five streams are 15 units, of which each run stores some; comparing the rest takes nine requests.
@@ -100,6 +102,7 @@ onEachDatabase((database) => {
     ];
     testVariants(cases)(
       '(8 + concurrency) × attempts, when it failed during the run: %s',
+      { tags: 'ci/rare' },
       async (_, action) => {
         for (const [concurrency, rangeDays] of [
           [1, 31],

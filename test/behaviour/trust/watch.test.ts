@@ -15,7 +15,9 @@ async function askedIn(rig: Rig, night: string): Promise<Readonly<Record<string,
 }
 
 describe('the watch over settled days', () => {
-  test('requests the recent days with the unsettled ones, and another older range in each run', async () => {
+  test('requests the recent days with the unsettled ones, and another older range in each run', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-03-20', '2026-03-20']);
     const [first, second, third] = [
       await askedIn(rig, '2026-03-21'),
@@ -55,7 +57,9 @@ describe('the watch over settled days', () => {
     expect(ofUsers(eighth)).toEqual(['users 2026-02-16..2026-03-16']);
   });
 
-  test('finds a change of credits by the sums per model, and reopens the days in all streams, once', async () => {
+  test('finds a change of credits by the sums per model, and reopens the days in all streams, once', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     rig.emulator.setRules([
       {
@@ -74,7 +78,7 @@ describe('the watch over settled days', () => {
     await expectExactCopy(rig, parseDay('2026-02-25'));
   });
 
-  test('continues without the sums per model if the service refuses them', async () => {
+  test('continues without the sums per model if the service refuses them', { tags: 'ci/rare' }, async () => {
     const rig = await afterNights(sqlite, ['2026-02-20', '2026-02-20']);
     for (const status of [400, 403, 404]) {
       rig.emulator.setRules([
@@ -102,7 +106,9 @@ describe('the watch over settled days', () => {
     expect(await askedIn(rig, '2026-03-22')).toMatchObject({ 'tools 2026-01-19..2026-02-18': 1 });
   });
 
-  test('is not stopped by a record that belongs to no day: the other days are compared in shorter ranges', async () => {
+  test('is not stopped by a record that belongs to no day: the other days are compared in shorter ranges', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-03-20', '2026-03-20']);
     rig.emulator.setRules([
       {
@@ -150,7 +156,9 @@ describe('the watch over settled days', () => {
     await expectExactCopy(rig, parseDay('2026-02-26'));
   });
 
-  test('reopens units of streams that the run does not pull; the next run pulls them', async () => {
+  test('reopens units of streams that the run does not pull; the next run pulls them', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
     await nights(rig, '2026-02-21', '2026-02-22', { streams: ['tools'] });
@@ -174,7 +182,9 @@ describe('the watch over settled days', () => {
     expect(await rig.sql(attempts)).toEqual(expect.arrayContaining(before));
   });
 
-  test('remembers the range limit of the service: the next night has no refusals', async () => {
+  test('remembers the range limit of the service: the next night has no refusals', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await nightsOf(sqlite);
     rig.emulator.setQuirks({ maxRangeDays: 10 });
     await nights(rig, '2026-02-18', '2026-02-20');
