@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { compareArchive, meetArchive } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { DaywalkError, NoWarehouseError, StorageError } from '../src/core/errors.ts';
+import { DaywalkError, NoWarehouseError, type Reason, StorageError } from '../src/core/errors.ts';
 import {
   type Comparison,
   compareSides,
@@ -15,7 +15,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { type OpenOptions, openWarehouse, withWarehouse } from '../src/warehouse/index.ts';
 
-type Warn = (message: string, hint: string) => void;
+type Warn = (message: string, hint: string, reason?: Reason) => void;
 
 /** Which warehouse the rounds of a service have met. */
 export interface WarehouseMemory {
@@ -140,6 +140,7 @@ function warnOfLosses(
       warn(
         `${place} is older than at the last run: it lacks runs that the other side knows`,
         'the days of these runs are pulled again; if a backup was put back, this is as it should be',
+        'runs-lost',
       );
   }
 }

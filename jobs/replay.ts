@@ -1,7 +1,7 @@
 import {
+  archiveBytes,
   type ChosenAnswers,
   chooseAnswers,
-  hasArchive,
   partsOf,
   type ReadArchives,
   type ReplayScope,
@@ -113,7 +113,7 @@ async function replayAll(
 }
 
 function expectArchive(archive: string): void {
-  if (hasArchive(archive)) return;
+  if (archiveBytes(archive) > 0) return;
   throw new UsageError(`there is no archive at ${archive}`, { reason: 'no-archive' });
 }
 

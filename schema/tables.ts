@@ -128,6 +128,9 @@ export const sourceTables: readonly AnyTable[] = allTables.filter((table) => tab
  */
 export const unpublishedTables: readonly AnyTable[] = [erased, exportState, quarantine];
 
+/** The tables that a copy makes equal. A copy is another warehouse than its source, and the rollups are computed again. */
+export const copiedTables: readonly AnyTable[] = sourceTables.filter((table) => table !== tables.identity);
+
 /** The tables of a lake: the sources, and the teams of users, which a reader could not compute without much work. */
 export const publishedTables: readonly AnyTable[] = [...sourceTables, tables.userTeams].filter(
   (table) => !unpublishedTables.includes(table),

@@ -1,4 +1,4 @@
-import { fileOfArchive, isWritten } from './archive-place.ts';
+import { bytesOf, fileOfArchive } from './archive-place.ts';
 
 export { type DayAnswer, partsOf } from './answers.ts';
 export { type ChosenAnswers, chooseAnswers, type ReplayScope } from './choose.ts';
@@ -11,11 +11,11 @@ export type { ArchiveCheck } from './verify-archive.ts';
 // The calls below load the driver of SQLite: only opening a warehouse explains why it cannot be loaded.
 
 /**
- * True if something was written into an archive.
+ * The size of the file of an archive; 0 if nothing was written into it.
  * @throws {UsageError} if it is of an earlier build.
  */
-export function hasArchive(archive: string): boolean {
-  return isWritten(fileOfArchive(archive));
+export function archiveBytes(archive: string): number {
+  return bytesOf(fileOfArchive(archive));
 }
 
 export const openArchive: typeof import('./open-archive.ts').openArchive = async (options) =>

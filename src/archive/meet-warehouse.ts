@@ -18,7 +18,6 @@ import {
   readWarehouseSide,
   rememberedAfter,
   type Sides,
-  type WarehouseSide,
 } from '../identity/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
@@ -83,7 +82,7 @@ export async function meetArchive(place: MeetingPlace, accepted?: string): Promi
   });
 }
 
-interface Seen extends WarehouseSide {
+interface Seen extends Awaited<ReturnType<typeof readWarehouseSide>> {
   readonly sides: Sides;
   /** The row of the warehouse in the archive; null if there is none. */
   readonly row: string | null;

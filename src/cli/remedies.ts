@@ -59,6 +59,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
     'restore the file from a backup; without one, pass --drop-damaged to remove these rows from the archive',
   'archive-not-named': ({ id = '' }) =>
     `name it with --archive or DAYWALK_ARCHIVE; DAYWALK_ARCHIVE=none runs without it, and daywalk adopt none ends it for all runs (daywalk adopt ${id} for this archive alone)`,
+  'runs-lost': (_, hint) => hint,
   'create-never':
     'put it back, or name another with --warehouse; DAYWALK_CREATE=auto lets the next run create it',
   identity: ({ id = 'ID' }, hint) => `${hint}: daywalk adopt ${id}`,

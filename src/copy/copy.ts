@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
 import { readerOf } from '../../schema/row.ts';
-import { contentTables, sourceTables, tables } from '../../schema/tables.ts';
+import { contentTables, copiedTables, tables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
@@ -173,14 +173,11 @@ interface Comparison {
   readonly digest: { readonly from: string; readonly to: string };
 }
 
-/** A copy is another warehouse than its source. */
-const COMPARED = sourceTables.filter((table) => table !== tables.identity);
-
 /** Reads every table of both sides but the rollups, the ledger too, and compares their digests. Call inside a snapshot of each side. */
 async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {
   const tables: ComparedTable[] = [];
   const content = { from: new Map<string, string>(), to: new Map<string, string>() };
-  for (const table of COMPARED) {
+  for (const table of copiedTables) {
     observe({ type: 'copy-comparing', table: table.name });
     const [from, to] = await Promise.all(
       [sides.source, sides.stored].map((warehouse) => hashTable(warehouse, table, sides.signal)),

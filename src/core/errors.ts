@@ -224,6 +224,7 @@ export const REASONS = [
   'archive-not-named',
   'identity',
   'create-never',
+  'runs-lost',
   'rows-damaged',
   'copy-loses-rows',
   'restore-onto-data',

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { actStep } from '../../schema/acts.ts';
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { actStep, runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 import {
   type ErasedEntry,
   type ErasedKind,

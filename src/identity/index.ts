@@ -15,7 +15,6 @@ export {
   addParent,
   ensureIdentity,
   type Identity,
-  identityRow,
   newIdentity,
   readIdentity,
 } from './own-identity.ts';
@@ -28,5 +27,4 @@ export {
   noteArchive,
   readKnownArchives,
   readWarehouseSide,
-  type WarehouseSide,
 } from './warehouse-side.ts';

@@ -1,10 +1,11 @@
+import { actStep } from '../../schema/acts.ts';
 import { sql } from '../../schema/query.ts';
 import { compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { isDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
-import { actStep, type QueryRow, type Steps, type Warehouse } from '../port/index.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 import { type DayCommit, type Drift, dayKey, type QuarantinedRecord, type UnitKey } from '../units/index.ts';
 import { keyColumns, keyValues } from './unit-rows.ts';
 

@@ -1,4 +1,3 @@
-export { actStep } from './acts.ts';
 export { ChunkReader } from './chunk-reader.ts';
 export { isPostgres, isSameWarehouse, schemeOf } from './location.ts';
 export {

@@ -1,15 +1,15 @@
+import { actStep } from '../../schema/acts.ts';
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { expectSameCount } from '../erased/index.ts';
 import { readOrganizationsSteps } from '../ledger/index.ts';
-import { actStep, countWritten, type Steps, type Warehouse } from '../port/index.ts';
+import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
 
 const { hookEvents, erased: erasedTable } = tables;
 const COLUMNS = columnsOf(hookEvents);
 const encode = encoderOf(hookEvents);
 const idOf = readerOf(hookEvents, 'event_id');
-const receivedAt = readerOf(hookEvents, 'received_at');
 /** Events whose IDs one statement compares. */
 const COMPARED_MAX = 5000;
 
@@ -46,7 +46,8 @@ export function storeHookEvents(
     const orgs = new Set([...(yield* readOrganizationsSteps()), orgId, '']);
     for (const id of yield* knownEvents([...orgs], [...fresh.keys()])) fresh.delete(id);
     if (fresh.size === 0) return 0;
-    yield actStep('hook events', new Date(String(receivedAt([...fresh.values()].at(-1) ?? []))));
+    const last = rows.at(-1);
+    if (last !== undefined) yield actStep('hook events', new Date(last.received_at));
     return yield* countWritten({ table: hookEvents, add: [...fresh.values()] });
   };
   return warehouse.transact('store hook events in', steps, 'latest');

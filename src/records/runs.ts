@@ -1,10 +1,11 @@
+import { actStep } from '../../schema/acts.ts';
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
 import { LISTING, readErasedSteps } from '../erased/index.ts';
-import { actStep, type QueryRow, type Steps, type Warehouse } from '../port/index.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
 
 /** A run, as it begins. */

@@ -1,6 +1,6 @@
 import type { WarehouseMemory } from '../../jobs/identity.ts';
 import type { RoundListener } from '../../jobs/round.ts';
-import { commonFailure, type RoundReport, runRound } from '../../jobs/round.ts';
+import { commonFailure, type RoundReport, refusalOf, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
 import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
@@ -73,7 +73,7 @@ export function createTickWork({ context, state, listeners, settings: first, rea
     let exitCode: ExitCode = EXIT.defect;
     try {
       const report = await perform();
-      state.refuses(refusalIn(report));
+      state.refuses(refusalOf(report));
       reportFailure(report, observe);
       exitCode = report.exitCode;
     } catch (error) {
@@ -83,14 +83,6 @@ export function createTickWork({ context, state, listeners, settings: first, rea
     observe({ type: 'round-ended', exitCode, durationMs: clock.monotonicMs() - sinceMs });
   };
 }
-
-/** Why the warehouse or the archive is not the one of the last round; null if nothing says so. */
-function refusalIn(report: RoundReport): string | null {
-  const error = commonFailure(report)?.error;
-  return error !== undefined && IDENTITY.has(adviceOf(error).reason ?? '') ? messageOf(error) : null;
-}
-
-const IDENTITY: ReadonlySet<string> = new Set(['identity', 'archive-not-named', 'create-never']);
 
 /** A round of which a part began reports its problems itself. */
 function reportFailure(report: RoundReport, observe: (event: ServeEvent) => void): void {

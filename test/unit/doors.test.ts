@@ -28,6 +28,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/ledger/': 40,
   'src/rollups/': 35,
   'src/erased/': 35,
+  'src/identity/': 25,
   'src/archive/': 20,
   'src/warehouse/': 30,
   'src/organizations/': 45,

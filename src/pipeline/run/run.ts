@@ -66,7 +66,8 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   });
   await recordEnd(options, report);
   // Of a database that breaks, there may be no other trace than the log.
-  const broken = report.exitCode === EXIT.storage ? report.problems.find(({ units }) => units === 0) : undefined;
+  const broken =
+    report.exitCode === EXIT.storage ? report.problems.find(({ units }) => units === 0) : undefined;
   if (broken !== undefined) observe({ type: 'warning', ...broken });
   observe({ type: 'run-ended', report });
   return report;

@@ -33,6 +33,36 @@ export const METRICS = {
     help: '1 if the warehouse could be read, otherwise 0; then the metrics that come from it are missing.',
     labels: [],
   },
+  identityMismatch: {
+    name: 'daywalk_identity_mismatch',
+    type: 'gauge',
+    help: '1 if the last round was refused because the warehouse or the archive is not the one of before, otherwise 0.',
+    labels: [],
+  },
+  lostRuns: {
+    name: 'daywalk_lost_runs',
+    type: 'gauge',
+    help: '1 if the last round found the warehouse or the archive without its last runs, whose days it pulled again, otherwise 0.',
+    labels: [],
+  },
+  pendingErasures: {
+    name: 'daywalk_pending_erasures',
+    type: 'gauge',
+    help: 'Erasures that have begun and are not complete, and organizations that are due to be swept.',
+    labels: [],
+  },
+  archiveLastMet: {
+    name: 'daywalk_archive_last_run_timestamp_seconds',
+    type: 'gauge',
+    help: 'When a run last wrote the archive; missing for archives that are no longer expected.',
+    labels: ['archive'],
+  },
+  archiveBytes: {
+    name: 'daywalk_archive_bytes',
+    type: 'gauge',
+    help: 'Size of the file of the archive, if it is on this machine.',
+    labels: ['archive'],
+  },
   lastSuccess: {
     name: 'daywalk_last_success_timestamp_seconds',
     type: 'gauge',

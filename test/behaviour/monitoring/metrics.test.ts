@@ -140,12 +140,12 @@ onEachDatabase((database) => {
       expect(seriesWith(await metricsOf(rig), 'backup')).toEqual({});
       const file = tempFile('backup.db');
       await backUpTo(rig, file);
-      const backup = { 'daywalk_last_backup_timestamp_seconds': secondsOf('2026-01-24T03:00:00Z') };
+      const backup = { daywalk_last_backup_timestamp_seconds: secondsOf('2026-01-24T03:00:00Z') };
       expect(seriesWith(await metricsOf(rig), 'backup')).toEqual(backup);
       expect(seriesWith(await metricsOf(rig), 'restore_test')).toEqual({});
       expect((await testOf(rig, file)).exitCode).toBe(0);
       expect(seriesWith(await metricsOf(rig), 'restore_test')).toEqual({
-        'daywalk_last_restore_test_timestamp_seconds': secondsOf('2026-01-24T03:00:00Z'),
+        daywalk_last_restore_test_timestamp_seconds: secondsOf('2026-01-24T03:00:00Z'),
       });
     });
 

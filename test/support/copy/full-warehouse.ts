@@ -58,6 +58,15 @@ async function loadDimensions(warehouse: Warehouse): Promise<void> {
         table: tables.erased,
         rows: [['org_a', 'user', 'a'.repeat(64), 'erased-0', '2026-02-10T03:00:00.000Z', null]],
       },
+      {
+        table: tables.archives,
+        rows: [
+          [
+            ...['6f9619ff-8b86-4011-b42d-00c04fc964ff', '/srv/archive.db', '{"pull":["m1"]}', '[]'],
+            ...['2026-02-09T03:00:00.000Z', '2026-02-10T03:00:00.000Z', '2026-02-10T04:00:00.000Z'],
+          ],
+        ],
+      },
     ],
     remove: [],
   });

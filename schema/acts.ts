@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { encoderOf, type TableRows } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { encoderOf, type TableRows } from './row.ts';
+import { tables } from './tables.ts';
 
 const encode = encoderOf(tables.acts);
 
