@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from '../schema/query.ts';
 import { sourceTables } from '../schema/tables.ts';
-import { hasArchive, savedArchives, verifyArchive } from '../src/archive/index.ts';
+import { archiveBytes, savedArchives, verifyArchive } from '../src/archive/index.ts';
 import {
   archiveBeside,
   type BackupRecord,
@@ -211,7 +211,9 @@ interface KnownErasures {
 async function erasedSince(settings: Settings, file: string, context: Context): Promise<KnownErasures> {
   const { observe, clock } = context;
   const remembered = await withBackup(file, clock, (backup) => readArchives(backup));
-  const archives = [...new Set([...settings.archives, ...remembered])].filter((each) => hasArchive(each));
+  const archives = [...new Set([...settings.archives, ...remembered])].filter(
+    (each) => archiveBytes(each) > 0,
+  );
   const { erasedOfArchive } = await savedArchives();
   let list: ErasedList = NOBODY;
   for (const archive of archives) list = joinLists(list, await erasedOfArchive(archive));
@@ -219,7 +221,9 @@ async function erasedSince(settings: Settings, file: string, context: Context): 
   const hasFile = erasures !== null && existsSync(erasures);
   if (hasFile) list = joinLists(list, readErasures(erasures));
   const missing = [
-    ...settings.archives.filter((archive) => !hasArchive(archive)).map((archive) => `the archive ${archive}`),
+    ...settings.archives
+      .filter((archive) => archiveBytes(archive) === 0)
+      .map((archive) => `the archive ${archive}`),
     ...(erasures !== null && !hasFile ? [`the list of erasures ${erasures}`] : []),
   ];
   for (const place of missing)
@@ -295,7 +299,7 @@ async function begin(destination: Warehouse, { request, backup, archive }: Filli
   if ((await readState(destination, '', RESTORING)) === mark) return;
   if (!request.replace) {
     await expectEmpty(destination);
-    if (archive !== null && hasArchive(archive.place)) {
+    if (archive !== null && archiveBytes(archive.place) > 0) {
       throw new UsageError(`there is an archive at ${archive.place} already; nothing was changed`, {
         hint: 'restore into a new place',
         reason: 'restore-onto-data',

@@ -10,7 +10,6 @@ import {
   erasedOrganization,
   joinLists,
   readErased,
-  rowScrubber,
   rowSweeper,
   sweptTable,
   textColumnsOf,
@@ -241,9 +240,7 @@ class ErasedUnits {
   }
 
   #newEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
-    const sweep = rowSweeper(table, people);
-    const scrub = this.#privacy === null ? undefined : rowScrubber(table, this.#privacy);
-    const erase = scrub === undefined ? sweep : (row: Values) => scrub(sweep(row));
+    const erase = rowSweeper(table, people, this.#privacy);
     // The plan of an erasure that was interrupted names the person until everything is swept.
     return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : erase(row)) : erase;
   }

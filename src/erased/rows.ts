@@ -89,8 +89,8 @@ export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) 
   }
 }
 
-/** A function that returns rows of a table as an email policy stores them. What is stored in another form already stays. */
-export function rowScrubber(table: AnyTable, privacy: Privacy): (row: Values) => Values {
+/** Returns rows of a table as an email policy stores them. What is stored in another form already stays. */
+function rowScrubber(table: AnyTable, privacy: Privacy): (row: Values) => Values {
   const positions = columnsOf(table);
   const texts = textColumnsOf(table).map((column) => ({
     ...column,
@@ -155,12 +155,19 @@ export function hasSameKey(table: AnyTable, a: Values, b: Values): boolean {
   return JSON.stringify(key(a)) === JSON.stringify(key(b));
 }
 
-/** As `rowEraser`, for rows that were stored before the erasure: samples of unknown fields from records of people go too. */
-export function rowSweeper(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+/**
+ * As `rowEraser`, for rows that were stored before the erasure: samples of unknown fields from records of people go too.
+ * @param privacy how addresses are stored now. @default as they were
+ */
+export function rowSweeper(
+  table: AnyTable,
+  people: ErasedPeople,
+  privacy: Privacy | null = null,
+): (row: Values) => Values {
   const erase = rowEraser(table, people);
-  if (table !== tables.schemaDrift) return erase;
-  const withoutSample = sampleEraser();
-  return (row) => withoutSample(erase(row));
+  const scrub = privacy === null ? (row: Values) => row : rowScrubber(table, privacy);
+  const withoutSample = table === tables.schemaDrift ? sampleEraser() : (row: Values) => row;
+  return (row) => withoutSample(scrub(erase(row)));
 }
 
 /** The rows of a table without the erased: all of them in key order, those that changed, and those whose key is gone. */

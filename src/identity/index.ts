@@ -15,6 +15,7 @@ export {
   addParent,
   ensureIdentity,
   type Identity,
+  identityRow,
   newIdentity,
   readIdentity,
 } from './own-identity.ts';

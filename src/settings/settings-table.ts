@@ -211,7 +211,7 @@ export const SETTINGS = {
     flag: '--erasures <file>',
     doc: 'a file that keeps who was erased, without names, on another disk than warehouse and archive: every erasure adds to it before it reports success, and a restore applies it',
     fallbackDoc: 'none',
-    example: '/mnt/elsewhere/daywalk-erasures',
+    example: '/mnt/other-disk/daywalk-erasures',
     parse: parsePath,
   }),
   ...RECEIVER_SETTINGS,

@@ -53,7 +53,7 @@ export const warehouseCommands: readonly Command[] = [
       ...jsonFlag,
     },
     examples: {
-      'daywalk restore /mnt/backup/daywalk/daywalk-20261125T031500Z.db --warehouse daywalk.db --erasures /mnt/elsewhere/daywalk-erasures':
+      'daywalk restore /mnt/backup/daywalk/daywalk-20261125T031500Z.db --warehouse daywalk.db --erasures /mnt/other-disk/daywalk-erasures':
         'a lost warehouse',
       'daywalk restore --test /mnt/backup/daywalk/daywalk-20261125T031500Z.db': 'whether that would work',
     },

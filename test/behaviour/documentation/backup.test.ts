@@ -15,7 +15,7 @@ const PAGE = 'docs/backup.md';
 async function installation() {
   const folder = tempDir();
   const { emulator } = await createRig({ today: parseDay('2026-01-26'), users: 9, reports: 3 });
-  for (const place of ['var/lib/daywalk', 'mnt/backup', 'mnt/elsewhere'])
+  for (const place of ['var/lib/daywalk', 'mnt/backup', 'mnt/other-disk'])
     mkdirSync(join(folder, place), { recursive: true });
   const place = sqlitePlace(join(folder, 'var/lib/daywalk/daywalk.db'));
   const rig = rigOver(emulator, place, parseDay('2026-01-26'));
