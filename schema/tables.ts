@@ -124,9 +124,16 @@ export const sourceTables: readonly AnyTable[] = allTables.filter((table) => tab
 
 /**
  * The tables that are never published: with the keys of the pseudonyms, readers could test addresses against them, and a record in
- * quarantine is raw.
+ * quarantine is raw. The last three are about this warehouse alone; a published copy has an identity of its own.
  */
-export const unpublishedTables: readonly AnyTable[] = [erased, exportState, quarantine];
+export const unpublishedTables: readonly AnyTable[] = [
+  erased,
+  exportState,
+  quarantine,
+  identity,
+  acts,
+  archives,
+];
 
 /** The tables that a copy makes equal. A copy is another warehouse than its source, and the rollups are computed again. */
 export const copiedTables: readonly AnyTable[] = sourceTables.filter((table) => table !== tables.identity);

@@ -13,9 +13,7 @@ import { COPY_MARK, type PlacedFile, PUBLISHED_COPY, putFile } from './file-plac
 import { damageOf, type RecordedTable } from './record.ts';
 
 /** The tables whose rows a published file has. It has all tables, so that every view works. */
-const TABLES_FOR_READERS = allTables.filter(
-  (table) => !unpublishedTables.includes(table) && table !== tables.identity,
-);
+const TABLES_FOR_READERS = allTables.filter((table) => !unpublishedTables.includes(table));
 const encodeIdentity = encoderOf(tables.identity);
 
 /** Pages that are kept in memory while a file is filled. */
