@@ -99,6 +99,7 @@ export function withLockedWarehouse<Result>(
       discardedRuns = runs;
     };
     try {
+      if (settings.archives.length > 0) requireArchive(settings);
       const met = await meetArchives(warehouse, settings, { ...context, warn }, request.memory);
       if ((await dueSweeps(warehouse)).length > 0) {
         await lock.release();

@@ -1,7 +1,7 @@
-import { actStep } from '../../schema/acts.ts';
 import { type AnyTable, KINDS } from '../../schema/define.ts';
 import { type Dialect, type SQL, sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, type RowOf, type Values } from '../../schema/row.ts';
+import { actStep } from '../../schema/tables.ts';
 import { compareText } from '../core/json.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { actStep } from '../../schema/acts.ts';
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { actStep, tables } from '../../schema/tables.ts';
 import { parseJson } from '../core/json.ts';
 import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 

@@ -1,7 +1,6 @@
-import { actStep } from '../../schema/acts.ts';
 import { sql } from '../../schema/query.ts';
 import { compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { actStep, tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { isDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';

@@ -1,7 +1,6 @@
-import { actStep } from '../../schema/acts.ts';
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { actStep, tables } from '../../schema/tables.ts';
 import { expectSameCount } from '../erased/index.ts';
 import { readOrganizationsSteps } from '../ledger/index.ts';
 import { countWritten, type Steps, type Warehouse } from '../port/index.ts';

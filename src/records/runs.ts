@@ -1,7 +1,6 @@
-import { actStep } from '../../schema/acts.ts';
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { actStep, tables } from '../../schema/tables.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
 import { LISTING, readErasedSteps } from '../erased/index.ts';

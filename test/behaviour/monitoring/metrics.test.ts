@@ -249,6 +249,8 @@ describe('the metrics', () => {
     expect([...seriesIn(text)].map(([name]) => name.replace(/\{.*/, ''))).toEqual([
       'daywalk_build_info',
       'daywalk_warehouse_readable',
+      'daywalk_identity_mismatch',
+      'daywalk_lost_runs',
     ]);
     expect(seriesWith(text, 'readable')).toEqual({ daywalk_warehouse_readable: 0 });
   });
