@@ -78,6 +78,8 @@ export function forecastExport(
   const request = planRequest(asked, context);
   const facts: AskedFacts = {
     request,
+    now: context.clock.now(),
+    settleDays: settings.settleDays,
     today: dayOf(context.clock.now()),
     rangeDays: settings.rangeDays,
     concurrency: settings.concurrency,

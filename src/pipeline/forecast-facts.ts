@@ -1,5 +1,6 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { LOOKS } from '../judge/looks.ts';
 import { readReportIds, readUnits } from '../ledger/index.ts';
 import { readIdentities } from '../organizations/index.ts';
 import type { RunLock, Warehouse } from '../port/index.ts';
@@ -39,7 +40,7 @@ export async function readFacts(
   const { request, today } = asked;
   const ledger = await readUnits(warehouse, orgId);
   const watch = await watchOf({ orgId, warehouse, ledger, request, today, watchDays });
-  const users = [...planUnits(request, ledger).units, ...watch.recent].flatMap(({ stream, day }) =>
+  const users = [...planUnits(request, ledger, asked).units, ...watch.recent].flatMap(({ stream, day }) =>
     stream === 'users' ? [day] : [],
   );
   return {
@@ -92,7 +93,7 @@ function watchOf(options: {
     free: async () => undefined,
     release: async () => undefined,
   };
-  return Watch.begin({ ...options, lock, ledger: new KnownLedger(options.ledger) });
+  return Watch.begin({ ...options, looksMin: LOOKS, lock, ledger: new KnownLedger(options.ledger) });
 }
 
 /** Stored days before the planned ones whose users are likely to be active on days that are not stored yet. */

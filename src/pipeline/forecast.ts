@@ -6,7 +6,15 @@ import { daysToCompare } from '../judge/foreign.ts';
 import { parseNotes } from '../judge/notes.ts';
 import type { RunRecord } from '../records/index.ts';
 import { type DayUnit, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
-import { batchesOf, type DayBatch, type Plan, type PlanRequest, planUnits } from './plan.ts';
+import {
+  batchesOf,
+  type DayBatch,
+  mostlyLooks,
+  type Plan,
+  type PlanRequest,
+  type PlanTime,
+  planUnits,
+} from './plan.ts';
 import { CLAIMED_UNITS } from './run/claims.ts';
 import { daysWithUsers } from './run/foreign.ts';
 import { KnownLedger } from './run/known-ledger.ts';
@@ -21,7 +29,7 @@ const ROWS_UNKNOWN = 50;
 const READINESS_UNKNOWN = 2;
 
 /** The facts from which a forecast is made. */
-export interface ForecastFacts {
+export interface ForecastFacts extends PlanTime {
   readonly request: PlanRequest;
   readonly today: UtcDay;
   /** The ledger of the organization; empty if no run has pulled it. */
@@ -54,7 +62,7 @@ interface RequestForecast {
  */
 export function forecastRequests(facts: ForecastFacts): RequestForecast {
   const { request, ledger, watch } = facts;
-  const plan = planUnits(request, ledger);
+  const plan = planUnits(request, ledger, facts);
   const simulation = new Simulation(facts, plan);
   const requests =
     simulation.countComparedUsers() +
@@ -80,8 +88,10 @@ class Simulation {
     this.#rows = rowsPerDay(ledger);
     this.#gauge = new RangeGauge(rangeDays, this.#rows, remembered);
     if (watch?.comparesUsers === true) this.#gauge.expectComparisons('users');
-    const isWatched = (unit: DayUnit) => watch?.settled(unit) !== undefined;
-    this.#schedule = new Schedule(plan.units, { newestFirst: request.newestFirst, isWatched });
+    for (const stream of mostlyLooks(plan)) this.#gauge.expectComparisons(stream);
+    const isCompared = (unit: DayUnit) =>
+      watch?.settled(unit) !== undefined || plan.looks.has(unitName(unit));
+    this.#schedule = new Schedule(plan.units, { newestFirst: request.newestFirst, isCompared });
     const [stream] = request.streams.filter(isDailyStream);
     this.#first = stream === undefined ? undefined : { stream, day: request.lastDay };
   }

@@ -19,6 +19,26 @@ const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
     noun: 'record',
     ends: () => 'when the service corrects them, or: daywalk quarantine accept',
   },
+  flapping: {
+    title: () => 'the service alternates between answers, so that every change needs five equal looks',
+    noun: 'unstable unit',
+    ends: ({ endsOn }) => `on ${endsOn} if no unit goes back and forth until then`,
+  },
+  unstable: {
+    title: () => 'answers that go back and forth; what is stored of settled units stays',
+    noun: 'unit',
+    ends: ({ endsOn }) => `on ${endsOn} if the service keeps answering the same`,
+  },
+  'seen-otherwise': {
+    title: () => 'settled units that differ from the service',
+    noun: 'unit',
+    ends: ({ endsOn }) => `on ${endsOn} if the service keeps answering the same: it is stored then`,
+  },
+  'first-looks': {
+    title: () => 'history that has not been seen often enough to settle',
+    noun: 'unit',
+    ends: ({ endsOn }) => `on ${endsOn} if runs until then find the same: the units settle then`,
+  },
   impossible: {
     title: () => 'records in quarantine that cannot be true',
     noun: 'record',

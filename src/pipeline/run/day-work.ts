@@ -208,7 +208,7 @@ export class DayWork {
       let answers = this.#answersOf(batch);
       const first = this.#takePrefetched(batch, call);
       const needsTexts = answers?.known !== undefined && archived.needs(answers.known.unit);
-      const options = { first, answers, memory, needsTexts };
+      const options = { first, answers, memory, needsTexts, mayBeEmpty: sorter.isKnownEmpty(batch) };
       let { days, same } = await prepareBatch(context, batch, call, options);
       // The rows may have changed during the walk, so it is repeated once. A range is requested by day instead.
       if (batch.days.length === 1 && days.some(({ day }) => day.findings.isContradictory)) {

@@ -9,7 +9,7 @@ import type { KnownLedger } from './known-ledger.ts';
 /** About how many rows a batch may hold in memory. Several batches are in flight. */
 const BATCH_ROWS_TARGET = 8_000;
 /**
- * The same for a batch of users that is only compared. A page holds the same number of users, however many days it
+ * The same for a batch that is only compared. A page of users holds the same number of users, however many days it
  * covers.
  */
 const COMPARED_ROWS_TARGET = 95_000;

@@ -4,11 +4,13 @@ import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
 import {
   afterWatch,
-  type Confirmed,
-  chooseReopened,
-  lookAt,
+  isWaived,
+  lookAtRows,
+  lookAtSums,
   parseWatchState,
   planWatch,
+  type Reopened,
+  reopenedDays,
   type Seen,
   type Stretch,
   type WatchPlan,
@@ -16,7 +18,7 @@ import {
 import { noteUnits, reopenDays, type UnitNotes } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
 import { readState, writeState } from '../../records/index.ts';
-import { type DayUnit, type LedgerDay, type ReopenedDay, unitName } from '../../units/index.ts';
+import { type DayUnit, type LedgerDay, unitName } from '../../units/index.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
 
@@ -39,6 +41,8 @@ interface WatchOptions {
   readonly today: UtcDay;
   /** 0 turns the watch off. */
   readonly watchDays: number;
+  /** Equal looks that every change needs, see {@link looksMinOf}. */
+  readonly looksMin: number;
 }
 
 /** The comparison of a settled unit with the service. */
@@ -51,8 +55,8 @@ export interface Looked {
 }
 
 /**
- * The watch over settled units: chooses which ones a run compares with the service, and which days it opens again. A
- * settled unit is opened only after two runs found the same difference.
+ * The watch over settled units: chooses which ones a run compares with the service, and which it opens again. A settled
+ * unit is opened only after looks on three days found the same difference; until then, all streams of its day are compared.
  */
 export class Watch {
   readonly #options: WatchOptions;
@@ -82,13 +86,16 @@ export class Watch {
     );
   }
 
-  /** Settled units to compare along with the planned ones: recent ones, and those with a noted difference. */
+  /** Settled units to compare along with the planned ones: recent ones, and all of days on which something differs. */
   get recent(): DayUnit[] {
     const { recent, heavy } = this.#plan ?? {};
+    const differing = new Set(
+      [...this.#units.values()].flatMap(({ day, watch }) => (watch !== null && differs(watch) ? [day] : [])),
+    );
     const streams = heavy === true ? [...LIGHT, ...HEAVY] : LIGHT;
     return this.#unitsWhere((unit) => {
       const isRecent = isWithin(unit.day, recent) && streams.some((stream) => stream === unit.stream);
-      return isRecent || parseNotes(unit.watch).noted?.by === 'rows';
+      return isRecent || differing.has(unit.day);
     });
   }
 
@@ -105,6 +112,19 @@ export class Watch {
         isWithin(unit.day, this.#older) &&
         LIGHT.some((stream) => stream === unit.stream) &&
         !recent.has(unitName(unit)),
+    );
+  }
+
+  /** The other settled units of days on which this run has seen a difference, so that all streams are seen equally often. */
+  others(now: Date): DayUnit[] {
+    const differing = new Set(
+      this.#looks.flatMap(({ unit, seen }) =>
+        seen === null || isWaived(parseNotes(unit.watch), seen, now) ? [] : [unit.day],
+      ),
+    );
+    const compared = new Set(this.#looks.flatMap(({ unit, by }) => (by === 'rows' ? [unitName(unit)] : [])));
+    return this.#unitsWhere(
+      (unit) => differing.has(unit.day) && !compared.has(unitName(unit)) && this.settled(unit) !== undefined,
     );
   }
 
@@ -140,34 +160,34 @@ export class Watch {
     this.#isComplete = false;
   }
 
-  /** Stores what the comparisons found, and opens the days again whose difference is confirmed. */
-  async conclude(now: Date): Promise<readonly ReopenedDay[]> {
+  /** Stores what the comparisons found, and opens the units again whose difference is confirmed. */
+  async conclude(now: Date): Promise<readonly Reopened[]> {
     if (this.#plan === null) return [];
     const { warehouse, orgId, ledger } = this.#options;
     const { notes, confirmed } = this.#judge(now);
-    if (notes.length > 0) await noteUnits(warehouse, orgId, notes);
-    const reopened = chooseReopened(confirmed).map(
-      ({ day, trailing }): ReopenedDay => ({
-        day,
-        streams: trailing ? ['activity'] : DAILY_STREAMS,
-      }),
-    );
+    if (notes.length > 0) ledger.put(await noteUnits(warehouse, orgId, notes));
+    const reopened = reopenedDays(confirmed);
     if (reopened.length > 0) ledger.put(await reopenDays(warehouse, orgId, reopened));
     await this.#remember();
     return reopened;
   }
 
-  #judge(now: Date): { notes: UnitNotes[]; confirmed: Confirmed[] } {
+  #judge(now: Date): { notes: UnitNotes[]; confirmed: DayUnit[] } {
     const notes = new Map<string, UnitNotes>();
-    const confirmed: Confirmed[] = [];
+    const confirmed: DayUnit[] = [];
     for (const { unit, by, seen, models } of this.#looks) {
       const { stream, day, contentSha256 } = unit;
-      const before = notes.get(unitName({ stream, day }))?.watch ?? unit.watch;
-      const look = lookAt(parseNotes(before), by, seen, now);
+      const known = notes.get(unitName({ stream, day }));
+      const before = known === undefined ? unit.watch : known.watch;
+      const rule = { stored: contentSha256, looksMin: this.#options.looksMin, now };
+      const look =
+        by === 'rows'
+          ? lookAtRows(parseNotes(before), seen, rule)
+          : lookAtSums(parseNotes(before), seen, now);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
-      if (look.isConfirmed) confirmed.push({ day, trailing: look.notes.noted?.trailing === true });
+      if (look.isConfirmed && by === 'rows') confirmed.push({ stream, day });
     }
     return { notes: [...notes.values()], confirmed };
   }
@@ -202,4 +222,10 @@ export class Watch {
 
 function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
   return stretch !== null && stretch !== undefined && day >= stretch.first && day <= stretch.last;
+}
+
+/** True for notes of a settled unit that differs from the service, or did lately. */
+function differs(watch: string): boolean {
+  const { looks, noted } = parseNotes(watch);
+  return looks !== undefined || noted !== undefined;
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../src/ledger/transitions.ts';
 import { KnownLedger } from '../../../src/pipeline/run/known-ledger.ts';
 import { type DayCommit, dayKey, type LedgerDay, pendingUnit } from '../../../src/units/unit.ts';
-import { type Content, NO_ROW } from './content.ts';
+import { type Content, digestOf, NO_ROW } from './content.ts';
 import type { Rules } from './rules.ts';
 
 export const ORG = 'org_1';
@@ -57,7 +57,7 @@ export class Memory {
     const { stream, day, content } = commit;
     const before = this.unit(stream, day);
     const after = applyCommit(before, { ...commit, rows: content.rows });
-    if (before.firstLoadedAt !== null && before.contentSha256 !== content.text)
+    if (before.firstLoadedAt !== null && before.contentSha256 !== digestOf(content))
       this.onReplaced(before, this.content(stream, day), content);
     this.#contents.set(`${stream} ${day}`, content);
     this.#settle(after, commit.rule, true);

@@ -59,12 +59,15 @@ export class ModelRun {
     const { memory, rules } = this.#model;
     memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
     const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
-    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.ledger.all());
+    const time = { now: this.#now, settleDays: SETTLE_DAYS };
+    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.ledger.all(), time);
     this.#planned = new Set(units.map(({ stream, day }) => `${stream} ${day}`));
     this.#add([...units, ...this.#watch.recent]);
     this.#workOff();
     this.#add(this.#watch.older);
     this.#watch.lookAtSums((stream, days) => this.#ask(stream, days, true));
+    this.#workOff();
+    this.#add(this.#watch.others(this.#now));
     this.#workOff();
     const reopened = this.#watch
       .conclude(rules, this.#now)

@@ -1,16 +1,17 @@
 import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import { LOOKS } from '../../../src/judge/looks.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import {
-  type Confirmed,
+  isWaived,
   parseWatchState,
   type Seen,
   type Stretch,
   type WatchPlan,
 } from '../../../src/judge/watch.ts';
 import type { DayUnit, LedgerDay } from '../../../src/units/unit.ts';
-import { type Content, isActive } from './content.ts';
+import { type Content, digestOf, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
 import type { Rules } from './rules.ts';
 import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
@@ -59,10 +60,12 @@ export class ModelWatch {
 
   #findRecent(): DayUnit[] {
     const { recent, heavy } = this.#plan ?? {};
+    const differing = new Set(
+      [...this.#units.values()].flatMap(({ day, watch }) => (watch !== null && differs(watch) ? [day] : [])),
+    );
     return this.#unitsWhere(
-      ({ stream, day, watch }) =>
-        (isWithin(day, recent) && (heavy === true || LIGHT.includes(stream))) ||
-        (watch !== null && parseNotes(watch).noted?.by === 'rows'),
+      ({ stream, day }) =>
+        (isWithin(day, recent) && (heavy === true || LIGHT.includes(stream))) || differing.has(day),
     );
   }
 
@@ -71,6 +74,19 @@ export class ModelWatch {
     return this.#unitsWhere(
       (unit) =>
         isWithin(unit.day, this.#plan?.older) && LIGHT.includes(unit.stream) && !recent.has(nameOf(unit)),
+    );
+  }
+
+  /** The other units of days on which something differs. */
+  others(now: Date): DayUnit[] {
+    const differing = new Set(
+      this.#looks.flatMap(({ unit, seen }) =>
+        seen === null || isWaived(parseNotes(unit.watch), seen, now) ? [] : [unit.day],
+      ),
+    );
+    const compared = new Set(this.#looks.flatMap(({ unit, by }) => (by === 'rows' ? [nameOf(unit)] : [])));
+    return this.#unitsWhere(
+      (unit) => differing.has(unit.day) && !compared.has(nameOf(unit)) && this.settled(unit) !== undefined,
     );
   }
 
@@ -88,10 +104,10 @@ export class ModelWatch {
     const hasTrailing = /[1-9]/.test(content.text);
     const isIdle = content.rows === 0 || (unit.rows === 0 && !hasTrailing);
     const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
-    const isSame = content.text === unit.contentSha256 || isStillIdle;
+    const isSame = digestOf(content) === unit.contentSha256 || isStillIdle;
     const stored = unit.stream === 'activity' ? this.#stored(unit.stream, unit.day) : null;
     const trailing = stored?.plain === content.plain ? ({ trailing: true } as const) : {};
-    const seen = isSame ? null : ({ sha256: content.text, by: 'rows', ...trailing } as const);
+    const seen = isSame ? null : ({ sha256: digestOf(content), by: 'rows', ...trailing } as const);
     this.#looks.push({ unit, by: 'rows', seen });
   }
 
@@ -150,21 +166,23 @@ export class ModelWatch {
   conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {
     if (this.#plan === null) return [];
     const notes = new Map<string, { unit: LedgerDay; watch: string | null }>();
-    const confirmed: Confirmed[] = [];
+    const confirmed: DayUnit[] = [];
     for (const { unit, by, seen, models } of this.#looks) {
       const known = notes.get(nameOf(unit));
       const before = known === undefined ? unit.watch : known.watch;
-      const look = rules.lookAt(parseNotes(before), by, seen, now);
+      const rule = { stored: unit.contentSha256, looksMin: LOOKS, now };
+      const look =
+        by === 'rows'
+          ? rules.lookAtRows(parseNotes(before), seen, rule)
+          : rules.lookAtSums(parseNotes(before), seen, now);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(nameOf(unit), { unit, watch });
-      if (look.isConfirmed) confirmed.push({ day: unit.day, trailing: look.notes.noted?.trailing === true });
+      if (look.isConfirmed && by === 'rows') confirmed.push(unit);
     }
     const { memory } = this.#model;
     if (notes.size > 0) memory.note([...notes.values()]);
-    const reopened = rules
-      .chooseReopened(confirmed)
-      .map(({ day, trailing }) => ({ day, streams: trailing ? (['activity'] as const) : DAILY_STREAMS }));
+    const reopened = [...rules.reopenedDays(confirmed)];
     if (reopened.length > 0) memory.reopen(reopened);
     this.#remember();
     return reopened;
@@ -197,4 +215,9 @@ function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
 
 function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
   return `${stream} ${day}`;
+}
+
+function differs(watch: string): boolean {
+  const { looks, noted } = parseNotes(watch);
+  return looks !== undefined || noted !== undefined;
 }
