@@ -118,7 +118,7 @@ onEachDatabase((database) => {
       });
       await daywalkInProcess(['quarantine', 'accept', '--all', '--warehouse', rig.path]);
       expect(await quarantined()).toEqual({ 'daywalk_quarantined_records{stream="users"}': 0 });
-      expect(await highest()).toEqual(['daywalk_highest_open_state{state="none"}']);
+      expect(await highest()).toEqual(['daywalk_highest_open_state{state="first-looks"}']);
       rig.emulator.setRules([]);
       lie(rig, { lateDays: [parseDay('2026-01-22')] });
       await rig.run();
