@@ -92,8 +92,7 @@ export function forecastExport(
       const orgId = settings.orgId ?? (await knownOrganization(warehouse, name));
       const runs = await readRuns(warehouse, PACE_RUNS);
       if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
-      const watchDays = settings.watchDays;
-      return forecastOf(orgId, await readFacts(warehouse, orgId, facts, watchDays), runs);
+      return forecastOf(orgId, await readFacts(warehouse, orgId, facts, settings), runs);
     },
   );
   return known.catch((error: unknown) => {

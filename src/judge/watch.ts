@@ -11,8 +11,14 @@ export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
  * answer that hid it, for example from a cache, may be gone.
  */
 const REOPEN_AGAIN_AFTER_MS = 14 * 24 * 60 * 60 * 1000;
-/** Number of days between two comparisons of tokens and users. */
+/** Number of days between two comparisons of tokens and users of the recent days, … */
 const HEAVY_EVERY_DAYS = 7;
+/** … unless these cost so few requests that every run compares them. */
+const RECENT_REQUESTS_MAX = 60;
+/** The smallest default for the requests that a run spends on older stretches. */
+const OLDER_REQUESTS_MIN = 12;
+/** With the default, all of history is compared within about so many days. */
+const ROUND_DAYS = 31;
 
 /** Consecutive days, both ends included. */
 export interface Stretch {
@@ -20,12 +26,29 @@ export interface Stretch {
   readonly last: UtcDay;
 }
 
+/** An older stretch. Of a full one all streams are compared, otherwise the light ones and the sums by model. */
+export interface OlderStretch extends Stretch {
+  readonly isFull: boolean;
+}
+
+/** Many settled days differ at once: since which UTC day, how many on that day, and the first and last of them. */
+export interface Mass extends Stretch {
+  readonly since: UtcDay;
+  readonly days: number;
+}
+
 /** The progress of the watch, stored as JSON under `watch` in `export_state`. */
-interface WatchState {
+export interface WatchState {
   /** The first day of the older stretch that was compared last; null at the start of a round. */
   readonly olderFrom: UtcDay | null;
-  /** The UTC day on which tokens and users were last compared; null if never. */
+  /** The UTC day on which tokens and users of the recent days were last compared; null if never. */
   readonly heavyOn: UtcDay | null;
+  /** Requests for older stretches that earlier runs have left. @default 0 */
+  readonly credit?: number;
+  /** Where the next page of users begins, by the first day of a stretch: a cursor of the service. @default page 1 */
+  readonly cursors?: Readonly<Record<string, string>>;
+  /** While many days differ, every run compares all of history. @default they do not */
+  readonly mass?: Mass;
   /**
    * A comparison of the last run failed, so the next run compares the same stretch again, but only once: a request that
    * always fails must not stop the watch at one stretch.
@@ -33,48 +56,82 @@ interface WatchState {
   readonly isAgain?: boolean;
 }
 
+/** The requests that a stretch costs. */
+export interface StretchCost {
+  /** The light streams and the sums by model. */
+  readonly light: number;
+  readonly tokens: number;
+  /** Pages of users. */
+  readonly users: number;
+}
+
 export interface WatchPlan {
   readonly recent: Stretch;
-  /** Null if all of history is recent. */
-  readonly older: Stretch | null;
+  /** From the newest to the oldest, then from the start; empty if all of history is recent. */
+  readonly older: readonly OlderStretch[];
+  /** The other stretches: of each, a page of users is compared. */
+  readonly sampled: readonly Stretch[];
   /** Compare tokens and users of the recent days too. */
   readonly heavy: boolean;
+  /** Requests for older stretches that the run leaves to the next one. */
+  readonly credit: number;
+}
+
+/** What a run may compare, and at what cost. */
+export interface WatchScope {
+  /** The first day of the run's range; history begins there. */
+  readonly firstDay: UtcDay;
+  /** The newest day that the service has. */
+  readonly lastDay: UtcDay;
+  readonly today: UtcDay;
+  readonly watchDays: number;
+  readonly cost: StretchCost;
+  /** Requests for older stretches. @default as many as compare all of history within a month, at least 12 */
+  readonly requests?: number | null;
 }
 
 /**
- * The stretches that a run compares: the last `watchDays` days in every run, and as many older ones in turn, from the
- * newest to the oldest and then from the start.
- * @param firstDay the first day of the run's range; history begins there.
- * @param lastDay the newest day that the service has.
+ * The stretches that a run compares: the last `watchDays` days in every run, and older ones in turn, from the newest to the
+ * oldest and then from the start. Of older ones, all streams of as many as the requests allow, with those that earlier runs
+ * have left; at least the light streams of one. While many days differ, all streams of all.
  */
-export function planWatch(
-  state: WatchState,
-  {
-    firstDay,
-    lastDay,
-    today,
-    watchDays,
-  }: { firstDay: UtcDay; lastDay: UtcDay; today: UtcDay; watchDays: number },
-): WatchPlan | null {
+export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | null {
+  const { firstDay, lastDay, today, watchDays, cost } = scope;
   if (watchDays <= 0 || lastDay < FIRST_DAY) return null;
   const recent = { first: latest(shiftDay(lastDay, 1 - watchDays), FIRST_DAY), last: lastDay };
+  const isMass = state.mass !== undefined;
   const isDue = state.heavyOn === null || daysBetween(state.heavyOn, today) >= HEAVY_EVERY_DAYS;
-  return {
-    recent,
-    older: olderStretch(state, { firstDay, recentFirst: recent.first, watchDays }),
-    heavy: isDue,
-  };
+  const heavy = isMass || isDue || cost.tokens + cost.users <= RECENT_REQUESTS_MAX;
+  const turn = inTurn(stretchesBefore(recent.first, latest(firstDay, FIRST_DAY), watchDays), state.olderFrom);
+  const full = cost.light + cost.tokens + cost.users;
+  const usual = Math.max(OLDER_REQUESTS_MIN, Math.ceil((turn.length * cost.users) / ROUND_DAYS));
+  const budget = scope.requests ?? usual;
+  let credit = Math.min((state.credit ?? 0) + budget, Math.max(budget, full) + budget);
+  const older: OlderStretch[] = [];
+  for (const stretch of turn) {
+    const isFull = isMass || credit >= full;
+    if (!isFull && older.length > 0) break;
+    if (isFull && !isMass) credit -= full;
+    older.push({ ...stretch, isFull });
+  }
+  const sampled = turn.slice(older.filter(({ isFull }) => isFull).length);
+  return { recent, older, sampled, heavy, credit };
 }
 
-function olderStretch(
-  { olderFrom }: WatchState,
-  { firstDay, recentFirst, watchDays }: { firstDay: UtcDay; recentFirst: UtcDay; watchDays: number },
-): Stretch | null {
-  const begin = latest(firstDay, FIRST_DAY);
-  if (recentFirst <= begin) return null;
-  const goesOn = olderFrom !== null && olderFrom > begin && olderFrom < recentFirst;
-  const last = shiftDay(goesOn ? olderFrom : recentFirst, -1);
-  return { first: latest(shiftDay(last, 1 - watchDays), begin), last };
+/** The stretches of history, from the newest. They begin at the first day, so that a stretch has the same days each night. */
+function stretchesBefore(end: UtcDay, begin: UtcDay, days: number): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (let first = begin; first < end; first = shiftDay(first, days)) {
+    const next = shiftDay(first, days);
+    stretches.push({ first, last: shiftDay(next < end ? next : end, -1) });
+  }
+  return stretches.reverse();
+}
+
+/** The stretches in the order of their turn, after the one that was compared last. */
+function inTurn(stretches: readonly Stretch[], olderFrom: UtcDay | null): Stretch[] {
+  const next = olderFrom === null ? 0 : stretches.findIndex(({ first }) => first < olderFrom);
+  return next <= 0 ? [...stretches] : [...stretches.slice(next), ...stretches.slice(0, next)];
 }
 
 function latest(a: UtcDay, b: UtcDay): UtcDay {
@@ -84,29 +141,115 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
 /** The stored progress; the start of a round if there is none that this version understands. */
 export function parseWatchState(text: string | null): WatchState {
   const value = text === null ? null : parseJson(text);
-  const dayAt = (name: string): UtcDay | null => {
-    const day = isObject(value) ? value[name] : null;
-    return isDay(day) ? day : null;
+  const { olderFrom, heavyOn, credit, cursors, isAgain, mass } = isObject(value) ? value : {};
+  return {
+    olderFrom: isDay(olderFrom) ? olderFrom : null,
+    heavyOn: isDay(heavyOn) ? heavyOn : null,
+    ...(typeof credit === 'number' && credit > 0 ? { credit } : {}),
+    ...(isObject(cursors) ? { cursors: cursorsIn(cursors) } : {}),
+    ...(isMass(mass) ? { mass } : {}),
+    ...(isAgain === true ? { isAgain } : {}),
   };
-  const isAgain = isObject(value) && value['isAgain'] === true;
-  return { olderFrom: dayAt('olderFrom'), heavyOn: dayAt('heavyOn'), ...(isAgain ? { isAgain } : {}) };
+}
+
+function cursorsIn(value: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function isMass(value: unknown): value is Mass {
+  return (
+    isObject(value) &&
+    isDay(value['since']) &&
+    isDay(value['first']) &&
+    isDay(value['last']) &&
+    typeof value['days'] === 'number'
+  );
+}
+
+/** What a run found out about the watch as a whole. */
+interface Watched {
+  readonly today: UtcDay;
+  readonly isComplete: boolean;
+  readonly mass: Mass | null;
+  /** Where the next pages of users begin. */
+  readonly cursors: Readonly<Record<string, string>>;
 }
 
 /** The progress after a run, which may have compared only a part of its stretches. */
 export function afterWatch(
   before: WatchState,
-  { older, heavy }: Pick<WatchPlan, 'older' | 'heavy'>,
-  { today, isComplete }: { readonly today: UtcDay; readonly isComplete: boolean },
+  { older, heavy, credit }: Pick<WatchPlan, 'older' | 'heavy' | 'credit'>,
+  { today, isComplete, mass, cursors }: Watched,
 ): WatchState {
-  if (!isComplete && before.isAgain !== true) return { ...before, isAgain: true };
-  return { olderFrom: older?.first ?? before.olderFrom, heavyOn: heavy ? today : before.heavyOn };
+  const named = {
+    ...(mass === null ? {} : { mass }),
+    ...(Object.keys(cursors).length === 0 ? {} : { cursors }),
+  };
+  if (!isComplete && before.isAgain !== true) {
+    const { olderFrom, heavyOn, credit: left = 0 } = before;
+    return { olderFrom, heavyOn, ...(left > 0 ? { credit: left } : {}), ...named, isAgain: true };
+  }
+  return {
+    olderFrom: older.at(-1)?.first ?? before.olderFrom,
+    heavyOn: heavy ? today : before.heavyOn,
+    ...(credit > 0 ? { credit } : {}),
+    ...named,
+  };
 }
+
+/** The progress after a run over a part of the days. */
+export function withMass({ mass: _mass, ...others }: WatchState, mass: Mass | null): WatchState {
+  return mass === null ? others : { ...others, mass };
+}
+
+/** More settled days than this that newly differ in one run are a mass. */
+const MASS_DAYS = 10;
+/** A mass is named for so many days at most; days that still differ then are listed one by one. */
+const MASS_KEPT_DAYS = 21;
+
+/**
+ * Whether many settled days differ at once, after a run.
+ * @param newly the days that differ for the first time.
+ * @param isOpen some settled day still differs.
+ */
+export function massAfter(
+  before: Mass | undefined,
+  newly: readonly UtcDay[],
+  { isOpen, today }: { readonly isOpen: boolean; readonly today: UtcDay },
+): Mass | null {
+  const days = newly.toSorted();
+  const [first] = days;
+  const last = days.at(-1);
+  if (first === undefined || last === undefined || days.length <= MASS_DAYS) {
+    return before !== undefined && isOpen && isMassNow(before, today) ? before : null;
+  }
+  if (before === undefined) return { since: today, days: days.length, first, last };
+  // The first night sees the recent days and a part of history, the second all of it.
+  return {
+    since: before.since,
+    days: before.days + days.length,
+    first: first < before.first ? first : before.first,
+    last: last > before.last ? last : before.last,
+  };
+}
+
+/** False once a mass has lasted so long that it is no longer named as one. */
+export function isMassNow({ since }: Mass, today: UtcDay): boolean {
+  return daysBetween(since, today) <= MASS_KEPT_DAYS;
+}
+
+/** The name in `export_state` for the progress of the watch over all streams. */
+export const WATCH = 'watch';
 
 /** The difference between the service's answer for a settled unit and the stored content; null if there is none. */
 export type Seen =
   | (Pick<Noted, 'sha256' | 'by'> & {
       /** Only weekly or monthly active users differ. */
       readonly trailing?: boolean;
+      /** Only users are gone who have probably left. */
+      readonly leaver?: boolean;
     })
   | null;
 

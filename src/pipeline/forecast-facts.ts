@@ -35,19 +35,22 @@ export async function readFacts(
   warehouse: Warehouse,
   orgId: string,
   asked: AskedFacts,
-  watchDays: number,
+  settings: { readonly watchDays: number; readonly watchRequests: number | null },
 ): Promise<ForecastFacts> {
   const { request, today } = asked;
   const ledger = await readUnits(warehouse, orgId);
-  const watch = await watchOf({ orgId, warehouse, ledger, request, today, watchDays });
-  const users = [...planUnits(request, ledger, asked).units, ...watch.recent].flatMap(({ stream, day }) =>
+  const remembered = rememberedRange(await readState(warehouse, orgId, RANGES), today);
+  const rangeDays = remembered === null ? 1 : Math.min(asked.rangeDays, remembered.days);
+  const watch = await watchOf({ ...settings, orgId, warehouse, ledger, request, today, rangeDays });
+  const compared = [...watch.recent, ...watch.older];
+  const users = [...planUnits(request, ledger, asked).units, ...compared].flatMap(({ stream, day }) =>
     stream === 'users' ? [day] : [],
   );
   return {
     ...asked,
     ledger,
     watch,
-    remembered: rememberedRange(await readState(warehouse, orgId, RANGES), today),
+    remembered,
     comparedAfter: (await readIdentities(warehouse)).get(orgId)?.acceptedAfter ?? '',
     usersOn: userCounter(await readUsers(warehouse, orgId, users)),
     reports: request.streams.includes('readiness') ? (await readReportIds(warehouse, orgId)).length : 0,
@@ -86,6 +89,8 @@ function watchOf(options: {
   readonly request: PlanRequest;
   readonly today: UtcDay;
   readonly watchDays: number;
+  readonly watchRequests: number | null;
+  readonly rangeDays: number;
 }): Promise<Watch> {
   const lock: RunLock = {
     claim: async () => [],

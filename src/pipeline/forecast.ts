@@ -41,7 +41,10 @@ export interface ForecastFacts extends PlanTime {
   /** Only users of later days are compared before anything is stored; '' for all. */
   readonly comparedAfter: UtcDay | '';
   /** The units and days that the watch compares; null without a watch. */
-  readonly watch: Pick<Watch, 'recent' | 'older' | 'comparesUsers' | 'modelDays' | 'settled'> | null;
+  readonly watch: Pick<
+    Watch,
+    'recent' | 'older' | 'samples' | 'comparedStreams' | 'modelDays' | 'settled'
+  > | null;
   /** Estimates the number of distinct users on these days from the stored ones; 0 if none are stored. */
   usersOn(days: readonly UtcDay[]): number;
   /** The settings name the organization, so no request is needed to find it. */
@@ -69,6 +72,7 @@ export function forecastRequests(facts: ForecastFacts): RequestForecast {
     simulation.countPlanned(watch?.recent ?? []) +
     simulation.countOlder(watch?.older ?? []) +
     simulation.countModelSums(watch?.modelDays ?? []) +
+    (watch?.samples.length ?? 0) +
     countSecondLooks(plan, facts) +
     (plan.readiness ? countReadinessPages(facts) : 0);
   return { plan, requests };
@@ -87,8 +91,8 @@ class Simulation {
     const { request, ledger, rangeDays, remembered, watch } = facts;
     this.#rows = rowsPerDay(ledger);
     this.#gauge = new RangeGauge(rangeDays, this.#rows, remembered);
-    if (watch?.comparesUsers === true) this.#gauge.expectComparisons('users');
-    for (const stream of mostlyLooks(plan)) this.#gauge.expectComparisons(stream);
+    const compared = [...(watch?.comparedStreams ?? []), ...mostlyLooks(plan)];
+    for (const stream of compared) this.#gauge.expectComparisons(stream);
     const isCompared = (unit: DayUnit) =>
       watch?.settled(unit) !== undefined || plan.looks.has(unitName(unit));
     this.#schedule = new Schedule(plan.units, { newestFirst: request.newestFirst, isCompared });

@@ -3,9 +3,10 @@ import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { HELD_DAYS } from '../judge/agreement.ts';
 import { ACCEPT_AFTER_MS, ACCEPT_LOOKS, parseDoubt, type StandingDoubt } from '../judge/doubt.ts';
 import { FLAPPING_NAMED_DAYS, type Flapping, isFlappingNow } from '../judge/flapping.ts';
-import { equalLooks, looksNeeded } from '../judge/looks.ts';
+import { equalLooks, LOOKS, looksNeeded } from '../judge/looks.ts';
 import { isMostMissing } from '../judge/missing-reports.ts';
 import { isUnstableUnit, parseNotes } from '../judge/notes.ts';
+import { isMassNow, type Mass } from '../judge/watch.ts';
 import type { OpenRecords } from '../ledger/index.ts';
 import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/index.ts';
 
@@ -13,6 +14,7 @@ import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/ind
  * What is open in a warehouse, the most urgent first:
  *
  * - `quarantined`: records that cannot be read.
+ * - `mass`: many settled days began to differ from the service at once.
  * - `flapping`: answers of several days go back and forth, so that every change needs more looks.
  * - `unstable`: the answers of units go back and forth; what is stored of settled ones stays.
  * - `impossible`: records that say what cannot be true; the stored rows of their keys stay.
@@ -25,6 +27,7 @@ import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/ind
  */
 export const OPEN_STATES = [
   'quarantined',
+  'mass',
   'flapping',
   'unstable',
   'impossible',
@@ -67,6 +70,8 @@ export interface OpenFacts {
   readonly isNeverActive: boolean;
   /** Whether the service alternates between answers. @default it does not */
   readonly flapping?: Flapping | null;
+  /** Whether many settled days differ at once. @default they do not */
+  readonly mass?: Mass | undefined;
   readonly today: UtcDay;
 }
 
@@ -80,6 +85,7 @@ export function openStatesOf(facts: OpenFacts): OpenState[] {
     ...missingReports(readiness),
     ...(facts.isNeverActive ? neverActive(days) : []),
     ...waiting(days),
+    ...mass(days, facts),
     ...flapping(days, facts),
   ];
   const rank = ({ state }: OpenState) => OPEN_STATES.indexOf(state);
@@ -195,6 +201,21 @@ function waitingUnit(unit: LedgerDay): WaitingUnit[] {
   };
   const endsOn = shiftDay(newest[0], Math.max(1, looks.needed - looks.soFar));
   return [{ state, day, since: first[0], looks, endsOn }];
+}
+
+function mass(units: readonly LedgerDay[], { mass: known, today }: OpenFacts): OpenState[] {
+  if (known === undefined || !isMassNow(known, today)) return [];
+  const days = new Set(
+    units.flatMap(({ day, settledAt, watch }) =>
+      settledAt !== null && parseNotes(watch).looks !== undefined ? [day] : [],
+    ),
+  );
+  // All of history is compared from the second night on, and three looks are enough.
+  const end = { looks: null, endsOn: shiftDay(known.since, LOOKS) };
+  const since = `${known.since}T00:00:00.000Z`;
+  return [
+    { state: 'mass', exitCode: EXIT.quarantine, count: days.size, ...spanOf([...days]), since, ...end },
+  ];
 }
 
 function flapping(units: readonly LedgerDay[], { flapping: known, today }: OpenFacts): OpenState[] {

@@ -6,6 +6,7 @@ import { parseDoubt } from '../judge/doubt.ts';
 import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
 import { missingReports } from '../judge/missing-reports.ts';
 import { parseNotes } from '../judge/notes.ts';
+import { parseWatchState, WATCH } from '../judge/watch.ts';
 import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import { readState } from '../records/index.ts';
@@ -107,7 +108,9 @@ export async function readOrganization(
   const isNeverActive = (await readActiveSince(warehouse, orgId)) === null;
   const records = await readOpenRecords(warehouse, orgId);
   const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING));
-  const open = openStatesOf({ units, records, isNeverActive, flapping, today: shiftDay(lastDay, 1) });
+  const { mass } = parseWatchState(await readState(warehouse, orgId, WATCH));
+  const today = shiftDay(lastDay, 1);
+  const open = openStatesOf({ units, records, isNeverActive, flapping, mass, today });
   return {
     name,
     orgId,

@@ -19,6 +19,11 @@ const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
     noun: 'record',
     ends: () => 'when the service corrects them, or: daywalk quarantine accept',
   },
+  mass: {
+    title: () => 'many settled days differ from the service at once; every run compares all of history',
+    noun: 'day',
+    ends: ({ endsOn }) => `on ${endsOn} if the service keeps answering the same: it is stored then`,
+  },
   flapping: {
     title: () => 'the service alternates between answers, so that every change needs five equal looks',
     noun: 'unstable unit',

@@ -67,6 +67,9 @@ export class RunCounts {
   /** Units of the run's range whose answers go back and forth. Set when the run ends. */
   unstable = 0;
 
+  /** Many settled days differ from the service at once. Set when the run ends. */
+  isMass = false;
+
   /** The service alternates between answers. Set when the run ends. */
   isFlapping = false;
 
@@ -137,6 +140,7 @@ export class RunCounts {
       this.doubted > 0 ||
       this.unstable > 0 ||
       this.isFlapping ||
+      this.isMass ||
       this.quarantinedUnits.some((name) => !this.accepted.has(name));
     return worstExit([
       ...this.#exits,

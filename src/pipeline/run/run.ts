@@ -32,6 +32,7 @@ import { DaySorter } from './sort-days.ts';
 import { learnScope, type RunScope } from './start.ts';
 import { Watch } from './watch.ts';
 import { lookAtModelSums } from './watch-comparisons.ts';
+import { lookAtPages } from './watch-pages.ts';
 
 /**
  * Pulls and commits every planned unit. A unit that fails is recorded, and the others continue. If an error ends the run
@@ -138,6 +139,8 @@ interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
   readonly rangeDays: number;
   /** Settled days this far back are compared with the service in every run, older ones in turn; 0 is off. */
   readonly watchDays: number;
+  /** Requests for the comparison of older days. @default as many as compare all of history within a month, at least 12 */
+  readonly watchRequests?: number | null;
   /** Accept losses that were doubted when the run began and are no larger now. */
   readonly acceptLoss: boolean;
   /** The organization. @default what the service answers for the key */
@@ -248,7 +251,9 @@ async function createParts(
   const looks = new SecondLooks(ledger);
   const about = { orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey };
   const looksMin = looksMinOf(run.flapping, today);
-  const watch = await Watch.begin({ ...options, ...about, request, today, looksMin });
+  const gauge = await openRangeGauge(options, orgId, ledger, today);
+  const rangeDays = gauge.daysMax;
+  const watch = await Watch.begin({ ...options, ...about, request, today, looksMin, rangeDays });
   const outcomes = new Outcomes({ ...about, looks: plan.looks });
   if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
@@ -262,9 +267,7 @@ async function createParts(
     await options.newAddresses.list();
     return archived.store(commits);
   });
-  const gauge = await openRangeGauge(options, orgId, ledger, today);
-  if (watch.comparesUsers) gauge.expectComparisons('users');
-  for (const stream of mostlyLooks(plan)) gauge.expectComparisons(stream);
+  for (const stream of [...watch.comparedStreams, ...mostlyLooks(plan)]) gauge.expectComparisons(stream);
   const known = new KnownDays(options.force ? [] : planned);
   const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
   const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned, isLook });
@@ -289,6 +292,7 @@ async function compareOlderDays(run: PlannedRun): Promise<void> {
   schedule.add(watch.older);
   const sums = { source, warehouse, orgId: run.scope.orgId, watch, outcomes, signal: run.stop.signal };
   await lookAtModelSums(sums, gauge.daysMax);
+  await lookAtPages({ ...sums, privacy: run.options.privacy, today: run.scope.today }, gauge.daysMax);
   await pullUntilDone(run);
   schedule.add(watch.others(run.options.clock.now()));
   await pullUntilDone(run);
@@ -302,12 +306,25 @@ async function pullReopenedDays(run: PlannedRun): Promise<void> {
     streams.flatMap((stream) => (options.streams.includes(stream) ? [{ stream, day }] : [])),
   );
   counts.reopened = reopened.length;
+  nameMass(run);
   counts.planned += units.length;
   if (reopened.length > 0) options.observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
   for (const unit of units) toPull.add(unitName(unit));
   parts.schedule.add(units);
   await pullUntilDone(run);
   await rememberRange(options, parts.gauge, scope.orgId, scope.today);
+}
+
+/** Warns once, on the night on which many settled days begin to differ. */
+function nameMass({ options, parts, scope }: PlannedRun): void {
+  const { mass } = parts.watch;
+  if (mass === null || mass.since !== scope.today) return;
+  const { days, first, last } = mass;
+  options.observe({
+    type: 'warning',
+    message: `${days} settled days differ from the service at once, ${first} to ${last}`,
+    hint: 'every run compares all of history now; what three runs find the same is stored',
+  });
 }
 
 /** Settles the empty days of a run that found the first activity of the organization. */
@@ -326,6 +343,7 @@ async function finishCounts(run: PlannedRun): Promise<void> {
     const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until seven nights have found this`;
     options.observe({ type: 'warning', message, hint: undefined });
   }
+  counts.isMass = run.parts.watch.mass !== null;
   await countAttention(counts, { ...run, ...scope, warehouse: options.warehouse });
 }
 

@@ -64,7 +64,7 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
 }
 
 /** True if the service does not group, or not for this key. An overloaded service says nothing about that. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   return (
     error instanceof ApiError &&
     !(error instanceof OverloadError) &&

@@ -1,3 +1,4 @@
+import { USERS_LIMIT } from '../../api/index.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
@@ -7,13 +8,19 @@ import {
   isWaived,
   lookAtRows,
   lookAtSums,
+  type Mass,
+  massAfter,
   parseWatchState,
   planWatch,
   type Reopened,
   reopenedDays,
   type Seen,
   type Stretch,
+  type StretchCost,
+  WATCH,
   type WatchPlan,
+  type WatchState,
+  withMass,
 } from '../../judge/watch.ts';
 import { noteUnits, reopenDays, type UnitNotes } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
@@ -21,6 +28,7 @@ import { readState, writeState } from '../../records/index.ts';
 import { type DayUnit, type LedgerDay, unitName } from '../../units/index.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
+import { comparedDays, rowsPerDay } from './range-gauge.ts';
 
 /** The streams whose answers are small: a few kilobytes a day. */
 const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
@@ -28,7 +36,7 @@ const HEAVY: readonly DailyStream[] = ['tokens', 'users'];
 /** The name in `export_state` for the progress of the watch. Jobs over a part of the streams have progress of their own. */
 function stateName({ streams }: Pick<PlanRequest, 'streams'>): string {
   const daily = DAILY_STREAMS.filter((stream) => streams.includes(stream));
-  return daily.length === DAILY_STREAMS.length ? 'watch' : `watch ${daily.join(' ')}`;
+  return daily.length === DAILY_STREAMS.length ? WATCH : `${WATCH} ${daily.join(' ')}`;
 }
 
 interface WatchOptions {
@@ -41,6 +49,10 @@ interface WatchOptions {
   readonly today: UtcDay;
   /** 0 turns the watch off. */
   readonly watchDays: number;
+  /** Requests for older stretches. @default as many as compare all of history within a month, at least 12 */
+  readonly watchRequests?: number | null;
+  /** Days per request. */
+  readonly rangeDays: number;
   /** Equal looks that every change needs, see {@link looksMinOf}. */
   readonly looksMin: number;
 }
@@ -61,13 +73,22 @@ export interface Looked {
 export class Watch {
   readonly #options: WatchOptions;
   readonly #plan: WatchPlan | null;
+  readonly #state: WatchState;
   readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Looked[] = [];
+  /** Days of which a page of users differs. */
+  readonly #suspects = new Set<UtcDay>();
+  readonly #cursors: Record<string, string>;
   #isComplete = true;
+  /** Many settled days differ at once, also according to this run once the watch has concluded. */
+  mass: Mass | null;
 
-  private constructor(options: WatchOptions, plan: WatchPlan | null) {
+  private constructor(options: WatchOptions, state: WatchState, plan: WatchPlan | null) {
     this.#options = options;
+    this.#state = state;
     this.#plan = plan;
+    this.#cursors = { ...state.cursors };
+    this.mass = plan === null ? null : (state.mass ?? null);
     const settled = options.ledger.days().filter((unit) => this.#isInScope(unit));
     this.#units = new Map(plan === null ? [] : settled.map((unit) => [unitName(unit), unit]));
   }
@@ -77,13 +98,11 @@ export class Watch {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
     const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
-    const state = parseWatchState(isOff ? null : await readState(warehouse, orgId, stateName(request)));
-    return new Watch(
-      options,
-      isOff
-        ? null
-        : planWatch(state, { today, firstDay: request.firstDay, lastDay: shiftDay(today, -1), watchDays }),
-    );
+    const state = parseWatchState(await readState(warehouse, orgId, stateName(request)));
+    const { firstDay } = request;
+    const days = { today, firstDay, lastDay: shiftDay(today, -1), watchDays };
+    const cost = { cost: costOf(options), requests: options.watchRequests ?? null };
+    return new Watch(options, state, isOff ? null : planWatch(state, { ...days, ...cost }));
   }
 
   /** Settled units to compare along with the planned ones: recent ones, and all of days on which something differs. */
@@ -99,29 +118,50 @@ export class Watch {
     });
   }
 
-  /** True if this run compares the users of recent days. */
-  get comparesUsers(): boolean {
-    return this.recent.filter(({ stream }) => stream === 'users').length > 1;
+  /** The heavy streams of which this run compares more than a day, so that their ranges may be longer. */
+  get comparedStreams(): DailyStream[] {
+    const compared = [...this.recent, ...this.older];
+    return HEAVY.filter((stream) => compared.filter((unit) => unit.stream === stream).length > 1);
   }
 
-  /** Settled units of the older stretch, to compare after all others. */
+  /** Settled units of older stretches, to compare after all others. */
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(unitName));
-    return this.#unitsWhere(
-      (unit) =>
-        isWithin(unit.day, this.#older) &&
-        LIGHT.some((stream) => stream === unit.stream) &&
-        !recent.has(unitName(unit)),
-    );
+    const stretches = this.#plan?.older ?? [];
+    const isMeant = ({ stream, day }: LedgerDay) =>
+      stretches.some(
+        (stretch) => isWithin(day, stretch) && (stretch.isFull || LIGHT.some((name) => name === stream)),
+      );
+    return this.#unitsWhere((unit) => isMeant(unit) && !recent.has(unitName(unit)));
+  }
+
+  /** The stretches of which a page of users is compared, with the cursor where it begins, and their settled days. */
+  get samples(): readonly Sample[] {
+    const recent = new Set(this.recent.map(unitName));
+    return (this.#plan?.sampled ?? []).flatMap((stretch) => {
+      const days = this.#unitsWhere(
+        (unit) => unit.stream === 'users' && isWithin(unit.day, stretch) && !recent.has(unitName(unit)),
+      ).map(({ day }) => day);
+      const cursor = this.#cursors[stretch.first];
+      return days.length === 0 ? [] : [{ name: stretch.first, days, cursor }];
+    });
+  }
+
+  /** Records which days of a page of users differ, and where the next page begins; undefined for page 1. */
+  recordSample({ name }: Sample, differing: readonly UtcDay[], next: string | undefined): void {
+    for (const day of differing) this.#suspects.add(day);
+    if (next === undefined) delete this.#cursors[name];
+    else this.#cursors[name] = next;
   }
 
   /** The other settled units of days on which this run has seen a difference, so that all streams are seen equally often. */
   others(now: Date): DayUnit[] {
-    const differing = new Set(
-      this.#looks.flatMap(({ unit, seen }) =>
+    const differing = new Set([
+      ...[...this.#suspects].filter((day) => !this.#isRefuted(day, now)),
+      ...this.#looks.flatMap(({ unit, seen }) =>
         seen === null || isWaived(parseNotes(unit.watch), seen, now) ? [] : [unit.day],
       ),
-    );
+    ]);
     const compared = new Set(this.#looks.flatMap(({ unit, by }) => (by === 'rows' ? [unitName(unit)] : [])));
     return this.#unitsWhere(
       (unit) => differing.has(unit.day) && !compared.has(unitName(unit)) && this.settled(unit) !== undefined,
@@ -134,7 +174,7 @@ export class Watch {
     const daysIn = (stretch: Stretch | null | undefined) =>
       tokens.flatMap(({ day }) => (isWithin(day, stretch) ? [day] : []));
     const noted = tokens.flatMap(({ day, watch }) => (parseNotes(watch).noted?.by === 'models' ? [day] : []));
-    const stretches = [daysIn(this.#plan?.recent), daysIn(this.#older)];
+    const stretches = [this.#plan?.recent, ...(this.#plan?.older ?? [])].map(daysIn);
     const covered = new Set(stretches.flat());
     return [...stretches, ...noted.filter((day) => !covered.has(day)).map((day) => [day])]
       .filter((days) => days.length > 0)
@@ -163,18 +203,30 @@ export class Watch {
   /** Stores what the comparisons found, and opens the units again whose difference is confirmed. */
   async conclude(now: Date): Promise<readonly Reopened[]> {
     if (this.#plan === null) return [];
-    const { warehouse, orgId, ledger } = this.#options;
-    const { notes, confirmed } = this.#judge(now);
+    const { warehouse, orgId, ledger, today } = this.#options;
+    const { notes, confirmed, newly } = this.#judge(now);
     if (notes.length > 0) ledger.put(await noteUnits(warehouse, orgId, notes));
     const reopened = reopenedDays(confirmed);
     if (reopened.length > 0) ledger.put(await reopenDays(warehouse, orgId, reopened));
+    const isOpen = ledger
+      .days()
+      .some(({ settledAt, watch }) => settledAt !== null && parseNotes(watch).looks !== undefined);
+    this.mass = massAfter(this.#state.mass, newly, { isOpen, today });
     await this.#remember();
     return reopened;
   }
 
-  #judge(now: Date): { notes: UnitNotes[]; confirmed: DayUnit[] } {
+  /** The day's own answer has refuted a difference of its users not long ago. */
+  #isRefuted(day: UtcDay, now: Date): boolean {
+    const unit = this.#units.get(unitName({ stream: 'users', day }));
+    const notes = parseNotes(unit?.watch ?? null);
+    return isWaived(notes, { sha256: notes.reopenedFor ?? '' }, now);
+  }
+
+  #judge(now: Date): { notes: UnitNotes[]; confirmed: DayUnit[]; newly: UtcDay[] } {
     const notes = new Map<string, UnitNotes>();
     const confirmed: DayUnit[] = [];
+    const newly = new Set<UtcDay>();
     for (const { unit, by, seen, models } of this.#looks) {
       const { stream, day, contentSha256 } = unit;
       const known = notes.get(unitName({ stream, day }));
@@ -184,30 +236,37 @@ export class Watch {
         by === 'rows'
           ? lookAtRows(parseNotes(before), seen, rule)
           : lookAtSums(parseNotes(before), seen, now);
+      // One changed day changes the counts over trailing days of a month, and somebody who leaves is gone from all days.
+      const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
+      if (isFirst && seen?.trailing !== true && seen?.leaver !== true) newly.add(day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
       if (look.isConfirmed && by === 'rows') confirmed.push({ stream, day });
     }
-    return { notes: [...notes.values()], confirmed };
+    return { notes: [...notes.values()], confirmed, newly: [...newly] };
   }
 
   async #remember(): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
     if (this.#plan === null) return;
-    // A run over a part of the days does not move the watch on.
-    if (request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first) return;
     const name = stateName(request);
     const before = parseWatchState(await readState(warehouse, orgId, name));
-    // The first run has just pulled everything, so the older stretch stays.
-    const older = this.#units.size > 0 ? this.#older : null;
-    const looked = { today, isComplete: this.#isComplete };
-    const text = canonicalJson(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
+    // While nothing has settled, nothing is compared, so the older stretch stays.
+    const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [], credit: 0 };
+    const { recent } = plan;
+    // A run over a part of the days does not move the watch on.
+    const isPart = request.lastDay < recent.last || request.firstDay > recent.first;
+    const looked = { today, isComplete: this.#isComplete, mass: this.mass, cursors: this.#cursorsOfNow() };
+    const text = canonicalJson(isPart ? withMass(before, this.mass) : afterWatch(before, plan, looked));
     if (text !== canonicalJson(before)) await writeState(warehouse, orgId, name, text);
   }
 
-  get #older(): Stretch | null {
-    return this.#plan?.older ?? null;
+  /** The cursors of stretches that still exist: a run with another first day divides history otherwise. */
+  #cursorsOfNow(): Record<string, string> {
+    const { older = [], sampled = [] } = this.#plan ?? {};
+    const names = new Set<string>([...older, ...sampled].map(({ first }) => first));
+    return Object.fromEntries(Object.entries(this.#cursors).filter(([name]) => names.has(name)));
   }
 
   #isInScope({ stream, day, settledAt }: LedgerDay): boolean {
@@ -222,6 +281,39 @@ export class Watch {
 
 function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
   return stretch !== null && stretch !== undefined && day >= stretch.first && day <= stretch.last;
+}
+
+/** A page of users that a run compares with the stored ones. */
+export interface Sample {
+  /** The first day of its stretch. */
+  readonly name: UtcDay;
+  /** The settled days of the stretch. */
+  readonly days: readonly UtcDay[];
+  /** Where the page begins. @default page 1 */
+  readonly cursor: string | undefined;
+}
+
+/** Recent days whose size predicts that of others. */
+const SIZED_UNITS = 31;
+/** Distinct users of a stretch, for each user of its busiest day: not everybody is active every day. */
+const USERS_PER_DAILY_USER = 1.5;
+
+/** The requests that a stretch costs, from what the ledger says of the latest days. */
+function costOf({
+  ledger,
+  watchDays,
+  rangeDays,
+}: Pick<WatchOptions, 'ledger' | 'watchDays' | 'rangeDays'>): StretchCost {
+  const newest = ledger.days().toSorted((a, b) => (a.day < b.day ? 1 : -1));
+  const recent = newest.filter(({ stream }) => stream === 'users').slice(0, SIZED_UNITS);
+  const users = Math.max(0, ...recent.map(({ activeUsers }) => activeUsers ?? 0)) * USERS_PER_DAILY_USER;
+  const requestsBy = (days: number) => Math.ceil(watchDays / Math.max(1, days));
+  const tokens = rowsPerDay(newest).get('tokens') ?? 0;
+  return {
+    light: (LIGHT.length + 1) * requestsBy(rangeDays),
+    tokens: requestsBy(comparedDays(tokens, rangeDays)),
+    users: requestsBy(rangeDays) * Math.max(1, Math.ceil(users / USERS_LIMIT.max)),
+  };
 }
 
 /** True for notes of a settled unit that differs from the service, or did lately. */

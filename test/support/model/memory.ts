@@ -2,6 +2,7 @@ import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import type { SettleRule } from '../../../src/judge/agreement.ts';
 import { doubtText, type StandingDoubt } from '../../../src/judge/doubt.ts';
+import type { Flapping } from '../../../src/judge/flapping.ts';
 import {
   applyCommit,
   applyDoubt,
@@ -35,6 +36,8 @@ export class Memory {
   readonly #contents = new Map<string, Content>();
   readonly #rules: Rules;
   watchState: string | null = null;
+  /** Whether the service alternates between answers. */
+  flapping: Flapping | null = null;
   /** Writes left until the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY;
   /** Called for every content that replaces another one. */

@@ -1,10 +1,12 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import { parseNotes } from '../../../src/judge/notes.ts';
+import { flappingAfter, isFlappingNow, looksMinOf } from '../../../src/judge/flapping.ts';
+import { LOOKS } from '../../../src/judge/looks.ts';
+import { isUnstableUnit, parseNotes } from '../../../src/judge/notes.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';
 import { planUnits } from '../../../src/pipeline/plan.ts';
 import { chooseStandIn, SecondLooks } from '../../../src/pipeline/run/request-again.ts';
-import { type DayUnit, unitName } from '../../../src/units/unit.ts';
+import { type DayUnit, type LedgerDay, unitName } from '../../../src/units/unit.ts';
 import type { Random } from '../random/seed.ts';
 import { commitOf } from './commit.ts';
 import type { Content } from './content.ts';
@@ -66,6 +68,7 @@ export class ModelRun {
     this.#workOff();
     this.#add(this.#watch.older);
     this.#watch.lookAtSums((stream, days) => this.#ask(stream, days, true));
+    this.#watch.lookAtPages((stream, days) => this.#ask(stream, days));
     this.#workOff();
     this.#add(this.#watch.others(this.#now));
     this.#workOff();
@@ -77,6 +80,19 @@ export class ModelRun {
     for (const { stream, day } of reopened) this.#planned.add(`${stream} ${day}`);
     this.#add(reopened);
     this.#workOff();
+    const unstable = new Set(
+      memory.ledger.days().flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])),
+    );
+    memory.flapping = flappingAfter(memory.flapping, unstable.size, this.#today);
+  }
+
+  /** True if the run ends with exit code 5: something is doubted, many days differ, or the service contradicts itself. */
+  get isSuspect(): boolean {
+    const { flapping, ledger } = this.#model.memory;
+    const isNamed = flapping !== null && isFlappingNow(flapping, this.#today);
+    const isBad = (unit: LedgerDay) =>
+      unit.state === 'doubted' || unit.state === 'quarantined' || isUnstableUnit(unit);
+    return isNamed || this.#watch.mass !== null || ledger.days().some(isBad);
   }
 
   /** Settled units that this run compares row by row, `tools 3`, except those reopened in vain before. */
@@ -211,7 +227,8 @@ export class ModelRun {
   }
 
   get #rule() {
-    return { today: this.#today, settleDays: SETTLE_DAYS };
+    const looks = looksMinOf(this.#model.memory.flapping, this.#today);
+    return { today: this.#today, settleDays: SETTLE_DAYS, ...(looks > LOOKS && { looks }) };
   }
 
   #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {

@@ -1,14 +1,18 @@
 import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import { LOOKS } from '../../../src/judge/looks.ts';
+import { looksMinOf } from '../../../src/judge/flapping.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import {
   isWaived,
+  type Mass,
+  massAfter,
   parseWatchState,
   type Seen,
   type Stretch,
+  type StretchCost,
   type WatchPlan,
+  type WatchState,
 } from '../../../src/judge/watch.ts';
 import type { DayUnit, LedgerDay } from '../../../src/units/unit.ts';
 import { type Content, digestOf, isActive } from './content.ts';
@@ -17,6 +21,8 @@ import type { Rules } from './rules.ts';
 import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
 
 const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
+/** A stretch of few users, by ranges of its length. */
+const COST: StretchCost = { light: 4, tokens: 1, users: 1 };
 
 interface Look {
   readonly unit: LedgerDay;
@@ -32,6 +38,11 @@ export class ModelWatch {
   readonly #plan: WatchPlan | null;
   readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Look[] = [];
+  readonly #state: WatchState;
+  /** Days of which a page of users differs. */
+  readonly #suspects = new Set<UtcDay>();
+  /** Many settled days differ at once. */
+  mass: Mass | null;
   #isComplete = true;
   #recent: DayUnit[] | undefined;
 
@@ -40,7 +51,10 @@ export class ModelWatch {
     this.#run = run;
     const { memory, world, rules } = model;
     const state = parseWatchState(memory.watchState);
+    this.#state = state;
+    this.mass = state.mass ?? null;
     const range = {
+      cost: COST,
       firstDay: FIRST_DAY,
       today: dayAt(run.night),
       lastDay: dayAt(run.night - 1),
@@ -71,19 +85,44 @@ export class ModelWatch {
 
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(nameOf));
+    const stretches = this.#plan?.older ?? [];
     return this.#unitsWhere(
       (unit) =>
-        isWithin(unit.day, this.#plan?.older) && LIGHT.includes(unit.stream) && !recent.has(nameOf(unit)),
+        !recent.has(nameOf(unit)) &&
+        stretches.some((own) => isWithin(unit.day, own) && (own.isFull || LIGHT.includes(unit.stream))),
     );
+  }
+
+  /** Compares the users of the other stretches. There are so few that a page has all of them. */
+  lookAtPages(
+    ask: (stream: DailyStream, days: readonly UtcDay[]) => ReadonlyMap<number, Content> | null,
+  ): void {
+    const recent = new Set(this.recent.map(nameOf));
+    for (const stretch of this.#plan?.sampled ?? []) {
+      const days = this.#unitsWhere(
+        (unit) => unit.stream === 'users' && isWithin(unit.day, stretch) && !recent.has(nameOf(unit)),
+      ).map(({ day }) => day);
+      const [batch] = stretchesOf(days.toSorted(), this.#model.world.rangeMax);
+      const answer = batch === undefined ? null : ask('users', batch);
+      for (const day of answer === null ? [] : (batch ?? [])) {
+        const seen = answer?.get(indexOf(day));
+        if (seen !== undefined && seen.text !== this.#stored('users', day).text) this.#suspects.add(day);
+      }
+    }
   }
 
   /** The other units of days on which something differs. */
   others(now: Date): DayUnit[] {
-    const differing = new Set(
-      this.#looks.flatMap(({ unit, seen }) =>
+    const notesOf = (day: UtcDay) =>
+      parseNotes(this.#units.get(nameOf({ stream: 'users', day }))?.watch ?? null);
+    const isRefuted = (day: UtcDay) =>
+      isWaived(notesOf(day), { sha256: notesOf(day).reopenedFor ?? '' }, now);
+    const differing = new Set([
+      ...[...this.#suspects].filter((day) => !isRefuted(day)),
+      ...this.#looks.flatMap(({ unit, seen }) =>
         seen === null || isWaived(parseNotes(unit.watch), seen, now) ? [] : [unit.day],
       ),
-    );
+    ]);
     const compared = new Set(this.#looks.flatMap(({ unit, by }) => (by === 'rows' ? [nameOf(unit)] : [])));
     return this.#unitsWhere(
       (unit) => differing.has(unit.day) && !compared.has(nameOf(unit)) && this.settled(unit) !== undefined,
@@ -122,7 +161,7 @@ export class ModelWatch {
     const { world } = this.#model;
     if (world.sums === 'refused' || this.#plan === null) return;
     const tokens = this.#unitsWhere(({ stream }) => stream === 'tokens').map(({ day }) => day);
-    const stretches = [this.#plan.recent, this.#plan.older].map((stretch) =>
+    const stretches = [this.#plan.recent, ...this.#plan.older].map((stretch) =>
       tokens.filter((day) => isWithin(day, stretch)),
     );
     const covered = new Set(stretches.flat());
@@ -167,23 +206,32 @@ export class ModelWatch {
     if (this.#plan === null) return [];
     const notes = new Map<string, { unit: LedgerDay; watch: string | null }>();
     const confirmed: DayUnit[] = [];
+    const newly = new Set<UtcDay>();
+    const { memory } = this.#model;
+    const today = dayAt(this.#run.night);
+    const looksMin = looksMinOf(memory.flapping, today);
     for (const { unit, by, seen, models } of this.#looks) {
       const known = notes.get(nameOf(unit));
       const before = known === undefined ? unit.watch : known.watch;
-      const rule = { stored: unit.contentSha256, looksMin: LOOKS, now };
+      const rule = { stored: unit.contentSha256, looksMin, now };
       const look =
         by === 'rows'
           ? rules.lookAtRows(parseNotes(before), seen, rule)
           : rules.lookAtSums(parseNotes(before), seen, now);
+      const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
+      if (isFirst && seen?.trailing !== true && seen?.leaver !== true) newly.add(unit.day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(nameOf(unit), { unit, watch });
       if (look.isConfirmed && by === 'rows') confirmed.push(unit);
     }
-    const { memory } = this.#model;
     if (notes.size > 0) memory.note([...notes.values()]);
     const reopened = [...rules.reopenedDays(confirmed)];
     if (reopened.length > 0) memory.reopen(reopened);
+    const isOpen = memory.ledger
+      .days()
+      .some(({ settledAt, watch }) => settledAt !== null && parseNotes(watch).looks !== undefined);
+    this.mass = massAfter(this.#state.mass, [...newly], { isOpen, today });
     this.#remember();
     return reopened;
   }
@@ -191,10 +239,11 @@ export class ModelWatch {
   #remember(): void {
     const { memory, rules } = this.#model;
     if (this.#plan === null || !DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
-    const older = this.#units.size > 0 ? this.#plan.older : null;
-    const looked = { today: dayAt(this.#run.night), isComplete: this.#isComplete };
+    const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [], credit: 0 };
+    const today = dayAt(this.#run.night);
+    const looked = { today, isComplete: this.#isComplete, mass: this.mass, cursors: {} };
     const before = parseWatchState(memory.watchState);
-    memory.remember(canonicalJson(rules.afterWatch(before, { older, heavy: this.#plan.heavy }, looked)));
+    memory.remember(canonicalJson(rules.afterWatch(before, plan, looked)));
   }
 
   #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {
