@@ -37,6 +37,13 @@ export interface Mass extends Stretch {
   readonly days: number;
 }
 
+/** Pages of users that are compared because users seem to have left, since a UTC day. */
+export interface Chase {
+  readonly since: UtcDay;
+  /** Users who come before those who are gone. */
+  readonly cursors: readonly string[];
+}
+
 /** The progress of the watch, stored as JSON under `watch` in `export_state`. */
 export interface WatchState {
   /** The first day of the older stretch that was compared last; null at the start of a round. */
@@ -47,6 +54,8 @@ export interface WatchState {
   readonly credit?: number;
   /** Where the next page of users begins, by the first day of a stretch: a cursor of the service. @default page 1 */
   readonly cursors?: Readonly<Record<string, string>>;
+  /** Users seem to have left: for some nights, the pages that lack them are compared, too. @default none have */
+  readonly chase?: Chase;
   /** While many days differ, every run compares all of history. @default they do not */
   readonly mass?: Mass;
   /**
@@ -141,12 +150,13 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
 /** The stored progress; the start of a round if there is none that this version understands. */
 export function parseWatchState(text: string | null): WatchState {
   const value = text === null ? null : parseJson(text);
-  const { olderFrom, heavyOn, credit, cursors, isAgain, mass } = isObject(value) ? value : {};
+  const { olderFrom, heavyOn, credit, cursors, chase, isAgain, mass } = isObject(value) ? value : {};
   return {
     olderFrom: isDay(olderFrom) ? olderFrom : null,
     heavyOn: isDay(heavyOn) ? heavyOn : null,
     ...(typeof credit === 'number' && credit > 0 ? { credit } : {}),
     ...(isObject(cursors) ? { cursors: cursorsIn(cursors) } : {}),
+    ...(isChase(chase) ? { chase } : {}),
     ...(isMass(mass) ? { mass } : {}),
     ...(isAgain === true ? { isAgain } : {}),
   };
@@ -156,6 +166,11 @@ function cursorsIn(value: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
+}
+
+function isChase(value: unknown): value is Chase {
+  if (!isObject(value) || !isDay(value['since']) || !Array.isArray(value['cursors'])) return false;
+  return value['cursors'].every((cursor) => typeof cursor === 'string');
 }
 
 function isMass(value: unknown): value is Mass {
@@ -175,15 +190,17 @@ interface Watched {
   readonly mass: Mass | null;
   /** Where the next pages of users begin. */
   readonly cursors: Readonly<Record<string, string>>;
+  readonly chase: Chase | null;
 }
 
 /** The progress after a run, which may have compared only a part of its stretches. */
 export function afterWatch(
   before: WatchState,
   { older, heavy, credit }: Pick<WatchPlan, 'older' | 'heavy' | 'credit'>,
-  { today, isComplete, mass, cursors }: Watched,
+  { today, isComplete, mass, cursors, chase }: Watched,
 ): WatchState {
   const named = {
+    ...(chase === null ? {} : { chase }),
     ...(mass === null ? {} : { mass }),
     ...(Object.keys(cursors).length === 0 ? {} : { cursors }),
   };
@@ -202,6 +219,21 @@ export function afterWatch(
 /** The progress after a run over a part of the days. */
 export function withMass({ mass: _mass, ...others }: WatchState, mass: Mass | null): WatchState {
   return mass === null ? others : { ...others, mass };
+}
+
+/** For so many nights after users seem to have left, the pages that lack them are compared. */
+const CHASE_NIGHTS = 4;
+/** At most so many pages of each stretch. */
+const CHASE_PAGES = 2;
+
+/**
+ * The pages to compare in the next runs.
+ * @param found the users who come before those whom a run found to be gone.
+ */
+export function chaseAfter(before: Chase | undefined, found: readonly string[], today: UtcDay): Chase | null {
+  const isOn = before !== undefined && daysBetween(before.since, today) < CHASE_NIGHTS;
+  if (isOn || found.length === 0) return isOn ? before : null;
+  return { since: today, cursors: [...new Set(found)].slice(0, CHASE_PAGES) };
 }
 
 /** More settled days than this that newly differ in one run are a mass. */
@@ -248,8 +280,8 @@ export type Seen =
   | (Pick<Noted, 'sha256' | 'by'> & {
       /** Only weekly or monthly active users differ. */
       readonly trailing?: boolean;
-      /** Only users are gone who have probably left. */
-      readonly leaver?: boolean;
+      /** Only users are gone who have probably left: the user before the first of them, who leads to the page that lacks them. */
+      readonly leaver?: string;
     })
   | null;
 

@@ -1,7 +1,13 @@
 import { dayOf, daysBetween, shiftDay, type UtcDay } from '../core/day.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { HELD_DAYS } from '../judge/agreement.ts';
-import { ACCEPT_AFTER_MS, ACCEPT_LOOKS, parseDoubt, type StandingDoubt } from '../judge/doubt.ts';
+import {
+  ACCEPT_AFTER_MS,
+  ACCEPT_LOOKS,
+  awaitsLeavers,
+  parseDoubt,
+  type StandingDoubt,
+} from '../judge/doubt.ts';
 import { FLAPPING_NAMED_DAYS, type Flapping, isFlappingNow } from '../judge/flapping.ts';
 import { equalLooks, LOOKS, looksNeeded } from '../judge/looks.ts';
 import { isMostMissing } from '../judge/missing-reports.ts';
@@ -21,6 +27,7 @@ import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/ind
  * - `doubted`: days whose newest response lacks stored rows.
  * - `most-reports-missing`: the list lacks more than half of the stored readiness reports.
  * - `reports-missing`: the list lacks some of them.
+ * - `leavers`: days that lack a few users, as if these had left.
  * - `never-active`: empty days of an organization in which no activity was ever seen.
  * - `seen-otherwise`: settled units that differ from the service, until enough looks have found the same.
  * - `first-looks`: units that were old when a run first saw them, and have been seen too few times to settle.
@@ -34,6 +41,7 @@ export const OPEN_STATES = [
   'doubted',
   'most-reports-missing',
   'reports-missing',
+  'leavers',
   'never-active',
   'seen-otherwise',
   'first-looks',
@@ -81,7 +89,8 @@ export function openStatesOf(facts: OpenFacts): OpenState[] {
   const readiness = facts.units.find(({ stream }) => stream === 'readiness');
   const found = [
     ...quarantined(facts),
-    ...doubted(days),
+    ...doubted(days.filter((unit) => !awaitsLeavers(unit))),
+    ...leavers(days.filter(awaitsLeavers)),
     ...missingReports(readiness),
     ...(facts.isNeverActive ? neverActive(days) : []),
     ...waiting(days),
@@ -134,6 +143,16 @@ function doubted(units: readonly LedgerDay[]): OpenState[] {
   const end = { looks: looksOf(newest, ACCEPT_LOOKS), endsOn: acceptedOn(newest) };
   const span = spanOf(found.map(({ day }) => day));
   return [{ state: 'doubted', exitCode: EXIT.quarantine, count: found.length, ...span, since, ...end }];
+}
+
+/** Users are gone after so many equal looks as any other change; then the day waits because it has too few users. */
+function leavers(units: readonly LedgerDay[]): OpenState[] {
+  return doubted(units).map((open) => ({
+    ...open,
+    state: 'leavers',
+    exitCode: EXIT.ok,
+    endsOn: shiftDay(dayOf(new Date(open.since)), LOOKS - 1),
+  }));
 }
 
 function missingReports(readiness: LedgerUnit | undefined): OpenState[] {

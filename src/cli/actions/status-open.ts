@@ -65,6 +65,11 @@ const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
     noun: 'report',
     ends: ({ endsOn }) => `when the list has them again, or on ${endsOn} ${GONE}`,
   },
+  leavers: {
+    title: () => 'a few users are gone from days, and nobody came, as if they had left',
+    noun: 'unit',
+    ends: ({ endsOn }) => `when they are back, or on ${endsOn} if they are still gone: that is stored then`,
+  },
   'never-active': {
     title: ({ firstDay }) => `no activity has ever been seen since ${firstDay}`,
     noun: 'unit',

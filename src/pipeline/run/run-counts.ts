@@ -5,6 +5,7 @@ import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Stream } from '../../core/stream.ts';
+import { awaitsLeavers } from '../../judge/doubt.ts';
 import {
   FLAPPING,
   type Flapping,
@@ -226,9 +227,9 @@ async function candidatesFor({ warehouse, orgId = null, named }: DoubtScope): Pr
   return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
 }
 
-/** True for a doubted unit in the run's range. */
+/** True for a doubted unit in the run's range. Users who have left are only listed. */
 export function isDoubted(unit: LedgerUnit, request: PlanRequest): boolean {
-  return unit.state === 'doubted' && isInRange(unit, request);
+  return unit.state === 'doubted' && !awaitsLeavers(unit) && isInRange(unit, request);
 }
 
 /** True for a unit in the run's range whose answers go back and forth. */

@@ -1,13 +1,26 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../../schema/define.ts';
 import { decodeRows } from '../../../schema/digest.ts';
-import { columnsOf, decoderOf, pickerOf, TRAILING_COLUMNS, type Values } from '../../../schema/row.ts';
-import { activityDaily, activityDailyByClient, tokensDailyByModel } from '../../../schema/tables.ts';
+import {
+  columnsOf,
+  decoderOf,
+  pickerOf,
+  readerOf,
+  TRAILING_COLUMNS,
+  type Values,
+} from '../../../schema/row.ts';
+import {
+  activityDaily,
+  activityDailyByClient,
+  tokensDailyByModel,
+  userDaily,
+} from '../../../schema/tables.ts';
 import { type RowCheck, rowCheck } from '../../checks/index.ts';
 import { GROUP_BY, MODEL_KEYS, TokensByModelRow } from '../../contract/index.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { ApiError, OverloadError } from '../../http/index.ts';
+import { areLeavers } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import type { Seen } from '../../judge/watch.ts';
 import type { Warehouse } from '../../port/index.ts';
@@ -180,7 +193,36 @@ export async function compareSettledDay(
 ): Promise<Seen> {
   if (contentSha256 === unit.contentSha256 || isStillIdle(unit, day)) return null;
   const trailing = await differsInTrailingOnly(warehouse, day);
-  return { sha256: contentSha256, by: 'rows', ...(trailing ? { trailing } : {}) };
+  const leaver = await userBeforeLeavers(warehouse, day);
+  return {
+    sha256: contentSha256,
+    by: 'rows',
+    ...(trailing ? { trailing } : {}),
+    ...(leaver === null ? {} : { leaver }),
+  };
+}
+
+const userOf = readerOf(userDaily, 'user_id');
+
+/**
+ * The user before the first who is gone from a day, if a few are, nobody came, and the rows of the others are as they were;
+ * '' if there is none. Null for any other difference.
+ */
+async function userBeforeLeavers(
+  warehouse: Pick<Warehouse, 'rowsOf'>,
+  { orgId, unit: { stream, day }, tables }: NormalizedDay,
+): Promise<string | null> {
+  const answered = tables.find(({ table }) => table === userDaily);
+  if (stream !== 'users' || answered === undefined) return null;
+  const textOf = (row: Values) => JSON.stringify(row);
+  const rows = await warehouse.rowsOf(userDaily, { orgId, firstDay: day, lastDay: day });
+  const stored = new Set(rows.map(textOf));
+  const sent = new Set(decodeRows(answered).rows.map(textOf));
+  const added = [...sent].filter((row) => !stored.has(row)).length;
+  if (!areLeavers({ gone: stored.size - (sent.size - added), stored: stored.size, added })) return null;
+  const first = rows.findIndex((row) => !sent.has(textOf(row)));
+  const before = rows[first - 1];
+  return before === undefined ? '' : String(userOf(before));
 }
 
 /**

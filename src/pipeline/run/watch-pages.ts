@@ -55,15 +55,15 @@ async function lookAtPage(options: PagesOptions, sample: Sample, daysMax: number
   const { orgId, privacy, watch } = options;
   const batch = partOf(sample.days, daysMax, options.today);
   if (batch === null) return;
-  const { page: received, cursor } = await requestPage(options, batch, sample.cursor);
+  const asked = sample.cursor === '' ? undefined : sample.cursor;
+  const { page: received, cursor } = await requestPage(options, batch, asked);
   const page = withoutErasedPeople(received, privacy);
   expectAnswerTo(page, orgId, batch);
   const collected = collectDays(batch, { orgId, privacy });
   const isReadable = collected.add(page) === 0;
   // A key that is held keeps what is stored, so the answer for it differs.
   const days = collected.finish().filter(({ day }) => day.findings.held.length === 0);
-  const isWhole = cursor === undefined && page.meta.has_more !== true;
-  const found = isReadable ? await differingDays(options, { page, days, isWhole }) : new Set<string>();
+  const found = isReadable ? await differingDays(options, { page, days, cursor }) : new Set<string>();
   watch.recordSample(
     sample,
     sample.days.filter((day) => found.has(day)),
@@ -108,8 +108,8 @@ const userOf = readerOf(tables.userDaily, 'user_id');
 interface ComparedPage {
   readonly page: AnalyticsPage;
   readonly days: readonly CollectedDay[];
-  /** The page is all that the service has. */
-  readonly isWhole: boolean;
+  /** Where the page begins. @default it is page 1 */
+  readonly cursor: string | undefined;
 }
 
 /** The days on which the stored rows of the page's users differ, or on which a stored user lacks who belongs on the page. */
@@ -151,13 +151,19 @@ async function differingDays(
   return differing;
 }
 
-/** The users who belong on a page: all if it is the only one, otherwise those between its first and last, if it is in order. */
-function spanOf({ page, isWhole }: ComparedPage, users: readonly string[]): SQL | null {
-  if (isWhole) return sql``;
+/**
+ * The users who belong on a page: all if it is the only one. Otherwise, if it is in order, those from its cursor to its last
+ * user. Null if that is not known.
+ */
+function spanOf({ page, cursor }: ComparedPage, users: readonly string[]): SQL | null {
   const [first] = users;
   const last = users.at(-1);
+  const hasMore = page.meta.has_more === true;
+  if (cursor === undefined && !hasMore) return sql``;
   if (first === undefined || last === undefined || !isInOrder(page.data)) return null;
-  return sql` AND user_id >= ${first} AND user_id <= ${last}`;
+  if (cursor !== undefined && compareUtf8(cursor, first) > 0) return null;
+  const after = cursor === undefined ? sql`` : sql` AND user_id > ${cursor}`;
+  return hasMore ? sql`${after} AND user_id <= ${last}` : after;
 }
 
 /** True if the users of each day come in the order of their IDs. The specification promises no order. */

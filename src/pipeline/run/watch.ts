@@ -5,6 +5,8 @@ import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
 import {
   afterWatch,
+  type Chase,
+  chaseAfter,
   isWaived,
   lookAtRows,
   lookAtSums,
@@ -142,14 +144,17 @@ export class Watch {
       const days = this.#unitsWhere(
         (unit) => unit.stream === 'users' && isWithin(unit.day, stretch) && !recent.has(unitName(unit)),
       ).map(({ day }) => day);
-      const cursor = this.#cursors[stretch.first];
-      return days.length === 0 ? [] : [{ name: stretch.first, days, cursor }];
+      if (days.length === 0) return [];
+      const { chase } = this.#state;
+      const page = { name: stretch.first, days, cursor: this.#cursors[stretch.first], isInTurn: true };
+      return [page, ...(chase?.cursors ?? []).map((cursor) => ({ ...page, cursor, isInTurn: false }))];
     });
   }
 
   /** Records which days of a page of users differ, and where the next page begins; undefined for page 1. */
-  recordSample({ name }: Sample, differing: readonly UtcDay[], next: string | undefined): void {
+  recordSample({ name, isInTurn }: Sample, differing: readonly UtcDay[], next: string | undefined): void {
     for (const day of differing) this.#suspects.add(day);
+    if (!isInTurn) return;
     if (next === undefined) delete this.#cursors[name];
     else this.#cursors[name] = next;
   }
@@ -238,7 +243,7 @@ export class Watch {
           : lookAtSums(parseNotes(before), seen, now);
       // One changed day changes the counts over trailing days of a month, and somebody who leaves is gone from all days.
       const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
-      if (isFirst && seen?.trailing !== true && seen?.leaver !== true) newly.add(day);
+      if (isFirst && seen?.trailing !== true && seen?.leaver === undefined) newly.add(day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
@@ -257,9 +262,22 @@ export class Watch {
     const { recent } = plan;
     // A run over a part of the days does not move the watch on.
     const isPart = request.lastDay < recent.last || request.firstDay > recent.first;
-    const looked = { today, isComplete: this.#isComplete, mass: this.mass, cursors: this.#cursorsOfNow() };
+    const looked = {
+      today,
+      isComplete: this.#isComplete,
+      mass: this.mass,
+      cursors: this.#cursorsOfNow(),
+      chase: this.#chase(),
+    };
     const text = canonicalJson(isPart ? withMass(before, this.mass) : afterWatch(before, plan, looked));
     if (text !== canonicalJson(before)) await writeState(warehouse, orgId, name, text);
+  }
+
+  #chase(): Chase | null {
+    const found = this.#looks.flatMap(({ unit, seen }) =>
+      seen?.leaver === undefined || parseNotes(unit.watch).looks !== undefined ? [] : [seen.leaver],
+    );
+    return chaseAfter(this.#state.chase, found, this.#options.today);
   }
 
   /** The cursors of stretches that still exist: a run with another first day divides history otherwise. */
@@ -291,6 +309,8 @@ export interface Sample {
   readonly days: readonly UtcDay[];
   /** Where the page begins. @default page 1 */
   readonly cursor: string | undefined;
+  /** False for a page that is compared because users seem to have left. */
+  readonly isInTurn: boolean;
 }
 
 /** Recent days whose size predicts that of others. */

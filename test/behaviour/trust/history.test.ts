@@ -90,6 +90,24 @@ onEachDatabase((database) => {
       expect(await world.open(6)).toEqual([]);
     });
 
+    test('because a user was deleted from all days: that is only listed, and stored after three looks', async () => {
+      const world = await settledWorld(database);
+      aboutUsers(world.service, (row) => (row['user_id'] === 'user-120' ? [] : [row]));
+      const daysOf = (id: string) =>
+        world.rig.value<number>('SELECT COUNT(*) FROM user_daily WHERE user_id = ?', id).then(Number);
+      for (let number = 3; number <= 12; number += 1) {
+        expect(await world.night(number, FRUGAL)).toBe(0);
+        expect((await world.open(number)).map(({ state }) => state)).not.toContain('mass');
+        // In one of these nights every stretch is asked for the page that lacks the user.
+        if (number === 8) expect(await daysOf('user-120')).toBe(0);
+      }
+      expect(await daysOf('user-119')).toBe(77);
+      // The days have fewer users than daily_active_users, and settle by their age.
+      expect(
+        await world.rig.value("SELECT COUNT(*) FROM export_units WHERE confirmed = 'age'"),
+      ).toBeGreaterThan(60);
+    });
+
     test('for one night: all of it is named until three nights have found what is stored, which stays', async () => {
       const world = await settledWorld(database);
       aboutUsers(world.service, (row) => [altered(row)]);

@@ -1,5 +1,6 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import { awaitsLeavers } from '../../../src/judge/doubt.ts';
 import { flappingAfter, isFlappingNow, looksMinOf } from '../../../src/judge/flapping.ts';
 import { LOOKS } from '../../../src/judge/looks.ts';
 import { isUnstableUnit, parseNotes } from '../../../src/judge/notes.ts';
@@ -91,7 +92,9 @@ export class ModelRun {
     const { flapping, ledger } = this.#model.memory;
     const isNamed = flapping !== null && isFlappingNow(flapping, this.#today);
     const isBad = (unit: LedgerDay) =>
-      unit.state === 'doubted' || unit.state === 'quarantined' || isUnstableUnit(unit);
+      (unit.state === 'doubted' && !awaitsLeavers(unit)) ||
+      unit.state === 'quarantined' ||
+      isUnstableUnit(unit);
     return isNamed || this.#watch.mass !== null || ledger.days().some(isBad);
   }
 

@@ -219,7 +219,7 @@ export class ModelWatch {
           ? rules.lookAtRows(parseNotes(before), seen, rule)
           : rules.lookAtSums(parseNotes(before), seen, now);
       const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
-      if (isFirst && seen?.trailing !== true && seen?.leaver !== true) newly.add(unit.day);
+      if (isFirst && seen?.trailing !== true && seen?.leaver === undefined) newly.add(unit.day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(nameOf(unit), { unit, watch });
@@ -241,7 +241,7 @@ export class ModelWatch {
     if (this.#plan === null || !DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
     const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [], credit: 0 };
     const today = dayAt(this.#run.night);
-    const looked = { today, isComplete: this.#isComplete, mass: this.mass, cursors: {} };
+    const looked = { today, isComplete: this.#isComplete, mass: this.mass, cursors: {}, chase: null };
     const before = parseWatchState(memory.watchState);
     memory.remember(canonicalJson(rules.afterWatch(before, plan, looked)));
   }
