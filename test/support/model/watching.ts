@@ -55,6 +55,8 @@ export class ModelWatch {
     this.mass = state.mass ?? null;
     const range = {
       cost: COST,
+      // In half of the worlds, one light stretch of older days is compared each night.
+      requests: world.seed % 2 === 0 ? 0 : null,
       firstDay: FIRST_DAY,
       today: dayAt(run.night),
       lastDay: dayAt(run.night - 1),
