@@ -46,8 +46,10 @@ export interface Chase {
 
 /** The progress of the watch, stored as JSON under `watch` in `export_state`. */
 export interface WatchState {
-  /** The first day of the older stretch that was compared last; null at the start of a round. */
+  /** The first day of the older stretch whose light streams were compared last; null at the start of a round. */
   readonly olderFrom: UtcDay | null;
+  /** The first day of the older stretch that was compared last in all streams. @default none was */
+  readonly fullFrom?: UtcDay;
   /** The UTC day on which tokens and users of the recent days were last compared; null if never. */
   readonly heavyOn: UtcDay | null;
   /** Requests for older stretches that earlier runs have left. @default 0 */
@@ -101,8 +103,8 @@ export interface WatchScope {
 
 /**
  * The stretches that a run compares: the last `watchDays` days in every run, and older ones in turn, from the newest to the
- * oldest and then from the start. Of older ones, all streams of as many as the requests allow, with those that earlier runs
- * have left; at least the light streams of one. While many days differ, all streams of all.
+ * oldest and then from the start: all streams of as many as the requests allow, with those that earlier runs have left, or
+ * else the light streams of one. While many days differ, all streams of all.
  */
 export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | null {
   const { firstDay, lastDay, today, watchDays, cost } = scope;
@@ -111,19 +113,20 @@ export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | nul
   const isMass = state.mass !== undefined;
   const isDue = state.heavyOn === null || daysBetween(state.heavyOn, today) >= HEAVY_EVERY_DAYS;
   const heavy = isMass || isDue || cost.tokens + cost.users <= RECENT_REQUESTS_MAX;
-  const turn = inTurn(stretchesBefore(recent.first, latest(firstDay, FIRST_DAY), watchDays), state.olderFrom);
+  const stretches = stretchesBefore(recent.first, latest(firstDay, FIRST_DAY), watchDays);
   const full = cost.light + cost.tokens + cost.users;
-  const usual = Math.max(OLDER_REQUESTS_MIN, Math.ceil((turn.length * cost.users) / ROUND_DAYS));
+  const usual = Math.max(OLDER_REQUESTS_MIN, Math.ceil((stretches.length * cost.users) / ROUND_DAYS));
   const budget = scope.requests ?? usual;
   let credit = Math.min((state.credit ?? 0) + budget, Math.max(budget, full) + budget);
   const older: OlderStretch[] = [];
-  for (const stretch of turn) {
-    const isFull = isMass || credit >= full;
-    if (!isFull && older.length > 0) break;
-    if (isFull && !isMass) credit -= full;
-    older.push({ ...stretch, isFull });
+  for (const stretch of inTurn(stretches, state.fullFrom ?? null)) {
+    if (!isMass && credit < full) break;
+    if (!isMass) credit -= full;
+    older.push({ ...stretch, isFull: true });
   }
-  const sampled = turn.slice(older.filter(({ isFull }) => isFull).length);
+  const sampled = stretches.filter(({ first }) => older.every((stretch) => stretch.first !== first));
+  const [light] = inTurn(stretches, state.olderFrom);
+  if (older.length === 0 && light !== undefined) older.push({ ...light, isFull: false });
   return { recent, older, sampled, heavy, credit };
 }
 
@@ -150,9 +153,12 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
 /** The stored progress; the start of a round if there is none that this version understands. */
 export function parseWatchState(text: string | null): WatchState {
   const value = text === null ? null : parseJson(text);
-  const { olderFrom, heavyOn, credit, cursors, chase, isAgain, mass } = isObject(value) ? value : {};
+  const { olderFrom, fullFrom, heavyOn, credit, cursors, chase, isAgain, mass } = isObject(value)
+    ? value
+    : {};
   return {
     olderFrom: isDay(olderFrom) ? olderFrom : null,
+    ...(isDay(fullFrom) ? { fullFrom } : {}),
     heavyOn: isDay(heavyOn) ? heavyOn : null,
     ...(typeof credit === 'number' && credit > 0 ? { credit } : {}),
     ...(isObject(cursors) ? { cursors: cursorsIn(cursors) } : {}),
@@ -204,13 +210,17 @@ export function afterWatch(
     ...(mass === null ? {} : { mass }),
     ...(Object.keys(cursors).length === 0 ? {} : { cursors }),
   };
+  const { olderFrom, fullFrom, heavyOn } = before;
   if (!isComplete && before.isAgain !== true) {
-    const { olderFrom, heavyOn, credit: left = 0 } = before;
-    return { olderFrom, heavyOn, ...(left > 0 ? { credit: left } : {}), ...named, isAgain: true };
+    const left = before.credit === undefined ? {} : { credit: before.credit };
+    return { olderFrom, ...(fullFrom && { fullFrom }), heavyOn, ...left, ...named, isAgain: true };
   }
+  const lastOf = (isFull: boolean) => older.filter((stretch) => stretch.isFull === isFull).at(-1)?.first;
+  const full = lastOf(true) ?? fullFrom;
   return {
-    olderFrom: older.at(-1)?.first ?? before.olderFrom,
-    heavyOn: heavy ? today : before.heavyOn,
+    olderFrom: lastOf(false) ?? olderFrom,
+    ...(full && { fullFrom: full }),
+    heavyOn: heavy ? today : heavyOn,
     ...(credit > 0 ? { credit } : {}),
     ...named,
   };

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { HONEST, type Life, LYING, liveWith } from '../../support/model/families.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
 
-const worlds = answersMax(20, 2);
+/** 3,000 lives in all. */
+const FAMILIES = Object.keys(LYING).length + Object.keys(HONEST).length;
+const worlds = Math.ceil(answersMax(3_000, FAMILIES) / FAMILIES);
 const livesOf = (behaviour: Parameters<typeof liveWith>[0]): Life[] =>
   Array.from({ length: worlds }, (_, number) => liveWith(behaviour, 1_000 + number));
 
