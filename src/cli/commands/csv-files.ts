@@ -70,6 +70,7 @@ export function csvCommands<Types extends FileTypes>(
       [`daywalk ${name} list`]: example,
       [`daywalk ${name} list --csv > ${rows}.csv`]: 'to edit the file and load it again',
     },
+    onlyReads: true,
     resultIsOutput: true,
     load: async () => (await import('../actions/csv-files.ts')).listAction(await kind()),
   };
@@ -108,6 +109,7 @@ const peopleMissing: Command = {
     'daywalk people missing > missing.csv': 'the lines to fill in',
     'daywalk people missing --json': 'also every conflict, and everyone without activity',
   },
+  onlyReads: true,
   resultIsOutput: true,
   load: async () => (await import('../actions/csv-files.ts')).missingAction,
 };
@@ -164,6 +166,7 @@ const budgetCheck: Command = {
     'daywalk budget check': 'the current month',
     'daywalk budget check --month 2026-10 --json': 'an earlier one, as JSON',
   },
+  onlyReads: true,
   resultIsOutput: true,
   load: async () => (await import('../actions/money.ts')).checkBudgetAction,
 };

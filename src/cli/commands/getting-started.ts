@@ -16,6 +16,7 @@ export const gettingStartedCommands: readonly Command[] = [
       'daywalk config --json | jq .settings.DAYWALK_WAREHOUSE': 'one setting, for a script',
     },
     acceptsInvalidSettings: true,
+    onlyReads: true,
     resultIsOutput: true,
     load: async () => (await import('../actions/config.ts')).configAction,
   },
@@ -40,6 +41,7 @@ export const gettingStartedCommands: readonly Command[] = [
       'daywalk schema --format sql --distributed citus | psql -v ON_ERROR_STOP=1 "$URL"':
         'an empty warehouse that is distributed over a Citus cluster',
     },
+    onlyReads: true,
     resultIsOutput: true,
     load: async () => (await import('../actions/schema-and-bi.ts')).schemaAction,
   },

@@ -77,6 +77,7 @@ export const publishCommands: readonly Command[] = [
       'daywalk focus --month 2026-10 --out focus-2026-10-c2.csv --corrects focus-2026-10.csv --corrects focus-2026-10-c1.csv':
         'what has changed since both were issued',
     },
+    onlyReads: true,
     resultIsOutput: false,
     load: async () => (await import('../actions/publish.ts')).focusAction,
   },
@@ -129,6 +130,7 @@ export const publishCommands: readonly Command[] = [
       'daywalk report --each-team reports --audience team --from 2026-10-01 --until 2026-10-31':
         'a file for each team about October',
     },
+    onlyReads: true,
     resultIsOutput: false,
     load: async () => (await import('../actions/pages.ts')).reportAction,
   },

@@ -75,6 +75,7 @@ export const warehouseCommands: readonly Command[] = [
       'daywalk archive verify --archive /var/lib/daywalk/archive.db': 'after a copy to another disk',
       'daywalk archive verify --archive host-a.db --archive host-b.db --json': 'two archives, for a program',
     },
+    onlyReads: true,
     resultIsOutput: true,
     load: async () => (await import('../actions/archive.ts')).verifyAction,
   },
@@ -100,6 +101,7 @@ export const warehouseCommands: readonly Command[] = [
       'daywalk archive show --archive /var/lib/daywalk/archive.db --stream tokens --date 2026-03-02 --rows':
         'the row of that day as the service sent it',
     },
+    onlyReads: true,
     resultIsOutput: true,
     load: async () => (await import('../actions/archive.ts')).showAction,
   },

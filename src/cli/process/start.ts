@@ -78,6 +78,10 @@ const exitCode = await runCli({
       ignoreEarlySignal(signal);
     },
     off: (signal, listener) => void process.off(signal, listener),
+    leave: (signal) => {
+      // The first process of a container does not receive a signal without a handler.
+      if (process.pid !== 1) ignoreEarlySignal(signal);
+    },
     exit: end,
   },
 });

@@ -13,6 +13,8 @@ export type StopSignal = (typeof STOP_SIGNALS)[number];
 export interface ProcessControl {
   on(signal: StopSignal, listener: () => void): void;
   off(signal: StopSignal, listener: () => void): void;
+  /** Leaves a signal to the operating system, which ends the process at once. */
+  leave(signal: StopSignal): void;
   /** Ends the process at once. */
   exit(code: ExitCode): void;
 }
@@ -48,6 +50,12 @@ export function listenForStop(control: ProcessControl, onStop: (signal: StopSign
       for (const { name, listener } of listeners) control.off(name, listener);
     },
   };
+}
+
+/** Leaves the stop signals to the operating system; nothing is ever aborted. */
+export function leaveStopSignals(control: ProcessControl): Stopping {
+  for (const name of STOP_SIGNALS) control.leave(name);
+  return { signal: new AbortController().signal, dispose: () => undefined };
 }
 
 /** How much the heap of a run may grow. */

@@ -96,6 +96,11 @@ export interface Command {
   readonly isForPeople?: boolean;
   /** True for a command that runs for years: its log is collected and kept, so it leaves out whatever may name a person. */
   readonly isService?: boolean;
+  /**
+   * True for a command that changes nothing. The operating system ends it at a stop signal, also in the middle of a statement,
+   * during which Node would hear no signal.
+   */
+  readonly onlyReads?: boolean;
   /** True when printing is the purpose of the command, so that losing its output is a failure. */
   readonly resultIsOutput: boolean;
   /** Loads the action. Help and usage errors load no action, so they are fast. */

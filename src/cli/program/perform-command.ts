@@ -18,7 +18,7 @@ import { createOutput, runQuietly } from '../output/output.ts';
 import { createReporting, type Reporting } from '../output/reporting.ts';
 import type { Sink, Terminal } from '../output/terminal.ts';
 import type { CliHost } from '../process/host.ts';
-import { listenForStop } from '../process/stop-signals.ts';
+import { leaveStopSignals, listenForStop } from '../process/stop-signals.ts';
 import type { Command, Flags } from './command.ts';
 import { type FailureReporting, reportFailure } from './failure.ts';
 import type { CommandInvocation } from './parse-command-line.ts';
@@ -116,7 +116,10 @@ async function runAction(
   const isPublic = command.isService === true;
   const reporting = createReporting({ format: settings.log, sink, terminal, redact, clock, isPublic });
   const { log, observe } = reporting;
-  const stopping = listenForStop(host.control, (signal) => log.write(stopNotice(signal)));
+  const stopping =
+    command.onlyReads === true
+      ? leaveStopSignals(host.control)
+      : listenForStop(host.control, (signal) => log.write(stopNotice(signal)));
   const usageInWords = failing.format !== 'json';
   const report = (error: unknown) =>
     reportFailure(error, { ...failing, format: settings.log, log, usageInWords, isPublic });

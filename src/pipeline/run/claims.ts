@@ -104,9 +104,14 @@ export class UnitClaims {
     return this.#options.lock.free(units);
   }
 
-  /** Pulls a unit again whose claim was lost. After {@link LOST_MAX} losses the unit fails. */
-  async tryAgain({ orgId, stream, day, requests }: DayCommit): Promise<void> {
+  /**
+   * Frees a unit whose claim was lost, or that another worker has stored meanwhile, and pulls it again. After {@link LOST_MAX}
+   * losses the unit fails.
+   */
+  async tryAgain({ stream, day, requests }: DayCommit): Promise<void> {
     const name = unitName({ stream, day });
+    // This worker may hold the claim still, and would wait for itself.
+    this.markDone({ stream, day });
     const lost = (this.#lost.get(name) ?? 0) + 1;
     this.#lost.set(name, lost);
     if (lost <= LOST_MAX) {
@@ -117,7 +122,6 @@ export class UnitClaims {
       hint: 'check the server and the network to it, then run again: it resumes',
     });
     await this.#options.outcomes.recordFailure({ stream, day }, requests, error);
-    await this.free([dayKey(orgId, { stream, day })]);
   }
 
   /**

@@ -70,14 +70,14 @@ export class Claims {
   }
 
   /**
-   * Makes sure that claims still hold. Units that were never claimed are ignored.
+   * Makes sure that claims still hold. Units that were never claimed are ignored. A lost claim stays lost until the unit is
+   * freed or claimed again.
    * @throws {ClaimLostError} if a claim was lost with the connection, so that another worker may have taken the unit.
    */
   expectHeld(units: readonly UnitKey[]): void {
     for (const unit of units) {
       const generation = this.#held.get(this.#keyOf(unit));
       if (generation === undefined || generation === this.#session.generation) continue;
-      this.#held.delete(this.#keyOf(unit));
       throw new ClaimLostError(
         `the connection to ${this.#session.target.location} was lost while ${unitName(unit)} was pulled`,
         { hint: 'the unit is pulled again' },

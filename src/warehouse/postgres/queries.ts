@@ -13,9 +13,9 @@ import {
   writtenRows,
 } from '../../port/index.ts';
 import type { UnitKey } from '../../units/index.ts';
-import { storageError } from './errors.ts';
+import { isLost, storageError } from './errors.ts';
 import { Link } from './link.ts';
-import { lockKey, type PostgresSession } from './session.ts';
+import { lockKey, type Patience, type PostgresSession } from './session.ts';
 import type { PostgresTarget } from './target.ts';
 import { writeDays } from './write-days.ts';
 import { addRows, findRows, keyList, putRows, removeRows, selectWhere, tableIn } from './write-rows.ts';
@@ -111,18 +111,36 @@ export async function oneAtATime<Result>(
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Long reads, each on its own connection, so that writes do not wait for them. */
+/** Repeats a read once, at once: the connection may have ended while it was idle, and the server is there. */
+function onePatience(): Patience {
+  let left = 1;
+  return { mayFollowLoss: async () => left-- > 0 };
+}
+
+/**
+ * Long reads, each on its own connection, so that writes do not wait for them. A read that has given no rows yet is repeated
+ * when its connection is lost.
+ */
 export class Readers {
   readonly #target: PostgresTarget;
   readonly #idle: Link[] = [];
   #snapshot: Link | undefined;
   readonly #statementMsMax: number | undefined;
+  readonly #patience: () => Patience;
   #isClosed = false;
 
-  /** @param statementMsMax see `OpenOptions.statementMsMax`. */
-  constructor(target: PostgresTarget, statementMsMax?: number) {
+  /** @param patience how long a read waits for a lost server. @default a read is repeated once, at once */
+  constructor(
+    target: PostgresTarget,
+    options: {
+      /** See `OpenOptions.statementMsMax`. */
+      readonly statementMsMax?: number | undefined;
+      readonly patience?: (() => Patience) | undefined;
+    } = {},
+  ) {
     this.#target = target;
-    this.#statementMsMax = statementMsMax;
+    this.#statementMsMax = options.statementMsMax;
+    this.#patience = options.patience ?? onePatience;
   }
 
   /** The connection of all reads while a snapshot is being read. */
@@ -148,11 +166,16 @@ export class Readers {
   read<Result>(work: (link: Link) => Promise<Result>): Promise<Result> {
     return this.#explained('read', async () => {
       if (this.#snapshot !== undefined) return work(this.#snapshot);
-      const link = await this.#begin();
-      try {
-        return await work(link);
-      } finally {
-        await this.#end(link);
+      const patience = this.#patience();
+      for (;;) {
+        const link = await this.#begin(patience);
+        try {
+          return await work(link);
+        } catch (error) {
+          if (!link.isLost || !isLost(error) || !(await patience.mayFollowLoss())) throw error;
+        } finally {
+          await this.#end(link);
+        }
       }
     });
   }
@@ -183,18 +206,20 @@ export class Readers {
     await Promise.all(this.#idle.map((link) => link.close()));
   }
 
-  async #begin(): Promise<Link> {
-    if (this.#isClosed) throw new TypeError(`the warehouse ${this.#target.location} is closed`);
-    const idle = this.#idle.pop();
-    if (idle?.isLost) idle.abandon();
-    const link = idle === undefined || idle.isLost ? await this.#connect() : idle;
-    try {
-      await link.script(BEGIN);
-    } catch (error) {
-      link.abandon();
-      throw error;
+  async #begin(patience = this.#patience()): Promise<Link> {
+    for (;;) {
+      if (this.#isClosed) throw new TypeError(`the warehouse ${this.#target.location} is closed`);
+      let link = this.#idle.pop();
+      try {
+        if (link?.isLost) link.abandon();
+        if (link === undefined || link.isLost) link = await this.#connect();
+        await link.script(BEGIN);
+        return link;
+      } catch (error) {
+        link?.abandon();
+        if (!isLost(error) || !(await patience.mayFollowLoss())) throw error;
+      }
     }
-    return link;
   }
 
   async #connect(): Promise<Link> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Clock, onAbort, SerialQueue } from '../../core/clock.ts';
-import { DaywalkError } from '../../core/errors.ts';
+import { DaywalkError, StorageError } from '../../core/errors.ts';
 import { isConflict, isLost, isLostBehind, sharedSession, sqlState, storageError } from './errors.ts';
 import { Link } from './link.ts';
 import type { PostgresTarget } from './target.ts';
@@ -22,7 +22,8 @@ export interface PostgresSessionOptions {
 
 /**
  * The connection for all claims and writes, one transaction at a time. It reconnects after the server ended it. What
- * the old session held, such as advisory locks, is then lost, and {@link Session.generation} has changed.
+ * the old session held, such as advisory locks, is then lost, and {@link Session.generation} has changed. If another server
+ * has taken over, the session ends: what it committed may be lost there.
  */
 export class PostgresSession {
   readonly target: PostgresTarget;
@@ -30,14 +31,22 @@ export class PostgresSession {
   readonly warn: (message: string, hint: string) => void;
   #link: Link;
   #generation = 1;
+  /** See {@link historyOf}. */
+  readonly #history: string | undefined;
+  #replaced: StorageError | undefined;
   #isClosed = false;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   readonly #queue = new SerialQueue();
   readonly #unlisten: () => void;
 
-  private constructor(target: PostgresTarget, link: Link, { clock, signal, warn }: PostgresSessionOptions) {
+  private constructor(
+    target: PostgresTarget,
+    { link, history }: Connected,
+    { clock, signal, warn }: PostgresSessionOptions,
+  ) {
     this.target = target;
     this.#link = link;
+    this.#history = history;
     this.clock = clock;
     this.warn = warn ?? (() => undefined);
     this.#unlisten = onAbort(signal, () => {
@@ -47,7 +56,7 @@ export class PostgresSession {
 
   static async open(target: PostgresTarget, options: PostgresSessionOptions): Promise<PostgresSession> {
     try {
-      return new PostgresSession(target, await Link.connect(target), options);
+      return new PostgresSession(target, await connect(target), options);
     } catch (error) {
       throw storageError(error, 'open the warehouse', target.location);
     }
@@ -76,6 +85,11 @@ export class PostgresSession {
   /** As {@link transaction}, but all statements see the same state of the database. */
   repeatableRead<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
     return this.#queue.add(() => this.#transact(doing, work, 'REPEATABLE READ'));
+  }
+
+  /** How long a read of another connection waits for a lost server. */
+  patience(): Patience {
+    return new Repetition(this.clock, () => this.#stoppedAtMs);
   }
 
   /**
@@ -168,15 +182,19 @@ export class PostgresSession {
   /** The connection; a new one if it is lost. */
   async #connected(repetition: Repetition): Promise<Link> {
     if (this.#isClosed) throw new TypeError(`the warehouse ${this.target.location} is closed`);
+    if (this.#replaced !== undefined) throw this.#replaced;
     if (!this.#link.isLost) return this.#link;
     // The server may still serve the old connection, whose locks would block the new one.
     this.#link.abandon();
     repetition.begin();
     for (;;) {
       try {
-        this.#link = await Link.connect(this.target, repetition.remainingMs());
+        const { link, history } = await connect(this.target, repetition.remainingMs());
+        this.#link = link;
         this.#generation += 1;
-        return this.#link;
+        if (history === this.#history) return link;
+        this.#replaced = replacedError(this.target.location);
+        throw this.#replaced;
       } catch (error) {
         const isRefusal = error instanceof DaywalkError || /^(28|3D)/.test(sqlState(error) ?? '');
         if (isRefusal || !(await repetition.mayFollowLoss()))
@@ -184,6 +202,41 @@ export class PostgresSession {
       }
     }
   }
+}
+
+interface Connected {
+  readonly link: Link;
+  /** See {@link historyOf}. */
+  readonly history: string | undefined;
+}
+
+async function connect(target: PostgresTarget, withinMs?: number): Promise<Connected> {
+  const link = await Link.connect(target, withinMs);
+  return { link, history: await historyOf(link) };
+}
+
+/**
+ * Names the server and its timeline, which changes when a standby is promoted or a backup is restored. The promoted server
+ * may lack what the former one committed, and use the ids of its transactions again. Undefined if the server does not say.
+ */
+async function historyOf(link: Link): Promise<string | undefined> {
+  const [row] = await link
+    .query(
+      `SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()
+       WHERE NOT pg_is_in_recovery()`,
+    )
+    .catch((error: unknown) => {
+      if (isLost(error)) throw error;
+      return [];
+    });
+  return row === undefined ? undefined : String(row[0]);
+}
+
+function replacedError(location: string): StorageError {
+  return new StorageError(
+    `another server has taken over the warehouse ${location}; what was just committed may be lost`,
+    { hint: 'run the command again: it resumes from what this server has' },
+  );
 }
 
 /**
@@ -212,8 +265,13 @@ const CONNECT_MS_MIN = 1_000;
 /** How many times a transaction is repeated because of conflicts with others. */
 const CONFLICTS_MAX = 5;
 
+/** Says whether work whose connection was lost may begin again, after a pause. */
+export interface Patience {
+  mayFollowLoss(): Promise<boolean>;
+}
+
 /** Limits the repetitions of one transaction. */
-class Repetition {
+class Repetition implements Patience {
   readonly #clock: Clock;
   readonly #stoppedAtMs: () => number;
   #sinceMs: number | undefined;

@@ -45,7 +45,7 @@ export async function openPostgresForReading(
   { statementMsMax }: { readonly statementMsMax?: number | undefined },
 ): Promise<Warehouse> {
   const target = parseTarget(url);
-  const readers = new Readers(target, statementMsMax);
+  const readers = new Readers(target, { statementMsMax });
   try {
     await readers.read((link) => expectSchema(link, target));
   } catch (error) {
@@ -90,7 +90,7 @@ type Reads = Pick<Warehouse, 'read' | 'scan' | 'rowsOf' | 'select' | 'version' |
 
 function postgresWarehouse(session: PostgresSession): Warehouse {
   const claims = new Claims(session);
-  const readers = new Readers(session.target);
+  const readers = new Readers(session.target, { patience: () => session.patience() });
   const run = <Result>(link: Link, steps: LedgerSteps<Result>) =>
     runSteps(link, steps, (units) => claims.expectHeld(units));
   return {

@@ -83,6 +83,23 @@ onDatabase(postgres, () => {
       await lock.release();
     });
 
+    it('loses the claims of all units of a transaction, and keeps none of them when they are committed one by one', async () => {
+      needsSessions(postgres);
+      const cutter = cutAtCommit();
+      const { warehouse } = await openThrough({ onSent: cutter.onSent('before') });
+      const lock = await warehouse.lock();
+      const commits = ['2026-02-01', '2026-02-02'].map((day) => commitOf({ day, rows: ROWS }));
+      expect(await lock.claim(commits)).toHaveLength(2);
+      cutter.arm(1);
+      for (const lost of [commits, ...commits.map((commit) => [commit])]) {
+        expect(await thrownBy(warehouse.commitDays(lost))).toMatchObject({ name: 'ClaimLostError' });
+      }
+      expect(await readUnits(warehouse, 'org_1')).toEqual([]);
+      await lock.free(commits);
+      expect(await lock.claim(commits)).toHaveLength(2);
+      await lock.release();
+    });
+
     it('that cannot be reopened ends with exit code 6 and a hint; after a stop signal the wait is one second', async () => {
       needsSessions(postgres);
       const stop = new AbortController();

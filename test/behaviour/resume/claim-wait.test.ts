@@ -5,6 +5,7 @@ import { dayKey, readinessKey, type UnitKey } from '../../../src/units/unit.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { createRig, type Ran, TODAY } from '../../support/rig/rig.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { needsSessions, onDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
@@ -70,6 +71,35 @@ onDatabase(postgres, () => {
       expect(ran.report.problems.map(({ units }) => units).toSorted()).toEqual([1, 5]);
       await lock.release();
       expect((await rig.run()).report).toMatchObject({ exitCode: 0 });
+    });
+  });
+
+  describe('a run that meets a change of another worker to a unit that it holds itself', () => {
+    it('frees the unit, pulls it again and ends with exit code 0, without a wait for itself', async () => {
+      needsSessions(postgres);
+      const rig = await createRig({}, { database: postgres });
+      const [day, stream] = [parseDay('2026-02-08'), 'tokens'] as const;
+      // The run requests the newest day before it claims anything, and the other day after that.
+      const asked = { from: day, until: shiftDay(day, 1), streams: [stream], settings: { rangeDays: 1 } };
+      await rig.run(asked);
+      const digest = await rig.digest();
+      const rival = await open(rig.place);
+      const { orgId } = rig.emulator;
+      rig.emulator.resetJournal();
+      rig.emulator.setRules([{ match: { stream }, action: { type: 'delay', ms: 1_500 } }]);
+      const running = rig.run({ ...asked, clock: hurriedClock(`${TODAY}T03:00:00Z`, 600) });
+      const requested = () =>
+        rig.emulator.journal().recent.filter(({ query }) => query.includes(`startDate=${day}`));
+      await expect.poll(requested, { interval: 20, timeout: 20_000 }).toHaveLength(1);
+      await commitDay(
+        rival,
+        commitOf({ orgId, day, stream, rows: { tokens_daily: [[1, 2, 3, 4, 5, null]] } }),
+      );
+      const ran = await running;
+      expect(ran.report).toMatchObject({ exitCode: 0, unitsFailed: 0, unitsLeftOut: 0 });
+      expect(warningsOf(ran)).toEqual([]);
+      expect(await rig.digest()).toBe(digest);
+      expect(await rig.value('SELECT attempts FROM export_units WHERE date = ?', day)).toBe(3);
     });
   });
 });

@@ -140,7 +140,7 @@ const { stdout, stderr } = process;
 process.exitCode = await runCli({
   argv: ['run', '--log', 'pretty'], env: {}, directory: () => process.cwd(), stdin: () => process.stdin, stdout, stderr,
   commands: [failing], version: () => '', self: () => '', onDefect: () => undefined,
-  control: { on: () => undefined, off: () => undefined, exit: () => undefined },
+  control: { on: () => undefined, off: () => undefined, leave: () => undefined, exit: () => undefined },
 });
 console.log(JSON.stringify([EXIT.upstream, EXIT.quarantine].map((other) => worstExit([other, EXIT.overQuota]))));
 `;

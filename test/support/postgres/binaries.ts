@@ -22,10 +22,13 @@ export interface Installed {
   readonly version: string;
 }
 
-/** Finds the newest supported installed PostgreSQL. */
-export function newestInstalled(path: string): Installed | undefined {
+/** Finds the newest supported installed PostgreSQL whose folder has these programs. */
+export function newestInstalled(
+  path: string,
+  programs: readonly string[] = ['initdb', 'postgres'],
+): Installed | undefined {
   return [...path.split(delimiter), ...FOLDERS.flatMap(expand)]
-    .filter((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
+    .filter((folder) => programs.every((program) => existsSync(join(folder, program))))
     .map((folder) => ({ folder, version: versionIn(folder) }))
     .filter(({ version }) => Number.parseInt(version, 10) >= MAJOR_MIN)
     .toSorted((a, b) => Number.parseFloat(b.version) - Number.parseFloat(a.version))[0];

@@ -15,6 +15,8 @@ export interface Serving {
 
 /** A server in a separate process. */
 export interface KeptProcess extends Serving {
+  /** Tells it something, by a line on its standard input. */
+  tell(line: string): void;
   /** Ends it and waits until it has gone. */
   stop(): Promise<void>;
 }
@@ -49,7 +51,7 @@ export async function keepProcess(script: string, args: readonly string[] = []):
     throw new Error(`${script} did not serve within ${START_MS / 1000} s: ${stderr.trim() || 'no output'}`);
   }
   const { url }: Serving = JSON.parse(String(line));
-  return { url, stop };
+  return { url, stop, tell: (line) => void child.stdin.write(`${line}\n`) };
 }
 
 /** What happens first; undefined when nothing happens in time. */

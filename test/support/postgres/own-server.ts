@@ -1,5 +1,6 @@
 // A separate process: runs a PostgreSQL server in a temporary folder until its standard input ends,
-// also when its parent dies. The arguments are the folder of the binaries and settings that replace the ones here.
+// also when its parent dies. The arguments are the folder of the binaries, the URL of the server of which it is a standby or
+// nothing, and settings that replace the ones here.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -27,15 +28,19 @@ interface Identity {
   readonly gid: number;
 }
 
-const [binaries = '', ...replacing] = process.argv.slice(2);
+const [binaries = '', primary = '', ...replacing] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'daywalk-postgres-'));
 let server: ChildProcess | undefined;
+let begin = (): void => undefined;
 
 process.on('exit', () => {
   server?.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 });
-process.stdin.resume().on('end', () => void end());
+process.stdin.on('data', (told) => {
+  if (String(told).includes('restart')) void restart();
+});
+process.stdin.on('end', () => void end());
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
 
 await serve();
@@ -45,18 +50,23 @@ async function serve(): Promise<void> {
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (identity !== undefined) for (const path of [folder, data]) chownSync(path, identity.uid, identity.gid);
-  initialize(data, identity);
+  if (primary === '') initialize(data, identity);
+  else copyPrimary(data, identity);
   const port = await freePort();
   // The last value of a setting counts.
   const settings = [...CONFIGURATION, ...replacing].flatMap((setting) => ['-c', setting]);
-  server = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
-    ...identity,
-    cwd: folder,
-    env: environment(),
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  // It ends by itself only after an error, which it has printed.
-  server.on('exit', () => process.exit(1));
+  begin = () => {
+    const started = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+      ...identity,
+      cwd: folder,
+      env: environment(),
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    // It ends by itself only after an error, which it has printed.
+    started.on('exit', () => process.exit(1));
+    server = started;
+  };
+  begin();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await ready(url);
   process.stdout.write(`${JSON.stringify({ url })}\n`);
@@ -86,6 +96,12 @@ function initialize(data: string, identity: Identity | undefined): void {
   if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`);
 }
 
+/** A standby begins as a copy of its primary, and follows it. */
+function copyPrimary(data: string, identity: Identity | undefined): void {
+  const options = ['-d', primary, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
+  execFileSync(join(binaries, 'pg_basebackup'), options, { ...identity, cwd: folder, env: environment() });
+}
+
 /** Nothing of this process's own settings of PostgreSQL, such as PGDATA. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
@@ -109,10 +125,19 @@ async function ready(url: string): Promise<void> {
 
 /** Its data are of no use any more, so it need not shut down in order. */
 async function end(): Promise<void> {
-  server?.removeAllListeners('exit');
-  if (server !== undefined && server.exitCode === null) {
-    server.kill('SIGQUIT');
-    await once(server, 'exit');
-  }
+  await stop();
   process.exit();
+}
+
+/** Ends the server at once, as a power cut does, and starts it again. */
+async function restart(): Promise<void> {
+  await stop();
+  begin();
+}
+
+async function stop(): Promise<void> {
+  server?.removeAllListeners('exit');
+  if (server === undefined || server.exitCode !== null) return;
+  server.kill('SIGQUIT');
+  await once(server, 'exit');
 }

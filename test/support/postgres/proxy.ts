@@ -11,6 +11,8 @@ export interface ProxyOptions {
   readonly onSent?: (chunk: Buffer, cut: (when: 'before' | 'after') => void) => void;
   /** The server as clients see it at the moment: it answers, says nothing, or is gone. @default it answers */
   readonly state?: () => 'up' | 'silent' | 'gone';
+  /** The server of the next connections. @default the one that the proxy was made for */
+  readonly target?: () => string;
   /** Replaces the result of a statement, for example `INSERT 0 1`. */
   readonly tag?: (tag: string) => string;
   /** Offers TLS, with this key and certificate; plain connections are refused then. */
@@ -25,7 +27,6 @@ export async function postgresProxy(
   serverUrl: string,
   options: ProxyOptions,
 ): Promise<{ readonly url: string }> {
-  const { hostname, port } = new URL(serverUrl);
   const open = new Set<Socket>();
   const server = createServer((client) => {
     open.add(client);
@@ -34,6 +35,7 @@ export async function postgresProxy(
       client.destroy();
       return;
     }
+    const { hostname, port } = new URL(options.target?.() ?? serverUrl);
     const upstream = connect(Number(port === '' ? 5432 : port), hostname);
     open.add(upstream);
     upstream.on('error', () => client.destroy());

@@ -49,7 +49,7 @@ export async function daywalkInProcess(
         searchPath: env['PATH'] ?? process.env['PATH'] ?? '',
       }),
     onDefect: () => undefined,
-    control: { on: () => undefined, off: () => undefined, exit: () => undefined },
+    control: { on: () => undefined, off: () => undefined, leave: () => undefined, exit: () => undefined },
   });
   expectNoCanary('what a command printed', stdout.text + stderr.text);
   return { code, stdout: stdout.text, stderr: stderr.text };

@@ -53,7 +53,7 @@ WHERE c.relkind IN ('r', 'v')
 ORDER BY c.relname, a.attnum`;
 
 /** A place in a schema. When the test ends the schema is dropped, or `remove` its database. */
-function postgresPlace(url: string, schema: string, remove?: () => Promise<void>): Place {
+export function postgresPlace(url: string, schema: string, remove?: () => Promise<void>): Place {
   let shared: Promise<Connection> | undefined;
   const connection = () => {
     shared ??= connectTo(url, schema);

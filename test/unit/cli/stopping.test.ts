@@ -10,6 +10,7 @@ function fakeProcess() {
   const control = {
     on: (signal: StopSignal, listener: () => void) => void signals.on(signal, listener),
     off: (signal: StopSignal, listener: () => void) => void signals.off(signal, listener),
+    leave: (signal: StopSignal) => void signals.removeAllListeners(signal),
     exit: (code: ExitCode) => void exits.push(code),
   };
   return { signals, exits, control };
