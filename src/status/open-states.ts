@@ -10,9 +10,9 @@ import {
 } from '../judge/doubt.ts';
 import { FLAPPING_NAMED_DAYS, type Flapping, isFlappingNow } from '../judge/flapping.ts';
 import { equalLooks, LOOKS, looksNeeded } from '../judge/looks.ts';
+import { isMassNow, type Mass } from '../judge/mass.ts';
 import { isMostMissing } from '../judge/missing-reports.ts';
 import { isUnstableUnit, parseNotes } from '../judge/notes.ts';
-import { isMassNow, type Mass } from '../judge/watch.ts';
 import type { OpenRecords } from '../ledger/index.ts';
 import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/index.ts';
 

@@ -6,7 +6,7 @@ import { parseDoubt } from '../judge/doubt.ts';
 import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
 import { missingReports } from '../judge/missing-reports.ts';
 import { parseNotes } from '../judge/notes.ts';
-import { parseWatchState, WATCH } from '../judge/watch.ts';
+import { parseWatchState, WATCH } from '../judge/watch-plan.ts';
 import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import { readState } from '../records/index.ts';

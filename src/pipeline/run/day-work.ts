@@ -279,3 +279,23 @@ export class DayWork {
     return readAgain(held.page);
   }
 }
+
+/** Keeps `concurrency` batches in flight until none is left to begin and none is under way. */
+export function keepInFlight(work: DayWork, concurrency: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let running = 0;
+    const fill = () => {
+      for (let task = next(); task !== undefined; task = next()) {
+        running += 1;
+        task().then(end, reject);
+      }
+      if (running === 0) resolve();
+    };
+    const next = () => (running < concurrency ? work.next() : undefined);
+    const end = () => {
+      running -= 1;
+      fill();
+    };
+    fill();
+  });
+}

@@ -13,13 +13,14 @@ import {
   isFlappingNow,
   parseFlapping,
 } from '../../judge/flapping.ts';
+import type { Mass } from '../../judge/mass.ts';
 import { isUnstableUnit } from '../../judge/notes.ts';
 import { keyOfValues, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { type NameInFile, readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { readState, writeState } from '../../records/index.ts';
 import { type LedgerUnit, type UnitState, unitName } from '../../units/index.ts';
-import type { RunProblem, RunReport } from '../events.ts';
+import type { RunEvent, RunObserver, RunProblem, RunReport } from '../events.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
 
@@ -267,17 +268,31 @@ export interface Attention {
   readonly today: UtcDay;
   /** Whether the service alternated before the run. */
   readonly flapping: Flapping | null;
+  /** Whether many settled days differ at once, by the end of the run. */
+  readonly mass: Mass | null;
+  readonly observe: RunObserver;
 }
 
 /** Counts what decides on the exit code beside failures: doubts, units that go back and forth, quarantine. */
 export async function countAttention(counts: RunCounts, found: Attention): Promise<void> {
-  const { warehouse, orgId, ledger, request, today } = found;
+  const { warehouse, orgId, ledger, request, today, mass, observe } = found;
   const units = ledger.all();
   counts.doubted = units.filter((unit) => isDoubted(unit, request)).length;
   counts.unstable = units.filter((unit) => isUnstable(unit, request)).length;
   const flapping = await rememberFlapping(found, found.flapping);
+  counts.isMass = mass !== null;
+  if (mass?.since === today) observe(massWarning(mass));
   counts.isFlapping = flapping !== null && isFlappingNow(flapping, today);
   if (counts.quarantinedUnits.length > 0) counts.accepted = await findAcceptedUnits(warehouse, orgId);
+}
+
+/** Named once, on the night on which many settled days begin to differ. */
+function massWarning({ days, first, last }: Mass): RunEvent {
+  return {
+    type: 'warning',
+    message: `${days} settled days differ from the service at once, ${first} to ${last}`,
+    hint: 'every run compares all of history now; what three runs find the same is stored',
+  };
 }
 
 /** Whether the service alternates between answers, as the last run left it. */

@@ -19,7 +19,7 @@ import type { RunReport } from '../events.ts';
 import { mostlyLooks, type Plan, type PlanRequest, planUnits } from '../plan.ts';
 import { UnitClaims } from './claims.ts';
 import { ArchivedCommits, CommitQueue } from './commit-queue.ts';
-import { DayWork, type DayWorkOptions, type DayWorkParts } from './day-work.ts';
+import { DayWork, type DayWorkOptions, type DayWorkParts, keepInFlight } from './day-work.ts';
 import { expectSameOrganization, type OrganizationConsent } from './foreign.ts';
 import { KnownDays, KnownLedger } from './known-ledger.ts';
 import { Outcomes } from './outcomes.ts';
@@ -250,10 +250,9 @@ async function createParts(
   const planned = ledger.all();
   const looks = new SecondLooks(ledger);
   const about = { orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey };
-  const looksMin = looksMinOf(run.flapping, today);
   const gauge = await openRangeGauge(options, orgId, ledger, today);
-  const rangeDays = gauge.daysMax;
-  const watch = await Watch.begin({ ...options, ...about, request, today, looksMin, rangeDays });
+  const own = { today, looksMin: rule.looks ?? LOOKS, rangeDays: gauge.daysMax };
+  const watch = await Watch.begin({ ...options, ...about, request, ...own });
   const outcomes = new Outcomes({ ...about, looks: plan.looks });
   if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
@@ -287,12 +286,13 @@ async function pullUntilDone({ options, stop, parts, work }: PlannedRun): Promis
 }
 
 async function compareOlderDays(run: PlannedRun): Promise<void> {
-  const { source, warehouse } = run.options;
+  const { source, warehouse, privacy } = run.options;
   const { schedule, watch, outcomes, gauge } = run.parts;
   schedule.add(watch.older);
-  const sums = { source, warehouse, orgId: run.scope.orgId, watch, outcomes, signal: run.stop.signal };
-  await lookAtModelSums(sums, gauge.daysMax);
-  await lookAtPages({ ...sums, privacy: run.options.privacy, today: run.scope.today }, gauge.daysMax);
+  const { orgId, today } = run.scope;
+  const about = { source, warehouse, orgId, today, privacy, watch, outcomes, signal: run.stop.signal };
+  await lookAtModelSums(about, gauge.daysMax);
+  await lookAtPages(about, gauge.daysMax);
   await pullUntilDone(run);
   schedule.add(watch.others(run.options.clock.now()));
   await pullUntilDone(run);
@@ -306,25 +306,12 @@ async function pullReopenedDays(run: PlannedRun): Promise<void> {
     streams.flatMap((stream) => (options.streams.includes(stream) ? [{ stream, day }] : [])),
   );
   counts.reopened = reopened.length;
-  nameMass(run);
   counts.planned += units.length;
   if (reopened.length > 0) options.observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
   for (const unit of units) toPull.add(unitName(unit));
   parts.schedule.add(units);
   await pullUntilDone(run);
   await rememberRange(options, parts.gauge, scope.orgId, scope.today);
-}
-
-/** Warns once, on the night on which many settled days begin to differ. */
-function nameMass({ options, parts, scope }: PlannedRun): void {
-  const { mass } = parts.watch;
-  if (mass === null || mass.since !== scope.today) return;
-  const { days, first, last } = mass;
-  options.observe({
-    type: 'warning',
-    message: `${days} settled days differ from the service at once, ${first} to ${last}`,
-    hint: 'every run compares all of history now; what three runs find the same is stored',
-  });
 }
 
 /** Settles the empty days of a run that found the first activity of the organization. */
@@ -338,31 +325,11 @@ async function settleFirstDays({ options, scope, rule, counts, ledger }: Planned
 
 /** Warns of days that lack users, and counts what decides on the exit code. */
 async function finishCounts(run: PlannedRun): Promise<void> {
-  const { options, counts, scope } = run;
-  for (const { day, users, active } of run.parts.looks.short) {
+  const { counts, scope, parts } = run;
+  const { warehouse, observe } = run.options;
+  for (const { day, users, active } of parts.looks.short) {
     const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until seven nights have found this`;
-    options.observe({ type: 'warning', message, hint: undefined });
+    observe({ type: 'warning', message, hint: undefined });
   }
-  counts.isMass = run.parts.watch.mass !== null;
-  await countAttention(counts, { ...run, ...scope, warehouse: options.warehouse });
-}
-
-/** Keeps `concurrency` batches in flight until none is left to begin and none is under way. */
-function keepInFlight(work: DayWork, concurrency: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let running = 0;
-    const fill = () => {
-      for (let task = next(); task !== undefined; task = next()) {
-        running += 1;
-        task().then(end, reject);
-      }
-      if (running === 0) resolve();
-    };
-    const next = () => (running < concurrency ? work.next() : undefined);
-    const end = () => {
-      running -= 1;
-      fill();
-    };
-    fill();
-  });
+  await countAttention(counts, { ...run, ...scope, warehouse, observe, mass: parts.watch.mass });
 }

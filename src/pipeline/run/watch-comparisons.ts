@@ -9,12 +9,7 @@ import {
   TRAILING_COLUMNS,
   type Values,
 } from '../../../schema/row.ts';
-import {
-  activityDaily,
-  activityDailyByClient,
-  tokensDailyByModel,
-  userDaily,
-} from '../../../schema/tables.ts';
+import { activityDaily, tablesOf, tokensDailyByModel, userDaily } from '../../../schema/tables.ts';
 import { type RowCheck, rowCheck } from '../../checks/index.ts';
 import { GROUP_BY, MODEL_KEYS, TokensByModelRow } from '../../contract/index.ts';
 import type { UtcDay } from '../../core/day.ts';
@@ -192,12 +187,12 @@ export async function compareSettledDay(
   { day, contentSha256 }: { readonly day: NormalizedDay; readonly contentSha256: string },
 ): Promise<Seen> {
   if (contentSha256 === unit.contentSha256 || isStillIdle(unit, day)) return null;
-  const trailing = await differsInTrailingOnly(warehouse, day);
+  const isMinor = await isMinorDifference(warehouse, day);
   const leaver = await userBeforeLeavers(warehouse, day);
   return {
     sha256: contentSha256,
     by: 'rows',
-    ...(trailing ? { trailing } : {}),
+    ...(isMinor ? { isMinor } : {}),
     ...(leaver === null ? {} : { leaver }),
   };
 }
@@ -242,20 +237,21 @@ function hasTrailing(tables: NormalizedDay['tables']): boolean {
   return decodeRows(activity).rows.some((row) => trailing(row).some((value) => (value ?? 0) !== 0));
 }
 
-async function differsInTrailingOnly(
+/** Columns that change on many days if one day changes, or the policy for email addresses does. */
+const MINOR_COLUMNS: ReadonlySet<string> = new Set([...TRAILING_COLUMNS, 'user_email']);
+
+async function isMinorDifference(
   warehouse: Pick<Warehouse, 'rowsOf'>,
   { orgId, unit: { stream, day }, tables }: NormalizedDay,
 ): Promise<boolean> {
-  if (stream !== 'activity') return false;
-  for (const table of [activityDaily, activityDailyByClient]) {
-    const others = pickerOf<AnyTable>(
-      table,
-      columnsOf<AnyTable>(table).filter((name) => !isTrailing(name)),
-    );
+  for (const table of tablesOf(stream)) {
+    const names = columnsOf<AnyTable>(table).filter((name) => !MINOR_COLUMNS.has(name));
+    const others = pickerOf<AnyTable>(table, names);
     const textOf = (rows: readonly Values[]) => JSON.stringify(rows.map(others));
-    const stored = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
     const answered = tables.find((part) => part.table === table);
-    if (textOf(stored) !== textOf(answered === undefined ? [] : decodeRows(answered).rows)) return false;
+    const rows = answered === undefined ? [] : decodeRows(answered).rows;
+    const stored = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
+    if (textOf(stored) !== textOf(rows)) return false;
   }
   return true;
 }

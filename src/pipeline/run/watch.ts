@@ -2,28 +2,29 @@ import { USERS_LIMIT } from '../../api/index.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { type Mass, massAfter } from '../../judge/mass.ts';
 import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
+import {
+  isWaived,
+  lookAtRows,
+  lookAtSums,
+  type Reopened,
+  reopenedDays,
+  type Seen,
+} from '../../judge/watch.ts';
 import {
   afterWatch,
   type Chase,
   chaseAfter,
-  isWaived,
-  lookAtRows,
-  lookAtSums,
-  type Mass,
-  massAfter,
   parseWatchState,
   planWatch,
-  type Reopened,
-  reopenedDays,
-  type Seen,
   type Stretch,
   type StretchCost,
   WATCH,
   type WatchPlan,
   type WatchState,
   withMass,
-} from '../../judge/watch.ts';
+} from '../../judge/watch-plan.ts';
 import { noteUnits, reopenDays, type UnitNotes } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
 import { readState, writeState } from '../../records/index.ts';
@@ -241,9 +242,9 @@ export class Watch {
         by === 'rows'
           ? lookAtRows(parseNotes(before), seen, rule)
           : lookAtSums(parseNotes(before), seen, now);
-      // One changed day changes the counts over trailing days of a month, and somebody who leaves is gone from all days.
+      // One changed day changes the counts over trailing days of a month. A policy for addresses, or somebody who leaves, changes all days.
       const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
-      if (isFirst && seen?.trailing !== true && seen?.leaver === undefined) newly.add(day);
+      if (isFirst && seen?.isMinor !== true && seen?.leaver === undefined) newly.add(day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });

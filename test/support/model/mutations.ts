@@ -1,5 +1,6 @@
 import { lossOf } from '../../../src/judge/doubt.ts';
-import { afterWatch, lookAtRows } from '../../../src/judge/watch.ts';
+import { lookAtRows } from '../../../src/judge/watch.ts';
+import { afterWatch } from '../../../src/judge/watch-plan.ts';
 import { settleDay } from '../../../src/ledger/transitions.ts';
 import { RULES, type Rules } from './rules.ts';
 

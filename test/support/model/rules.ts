@@ -1,5 +1,6 @@
 import { isDue, lossOf, weighLoss } from '../../../src/judge/doubt.ts';
-import { afterWatch, lookAtRows, lookAtSums, planWatch, reopenedDays } from '../../../src/judge/watch.ts';
+import { lookAtRows, lookAtSums, reopenedDays } from '../../../src/judge/watch.ts';
+import { afterWatch, planWatch } from '../../../src/judge/watch-plan.ts';
 import { settleDay } from '../../../src/ledger/transitions.ts';
 
 /** The rules that a test may replace, to prove that the property depends on them. */

@@ -2,18 +2,16 @@ import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { looksMinOf } from '../../../src/judge/flapping.ts';
+import { type Mass, massAfter } from '../../../src/judge/mass.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
+import { isWaived, type Seen } from '../../../src/judge/watch.ts';
 import {
-  isWaived,
-  type Mass,
-  massAfter,
   parseWatchState,
-  type Seen,
   type Stretch,
   type StretchCost,
   type WatchPlan,
   type WatchState,
-} from '../../../src/judge/watch.ts';
+} from '../../../src/judge/watch-plan.ts';
 import type { DayUnit, LedgerDay } from '../../../src/units/unit.ts';
 import { type Content, digestOf, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
@@ -147,8 +145,8 @@ export class ModelWatch {
     const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
     const isSame = digestOf(content) === unit.contentSha256 || isStillIdle;
     const stored = unit.stream === 'activity' ? this.#stored(unit.stream, unit.day) : null;
-    const trailing = stored?.plain === content.plain ? ({ trailing: true } as const) : {};
-    const seen = isSame ? null : ({ sha256: digestOf(content), by: 'rows', ...trailing } as const);
+    const minor = stored?.plain === content.plain ? ({ isMinor: true } as const) : {};
+    const seen = isSame ? null : ({ sha256: digestOf(content), by: 'rows', ...minor } as const);
     this.#looks.push({ unit, by: 'rows', seen });
   }
 
@@ -221,7 +219,7 @@ export class ModelWatch {
           ? rules.lookAtRows(parseNotes(before), seen, rule)
           : rules.lookAtSums(parseNotes(before), seen, now);
       const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
-      if (isFirst && seen?.trailing !== true && seen?.leaver === undefined) newly.add(unit.day);
+      if (isFirst && seen?.isMinor !== true && seen?.leaver === undefined) newly.add(unit.day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(nameOf(unit), { unit, watch });

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { areLeavers, lossOf } from '../../../src/judge/doubt.ts';
+import { massAfter } from '../../../src/judge/mass.ts';
 import {
   afterWatch,
   chaseAfter,
-  massAfter,
   parseWatchState,
   planWatch,
   type StretchCost,
   type WatchScope,
   type WatchState,
-} from '../../../src/judge/watch.ts';
+} from '../../../src/judge/watch-plan.ts';
 
 const TODAY = parseDay('2026-11-10');
 const START: WatchState = { olderFrom: null, heavyOn: null };
