@@ -1,3 +1,6 @@
+import { FIRST_DAY, shiftDay } from '../../src/core/day.ts';
+import { afterWatch, planWatch, type WatchState } from '../../src/judge/watch-plan.ts';
+import { comparedDays } from '../../src/pipeline/run/range-gauge.ts';
 import { MEASURED } from './measured.ts';
 
 /** How the program requests days, see `src/pipeline/run/range-gauge.ts` and `src/api/limits.ts`; a test compares. */
@@ -6,8 +9,6 @@ export const ASKING = {
   rangeDaysMax: 31,
   batchRows: 8_000,
   concurrency: 8,
-  /** Ranges per stream and night: the three unsettled days, and the 31 days that are compared with the service. */
-  nightRanges: 2,
   /** Days per stream that are requested one at a time before the first range succeeds. */
   singleDays: 7,
 } as const;
@@ -38,9 +39,51 @@ export function pages(users: number): number {
   return Math.ceil(users / ASKING.usersPerPage);
 }
 
-/** Upper bound of the requests of a normal night: the organization, its stored users, the ranges of each stream, readiness. */
-export function requestsPerNight(users: number): number {
-  return 2 + ASKING.nightRanges * (1 + SMALL_STREAMS + pages(users)) + 1;
+/** Days that are pulled each night until they settle. */
+const UNSETTLED_DAYS = 3;
+/** Nights over which a night is averaged: all of history has been compared by then. */
+const NIGHTS = 62;
+
+/**
+ * Upper bound of the requests of a normal night, on average: the organization, its stored users, readiness, the unsettled days of
+ * each stream, and the watch: recent days, and what its plan takes of the older ones.
+ * @param days of history.
+ */
+export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
+  const { rangeDaysMax } = ASKING;
+  const rows = MEASURED.streamRowsPerUserDay;
+  const [fullDays, tokenDays] = [rows.users, rows.tokens].map((perUser) =>
+    comparedDays(perUser * users, rangeDaysMax),
+  ) as [number, number];
+  const ranges = (of: number, perRequest: number) => Math.ceil(of / perRequest);
+  const heavy = (of: number) => ranges(of, tokenDays) + ranges(of, fullDays) * pages(users);
+  const light = SMALL_STREAMS + 1;
+  const cost = {
+    light,
+    fullDays,
+    tokens: ranges(fullDays, tokenDays),
+    users: pages(users),
+    recent: heavy(rangeDaysMax),
+  };
+  const full = cost.light + cost.tokens + cost.users;
+  let state: WatchState = { olderFrom: null, heavyOn: null };
+  let requests = 0;
+  for (let night = 0; night < NIGHTS; night += 1) {
+    const today = shiftDay(FIRST_DAY, days + night);
+    const scope = {
+      firstDay: FIRST_DAY,
+      lastDay: shiftDay(today, -1),
+      today,
+      watchDays: rangeDaysMax,
+      cost,
+    };
+    const plan = planWatch(state, scope);
+    if (plan === null) continue;
+    state = afterWatch(state, plan, { today, isComplete: true, mass: null, cursors: {}, chase: null });
+    const older = plan.older.reduce((sum, { isFull }) => sum + (isFull ? full : cost.light), 0);
+    requests += cost.light + (plan.heavy ? cost.recent : 0) + older + plan.sampled.length;
+  }
+  return Math.round(2 + 1 + SMALL_STREAMS + heavy(UNSETTLED_DAYS) + requests / NIGHTS);
 }
 
 /** Days per range if a day of the stream has this number of rows. */

@@ -52,13 +52,18 @@ export interface WatchState {
   readonly isAgain?: boolean;
 }
 
-/** The requests that a stretch costs. */
-export interface StretchCost {
-  /** The light streams and the sums by model. */
+/** The requests that the watch costs. */
+export interface WatchCost {
+  /** The light streams and the sums by model of a stretch. */
   readonly light: number;
+  /** Days whose users fit into one request: a stretch of which all streams are compared has no more. */
+  readonly fullDays: number;
+  /** Tokens of such a stretch. */
   readonly tokens: number;
-  /** Pages of users. */
+  /** Its pages of users. */
   readonly users: number;
+  /** Tokens and users of the recent days. */
+  readonly recent: number;
 }
 
 export interface WatchPlan {
@@ -81,7 +86,7 @@ export interface WatchScope {
   readonly lastDay: UtcDay;
   readonly today: UtcDay;
   readonly watchDays: number;
-  readonly cost: StretchCost;
+  readonly cost: WatchCost;
   /** Requests for older stretches. @default as many as compare all of history within a month, at least 12 */
   readonly requests?: number | null;
 }
@@ -97,19 +102,23 @@ export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | nul
   const recent = { first: latest(shiftDay(lastDay, 1 - watchDays), FIRST_DAY), last: lastDay };
   const isMass = state.mass !== undefined;
   const isDue = state.heavyOn === null || daysBetween(state.heavyOn, today) >= HEAVY_EVERY_DAYS;
-  const heavy = isMass || isDue || cost.tokens + cost.users <= RECENT_REQUESTS_MAX;
-  const stretches = stretchesBefore(recent.first, latest(firstDay, FIRST_DAY), watchDays);
+  const heavy = isMass || isDue || cost.recent <= RECENT_REQUESTS_MAX;
+  const begin = latest(firstDay, FIRST_DAY);
+  const stretches = stretchesBefore(recent.first, begin, watchDays);
+  const fullDays = isMass ? watchDays : Math.min(watchDays, cost.fullDays);
   const full = cost.light + cost.tokens + cost.users;
   const usual = Math.max(OLDER_REQUESTS_MIN, Math.ceil((stretches.length * cost.users) / ROUND_DAYS));
   const budget = scope.requests ?? usual;
   let credit = Math.min((state.credit ?? 0) + budget, Math.max(budget, full) + budget);
   const older: OlderStretch[] = [];
-  for (const stretch of inTurn(stretches, state.fullFrom ?? null)) {
+  for (const stretch of inTurn(stretchesBefore(recent.first, begin, fullDays), state.fullFrom ?? null)) {
     if (!isMass && credit < full) break;
     if (!isMass) credit -= full;
     older.push({ ...stretch, isFull: true });
   }
-  const sampled = stretches.filter(({ first }) => older.every((stretch) => stretch.first !== first));
+  const isFull = ({ first, last }: Stretch) =>
+    older.some((stretch) => stretch.first === first && stretch.last === last);
+  const sampled = stretches.filter((stretch) => !isFull(stretch));
   const [light] = inTurn(stretches, state.olderFrom);
   if (older.length === 0 && light !== undefined) older.push({ ...light, isFull: false });
   return { recent, older, sampled, heavy, credit };

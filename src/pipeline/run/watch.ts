@@ -19,8 +19,8 @@ import {
   parseWatchState,
   planWatch,
   type Stretch,
-  type StretchCost,
   WATCH,
+  type WatchCost,
   type WatchPlan,
   type WatchState,
   withMass,
@@ -319,21 +319,27 @@ const SIZED_UNITS = 31;
 /** Distinct users of a stretch, for each user of its busiest day: not everybody is active every day. */
 const USERS_PER_DAILY_USER = 1.5;
 
-/** The requests that a stretch costs, from what the ledger says of the latest days. */
+/** The requests that the watch costs, from what the ledger says of the latest days. */
 function costOf({
   ledger,
   watchDays,
   rangeDays,
-}: Pick<WatchOptions, 'ledger' | 'watchDays' | 'rangeDays'>): StretchCost {
+}: Pick<WatchOptions, 'ledger' | 'watchDays' | 'rangeDays'>): WatchCost {
   const newest = ledger.days().toSorted((a, b) => (a.day < b.day ? 1 : -1));
   const recent = newest.filter(({ stream }) => stream === 'users').slice(0, SIZED_UNITS);
   const users = Math.max(0, ...recent.map(({ activeUsers }) => activeUsers ?? 0)) * USERS_PER_DAILY_USER;
-  const requestsBy = (days: number) => Math.ceil(watchDays / Math.max(1, days));
-  const tokens = rowsPerDay(newest).get('tokens') ?? 0;
+  const pages = Math.max(1, Math.ceil(users / USERS_LIMIT.max));
+  const rows = rowsPerDay(newest);
+  const daysOf = (stream: DailyStream) => comparedDays(rows.get(stream) ?? 0, rangeDays);
+  const fullDays = Math.min(watchDays, daysOf('users'));
+  const requestsFor = (days: number, perRequest: number) => Math.ceil(days / Math.max(1, perRequest));
+  const recentTokens = requestsFor(watchDays, daysOf('tokens'));
   return {
-    light: (LIGHT.length + 1) * requestsBy(rangeDays),
-    tokens: requestsBy(comparedDays(tokens, rangeDays)),
-    users: requestsBy(rangeDays) * Math.max(1, Math.ceil(users / USERS_LIMIT.max)),
+    light: (LIGHT.length + 1) * requestsFor(watchDays, rangeDays),
+    fullDays,
+    tokens: requestsFor(fullDays, daysOf('tokens')),
+    users: pages,
+    recent: recentTokens + pages * requestsFor(watchDays, fullDays),
   };
 }
 

@@ -8,7 +8,7 @@ import { isWaived, type Seen } from '../../../src/judge/watch.ts';
 import {
   parseWatchState,
   type Stretch,
-  type StretchCost,
+  type WatchCost,
   type WatchPlan,
   type WatchState,
 } from '../../../src/judge/watch-plan.ts';
@@ -20,7 +20,7 @@ import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
 
 const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
 /** A stretch of few users, by ranges of its length. */
-const COST: StretchCost = { light: 4, tokens: 1, users: 1 };
+const COST: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, recent: 2 };
 
 interface Look {
   readonly unit: LedgerDay;

@@ -7,22 +7,23 @@ import {
   chaseAfter,
   parseWatchState,
   planWatch,
-  type StretchCost,
+  type WatchCost,
   type WatchScope,
   type WatchState,
 } from '../../../src/judge/watch-plan.ts';
 
 const TODAY = parseDay('2026-11-10');
 const START: WatchState = { olderFrom: null, heavyOn: null };
-const SMALL: StretchCost = { light: 4, tokens: 1, users: 1 };
-const LARGE: StretchCost = { light: 4, tokens: 31, users: 500 };
+const SMALL: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, recent: 2 };
+const MEDIUM: WatchCost = { light: 4, tokens: 1, users: 45, fullDays: 31, recent: 90 };
+const LARGE: WatchCost = { light: 4, tokens: 1, users: 500, fullDays: 1, recent: 15_531 };
 
-function scope(cost: StretchCost, more: Partial<WatchScope> = {}): WatchScope {
+function scope(cost: WatchCost, more: Partial<WatchScope> = {}): WatchScope {
   return { firstDay: FIRST_DAY, lastDay: shiftDay(TODAY, -1), today: TODAY, watchDays: 31, cost, ...more };
 }
 
 /** Plans some nights, one after the other, each as if it had compared everything. */
-function nights(count: number, cost: StretchCost, more: Partial<WatchScope> = {}) {
+function nights(count: number, cost: WatchCost, more: Partial<WatchScope> = {}) {
   let state = START;
   return Array.from({ length: count }, (_, night) => {
     const today = shiftDay(TODAY, night);
@@ -41,8 +42,8 @@ describe('the older stretches of a night', () => {
     expect(every).toEqual([[false], [true], [true], [false], [true], [true]]);
   });
 
-  test('of 50,000 users are all compared within about a month', () => {
-    const plans = nights(38, LARGE);
+  test('are all compared within about a month if a request covers a month', () => {
+    const plans = nights(38, MEDIUM);
     const full = plans.flatMap(({ older }) => older.filter(({ isFull }) => isFull).map(({ first }) => first));
     const all = new Set(
       plans.flatMap(({ older, sampled }) => [...older, ...sampled].map(({ first }) => first)),
@@ -50,8 +51,16 @@ describe('the older stretches of a night', () => {
     expect(new Set(full)).toEqual(all);
   });
 
+  test('of 50,000 users are single days, so that no night costs as much as a month of them', () => {
+    const full = nights(20, LARGE).map(({ older }) => older.filter(({ isFull }) => isFull));
+    expect(Math.max(...full.map(({ length }) => length))).toBe(1);
+    const days = full.flat().map(({ first, last }) => (first === last ? first : 'no day'));
+    expect(days.length).toBeGreaterThan(4);
+    expect(new Set(days).size).toBe(days.length);
+  });
+
   test('and the sampled ones are all of history, each day in one of them', () => {
-    for (const cost of [SMALL, LARGE]) {
+    for (const cost of [SMALL, MEDIUM]) {
       for (const { older, sampled, recent } of nights(12, cost)) {
         const stretches = [...older.filter(({ isFull }) => isFull), ...sampled];
         const sorted = stretches.toSorted((a, b) => (a.first < b.first ? -1 : 1));
@@ -78,9 +87,9 @@ describe('the older stretches of a night', () => {
 });
 
 test('tokens and users of the recent days are compared every night if that is cheap, otherwise once a week', () => {
-  const heavy = (cost: StretchCost) => nights(8, cost).map((plan) => plan.heavy);
-  expect(heavy({ light: 4, tokens: 30, users: 30 }).every(Boolean)).toBe(true);
-  expect(heavy({ light: 4, tokens: 31, users: 30 })).toEqual([true, ...Array(6).fill(false), true]);
+  const heavy = (cost: WatchCost) => nights(8, cost).map((plan) => plan.heavy);
+  expect(heavy({ ...SMALL, recent: 60 }).every(Boolean)).toBe(true);
+  expect(heavy({ ...SMALL, recent: 61 })).toEqual([true, ...Array(6).fill(false), true]);
 });
 
 describe('many days that differ at once', () => {
