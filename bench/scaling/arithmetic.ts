@@ -44,46 +44,48 @@ const UNSETTLED_DAYS = 3;
 /** Nights over which a night is averaged: all of history has been compared by then. */
 const NIGHTS = 62;
 
+/** Requests for tokens and users of some days, at so many days per request. */
+function heavyRequests(users: number, days: number, perRequest: { tokens: number; users: number }): number {
+  return Math.ceil(days / perRequest.tokens) + Math.ceil(days / perRequest.users) * pages(users);
+}
+
+/** Days per request of tokens and users, while they are pulled and while they are only compared. */
+function daysPerRequest(users: number) {
+  const rows = MEASURED.streamRowsPerUserDay;
+  const compared = (perUser: number) => comparedDays(perUser * users, ASKING.rangeDaysMax);
+  return {
+    pulled: { tokens: rangeDays(rows.tokens * users), users: rangeDays(rows.users * users) },
+    compared: { tokens: compared(rows.tokens), users: compared(rows.users) },
+  };
+}
+
 /**
  * Upper bound of the requests of a normal night, on average: the organization, its stored users, readiness, the unsettled days of
  * each stream, and the watch: recent days, and what its plan takes of the older ones.
  * @param days of history.
  */
 export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
-  const { rangeDaysMax } = ASKING;
-  const rows = MEASURED.streamRowsPerUserDay;
-  const [fullDays, tokenDays] = [rows.users, rows.tokens].map((perUser) =>
-    comparedDays(perUser * users, rangeDaysMax),
-  ) as [number, number];
-  const ranges = (of: number, perRequest: number) => Math.ceil(of / perRequest);
-  const heavy = (of: number) => ranges(of, tokenDays) + ranges(of, fullDays) * pages(users);
+  const watchDays = ASKING.rangeDaysMax;
+  const { pulled, compared } = daysPerRequest(users);
   const light = SMALL_STREAMS + 1;
-  const cost = {
-    light,
-    fullDays,
-    tokens: ranges(fullDays, tokenDays),
-    users: pages(users),
-    recent: heavy(rangeDaysMax),
-  };
-  const full = cost.light + cost.tokens + cost.users;
+  const tokens = Math.ceil(compared.users / compared.tokens);
+  const recent = heavyRequests(users, watchDays, compared);
+  const cost = { light, fullDays: compared.users, tokens, users: pages(users), recent };
   let state: WatchState = { olderFrom: null, heavyOn: null };
   let requests = 0;
   for (let night = 0; night < NIGHTS; night += 1) {
     const today = shiftDay(FIRST_DAY, days + night);
-    const scope = {
-      firstDay: FIRST_DAY,
-      lastDay: shiftDay(today, -1),
-      today,
-      watchDays: rangeDaysMax,
-      cost,
-    };
-    const plan = planWatch(state, scope);
+    const range = { firstDay: FIRST_DAY, lastDay: shiftDay(today, -1), today, watchDays };
+    const plan = planWatch(state, { ...range, cost });
     if (plan === null) continue;
     state = afterWatch(state, plan, { today, isComplete: true, mass: null, cursors: {}, chase: null });
-    const older = plan.older.reduce((sum, { isFull }) => sum + (isFull ? full : cost.light), 0);
-    requests += cost.light + (plan.heavy ? cost.recent : 0) + older + plan.sampled.length;
+    const full = plan.older.filter(({ isFull }) => isFull).length;
+    const older = full > 0 ? full * (light + tokens + pages(users)) : plan.older.length * light;
+    const isCompared = plan.heavy || full > 0;
+    const unsettled = heavyRequests(users, UNSETTLED_DAYS, isCompared ? compared : pulled);
+    requests += SMALL_STREAMS + unsettled + light + (plan.heavy ? recent : 0) + older + plan.sampled.length;
   }
-  return Math.round(2 + 1 + SMALL_STREAMS + heavy(UNSETTLED_DAYS) + requests / NIGHTS);
+  return 2 + 1 + Math.round(requests / NIGHTS);
 }
 
 /** Days per range if a day of the stream has this number of rows. */

@@ -8,7 +8,7 @@ const HEAVY_EVERY_DAYS = 7;
 const RECENT_REQUESTS_MAX = 60;
 /** The smallest default for the requests that a run spends on older stretches. */
 const OLDER_REQUESTS_MIN = 12;
-/** With the default, all of history is compared within about so many days. */
+/** The default is what compares the users of all history in so many nights, if a request covers a stretch. */
 const ROUND_DAYS = 31;
 
 /** Consecutive days, both ends included. */
@@ -87,7 +87,7 @@ export interface WatchScope {
   readonly today: UtcDay;
   readonly watchDays: number;
   readonly cost: WatchCost;
-  /** Requests for older stretches. @default as many as compare all of history within a month, at least 12 */
+  /** Requests for older stretches. @default a 31st of the pages of users of all history, at least 12 */
   readonly requests?: number | null;
 }
 

@@ -181,7 +181,7 @@ export const SETTINGS = {
     group: 'pull',
     flag: '--watch-requests <requests>',
     doc: 'requests that every run spends on comparing older settled days in all streams; what a run leaves is carried over',
-    fallbackDoc: 'as many as compare all of history within a month, at least 12',
+    fallbackDoc: 'a 31st of the pages of users of all history, at least 12',
     example: '30',
     parse: wholeNumberOrNone({ min: 0, max: 1_000_000 }),
   }),

@@ -139,7 +139,7 @@ interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
   readonly rangeDays: number;
   /** Settled days this far back are compared with the service in every run, older ones in turn; 0 is off. */
   readonly watchDays: number;
-  /** Requests for the comparison of older days. @default as many as compare all of history within a month, at least 12 */
+  /** Requests for the comparison of older days. @default a 31st of the pages of users of all history, at least 12 */
   readonly watchRequests?: number | null;
   /** Accept losses that were doubted when the run began and are no larger now. */
   readonly acceptLoss: boolean;

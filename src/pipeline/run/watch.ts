@@ -52,7 +52,7 @@ interface WatchOptions {
   readonly today: UtcDay;
   /** 0 turns the watch off. */
   readonly watchDays: number;
-  /** Requests for older stretches. @default as many as compare all of history within a month, at least 12 */
+  /** Requests for older stretches. @default a 31st of the pages of users of all history, at least 12 */
   readonly watchRequests?: number | null;
   /** Days per request. */
   readonly rangeDays: number;
