@@ -175,6 +175,7 @@ export async function exportInto(
       rangeDays: settings.rangeDays,
       settleDays: settings.settleDays,
       watchDays: settings.watchDays,
+      watchRequests: settings.watchRequests,
       acceptLoss: request.acceptLoss ?? false,
       acceptOrganization: request.acceptOrganization ?? false,
       newOrganization: request.newOrganization,

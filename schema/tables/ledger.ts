@@ -48,7 +48,7 @@ export const exportUnits = table({
       'number of active users in the content: rows of users, daily_active_users of activity; NULL for other streams',
     ),
     watch: json(
-      'findings of the watch: a noted difference, and the difference for which the unit was last reopened',
+      'what later runs need to know: the looks at a unit that has not settled, and a difference that the watch noted',
     ),
   },
 });

@@ -278,6 +278,7 @@ export const RULES = {
   'fewer-users': 'the day has fewer users than daily_active_users',
   'loss-of-all': 'the answer would remove everything that is stored',
   'loss-of-most': 'the answer would remove more than half of what is stored',
+  leaver: 'a few users are gone and nobody came, as if they had left',
   'loss-of-users': 'the answer would remove users, and has fewer than daily_active_users',
   'loss-of-reports': 'the list lacks reports that are stored',
   'other-organization': 'the key answered for another organization before',

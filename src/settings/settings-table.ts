@@ -183,6 +183,14 @@ export const SETTINGS = {
     fallback: 31,
     parse: wholeNumber({ min: 0, max: 365 }),
   }),
+  watchRequests: setting('DAYWALK_WATCH_REQUESTS', {
+    group: 'pull',
+    flag: '--watch-requests <requests>',
+    doc: 'requests that every run spends on comparing older settled days in all streams; what a run leaves is carried over',
+    fallbackDoc: 'a 31st of the pages of users of all history, at least 12',
+    example: '30',
+    parse: wholeNumberOrNone({ min: 0, max: 1_000_000 }),
+  }),
   emailMode: setting('DAYWALK_EMAILS', {
     group: 'emails',
     flag: '--emails <policy>',

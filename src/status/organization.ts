@@ -3,9 +3,13 @@ import { daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
+import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
 import { missingReports } from '../judge/missing-reports.ts';
+import { parseNotes } from '../judge/notes.ts';
+import { parseWatchState, WATCH } from '../judge/watch-plan.ts';
 import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
+import { readState } from '../records/index.ts';
 import { readStanding } from '../rollups/index.ts';
 import { dateOf, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
 import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
@@ -103,7 +107,10 @@ export async function readOrganization(
   const { stale } = await runReads(warehouse, readStanding(orgId));
   const isNeverActive = (await readActiveSince(warehouse, orgId)) === null;
   const records = await readOpenRecords(warehouse, orgId);
-  const open = openStatesOf({ units, records, isNeverActive, today: shiftDay(lastDay, 1) });
+  const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING));
+  const { mass } = parseWatchState(await readState(warehouse, orgId, WATCH));
+  const today = shiftDay(lastDay, 1);
+  const open = openStatesOf({ units, records, isNeverActive, flapping, mass, today });
   return {
     name,
     orgId,
@@ -113,9 +120,7 @@ export async function readOrganization(
       state: worst(DAILY_STREAMS.map((stream) => stateOf(unitOf(stream, day)))),
     })),
     holes: mergeHoles(
-      DAILY_STREAMS.flatMap((stream) =>
-        holesOf(stream, days, (day) => unitOf(stream, day)?.state ?? 'pending'),
-      ),
+      DAILY_STREAMS.flatMap((stream) => holesOf(stream, days, (day) => holeState(unitOf(stream, day)))),
     ),
     oldestUnsettledDay:
       days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ??
@@ -131,6 +136,13 @@ export async function readOrganization(
       unit.lastError === null ? [] : [{ stream: unit.stream, day: dateOf(unit), error: unit.lastError }],
     ),
   };
+}
+
+/** The state by which a day may be a hole. A day that was old when it was first seen without activity is probably empty. */
+function holeState(unit: LedgerUnit | undefined): UnitState {
+  if (unit === undefined) return 'pending';
+  const isInFirstLooks = unit.state === 'awaiting' && parseNotes(unit.watch).settlesOn !== undefined;
+  return isInFirstLooks ? 'empty' : unit.state;
 }
 
 function doubtOf(unit: LedgerUnit): DoubtedUnit[] {

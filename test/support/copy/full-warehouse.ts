@@ -102,7 +102,9 @@ export async function fullWarehouse(): Promise<Rig> {
   });
   // One request per day, so that a fault hits one day.
   const settings = { attempts: 1, rangeDays: 1 };
+  // Three nights, so that days have settled as empty.
   await rig.run({ now: parseDay('2026-02-08'), settings });
+  await rig.run({ now: parseDay('2026-02-09'), settings });
   rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-06') });
   await rig.run({ settings });
   const other = await startEmulator({
