@@ -1,6 +1,7 @@
 # Steps of .ci/run: names, times and the summary at the end. A file to source.
 
 took=()
+beside=()
 current=
 since=0
 
@@ -10,6 +11,40 @@ step() {
   current=$*
   since=$SECONDS
   printf '\n== %s\n' "$current"
+}
+
+# NAME COMMAND NAME COMMAND…: steps that run at the same time. For steps that use one core or wait for downloads, and that measure
+# no time. Prints what each printed once all have ended; fails if one has failed.
+together() {
+  local folder name code index=0 failed=0
+  end_step 's '
+  folder=$(mktemp -d)
+  printf '\n== at the same time:\n'
+  while [ $# -gt 0 ]; do
+    printf '%s\n' "$1" | tee "$folder/${#beside[@]}.name"
+    (
+      begin=$SECONDS
+      code=0
+      "$2" >"$folder/${#beside[@]}.output" 2>&1 || code=$?
+      echo $((SECONDS - begin)) >"$folder/${#beside[@]}.seconds"
+      exit "$code"
+    ) &
+    beside+=($!)
+    shift 2
+  done
+  for process in "${beside[@]}"; do
+    code=0
+    wait "$process" || code=$?
+    name=$(cat "$folder/$index.name")
+    printf '\n== %s\n' "$name"
+    cat "$folder/$index.output"
+    if [ "$code" = 0 ]; then name="s  $name"; else name="s  FAILED: $name" failed=1; fi
+    took+=("$(printf '%5d %s' "$(cat "$folder/$index.seconds")" "$name")")
+    index=$((index + 1))
+  done
+  beside=()
+  rm -rf "$folder"
+  return "$failed"
 }
 
 end_step() {

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { formatListenAddress, type ListenAddress } from './addresses.ts';
 import type { Clock } from './clock.ts';
 import { UsageError } from './errors.ts';
@@ -41,7 +41,7 @@ export async function listen(
   limits: ConnectionLimits = {},
 ): Promise<WebServer> {
   const server = createServer({ ...CONNECTION_LIMITS, ...limits });
-  server.maxConnections = CONNECTIONS_MAX;
+  limitConnections(server);
   const port = await listening(server, address).catch((error: unknown) => {
     throw explained(error, address);
   });
@@ -52,6 +52,31 @@ export async function listen(
     handle: (listener) => void server.on('request', listener),
     close: () => closed(server, clock),
   };
+}
+
+/**
+ * Ends the oldest connection that waits for a request if there are too many. So connections that never send one cannot keep
+ * others out.
+ */
+function limitConnections(server: Server): void {
+  let open = 0;
+  const waiting = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open += 1;
+    waiting.add(socket);
+    socket.once('close', () => {
+      open -= 1;
+      waiting.delete(socket);
+    });
+    const [oldest] = waiting;
+    if (open > CONNECTIONS_MAX) oldest?.destroy();
+  });
+  server.on('request', ({ socket }, response) => {
+    waiting.delete(socket);
+    response.once('close', () => {
+      if (!socket.destroyed) waiting.add(socket);
+    });
+  });
 }
 
 function listening(server: Server, { host, port }: ListenAddress): Promise<number> {

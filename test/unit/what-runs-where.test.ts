@@ -37,7 +37,7 @@ const FILES: readonly TestFile[] = globSync('test/**/*.test.ts', { cwd: ROOT }).
 
 /** The scripts that a shell text starts, and those that they start. */
 function started(text: string): string[] {
-  const names = [...text.matchAll(/^[^#\n]*\bnpm (?:run )?(test(?::[\w:]+)?)/gm)].map(
+  const names = [...text.matchAll(/^(?!step )[^#\n]*\bnpm (?:run )?(test(?::[\w:]+)?)/gm)].map(
     ([, name = '']) => name,
   );
   return names.flatMap((name) =>
@@ -67,7 +67,12 @@ function selects(filter: string, tags: readonly string[]): boolean {
 }
 
 /** The sets of tags that a test may have beside those of its file. */
-const SETS = [[], ['postgresql'], ['ci/variant'], ['ci/again', 'postgresql'], ['ci/upkeep']];
+const SETS = [[], ['postgresql'], ['ci/variant'], ['ci/again', 'postgresql'], ['ci/rare'], ['ci/upkeep']];
+
+/** Units have no tags of their own: npm test runs them all. */
+function setsOf({ projects }: TestFile): typeof SETS {
+  return projects.includes('unit') ? [[]] : SETS;
+}
 
 describe('what runs where', () => {
   const inCi = started(readFileSync(join(ROOT, '.ci/run'), 'utf8'));
@@ -78,13 +83,17 @@ describe('what runs where', () => {
   });
 
   test('.ci/run runs every test: in npm test, or in a script of its own', () => {
-    expect(inCi).toContain('test');
     const left = FILES.flatMap((file) =>
-      SETS.filter((tags) => !inCi.some((script) => runs(script, file, tags))).map(
-        (tags) => `${file.path} ${tags.join(' ')}`,
-      ),
+      setsOf(file)
+        .filter((tags) => !inCi.some((script) => runs(script, file, tags)))
+        .map((tags) => `${file.path} ${tags.join(' ')}`),
     );
     expect(left).toEqual([]);
+  });
+
+  test('.ci/run runs npm test, and no unit a second time', () => {
+    expect(inCi).toContain('test');
+    expect(inCi).not.toContain('test:unit');
   });
 
   test('npm run test:rest runs what npm test leaves out of the behaviours, and nothing else', () => {
@@ -92,6 +101,14 @@ describe('what runs where', () => {
       .flatMap((file) => SETS.map((tags) => ({ file, tags })))
       .filter(({ file, tags }) => runs('test', file, tags) === runs('test:rest', file, tags));
     expect(twice).toEqual([]);
+  });
+
+  test('no unit has a tag that npm test leaves out', () => {
+    const units = FILES.filter(({ projects }) => projects.includes('unit'));
+    const left = units.filter(({ path }) =>
+      /^import .*testVariants|^\s+tags: '/m.test(readFileSync(join(ROOT, path), 'utf8')),
+    );
+    expect(left.map(({ path }) => path)).toEqual([]);
   });
 
   test('scripts select tests by projects and tags that exist, not by paths', () => {

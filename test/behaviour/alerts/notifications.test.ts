@@ -80,7 +80,9 @@ onEachDatabase((database) => {
 });
 
 describe('missing days', () => {
-  test('of a first export that takes several nights raise nothing, and a hole of many days is one message', async () => {
+  test('of a first export that takes several nights raise nothing, and a hole of many days is one message', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createRig({ users: 6, reports: 2, today: '2026-05-01' });
     const webhook = await receiver();
     const spent = await round(rig, {

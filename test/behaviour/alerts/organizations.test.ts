@@ -7,7 +7,9 @@ import { createOrganizationsRig } from '../../support/organizations/organization
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
-  it('names the organization of an incident, which the run of another organization does not end', async () => {
+  it('names the organization of an incident, which the run of another organization does not end', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['research', 'sales'], database);
     const webhook = await receiver();
     const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };
@@ -27,7 +29,9 @@ onEachDatabase((database) => {
     expect(news().slice(1)).toEqual([['- research run-failed']]);
   });
 
-  it('reports the missing days of an organization whose key is refused, by its name', async () => {
+  it('reports the missing days of an organization whose key is refused, by its name', {
+    tags: 'ci/again',
+  }, async () => {
     const rig = await createOrganizationsRig(['research', 'sales'], database);
     const webhook = await receiver();
     const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };

@@ -71,6 +71,7 @@ testVariants([
   ['for people', 'that look like words', { DAYWALK_LOG: 'pretty' }],
 ])(
   'nothing that the service logs %s, answers, writes or sends contains a key, an email address or IDs of users %s',
+  { tags: 'ci/rare' },
   async (_, ids, env) => {
     const rig = await createRig({ users: 40, reports: 5, today: '2026-01-26' });
     const service = await attackingService(rig.emulator, { hasPlainIds: ids === 'that look like words' });

@@ -11,7 +11,7 @@ import { postgres } from '../../support/warehouse/postgres-place.ts';
 const SLOW_ANSWER_MS = 300;
 
 onDatabase(postgres, () => {
-  it('reports an incident once although two workers end at the same time', async () => {
+  it('reports an incident once although two workers end at the same time', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ users: 6, reports: 2 }, { database: postgres });
     await round(rig);
     const webhook = await receiver((response) => {

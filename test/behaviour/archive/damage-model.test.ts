@@ -36,7 +36,10 @@ function damaged(bytes: Buffer, random: Random): Buffer {
   return copy;
 }
 
-test(`a damaged archive replays what is right or names it, in ${WORLDS} worlds`, async () => {
+test(`a damaged archive replays what is right or names it, in ${WORLDS} worlds`, {
+  tags: 'ci/again',
+  timeout: 600_000,
+}, async () => {
   process.stderr.write(`DAYWALK_SEED=${SEED} repeats the damage of the archive\n`);
   const rig = await archivedRig({ today, users: 5, reports: 2 }, sqlite);
   await rig.run({ now: shiftDay(today, -1) });
@@ -76,4 +79,4 @@ test(`a damaged archive replays what is right or names it, in ${WORLDS} worlds`,
   }
   writeFileSync(path, sound);
   expect(Math.min(seen.partly, seen.whole), JSON.stringify(seen)).toBeGreaterThan(0);
-}, 600_000);
+});

@@ -51,7 +51,9 @@ async function usersOf(path: string, day: string) {
 }
 
 describe('a damaged archive', () => {
-  test('a flipped byte of an object is found and named; every other unit replays', async () => {
+  test('a flipped byte of an object is found and named; every other unit replays', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, path } = await exported();
     const { object } = await usersOf(path, '2026-01-27');
     // The row has the digest, the codec and then the bytes, which begin with those of zstd.
@@ -104,7 +106,7 @@ describe('a damaged archive', () => {
     expect((await rig.column(units)).filter((name) => !stored.has(name))).toEqual([unit]);
   });
 
-  test('a changed outcome is found, and its unit is left out', async () => {
+  test('a changed outcome is found, and its unit is left out', { tags: 'ci/rare' }, async () => {
     const { rig, path } = await exported();
     const { id } = await usersOf(path, '2026-01-27');
     await changeFile(path, `UPDATE outcomes SET outcome = 'dropped' WHERE answer = ${id}`);
@@ -112,7 +114,9 @@ describe('a damaged archive', () => {
     expect((await rig.replayInto()).result).toMatchObject({ exitCode: 6, lost: ['users 2026-01-27'] });
   });
 
-  test('an index that lacks or misnames an answer costs nothing, and the file is named', async () => {
+  test('an index that lacks or misnames an answer costs nothing, and the file is named', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, path } = await exported();
     const digest = await rig.digest();
     const { at } = await usersOf(path, '2026-01-27');
@@ -131,7 +135,9 @@ describe('a damaged archive', () => {
     expect(await copy.digest()).toBe(digest);
   });
 
-  test('what is missing at the end of the file is named, and the rest replays', async () => {
+  test('what is missing at the end of the file is named, and the rest replays', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, path } = await exported();
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.subarray(0, bytes.length - 2 * 16_384));
@@ -252,7 +258,7 @@ describe('the commands of the archive', () => {
 });
 
 describe('a replay while a run writes', () => {
-  test('stores what was committed, and waits for nobody', async () => {
+  test('stores what was committed, and waits for nobody', { tags: 'ci/rare' }, async () => {
     const { rig, path } = await exported();
     const digest = await rig.digest();
     const orgId = (await rig.value<string>('SELECT min(org_id) FROM export_units')) ?? '';

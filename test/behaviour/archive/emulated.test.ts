@@ -23,7 +23,7 @@ async function emulated(folder: string, day: UtcDay = today): Promise<Probe> {
 }
 
 describe('an emulator over an archive', () => {
-  test('gives an export the same warehouse as the service did', async () => {
+  test('gives an export the same warehouse as the service did', { tags: 'ci/again' }, async () => {
     const rig = await archivedRig(SMALL, sqlite);
     rig.emulator.setQuirks({ unknownFields: true });
     for (const now of daysFrom(parseDay('2026-01-28'), today)) {

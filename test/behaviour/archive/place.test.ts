@@ -107,7 +107,9 @@ describe('an archive', () => {
     await expect(opened(text)).rejects.toMatchObject({ exitCode: 6 });
   });
 
-  test('several of them are taken by replay and verify, and by no command that writes one', async () => {
+  test('several of them are taken by replay and verify, and by no command that writes one', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await archivedRig(SMALL, sqlite);
     const [one, two] = [join(tempDir(), 'one.db'), join(tempDir(), 'two.db')];
     await rig.run({ streams: ['users', 'tokens'], settings: { archives: [one] } });

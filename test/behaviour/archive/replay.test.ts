@@ -47,7 +47,9 @@ onEachDatabase((database) => {
       );
     });
 
-    test('as of an instant has the digest of that night, and needs an empty warehouse', async () => {
+    test('as of an instant has the digest of that night, and needs an empty warehouse', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await archivedRig(SMALL, database);
       const digests: [instant: Date, digest: string][] = [];
       for (const now of daysFrom(parseDay('2026-01-27'), today)) {
@@ -65,7 +67,9 @@ onEachDatabase((database) => {
       await expect(rig.replay({ asOf: digests[1]?.[0] })).rejects.toMatchObject({ exitCode: 2 });
     });
 
-    test('into the live warehouse repairs what somebody changed, and writes nothing else', async () => {
+    test('into the live warehouse repairs what somebody changed, and writes nothing else', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await archivedRig(SMALL, database);
       await rig.run();
       const digest = await rig.digest();
@@ -80,7 +84,9 @@ onEachDatabase((database) => {
       expect(await rig.value('SELECT count(*) FROM restatements')).toBe(0);
     });
 
-    test('never stores an answer that was doubted, and leaves what was pulled later', async () => {
+    test('never stores an answer that was doubted, and leaves what was pulled later', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await archivedRig({ ...SMALL, users: 40 }, database);
       const young = parseDay('2026-01-23');
       await rig.run(night('2026-01-24'));
@@ -104,17 +110,21 @@ onEachDatabase((database) => {
 
   describe('the archive of a warehouse without emails', () => {
     const policies = [{ mode: 'hash', salt: 'a long enough salt for the tests' }, { mode: 'drop' }] as const;
-    testVariants(policies)('$mode: has none either, and replays to the same digest', async (emails) => {
-      const rig = await archivedRig(SMALL, database, { emails });
-      rig.emulator.setQuirks({ unknownFields: true });
-      await rig.run();
-      const { rig: copy } = await rig.replayInto();
-      expect(await copy.digest()).toBe(await rig.digest());
-      await expect(rig.replayInto({}, { emails: { mode: 'keep' } })).resolves.toBeDefined();
-      if (emails.mode === 'drop') return;
-      const otherSalt = { mode: 'hash', salt: 'another long enough salt for tests' } as const;
-      await expect(rig.replayInto({}, { emails: otherSalt })).rejects.toThrow(/another salt/);
-    });
+    testVariants(policies)(
+      '$mode: has none either, and replays to the same digest',
+      { tags: 'ci/rare' },
+      async (emails) => {
+        const rig = await archivedRig(SMALL, database, { emails });
+        rig.emulator.setQuirks({ unknownFields: true });
+        await rig.run();
+        const { rig: copy } = await rig.replayInto();
+        expect(await copy.digest()).toBe(await rig.digest());
+        await expect(rig.replayInto({}, { emails: { mode: 'keep' } })).resolves.toBeDefined();
+        if (emails.mode === 'drop') return;
+        const otherSalt = { mode: 'hash', salt: 'another long enough salt for tests' } as const;
+        await expect(rig.replayInto({}, { emails: otherSalt })).rejects.toThrow(/another salt/);
+      },
+    );
 
     test('is not mixed with answers that have them: those are replayed only if that is asked for', async () => {
       const rig = await archivedRig(SMALL, database);

@@ -50,7 +50,7 @@ onEachDatabase((database) => {
   const dialect = database.name === 'SQLite' ? 'sqlite' : 'postgres';
   const statements = statementsFor(dialect);
 
-  test('in a whole warehouse no statement fails', async () => {
+  test('in a whole warehouse no statement fails', { tags: 'ci/again' }, async () => {
     const warehouse = await open(database);
     await fillWarehouse(warehouse);
     expect(await failuresOf(warehouse, statements)).toEqual(new Map());
@@ -65,7 +65,7 @@ onEachDatabase((database) => {
     expect([...failures.keys()].filter((name) => !name.includes('published_autonomy_ratio_p90'))).toEqual([]);
   });
 
-  test('a dropped column makes the panel of Grafana fail that reads it', async () => {
+  test('a dropped column makes the panel of Grafana fail that reads it', { tags: 'ci/rare' }, async () => {
     const warehouse = await open(database);
     await fillWarehouse(warehouse);
     await warehouse.place.execute('ALTER TABLE export_runs DROP COLUMN rows_written');
@@ -75,7 +75,9 @@ onEachDatabase((database) => {
     expect(failures.get(panel)).toMatch(/rows_written/);
   });
 
-  test('a renamed view makes the statements fail that read it, and they name it', async () => {
+  test('a renamed view makes the statements fail that read it, and they name it', {
+    tags: 'ci/rare',
+  }, async () => {
     const warehouse = await open(database);
     await fillWarehouse(warehouse);
     // SQLite cannot rename a view.

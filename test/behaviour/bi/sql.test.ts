@@ -20,7 +20,9 @@ function textOf(path: string): string {
 onEachDatabase((database) => {
   const dialect = database.name === 'SQLite' ? DIALECTS.SQLite : DIALECTS.PostgreSQL;
 
-  test('every file runs as it is, and every metric is the one of daywalk metric', async () => {
+  test('every file runs as it is, and every metric is the one of daywalk metric', {
+    tags: 'ci/again',
+  }, async () => {
     const [rig] = await answeredRigs([database]);
     if (rig === undefined) throw new Error('there is one database');
     const run = new Set<string>();
@@ -55,7 +57,9 @@ onEachDatabase((database) => {
     expect(own.length).toBeGreaterThan(250);
   });
 
-  test('with a second organization, every value is NULL, never the sum or one of the two', async () => {
+  test('with a second organization, every value is NULL, never the sum or one of the two', {
+    tags: 'ci/rare',
+  }, async () => {
     const [rig] = await answeredRigs([database]);
     if (rig === undefined) throw new Error('there is one database');
     const path = `${dialect}/total/billable_tokens.sql`;
@@ -68,7 +72,9 @@ onEachDatabase((database) => {
     expect(await rig.sql(textOf(path))).toEqual([{ value: null }]);
   });
 
-  test('a cost in two currencies is NULL, and a cost of days in one of them is not', async () => {
+  test('a cost in two currencies is NULL, and a cost of days in one of them is not', {
+    tags: 'ci/rare',
+  }, async () => {
     const [rig] = await answeredRigs([database]);
     if (rig === undefined) throw new Error('there is one database');
     const text = textOf(`${dialect}/total/cost.sql`);

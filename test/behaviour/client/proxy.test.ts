@@ -43,6 +43,7 @@ async function directDigest({ emulator }: Rig): Promise<string> {
 describe('HTTPS_PROXY', () => {
   testVariants(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY'])(
     '%s carries every request of a run, and sees neither key nor answers',
+    { tags: 'ci/again' },
     async (name) => {
       const way = await behindProxy();
       if (way === null) return;

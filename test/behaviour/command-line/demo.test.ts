@@ -26,7 +26,7 @@ describe('the demo', () => {
     expect(existsSync(join(cwd, 'daywalk-demo.db-wal'))).toBe(false);
   });
 
-  test('ignores the settings of a real export', async () => {
+  test('ignores the settings of a real export', { tags: 'ci/rare' }, async () => {
     const cwd = tempDir();
     writeFileSync(
       join(cwd, '.env'),
@@ -56,7 +56,7 @@ describe('the demo', () => {
     }
   });
 
-  test('starts from scratch each time, and continues with --keep', async () => {
+  test('starts from scratch each time, and continues with --keep', { tags: 'ci/rare' }, async () => {
     const cwd = tempDir();
     const unitsOf = async (...args: string[]) =>
       JSON.parse((await demo(cwd, '--json', ...args)).stdout).report.unitsDone;
@@ -87,7 +87,7 @@ describe('the demo', () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test('never deletes the warehouse of a nightly job with that name', async () => {
+  test('never deletes the warehouse of a nightly job with that name', { tags: 'ci/rare' }, async () => {
     const cwd = tempDir();
     await demo(cwd);
     const path = join(cwd, 'daywalk-demo.db');

@@ -17,7 +17,7 @@ async function emulate(args: readonly string[] = [], env: Record<string, string>
   return { ...running, line, service };
 }
 
-test('emulate prints its URL in one line, and serves a whole export', async () => {
+test('emulate prints its URL in one line, and serves a whole export', { tags: 'ci/again' }, async () => {
   const { child, ended, line, service } = await emulate(['--today', TODAY, '--api-key', 'trial-key-1']);
   expect(Object.keys(service)).toEqual(['url', 'apiKey', 'orgId']);
   expect(line).toBe(`${JSON.stringify(service)}\n`);
@@ -78,7 +78,7 @@ test('emulate injects faults from a file', async () => {
   expect(answer.status).toBe(503);
 });
 
-test('emulate on a port in use is a usage error', async () => {
+test('emulate on a port in use is a usage error', { tags: 'ci/rare' }, async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -132,7 +132,7 @@ test('emulate is strict unless it is realistic, and serves the days of a file', 
   });
 });
 
-test('emulate names the line of a file of days that it cannot use', async () => {
+test('emulate names the line of a file of days that it cannot use', { tags: 'ci/rare' }, async () => {
   const file = join(tempDir(), 'days.jsonl');
   writeFileSync(file, '\n{"stream":"users","date":"2026-02-03","rows":[{}]}\n');
   const { code, stderr } = await daywalk(['emulate', '--days', file]);

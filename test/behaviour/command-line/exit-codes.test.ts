@@ -38,7 +38,9 @@ describe('the exit code of a run is', () => {
     expect(requestsOf(rig)).toBe(1);
   });
 
-  test('4 when a unit failed, with the cause, the hint and what to do next', async () => {
+  test('4 when a unit failed, with the cause, the hint and what to do next', {
+    tags: 'ci/again',
+  }, async () => {
     const rules = parseRules([
       { match: { stream: 'tools', day: '2026-02-08' }, action: { type: 'status', status: 500 } },
     ]);
@@ -89,25 +91,29 @@ describe('the exit code of a run is', () => {
   testVariants([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('after %s %i, within five seconds; the next run completes the copy', async (signal, code) => {
-    const rig = await createRig({ latencyMs: 150 });
-    const { child, ended, stderr } = startDaywalk(['run', '--concurrency', '1'], { env: envOf(rig) });
-    await expect.poll(stderr).toContain('"event":"unit-done"');
-    const askedAt = performance.now();
-    child.kill(signal);
-    const result = await ended;
-    expect(performance.now() - askedAt).toBeLessThan(5_000 + BUSY_MACHINE_MS);
-    expect(result).toMatchObject({ code, signal: null });
-    expect(result.stdout).toContain(`stopped by ${signal}; the next run resumes`);
-    expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([code]);
+  ] as const)(
+    'after %s %i, within five seconds; the next run completes the copy',
+    { tags: 'ci/again' },
+    async (signal, code) => {
+      const rig = await createRig({ latencyMs: 150 });
+      const { child, ended, stderr } = startDaywalk(['run', '--concurrency', '1'], { env: envOf(rig) });
+      await expect.poll(stderr).toContain('"event":"unit-done"');
+      const askedAt = performance.now();
+      child.kill(signal);
+      const result = await ended;
+      expect(performance.now() - askedAt).toBeLessThan(5_000 + BUSY_MACHINE_MS);
+      expect(result).toMatchObject({ code, signal: null });
+      expect(result.stdout).toContain(`stopped by ${signal}; the next run resumes`);
+      expect(await rig.column('SELECT exit_code FROM export_runs')).toEqual([code]);
 
-    const partial = await rig.value('SELECT COUNT(*) FROM export_units');
-    const rest = await runOn(rig, ['--streams', 'tokens']);
-    expect(rest.code).toBe(0);
-    expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBeGreaterThan(Number(partial));
-  });
+      const partial = await rig.value('SELECT COUNT(*) FROM export_units');
+      const rest = await runOn(rig, ['--streams', 'tokens']);
+      expect(rest.code).toBe(0);
+      expect(await rig.value('SELECT COUNT(*) FROM export_units')).toBeGreaterThan(Number(partial));
+    },
+  );
 
-  test('that of the signal when the signal comes twice', async () => {
+  test('that of the signal when the signal comes twice', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ latencyMs: 60_000 });
     const { child, ended, stderr } = startDaywalk(['run'], { env: envOf(rig) });
     await expect.poll(stderr).toContain('"event":"run-started"');
@@ -207,7 +213,7 @@ describe('a defect', () => {
     expect(stderr).not.toContain(CANARY);
   });
 
-  test('shows its stack on request, still without the key', async () => {
+  test('shows its stack on request, still without the key', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ latencyMs: 2_000 });
     const env = withKeyFile(rig, { DAYWALK_DEBUG: '1', DAYWALK_LOG: 'pretty' });
     const { code, stderr } = await daywalk(['run'], { env, nodeArgs: sabotage });
@@ -217,7 +223,9 @@ describe('a defect', () => {
   });
 });
 
-test('Z4: no output contains the key, even if the service echoes it in every error', async () => {
+test('Z4: no output contains the key, even if the service echoes it in every error', {
+  tags: 'ci/again',
+}, async () => {
   const echo = { type: 'status', status: 400, detail: 'bad key {{apiKey}} \u001b[31m' };
   const rules = parseRules([
     { match: { stream: 'tools' }, action: echo },

@@ -38,7 +38,7 @@ onEachDatabase((database) => {
       expect((await healthOf(rig, '2026-02-10T08:00:00Z', '--max-age', '4'))[0]).toBe(1);
     });
 
-    test('does not count a run over some streams or over some days', async () => {
+    test('does not count a run over some streams or over some days', { tags: 'ci/rare' }, async () => {
       const rig = await createRig(small, { database });
       await rig.run({ streams: ['activity'] });
       expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([
@@ -77,7 +77,9 @@ onEachDatabase((database) => {
       expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
     });
 
-    test('is 1 when a stream has had no data for four days, even if the export is recent', async () => {
+    test('is 1 when a stream has had no data for four days, even if the export is recent', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig(small, { database });
       const silent = daysFrom(parseDay('2026-02-06'), parseDay('2026-02-09'));
       rig.emulator.setQuirks({ lies: { lateDays: { tools: silent.slice(1) } } });

@@ -42,7 +42,7 @@ describe('all data are stored when the output is lost:', () => {
     ['the log disk is full', `daywalk ${RUN} --log json 2>/dev/full`],
     ['the disk of the result is full', `daywalk ${RUN} >/dev/full 2>/dev/null`],
     ['both are closed', `daywalk ${RUN} >&- 2>&-`],
-  ])('X5: %s', async (_, line) => {
+  ])('X5: %s', { tags: 'ci/rare' }, async (_, line) => {
     const rig = await createRig();
     const { code } = await shell(line, rig);
     expect(code).toBe(0);
@@ -75,7 +75,9 @@ describe('a printed result', () => {
     expect(output).toContain('write the result to standard output');
   });
 
-  test('with --json also reports it for a run, whose data are stored', async ({ skip }) => {
+  test('with --json also reports it for a run, whose data are stored', { tags: 'ci/rare' }, async ({
+    skip,
+  }) => {
     skip(!hasFullDevice, NO_FULL_DEVICE);
     const rig = await createRig();
     const { code, output } = await shell(`daywalk ${RUN} --json >/dev/full`, rig);

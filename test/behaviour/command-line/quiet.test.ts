@@ -18,7 +18,7 @@ testVariants(['run', 'backfill'])(
   },
 );
 
-test('--quiet prints the same as without it when something went wrong', async () => {
+test('--quiet prints the same as without it when something went wrong', { tags: 'ci/rare' }, async () => {
   const rig = await createRig(SMALL);
   const env = envOf(rig, { DAYWALK_API_KEY: 'wrong', DAYWALK_LOG: 'pretty' });
   const loud = await daywalk(['run', ...DAYS], { env });
@@ -33,7 +33,9 @@ test('--quiet prints the same as without it when something went wrong', async ()
   expect(usage).toMatchObject({ code: 2, stderr: expect.stringContaining('2026-99-99') });
 });
 
-test('a quiet run that is stopped says so, also when a second signal ends it', async () => {
+test('a quiet run that is stopped says so, also when a second signal ends it', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await createRig({ ...SMALL, latencyMs: 400 });
   for (const signals of [1, 2]) {
     rig.emulator.resetJournal();

@@ -13,6 +13,7 @@ import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const NOW = '2026-02-10T09:00:00Z';
 const statusOf = (rig: Rig, now = NOW) => readStatus(rig.settings, { clock: systemClock(new Date(now)) });
@@ -176,7 +177,7 @@ describe('daywalk status', () => {
     expect(table.stdout).not.toContain('■');
   });
 
-  test.each([
+  testVariants([
     ['2026-02-11T04:59:59Z', 0],
     ['2026-02-11T05:00:00Z', 0],
     ['2026-02-11T05:00:01Z', 4],

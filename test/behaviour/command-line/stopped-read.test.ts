@@ -13,16 +13,7 @@ const endless = (table: string) => `
 testVariants([
   [
     'metric',
-    [
-      'metric',
-      'published_dau',
-      '--by',
-      'date',
-      '--from',
-      '2026-01-14',
-      '--until',
-      '2026-02-09',
-    ],
+    ['metric', 'published_dau', '--by', 'date', '--from', '2026-01-14', '--until', '2026-02-09'],
     'activity_daily',
     'SIGTERM',
   ],

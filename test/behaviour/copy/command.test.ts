@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fill } from '../../support/copy/large-warehouse.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -61,7 +62,7 @@ describe('daywalk copy', () => {
     }
   });
 
-  test.each(['json', 'pretty'])('shows the password of neither side (%s)', async (log) => {
+  testVariants(['json', 'pretty'])('shows the password of neither side (%s)', async (log) => {
     const from = await source();
     // The name of the user is shown, and here it is the password too.
     const unreachable = `postgres://${PASSWORD}:${PASSWORD}@127.0.0.1:1/d`;

@@ -52,7 +52,7 @@ describe('daywalk dashboard', () => {
     await running.ended;
   });
 
-  it('refuses what it cannot serve, with a remedy', async () => {
+  it('refuses what it cannot serve, with a remedy', { tags: 'ci/rare' }, async () => {
     const { location } = await filledPlace(sqlite);
     const missing = await refused([]);
     expect([missing.code, missing.stderr]).toEqual([
@@ -70,7 +70,7 @@ describe('daywalk dashboard', () => {
     expect([inUse.code, inUse.stderr]).toEqual([2, expect.stringContaining('another port with --listen')]);
   });
 
-  it('needs a token beyond this machine, and never prints it', async () => {
+  it('needs a token beyond this machine, and never prints it', { tags: 'ci/rare' }, async () => {
     const { location } = await filledPlace(sqlite);
     for (const listen of ['0.0.0.0:0', '[::]:0']) {
       const open = await refused(['--listen', listen, '--warehouse', location]);

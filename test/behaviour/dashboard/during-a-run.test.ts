@@ -14,7 +14,7 @@ const PAGES_MAX = 2_000;
 
 // SQLite reads a page without a pause, so in one process nothing can be committed in between.
 onDatabase(postgres, () => {
-  it('every page that is read during a run is of one snapshot', async () => {
+  it('every page that is read during a run is of one snapshot', { tags: 'ci/rare' }, async () => {
     needsSessions(postgres);
     const rig = await createRig({ today: TODAY, users: 10 }, { database: postgres });
     // The warehouse exists before the run, as after an installation.

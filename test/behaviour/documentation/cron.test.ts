@@ -9,7 +9,9 @@ import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const README = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
 
-test('the crontab line of the README finds daywalk and Node with the search path of cron, and prints nothing on success', async () => {
+test('the crontab line of the README finds daywalk and Node with the search path of cron, and prints nothing on success', {
+  tags: 'ci/upkeep',
+}, async () => {
   const [, path = '', line = ''] = /```cron\nPATH=(\S+)\n0 3 \* \* \* (.+)\n```/.exec(README) ?? [];
   const rig = await createRig({ users: 2, reports: 1, today: '2026-01-20' });
   const bin = join(tempDir(), 'bin');

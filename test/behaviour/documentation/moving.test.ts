@@ -44,7 +44,7 @@ async function run(script: string, cwd: string): Promise<{ code: number | null; 
 testVariants([
   ['README.md', '## From SQLite to PostgreSQL'],
   ['docs/moving.md', ''],
-])('the commands of %s work as written', async (page, heading) => {
+])('the commands of %s work as written', { tags: 'ci/upkeep' }, async (page, heading) => {
   const postgres = databases.find(({ name }) => name === 'PostgreSQL');
   if (postgres === undefined) throw new Error('the suite knows no PostgreSQL');
   needsSessions(postgres);

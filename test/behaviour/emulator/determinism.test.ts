@@ -29,7 +29,9 @@ test('answers are the same in every time zone and every release', async () => {
   expect(west.digest).toBe(PINNED);
 });
 
-test('answers do not depend on the order of requests, on concurrency or on what is cached', async () => {
+test('answers do not depend on the order of requests, on concurrency or on what is cached', {
+  tags: 'ci/rare',
+}, async () => {
   const forward = await startForDigest();
   const backward = await startForDigest();
   try {
@@ -55,7 +57,7 @@ test('another seed gives another organization', async () => {
   expect((await users(one)).filter((id) => others.has(id))).toEqual([]);
 });
 
-test('once its numbers are final, a day does not depend on today', async () => {
+test('once its numbers are final, a day does not depend on today', { tags: 'ci/rare' }, async () => {
   const early = await probe({ today: shiftDay(DAY, 1) });
   const late = await probe({ today: shiftDay(DAY, 200) });
   for (const stream of ['tokens', 'tools', 'activity', 'productivity'] as const) {

@@ -3,6 +3,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import { parseDays } from '../../../src/emulator/days.ts';
 import type { Quirks } from '../../../src/emulator/quirks.ts';
 import { pathOf, probe } from '../../support/emulator/probe.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const DAY = '2026-03-10';
 
@@ -124,7 +125,7 @@ describe('users of a given day', () => {
 
   const whole = IDS.map((id) => `${id} 4`);
 
-  test.each<Partial<Quirks>>([
+  testVariants<Partial<Quirks>>([
     {},
     { emptyPageWithMore: true },
     { pageSize: 0 },

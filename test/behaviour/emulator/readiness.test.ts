@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { READINESS_PATH } from '../../../src/contract/paths.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { type Json, pathOf, probe } from '../../support/emulator/probe.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 describe('a walk', () => {
   test.each(['newest', 'oldest', 'shuffled'] as const)(
@@ -108,7 +109,7 @@ describe('reports reach up to today', () => {
   const dayBefore = (today: string) => new Date(Date.parse(today) - 86_400_000).toISOString().slice(0, 10);
   const dayOf = (report: Json) => new Date(report.createdAt).toISOString().slice(0, 10);
 
-  test.each(['2026-01-15', '2026-03-01', '2026-11-20'])(
+  testVariants(['2026-01-15', '2026-03-01', '2026-11-20'])(
     'the newest report is one day old on %s',
     async (today) => {
       for (const reports of [1, 7, 500]) {

@@ -98,7 +98,9 @@ describe('when', () => {
     }
   });
 
-  test('a probability is decided by seed and request, not by the order of requests', async () => {
+  test('a probability is decided by seed and request, not by the order of requests', {
+    tags: 'ci/rare',
+  }, async () => {
     const rules = (seed: number): Rule[] => [
       { id: 'some', when: { probability: 0.3, seed }, action: TEAPOT },
     ];

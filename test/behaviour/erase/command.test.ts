@@ -63,7 +63,9 @@ onEachDatabase((database) => {
     expect(await copy.column('SELECT DISTINCT org_id FROM export_units')).toEqual(['org_stays']);
   });
 
-  test('the warehouse is verified, and no commit is counted as a restatement', async () => {
+  test('the warehouse is verified, and no commit is counted as a restatement', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await archivedRig(SMALL, database);
     await rig.run();
     const { user } = await somebody(rig);
@@ -87,7 +89,7 @@ onEachDatabase((database) => {
   });
 });
 
-test('what is not clear is refused, and nothing is changed', async () => {
+test('what is not clear is refused, and nothing is changed', { tags: 'ci/rare' }, async () => {
   const rig = await archivedRig(SMALL, sqlite);
   await rig.run();
   const { user, email } = await somebody(rig);
@@ -120,7 +122,9 @@ test('what is not clear is refused, and nothing is changed', async () => {
   expect(await rig.value('SELECT count(*) FROM erased')).toBe(0);
 });
 
-test('a program that reads the file ends the erasure with 75, and a repetition completes it', async () => {
+test('a program that reads the file ends the erasure with 75, and a repetition completes it', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await archivedRig(SMALL, sqlite);
   await rig.run();
   const { user, email } = await somebody(rig);
@@ -139,7 +143,9 @@ test('a program that reads the file ends the erasure with 75, and a repetition c
 });
 
 onEachDatabase((database) => {
-  test('an erasure that was interrupted before a run is completed after it, also in an archive that is not named', async () => {
+  test('an erasure that was interrupted before a run is completed after it, also in an archive that is not named', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await archivedRig(SMALL, database);
     await rig.run({ now: parseDay('2026-01-29') });
     const { user, email } = await somebody(rig);
@@ -159,7 +165,9 @@ onEachDatabase((database) => {
     expect(JSON.parse(text)).toMatchObject({ interrupted: true });
   });
 
-  test('an interrupted erasure that is repeated returns its certificate, also without the archive being named', async () => {
+  test('an interrupted erasure that is repeated returns its certificate, also without the archive being named', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await archivedRig(SMALL, database);
     await rig.run();
     const { user, email } = await somebody(rig);
@@ -171,7 +179,7 @@ onEachDatabase((database) => {
     expect(await placesOf([user, email], { place: rig.place, archive: rig.folder, spool: '' })).toEqual([]);
   });
 
-  test('records in quarantine that become equal are one record afterwards', async () => {
+  test('records in quarantine that become equal are one record afterwards', { tags: 'ci/rare' }, async () => {
     const rig = await archivedRig(SMALL, database);
     await rig.run();
     const { user, email } = await somebody(rig);
@@ -194,7 +202,9 @@ onEachDatabase((database) => {
     expect(await placesOf([user, email], { place: rig.place, archive: rig.folder, spool: '' })).toEqual([]);
   });
 
-  test('an archive that two warehouses share brings nobody back through a copy', async () => {
+  test('an archive that two warehouses share brings nobody back through a copy', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await archivedRig(SMALL, database);
     await rig.run();
     const { user, email } = await somebody(rig);

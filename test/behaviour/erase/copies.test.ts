@@ -105,7 +105,7 @@ onEachDatabase((database) => {
       expect(await placesOf([user], searchedIn(older))).not.toEqual([]);
     });
 
-    test('knows whom each side has erased, also under different keys', async () => {
+    test('knows whom each side has erased, also under different keys', { tags: 'ci/rare' }, async () => {
       const { rig, user, email, copy } = await exported(database);
       const target = await database.migrated();
       expect((await copy(rig.path, target.location)).exitCode).toBe(0);
@@ -156,7 +156,7 @@ onEachDatabase((database) => {
       );
     });
 
-    test('is refused while an erasure is interrupted on either side', async () => {
+    test('is refused while an erasure is interrupted on either side', { tags: 'ci/rare' }, async () => {
       const { rig, copy } = await exported(database);
       const target = await database.migrated();
       await copy(rig.path, target.location);

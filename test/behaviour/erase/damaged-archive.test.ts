@@ -35,7 +35,9 @@ onEachDatabase((database) => {
     return { rig, path, before, expectUnchanged, ...(await somebody(rig)) };
   };
 
-  test('an erasure ends before it changes anything if archived rows cannot be read, or removes them', async () => {
+  test('an erasure ends before it changes anything if archived rows cannot be read, or removes them', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, path, before, expectUnchanged, user, email } = await exported();
     const { answers } = await contentsOf(path);
     const users = answers.flatMap((answer) =>
@@ -106,7 +108,9 @@ onEachDatabase((database) => {
     await expectUnchanged();
   });
 
-  test('an erasure goes on while a run of another organization writes the archive', async () => {
+  test('an erasure goes on while a run of another organization writes the archive', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, path, user, email } = await exported();
     const running = await opened(path);
     await keep(running, { orgId: 'org_other', text: `{"of":"${user}, who is somebody else there"}` });

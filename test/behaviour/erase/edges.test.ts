@@ -35,7 +35,9 @@ function receive(spool: string, event: object): void {
 
 onEachDatabase((database) => {
   describe('an erasure', () => {
-    test('between the reading of the list and the storing of events keeps the person out', async () => {
+    test('between the reading of the list and the storing of events keeps the person out', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, spool, found, user, email } = await exported(database);
       receive(spool, { hook_event_name: 'Notification', message: `ask ${user} or ${email}` });
       const settings = { ...rig.settings, spool };
@@ -94,7 +96,7 @@ onEachDatabase((database) => {
       expect(await rig.value('SELECT count(*) FROM erased WHERE certificate IS NULL')).toBe(0);
     });
 
-    test('warns before it replaces an address that others have too', async () => {
+    test('warns before it replaces an address that others have too', { tags: 'ci/rare' }, async () => {
       const { rig, user, email } = await exported(database);
       await rig.place.execute('UPDATE user_daily SET user_email = ?', email);
       const others = await rig.value('SELECT count(DISTINCT user_id) - 1 FROM user_daily');
@@ -110,7 +112,9 @@ onEachDatabase((database) => {
       }
     });
 
-    test('reaches received addresses that a spool has kept, also if the warehouse has hashes', async () => {
+    test('reaches received addresses that a spool has kept, also if the warehouse has hashes', {
+      tags: 'ci/rare',
+    }, async () => {
       const emails = { mode: 'hash', salt: 'a long enough salt for the tests' } as const;
       const rig = await archivedRig({ today, users: 6, reports: 2 }, database, { emails });
       await rig.run();
@@ -134,7 +138,7 @@ onEachDatabase((database) => {
       expect(text.match(/erased-/g)).toHaveLength(3);
     });
 
-    test('that was interrupted is in the status, without the person', async () => {
+    test('that was interrupted is in the status, without the person', { tags: 'ci/rare' }, async () => {
       const { rig, user } = await exported(database);
       const orgId = (await rig.value<string>('SELECT min(org_id) FROM export_units')) ?? '';
       const plan = { at: '2026-01-29T05:00:00.000Z', subjects: [{ kind: 'user', value: user }] };
@@ -150,7 +154,9 @@ onEachDatabase((database) => {
       expect(json + (await status())).not.toContain(user);
     });
 
-    test('names the places to which the warehouse was published, wherever it is', async () => {
+    test('names the places to which the warehouse was published, wherever it is', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, user } = await exported(database);
       const directory = join(tempDir(), 'lake');
       await publish(
@@ -162,7 +168,7 @@ onEachDatabase((database) => {
       expect(certificate.published).toEqual([directory]);
     });
 
-    test('replaces the person in a file of budgets too', async () => {
+    test('replaces the person in a file of budgets too', { tags: 'ci/rare' }, async () => {
       const { rig, user, found } = await exported(database);
       await eraseFrom(rig, { user });
       const folder = tempDir();

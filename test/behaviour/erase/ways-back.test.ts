@@ -63,7 +63,9 @@ function people(rig: ArchivedRig, lines: readonly string[]) {
 
 onEachDatabase((database) => {
   describe('an erased person does not come back', () => {
-    test('with a new address for the same ID, also where the address stands alone', async () => {
+    test('with a new address for the same ID, also where the address stands alone', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, user, email, found, erase } = await erasable(database);
       await erase();
       const service = await rewritingService(rig.emulator.url);
@@ -108,7 +110,7 @@ onEachDatabase((database) => {
       ).toEqual(quarantine);
     });
 
-    test('in a file of people: the team stays, the name does not', async () => {
+    test('in a file of people: the team stays, the name does not', { tags: 'ci/rare' }, async () => {
       const { rig, user, email, found, erase } = await erasable(database);
       const lines = [
         'user_id,user_email,name,team,manager_email',
@@ -129,7 +131,9 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT DISTINCT manager_email FROM people')).toEqual([null]);
     });
 
-    test('in a file of people that names a new address beside the ID, and alone as that of a manager', async () => {
+    test('in a file of people that names a new address beside the ID, and alone as that of a manager', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, user, found, erase } = await erasable(database);
       await erase();
       const other = await rig.value<string>('SELECT max(user_id) FROM user_daily WHERE user_id <> ?', user);
@@ -147,7 +151,9 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('with hook events, before the erasure or after it, and none is stored twice', async () => {
+    test('with hook events, before the erasure or after it, and none is stored twice', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, spool, user, email, found, erase } = await erasable(database);
       const settings = { ...rig.settings, spool };
       const event = {
@@ -180,6 +186,7 @@ onEachDatabase((database) => {
     ];
     testVariants([{ mode: 'keep' }, ...policies] as const)(
       'from files that a drain has left, which name an address that was never stored: $mode',
+      { tags: 'ci/rare' },
       async (emails) => {
         const rig = await archivedRig(SMALL, database, { emails });
         await rig.run();
@@ -200,7 +207,7 @@ onEachDatabase((database) => {
       },
     );
 
-    testVariants(policies)('with emails that are not kept: $mode', async (emails) => {
+    testVariants(policies)('with emails that are not kept: $mode', { tags: 'ci/rare' }, async (emails) => {
       const rig = await archivedRig(SMALL, database, { emails });
       rig.emulator.setQuirks({ unknownFields: true });
       await rig.run();

@@ -85,7 +85,9 @@ onEachDatabase((database) => {
       expect(limitsAsked(rig)).toEqual(['100', '50', '20', '5', undefined]);
     });
 
-    test('resumes with smaller pages if the service no longer accepts larger ones', async () => {
+    test('resumes with smaller pages if the service no longer accepts larger ones', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ reports: 130 }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness', page: 2 }, action: { type: 'status', status: 500 } },
@@ -226,7 +228,9 @@ onEachDatabase((database) => {
   });
 
   describe('what a walk over new reports misses', () => {
-    test('is found within a week, when every report is read again, and deleted in the next night', async () => {
+    test('is found within a week, when every report is read again, and deleted in the next night', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 20 } }, { database });
       await rig.run(readiness);
       const all = [...(await expectedReports(rig.emulator)).keys()];

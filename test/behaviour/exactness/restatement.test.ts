@@ -59,7 +59,7 @@ onEachDatabase((database) => {
       });
     }
 
-    test('and becomes empty leaves only the record of its former sums', async () => {
+    test('and becomes empty leaves only the record of its former sums', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig(small, { database });
       const rows = await rig.value<number>(
         "SELECT rows FROM export_units WHERE stream = 'users' AND date = ?",
@@ -77,7 +77,7 @@ onEachDatabase((database) => {
       expect(users?.after.rows).toBe(0);
     });
 
-    test('and returns later is filled again', async () => {
+    test('and returns later is filled again', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig(small, { database });
       const digest = await rig.digest();
       rig.emulator.revise({ kind: 'empty', day: yesterday });
@@ -102,7 +102,7 @@ onEachDatabase((database) => {
       expect(await restatements(rig)).toEqual([]);
     });
 
-    test('long after it settled is found only with --force', async () => {
+    test('long after it settled is found only with --force', { tags: 'ci/rare' }, async () => {
       // Users enough that the trailing counts of unsettled days stay.
       const rig = await createRig({ today, reports: 5 }, { database });
       await rig.run();
@@ -164,7 +164,9 @@ onEachDatabase((database) => {
   });
 
   describe('recent numbers that change from day to day', () => {
-    test('are pulled until they have settled, and end equal to the service', async () => {
+    test('are pulled until they have settled, and end equal to the service', {
+      tags: 'ci/again',
+    }, async () => {
       const rig = await createRig({ ...small, quirks: { provisionalDays: 2 } }, { database });
       for (let nights = 0; nights <= 4; nights += 1) {
         const now = shiftDay(today, nights);

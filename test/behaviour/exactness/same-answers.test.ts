@@ -57,7 +57,9 @@ const rounded = (rows: readonly Found[]) =>
   );
 
 onDatabase(postgres, () => {
-  test('returns the rows of SQLite for every view and every example query', async () => {
+  test('returns the rows of SQLite for every view and every example query', {
+    tags: 'ci/again',
+  }, async () => {
     const [lite, server] = await filledPair();
     for (const { name, columns } of allViews) {
       const keys = Object.entries(columns).filter(([, { kind }]) => kind === 'key' || kind === 'day');

@@ -11,7 +11,9 @@ const large = (database: typeof sqlite): Promise<Rig> =>
   createRig({ users: USERS, steady: true, reports: 0, today }, { database });
 
 onDatabase(sqlite, () => {
-  test('a run that wrote much updates the table statistics, so that the key serves queries for one person', async () => {
+  test('a run that wrote much updates the table statistics, so that the key serves queries for one person', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await large(sqlite);
     await rig.run();
     const plan = await rig.sql<{ detail: string }>(

@@ -146,7 +146,9 @@ onEachDatabase((database) => {
       );
     });
 
-    test('F5: is not assumed if the service has data of the newest day, or sends an impossible time', async () => {
+    test('F5: is not assumed if the service has data of the newest day, or sends an impossible time', {
+      tags: 'ci/rare',
+    }, async () => {
       const date = new Date(`${TODAY}T00:00:00Z`);
       date.setUTCDate(date.getUTCDate() - 20);
       for (const serverDate of [date.toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT']) {
@@ -165,6 +167,7 @@ describe('C2: the time zone', () => {
   // Fourteen hours ahead, eleven behind, and one with a clock change within the requested days.
   testVariants(['Pacific/Kiritimati', 'Pacific/Niue', 'America/Sao_Paulo'])(
     'C2: %s requests the same days',
+    { tags: 'ci/again' },
     async (zone) => {
       const rig = await smallRig(sqlite);
       const args = ['run', '--until', UNTIL, '--range-days', '1'];

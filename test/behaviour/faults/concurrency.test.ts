@@ -16,7 +16,9 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const RUN = ['run', '--until', UNTIL, '--range-days', '1'];
 
 onDatabase(sqlite, () => {
-  test('K1: a second run on one file exits with 75 at once, and a waiting one finds everything done', async () => {
+  test('K1: a second run on one file exits with 75 at once, and a waiting one finds everything done', {
+    tags: 'ci/again',
+  }, async () => {
     const rig = await smallRig(sqlite, { latencyMs: 2_000 });
     const first = startDaywalk([...RUN, '--concurrency', '1'], { env: envOf(rig) });
     await expect.poll(first.stderr, { interval: 10 }).toContain('"event":"planned"');

@@ -7,7 +7,9 @@ import { rigOver, TODAY } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
-  test('O4: two organizations share one warehouse, and neither changes the other', async () => {
+  test('O4: two organizations share one warehouse, and neither changes the other', {
+    tags: 'ci/again',
+  }, async () => {
     const first = await smallRig(database);
     const emulator = await startEmulator({ realistic: true, today: TODAY, users: 30, reports: 6, seed: 2 });
     try {

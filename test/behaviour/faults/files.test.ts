@@ -79,7 +79,7 @@ onDatabase(sqlite, () => {
       await expectUndisturbed(rig);
     });
 
-    test('F1: is refused also when the link is made during a run', async () => {
+    test('F1: is refused also when the link is made during a run', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(sqlite);
       const other = join(dirname(rig.path), 'b.db');
       const seconds: Promise<{ code: number | null }>[] = [];
@@ -105,7 +105,7 @@ onDatabase(sqlite, () => {
       expect(stderr).toContain(`the file ${rig.path}-wal has 2 names`);
     });
 
-    test('F1: is locked once if one name is a symbolic link', async () => {
+    test('F1: is locked once if one name is a symbolic link', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(sqlite);
       await walk(rig, { streams: ['tokens'] });
       const link = join(tempDir(), 'link.db');
@@ -126,7 +126,7 @@ onDatabase(sqlite, () => {
   });
 
   describe('F1: a warehouse that disappears during a run', () => {
-    test('F1: when it is removed, the run exits with 6', async () => {
+    test('F1: when it is removed, the run exits with 6', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(sqlite);
       const { code, stdout, stderr } = await disturbed(rig, () => rmSync(rig.path));
       expect(code, stderr).toBe(6);
@@ -174,7 +174,9 @@ onDatabase(sqlite, () => {
       await expectUndisturbed(there);
     });
 
-    test('F1: when another file replaces it, the run exits with 6 and does not change the other file', async () => {
+    test('F1: when another file replaces it, the run exits with 6 and does not change the other file', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await smallRig(sqlite);
       await walk(rig, { streams: ['tokens'] });
       const backup = join(dirname(rig.path), 'backup.db');
@@ -192,7 +194,9 @@ onDatabase(sqlite, () => {
       await expectUndisturbed(rig);
     });
 
-    test('F1: when only its log is removed, the run exits with 6, and all committed units are in the file', async () => {
+    test('F1: when only its log is removed, the run exits with 6, and all committed units are in the file', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await smallRig(sqlite);
       const { code, stderr } = await disturbed(rig, () => rmSync(`${rig.path}-wal`));
       expect(code, stderr).toBe(6);

@@ -75,7 +75,7 @@ onEachDatabase((database) => {
       await expectUndisturbed(rig);
     });
 
-    test('with a wait of years ends the run; the next run continues', async () => {
+    test('with a wait of years ends the run; the next run continues', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(database, {
         rules: [status(429, { when: { after: 8 } }, { retryAfter: 1e9 })],
       });
@@ -146,6 +146,7 @@ onEachDatabase((database) => {
   describe('a 2xx status other than 200 is never treated as a full answer', () => {
     testVariants(casesFor(database, [202, 203, 206, 226] as const))(
       'L6: %i with some well-formed rows',
+      { tags: 'ci/rare' },
       async (status) => {
         const rig = await smallRig(database);
         const digest = await stored(rig);
@@ -161,7 +162,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test('L6: from the first request on', async () => {
+    test('L6: from the first request on', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(database, { quirks: { lies: { partial: { status: 206 } } } });
       const { report } = await walk(rig);
       expect(report).toMatchObject({ exitCode: 4, unitsDone: 0 });
@@ -194,16 +195,20 @@ onEachDatabase((database) => {
   testVariants([
     ['oversized headers', { type: 'oversized-headers' }],
     ['a malformed status line', { type: 'malformed-status-line' }],
-  ] as const)('H9: %s are retried, then fail the unit and change nothing', async (_, action) => {
-    const rig = await smallRig(database);
-    const digest = await stored(rig);
-    rig.emulator.setRules([{ id: 'fault', match: { stream: 'activity', day: UNTIL }, action }]);
-    const { report } = await walk(rig, { force: true, settings: { attempts: 3 } });
-    expect(firings(rig, 'fault')).toBe(3);
-    expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1, unitsLeftOut: 0 });
-    expect(await rig.digest()).toBe(digest);
-    expect((await statesOf(rig, 'activity'))[UNTIL]).toBe('failed');
-    expect(answered(rig, 200)).toBeGreaterThan(12);
-    await expectRecovery(rig);
-  });
+  ] as const)(
+    'H9: %s are retried, then fail the unit and change nothing',
+    { tags: 'ci/rare' },
+    async (_, action) => {
+      const rig = await smallRig(database);
+      const digest = await stored(rig);
+      rig.emulator.setRules([{ id: 'fault', match: { stream: 'activity', day: UNTIL }, action }]);
+      const { report } = await walk(rig, { force: true, settings: { attempts: 3 } });
+      expect(firings(rig, 'fault')).toBe(3);
+      expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1, unitsLeftOut: 0 });
+      expect(await rig.digest()).toBe(digest);
+      expect((await statesOf(rig, 'activity'))[UNTIL]).toBe('failed');
+      expect(answered(rig, 200)).toBeGreaterThan(12);
+      await expectRecovery(rig);
+    },
+  );
 });

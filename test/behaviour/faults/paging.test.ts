@@ -40,7 +40,7 @@ onEachDatabase((database) => {
         ['G2: has_more with a cursor that is null', 'null'],
         ['G2: has_more with a cursor that is empty', 'empty'],
       ]),
-    )('%s', async (_, mode) => {
+    )('%s', { tags: 'ci/rare' }, async (_, mode) => {
       const rig = await smallRig(database, { quirks: PAGES });
       await walk(rig);
       const digest = await rig.digest();
@@ -85,7 +85,7 @@ onEachDatabase((database) => {
         ],
         ['L3: the second page is the first and the last', { samePage: { says: 'ends' } }, 'repeated-page', 2],
       ]),
-    )('%s', async (_, lies, reason, pages) => {
+    )('%s', { tags: 'ci/rare' }, async (_, lies, reason, pages) => {
       const rig = await smallRig(database, { quirks: PAGES });
       await walk(rig);
       const digest = await rig.digest();
@@ -151,6 +151,7 @@ onEachDatabase((database) => {
 
   testVariants(casesFor(database, ['add-users', 'vanish-users'] as const))(
     'G5: %s between two pages: the next pull makes the day equal to the service',
+    { tags: 'ci/again' },
     async (kind) => {
       const rig = await smallRig(database, { quirks: PAGES });
       rig.emulator.setRules([

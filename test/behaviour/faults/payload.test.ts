@@ -212,7 +212,9 @@ onEachDatabase((database) => {
     await expectRecoveryByForce(rig);
   });
 
-  test('P9: yesterday, when not available yet, is awaited without zeros and pulled again', async () => {
+  test('P9: yesterday, when not available yet, is awaited without zeros and pulled again', {
+    tags: 'ci/again',
+  }, async () => {
     const last = UNTIL;
     const rig = await smallRig(database, { today: shiftDay(last, 1), quirks: { lateBatch: true } });
     const now = shiftDay(last, 1);
@@ -230,7 +232,9 @@ onEachDatabase((database) => {
     expect(await rig.value('SELECT COUNT(*) FROM restatements')).toBe(0);
   });
 
-  test('P10: a restated past day replaces the stored content, and the change is recorded', async () => {
+  test('P10: a restated past day replaces the stored content, and the change is recorded', {
+    tags: 'ci/again',
+  }, async () => {
     const rig = await smallRig(database, { today: shiftDay(UNTIL, 1) });
     const request = { now: shiftDay(UNTIL, 1), settings: { rangeDays: 1 } };
     await rig.run(request);
@@ -255,23 +259,27 @@ onEachDatabase((database) => {
     ['a model', 'vanish-models'],
     ['a language', 'vanish-languages'],
     ['the whole day', 'empty'],
-  ] as const)('P11: %s that disappears before the next pull leaves no ghost rows', async (_, kind) => {
-    const rig = await smallRig(database);
-    await walk(rig);
-    const before = await rig.digest();
-    rig.emulator.revise({ kind, day: DAY });
-    const { report } = await walk(rig, { force: true });
-    // What is too much to be believed at once is doubted first.
-    const isDoubted = kind === 'empty';
-    expect(report).toMatchObject({ exitCode: isDoubted ? 5 : 0, unitsDoubted: isDoubted ? 5 : 0 });
-    if (isDoubted) expect((await walk(rig, { force: true, acceptLoss: true })).report.exitCode).toBe(0);
-    expect(await rig.digest()).not.toBe(before);
-    // A warehouse that never saw what is gone.
-    const fresh = await smallRig(database);
-    fresh.emulator.revise({ kind, day: DAY });
-    await walk(fresh);
-    expect(await rig.digest()).toBe(await fresh.digest());
-  });
+  ] as const)(
+    'P11: %s that disappears before the next pull leaves no ghost rows',
+    { tags: 'ci/again' },
+    async (_, kind) => {
+      const rig = await smallRig(database);
+      await walk(rig);
+      const before = await rig.digest();
+      rig.emulator.revise({ kind, day: DAY });
+      const { report } = await walk(rig, { force: true });
+      // What is too much to be believed at once is doubted first.
+      const isDoubted = kind === 'empty';
+      expect(report).toMatchObject({ exitCode: isDoubted ? 5 : 0, unitsDoubted: isDoubted ? 5 : 0 });
+      if (isDoubted) expect((await walk(rig, { force: true, acceptLoss: true })).report.exitCode).toBe(0);
+      expect(await rig.digest()).not.toBe(before);
+      // A warehouse that never saw what is gone.
+      const fresh = await smallRig(database);
+      fresh.emulator.revise({ kind, day: DAY });
+      await walk(fresh);
+      expect(await rig.digest()).toBe(await fresh.digest());
+    },
+  );
 });
 
 /** What was stored from patched answers is settled: only force asks for it again. */

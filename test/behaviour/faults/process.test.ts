@@ -45,9 +45,9 @@ onEachDatabase((database) => {
     },
   );
 
-  test('X3: SIGTERM ends a run in the same way when it is the first process of a container', async ({
-    skip,
-  }) => {
+  test('X3: SIGTERM ends a run in the same way when it is the first process of a container', {
+    tags: 'ci/rare',
+  }, async ({ skip }) => {
     skip(
       spawnSync('unshare', ['--pid', '--fork', 'true']).status !== 0,
       'this user may not make a namespace of processes',

@@ -69,7 +69,7 @@ onDatabase(sqlite, () => {
   describeVariants(IRREGULAR)('F2: %s in the spool', (kind, put) => {
     // A file is judged before its name is: one kind under every name, and every kind under one.
     const names = ['events.jsonl', SEALED, 'other'];
-    test.each(IS_LONG || kind === IRREGULAR[0]?.[0] ? names : names.slice(0, 1))(
+    testVariants(IS_LONG || kind === IRREGULAR[0]?.[0] ? names : names.slice(0, 1))(
       'F2: %s is skipped with a warning and left unchanged; events beside it are stored',
       async (name) => {
         const rig = await smallRig(sqlite);
@@ -125,6 +125,7 @@ onDatabase(sqlite, () => {
 
   testVariants(['SIGTERM', 'SIGINT'] as const)(
     'F2: %s ends a run within five seconds while a Node thread waits for a file that never answers',
+    { tags: 'ci/rare' },
     async (signal) => {
       const rig = await smallRig(sqlite);
       const fifo = join(tempDir(), 'fifo');

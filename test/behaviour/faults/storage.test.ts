@@ -72,7 +72,7 @@ onDatabase(sqlite, () => {
     testVariants([
       ['a file', 0o444, 0o755],
       ['a folder', 0o444, 0o555],
-    ])('S8: %s without write permission', async (_, fileMode, folderMode) => {
+    ])('S8: %s without write permission', { tags: 'ci/rare' }, async (_, fileMode, folderMode) => {
       const rig = await smallRig(sqlite);
       await walk(rig);
       const digest = await rig.digest();
@@ -88,7 +88,7 @@ onDatabase(sqlite, () => {
       expect(await rig.digest()).toBe(digest);
     });
 
-    test('S8: a folder in the place of the file', async () => {
+    test('S8: a folder in the place of the file', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(sqlite);
       const path = join(tempDir(), 'w.db');
       mkdirSync(path);

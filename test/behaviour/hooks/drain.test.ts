@@ -190,7 +190,7 @@ describe('a drain', () => {
     expect(stderr).toContain(spool);
   });
 
-  test('continues although no process reads its output', () => {
+  test('continues although no process reads its output', { tags: 'ci/rare' }, () => {
     const { warehouse, spool } = place();
     fill(spool, EVENTS);
     const call = [
@@ -209,7 +209,7 @@ describe('a drain', () => {
 });
 
 describe('simultaneous drains', () => {
-  test('store every event once', async () => {
+  test('store every event once', { tags: 'ci/rare' }, async () => {
     const { warehouse, spool } = place();
     (await openTemporary(warehouse)).path;
     for (let file = 0; file < 4; file += 1) {

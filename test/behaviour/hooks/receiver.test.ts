@@ -169,7 +169,7 @@ describe('for any input, the receiver exits with 0 and reports in one line what 
     expect(stderr).toMatch(/^daywalk hook: not stored: E[A-Z]+: .*\n$/);
   });
 
-  test('a full disk', () => {
+  test('a full disk', { tags: 'ci/rare' }, () => {
     const { args, spool } = inFolder();
     mkdirSync(spool);
     // A limit on the size of files simulates a full disk. The record before the limit is whole, the one across it is torn.
@@ -246,7 +246,7 @@ describe('the receiver', () => {
     expect(call('status').stderr).toContain('ERR_MODULE_NOT_FOUND');
   });
 
-  test('takes less than twice the start of Node: 40 ms more where Node takes 40', () => {
+  test('takes less than twice the start of Node: 40 ms more where Node takes 40', { tags: 'ci/rare' }, () => {
     const { args } = inFolder();
     const time = (argv: string[]) => {
       const startedAt = performance.now();

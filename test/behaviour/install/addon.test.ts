@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const ADDON = `prebuilds/${process.platform}-${process.arch}.node`;
@@ -29,7 +30,7 @@ function installation(breakIt: (folder: string) => void) {
 }
 
 describe('a broken installation of better-sqlite3 is reported with a remedy and exit code 2', () => {
-  test.each([
+  testVariants([
     ['compiled part missing', (driver: string) => rmSync(join(driver, ADDON))],
     [
       'compiled part of another platform',

@@ -9,7 +9,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 onEachDatabase((database) => {
   describe('the calendar of a stream', () => {
-    test('names every state of its days, a hole in the middle included', async () => {
+    test('names every state of its days, a hole in the middle included', { tags: 'ci/again' }, async () => {
       const rig = await everyState(database);
       const warehouse = await open(rig.place);
       const figure = await reading(warehouse, (reader) => coverage(reader, { stream: 'activity' }));
@@ -34,7 +34,7 @@ onEachDatabase((database) => {
       expect(rowsOf(users).find(([, , state]) => state === 'quarantined')?.[0]).toBe('2026-01-16');
     });
 
-    test('tells the error of a day that failed to managers only', async () => {
+    test('tells the error of a day that failed to managers only', { tags: 'ci/rare' }, async () => {
       const rig = await everyState(database);
       const warehouse = await open(rig.place);
       const errorsFor = (audience: 'managers' | 'team') =>

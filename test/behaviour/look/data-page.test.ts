@@ -3,6 +3,7 @@ import type { Audience } from '../../../src/look/audience.ts';
 import { data } from '../../../src/look/pages/data.ts';
 import { BAD_VALUE, DAYS, everyState } from '../../support/look/every-state.ts';
 import { figureOf, figuresOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -61,7 +62,7 @@ onEachDatabase((database) => {
       expect(rows('runs')).toHaveLength(5);
     });
 
-    test.each<Audience>(['team', 'public'])(
+    testVariants<Audience>(['public', 'team'])(
       'shows the %s no error, place, sample, or number of a day',
       async (audience) => {
         const rig = await everyState(database);
@@ -97,7 +98,9 @@ describe('the page Data', () => {
     expect(phraseText(page.sentence)).toMatch(/^1 day is stored in all five streams and settled\./);
   });
 
-  test('lists the newest of many restatements, and says how many more there are', async () => {
+  test('lists the newest of many restatements, and says how many more there are', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await everyState(sqlite);
     await rig.place.execute(`
       INSERT INTO restatements (org_id, stream, date, detected_at, "before", "after")

@@ -36,7 +36,7 @@ function isLoop(detail: string): boolean {
 }
 
 describe('on SQLite, while the rollup of users is stale,', () => {
-  it('no question by team scans the teams for each row', async () => {
+  it('no question by team scans the teams for each row', { tags: 'ci/rare' }, async () => {
     const { warehouse, world } = await withoutRollups();
     let asked = 0;
     for (const { name } of allMetrics) {

@@ -134,7 +134,9 @@ test('a dry run writes no file', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('jobs that write the same file at the same time leave the whole text of one of them', async () => {
+test('jobs that write the same file at the same time leave the whole text of one of them', {
+  tags: 'ci/rare',
+}, async () => {
   const { rig, folder, file, run } = await rigged();
   expect((await run()).code).toBe(0);
   chmodSync(file, 0o600);
@@ -146,7 +148,9 @@ test('jobs that write the same file at the same time leave the whole text of one
   expect(readdirSync(folder)).toEqual(['daywalk.prom']);
 });
 
-test('of three organizations, one with a refused key and one whose service is down, each has its own exit code', async () => {
+test('of three organizations, one with a refused key and one whose service is down, each has its own exit code', {
+  tags: 'ci/rare',
+}, async () => {
   const southKey = `${CANARY_KEY}-south`;
   const [north, south] = [await createRig(SMALL), await createRig({ ...SMALL, seed: 2, apiKey: southKey })];
   const folder = tempDir();

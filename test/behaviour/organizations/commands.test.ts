@@ -18,7 +18,7 @@ async function jsonOf(rig: OrganizationsRig, args: string, env: Readonly<Record<
 }
 
 onEachDatabase((database) => {
-  it('status names what was never exported, and health fails until it is', async () => {
+  it('status names what was never exported, and health fails until it is', { tags: 'ci/rare' }, async () => {
     const rig = await createOrganizationsRig(['first', 'late'], database);
     expect((await rig.run('--organization first')).organizations.map(({ name }) => name)).toEqual(['first']);
     const status = await jsonOf(rig, 'status');
@@ -35,7 +35,9 @@ onEachDatabase((database) => {
     expect((await jsonOf(rig, 'status')).neverExported).toEqual([]);
   });
 
-  it('health is about the organization that waits longest, and only about those in the file', async () => {
+  it('health is about the organization that waits longest, and only about those in the file', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     await rig.run();
     for (const emulator of rig.emulators) emulator.setToday(parseDay('2026-01-26'));
@@ -48,7 +50,9 @@ onEachDatabase((database) => {
     expect((await rig.daywalk('status --max-age 26', TWO_DAYS_LATER)).code).toBe(0);
   });
 
-  it('verify compares each organization with its own service, and goes on after a refused key', async () => {
+  it('verify compares each organization with its own service, and goes on after a refused key', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     await rig.run();
     const good = await jsonOf(rig, 'verify --against-api 3');
@@ -72,7 +76,7 @@ onEachDatabase((database) => {
     expect(alone.units * 2).toBe(good.units);
   });
 
-  it('quarantine accept --organization leaves the records of the others', async () => {
+  it('quarantine accept --organization leaves the records of the others', { tags: 'ci/rare' }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     const operations = [{ op: 'set' as const, path: '/data/0/tool_calls', value: 'many' }];
     const match = { stream: 'users' as const, day: parseDay('2026-01-15') };

@@ -28,7 +28,9 @@ onEachDatabase((database) => {
     expect(await rig.stored()).toEqual(before);
   });
 
-  it('cannot notice keys that were swapped from the beginning; other names correct it without another export', async () => {
+  it('cannot notice keys that were swapped from the beginning; other names correct it without another export', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     const names = rig.entries.map(({ name }) => name).toReversed();
     rig.list(rig.entries.map((entry, index) => ({ ...entry, name: names[index] ?? '' })));
@@ -43,7 +45,7 @@ onEachDatabase((database) => {
     expect([code, ...organizations.map(({ report }) => report?.rowsWritten)]).toEqual([0, 0, 0]);
   });
 
-  it('asks whose key it is even if only readiness is requested', async () => {
+  it('asks whose key it is even if only readiness is requested', { tags: 'ci/rare' }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     await rig.run();
     const before = await rig.stored();
@@ -62,7 +64,9 @@ onEachDatabase((database) => {
     expect(await rig.place.query('SELECT name FROM organizations')).toEqual([{ name: 'a' }]);
   });
 
-  it('accepts a new name for an organization whose old name is no longer in the file', async () => {
+  it('accepts a new name for an organization whose old name is no longer in the file', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     await rig.run();
     const [first, second] = rig.entries;

@@ -38,7 +38,10 @@ async function digestOf(rig: OrganizationsRig): Promise<string> {
 }
 
 onEachDatabase((database) => {
-  it('resumes in the second organization after a kill there', async () => {
+  it('resumes in the second organization after a kill there', {
+    tags: 'ci/rare',
+    timeout: 120_000,
+  }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     rig.emulators[1]?.setLatency(15);
     const killed = start(rig);
@@ -56,10 +59,13 @@ onEachDatabase((database) => {
     );
     expect((await undisturbed.run()).code).toBe(0);
     expect(await digestOf(rig)).toBe(await digestOf(undisturbed));
-  }, 120_000);
+  });
 });
 
-test('after SIGTERM the other organizations are not started, and the report says so', async () => {
+test('after SIGTERM the other organizations are not started, and the report says so', {
+  tags: 'ci/rare',
+  timeout: 60_000,
+}, async () => {
   const rig = await createOrganizationsRig(['a', 'b'], sqlite);
   rig.emulators[0]?.setLatency(20);
   const running = start(rig);
@@ -72,7 +78,7 @@ test('after SIGTERM the other organizations are not started, and the report says
     { name: 'b', exitCode: 143, report: null, error: { message: 'stopped by SIGTERM' } },
   ]);
   expect(rig.emulators[1]?.journal().requests).toBe(0);
-}, 60_000);
+});
 
 onDatabase(postgres, () => {
   it('is shared by two workers, who agree on every name', async () => {

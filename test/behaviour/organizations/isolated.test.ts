@@ -55,7 +55,9 @@ test('a key that is written where its file belongs is shown nowhere', async () =
   }
 });
 
-test('a warehouse that can no longer be written is the end for the others too, without a request', async () => {
+test('a warehouse that can no longer be written is the end for the others too, without a request', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await createOrganizationsRig(['first', 'second', 'third'], sqlite);
   await rig.run();
   const before = rig.emulators.map((emulator) => emulator.journal().requests);

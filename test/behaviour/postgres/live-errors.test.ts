@@ -74,7 +74,9 @@ onDatabase(postgres, () => {
       await lock.release();
     });
 
-    it('F4: costs a run only the units in progress: same content, and no wait for its own locks', async () => {
+    it('F4: costs a run only the units in progress: same content, and no wait for its own locks', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const rig = await createRig({}, { database: postgres });
       await (await open(rig.place)).close();

@@ -9,7 +9,9 @@ import { needsSessions, onDatabase } from '../../support/warehouse/each-database
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 onDatabase(postgres, () => {
-  it('a first sync with statistics, a night and a forced backfill need no lock that waits for readers', async () => {
+  it('a first sync with statistics, a night and a forced backfill need no lock that waits for readers', {
+    tags: 'ci/rare',
+  }, async () => {
     needsSessions(postgres);
     const rig = await createRig({ users: 90, steady: true, reports: 3 }, { database: postgres });
     const reader = new pg.Client({ connectionString: rig.path });

@@ -81,7 +81,9 @@ async function heldLocks(place: Place & { readonly application: string }): Promi
 
 onDatabase(postgres, () => {
   describe('workers on one warehouse', () => {
-    it('K5: share the units of the plan: none is pulled twice, and all are stored', async () => {
+    it('K5: share the units of the plan: none is pulled twice, and all are stored', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const emulator = await service(20);
       const place = namedPlace();

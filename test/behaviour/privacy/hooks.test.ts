@@ -7,6 +7,7 @@ import { receive, storedEvents } from '../../support/hooks/receive-and-drain.ts'
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 
 const EMAIL = 'Ada.Lovelace@example.com';
 const HASH = createHmac('sha256', 'pepper').update(EMAIL.toLowerCase()).digest('hex');
@@ -125,7 +126,7 @@ describe('emails in hook events', () => {
     });
   });
 
-  test.each(['\\n', '\\"'])('are found in a text of 7 MB that consists of %s', async (unit) => {
+  testVariants(['\\n', '\\"'])('are found in a text of 7 MB that consists of %s', async (unit) => {
     const { warehouse, spool } = place();
     put(spool, `{"message":"${EMAIL} ${unit.repeat(3_500_000)} ${EMAIL}"}`);
     expect((await drain(warehouse, {}, '--emails', 'drop')).code).toBe(0);

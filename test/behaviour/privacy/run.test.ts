@@ -47,7 +47,7 @@ onEachDatabase((database) => {
       );
     });
 
-    test('includes no email anywhere if emails are dropped', async () => {
+    test('includes no email anywhere if emails are dropped', { tags: 'ci/again' }, async () => {
       const rig = await createRig({ today, rules: RULES }, { database });
       const { report } = await rig.run({ settings: { emails: { mode: 'drop' } } });
       expect(report.quarantined).toBeGreaterThan(0);
@@ -85,7 +85,9 @@ onEachDatabase((database) => {
       expect((await rig.run(hashed('pepper'))).report.exitCode).toBe(0);
     });
 
-    test('is hashed again with another salt on request, with one hash per person afterwards', async () => {
+    test('is hashed again with another salt on request, with one hash per person afterwards', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ today, reports: 0 }, { database });
       await rig.run({ settings: { emails: { mode: 'hash', salt: 'pepper' } } });
       const env = envOf(rig, { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: 'paprika' });

@@ -194,7 +194,9 @@ describe('a copy that cannot be written', () => {
     expect(readdirSync(dirname(copy)).toSorted()).toEqual(['.bi.db.lock', 'bi.db']);
   });
 
-  test('during another publish ends with exit code 75; leftovers of a killed publish are removed', async () => {
+  test('during another publish ends with exit code 75; leftovers of a killed publish are removed', {
+    tags: 'ci/rare',
+  }, async () => {
     const { path } = await filled();
     const copy = tempFile('bi.db');
     const hidden = join(dirname(copy), '.bi.db');

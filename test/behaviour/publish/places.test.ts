@@ -28,7 +28,9 @@ async function filled(rows = 1) {
 }
 
 describe('the folder of a lake', () => {
-  test('is created with its parents; an empty folder and the root of a new disk are accepted', async () => {
+  test('is created with its parents; an empty folder and the root of a new disk are accepted', {
+    tags: 'ci/rare',
+  }, async () => {
     const { path } = await filled();
     const fresh = tempDir();
     mkdirSync(join(fresh, 'lost+found'));
@@ -110,7 +112,9 @@ describe('the folder of a lake', () => {
 });
 
 describe('a disk', () => {
-  test('that is full ends a publish with exit code 6 and the path; existing files stay whole, and the next publish continues', async () => {
+  test('that is full ends a publish with exit code 6 and the path; existing files stay whole, and the next publish continues', {
+    tags: 'ci/again',
+  }, async () => {
     const warehouse = await filled();
     const { lake } = await lakeOf(warehouse.path);
     const before = await rowsIn(lake, tables.tokensDailyByModel);

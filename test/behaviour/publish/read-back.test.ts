@@ -75,7 +75,7 @@ const shownIn = (table: AnyTable) =>
   );
 
 describe('a lake, read by DuckDB', () => {
-  test('has every table with every row, in matching types', async () => {
+  test('has every table with every row, in matching types', { tags: 'ci/again' }, async () => {
     const rig = await fullRig();
     const { lake, parquet } = await lakeOf(rig.path);
     const warehouse = await openTemporary(rig.path);
@@ -150,7 +150,9 @@ describe('a lake, read by DuckDB', () => {
     expect(String(plan[0]?.[1]), 'files of other months are not opened').toMatch(/Scanning Files: 1\/2/);
   });
 
-  test('has one file per table, organization and month, and of readiness and the ledger one per organization', async () => {
+  test('has one file per table, organization and month, and of readiness and the ledger one per organization', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await fullRig();
     const { lake } = await lakeOf(rig.path);
     const [orgId] = await rig.column('SELECT DISTINCT org_id FROM export_units');

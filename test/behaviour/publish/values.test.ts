@@ -84,7 +84,7 @@ describe('values', () => {
     expect(counts?.map(Number)).toEqual([...optional.map(() => 0), 50]);
   });
 
-  test('of many row groups are found by any filter, with any repetition', async () => {
+  test('of many row groups are found by any filter, with any repetition', { tags: 'ci/rare' }, async () => {
     const ids = ['\uE000', '\u{1F600}', 'a', 'Z', 'é'];
     const rows = Array.from({ length: 13_000 }, (_, n): Values => {
       const id = `${ids[n % ids.length]} ${n % 2 === 0 ? n : `${n}`.padStart(40, '0')}`;
@@ -104,7 +104,9 @@ describe('values', () => {
     expect(groups[0]?.map(Number)).toEqual([10_000, 2]);
   });
 
-  test('in repeated runs of any length, with gaps, are read back unchanged', async () => {
+  test('in repeated runs of any length, with gaps, are read back unchanged', {
+    tags: 'ci/rare',
+  }, async () => {
     const runs = Array.from({ length: 160 }, (_, run) => Array.from({ length: run + 1 }, () => run)).flat();
     const rows = runs.map((run, n): Values => {
       const sparse = run % 3 === 0 ? null : (run % 2) * 0.5;
@@ -117,7 +119,9 @@ describe('values', () => {
     expect(await digestIn(lake, tokensDailyByModel)).toBe(digests.tables['tokens_daily_by_model']);
   });
 
-  test('in lists of any length are read back unchanged, also with more values than rows', async () => {
+  test('in lists of any length are read back unchanged, also with more values than rows', {
+    tags: 'ci/rare',
+  }, async () => {
     const users = Array.from({ length: 1_200 }, (_, n) => `u ${String(n).padStart(4, '0')}`);
     const languagesOf = (n: number) =>
       Array.from({ length: n % 41 }, (_, l) => `language ${String((l + n) % 60).padStart(2, '0')}`);

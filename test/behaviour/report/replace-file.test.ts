@@ -9,7 +9,10 @@ import { tempDir } from '../../support/suite/temp-dir.ts';
 
 const KILLS = 5;
 
-test('a kill while a report is written leaves a whole file', { timeout: 120_000 }, async () => {
+test('a kill while a report is written leaves a whole file', {
+  tags: 'ci/rare',
+  timeout: 120_000,
+}, async () => {
   const path = join(tempDir(), 'report.html');
   const source = `
     import { replaceFile } from './src/core/files.ts';

@@ -122,7 +122,9 @@ describe('a service that refuses everything for a while from time to time', () =
 });
 
 describe('a service whose limit changes', () => {
-  it('gets fewer requests when it allows fewer, and more when it allows more', async () => {
+  it('gets fewer requests when it allows fewer, and more when it allows more', {
+    tags: 'ci/rare',
+  }, async () => {
     const quirk = (ms: number) => ({ requestsPerMinute: ms < 60_000 ? 600 : 120, burst: 5 });
     const less = await drive({ quirk, fromMs: 80_000, forMs: 200_000 });
     expect(less.perMinuteLate).toBeGreaterThanOrEqual(120 * 0.9);

@@ -35,7 +35,10 @@ function expectClose(
 }
 
 describeVariants([4, 250])('the forecast for %i users', (users) => {
-  test('is within 15 % of the requests of the next run, once one run has finished', async () => {
+  test('is within 15 % of the requests of the next run, once one run has finished', {
+    tags: 'ci/rare',
+    timeout: 120_000,
+  }, async () => {
     const rig = await createRig({ users, reports: 120, today: '2026-03-05' });
     const first = await forecastAndRun(rig, { now: parseDay('2026-02-25') });
     expect(first.forecast.isEstimate).toBe(true);
@@ -53,5 +56,5 @@ describeVariants([4, 250])('the forecast for %i users', (users) => {
     const byDay = { settings: { rangeDays: 1 } };
     expectClose(await forecastAndRun(rig, { now, ...february, ...byDay, force: true }), 'day by day');
     expectClose(await forecastAndRun(rig, { now: parseDay('2026-03-05') }), 'after four days');
-  }, 120_000);
+  });
 });

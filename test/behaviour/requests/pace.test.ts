@@ -12,7 +12,9 @@ describe('the pace of a run', () => {
     expect(rig.emulator.journal().inFlightMax).toBeLessThanOrEqual(3);
   });
 
-  test('falls when the service allows fewer simultaneous requests, and the copy stays exact', async () => {
+  test('falls when the service allows fewer simultaneous requests, and the copy stays exact', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createRig({
       latencyMs: 20,
       quirks: { rateLimit: { inFlight: 3, retryAfter: 'absent' } },
@@ -40,7 +42,7 @@ describe('the pace of a run', () => {
     });
   }
 
-  test('ends the run resumably when Retry-After is years away', async () => {
+  test('ends the run resumably when Retry-After is years away', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({
       rules: [
         {

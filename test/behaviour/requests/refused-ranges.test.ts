@@ -11,6 +11,7 @@ const STREAMS = 5;
 
 testVariants([[1], [7]])(
   'a service that allows %i days per request refuses only a few requests',
+  { tags: 'ci/rare' },
   async (maxRangeDays) => {
     const rig = await createRig({ today, users: 2, quirks: { maxRangeDays } });
     const { report } = await rig.run({ streams: ['tokens', 'tools', 'activity', 'productivity', 'users'] });

@@ -29,7 +29,9 @@ function printCount(what: string, requests: number, bound: number): void {
 
 onEachDatabase((database) => {
   describe('a run with a request budget', () => {
-    test('never exceeds it, ends with exit code 4, and later runs complete the copy', async () => {
+    test('never exceeds it, ends with exit code 4, and later runs complete the copy', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await smallRig(database, {
         rules: [
           { id: 'fault', when: { probability: 0.2, seed: 3 }, action: { type: 'status', status: 500 } },
@@ -57,7 +59,9 @@ onEachDatabase((database) => {
       await expectUndisturbed(rig);
     });
 
-    test('spends it on unsettled days before it compares settled ones, and then ends with 0', async () => {
+    test('spends it on unsettled days before it compares settled ones, and then ends with 0', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await settledRig({ users: 15, reports: 0 }, { database });
       const tomorrow = shiftDay(rig.today, 1);
       rig.emulator.setToday(tomorrow);
@@ -99,6 +103,7 @@ onEachDatabase((database) => {
     ];
     testVariants(cases)(
       '(8 + concurrency) × attempts, when it failed during the run: %s',
+      { tags: 'ci/rare' },
       async (_, action) => {
         for (const [concurrency, rangeDays] of [
           [1, 31],

@@ -86,7 +86,9 @@ onEachDatabase((database) => {
     expect(await rig.column('SELECT DISTINCT org_id FROM export_units')).toEqual([rig.emulator.orgId]);
   });
 
-  test('a run that adds an organization to a warehouse says so, and the next one does not', async () => {
+  test('a run that adds an organization to a warehouse says so, and the next one does not', {
+    tags: 'ci/again',
+  }, async () => {
     const rig = await createRig({}, { database });
     const { report } = await rig.run({ from });
     expect(report.organizationsBefore).toBeUndefined();

@@ -48,7 +48,9 @@ onEachDatabase((database) => {
       });
     }
 
-    test('a key revoked during a run keeps what was committed, and a run with a valid key completes the copy', async () => {
+    test('a key revoked during a run keeps what was committed, and a run with a valid key completes the copy', {
+      tags: 'ci/again',
+    }, async () => {
       const rig = await createRig({ today, rules: [status(401, {}, { after: 30 })] }, { database });
       const first = await rig.run({ settings: { rangeDays: 1 } });
       expect(first.report.exitCode).toBe(3);
@@ -78,7 +80,9 @@ onEachDatabase((database) => {
   });
 
   describe('a unit that fails does not keep the others from being exported', () => {
-    test('a day refused with 400 is recorded with its requestId, and the next run resumes', async () => {
+    test('a day refused with 400 is recorded with its requestId, and the next run resumes', {
+      tags: 'ci/again',
+    }, async () => {
       const rig = await createRig({ today, rules: [status(400, { stream: 'tools', day })] }, { database });
       const { report } = await rig.run({ settings: { rangeDays: 1 } });
       expect(firings(rig, 'fault')).toBe(1);
@@ -115,7 +119,7 @@ onEachDatabase((database) => {
       expect(report.unitsDone).toBe(DAYS * 4 + 1);
     });
 
-    test('a service that is down ends the run within bounded requests', async () => {
+    test('a service that is down ends the run within bounded requests', { tags: 'ci/again' }, async () => {
       const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(503, {})]);
       const before = requestsOf(rig).length;
@@ -168,7 +172,9 @@ onEachDatabase((database) => {
   });
 
   describe('answers are checked', () => {
-    test('an answer about another organization ends the run with exit code 5 before it is written', async () => {
+    test('an answer about another organization ends the run with exit code 5 before it is written', {
+      tags: 'ci/again',
+    }, async () => {
       const rig = await exportedRig({ today, users: 10 }, { database });
       const digest = await rig.digest();
       rig.emulator.setRules([
@@ -184,7 +190,9 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT DISTINCT org_id FROM export_units')).toEqual([rig.emulator.orgId]);
     });
 
-    test('a row of another day is quarantined, the rest of the unit loads, and a later pull repairs the unit', async () => {
+    test('a row of another day is quarantined, the rest of the unit loads, and a later pull repairs the unit', {
+      tags: 'ci/again',
+    }, async () => {
       const rig = await createRig({ today }, { database });
       const operations = [{ op: 'set' as const, path: '/data/0/date', value: '2026-02-21' }];
       rig.emulator.setRules([
@@ -205,7 +213,9 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('a number that cannot be stored is quarantined with all its digits, in the smallest part', async () => {
+    test('a number that cannot be stored is quarantined with all its digits, in the smallest part', {
+      tags: 'ci/again',
+    }, async () => {
       const rig = await createRig({ today }, { database });
       const operations = [
         { op: 'raw' as const, path: '/data/0/by_tool/0/invocations', text: '9007199254740993' },

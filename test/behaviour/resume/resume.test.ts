@@ -52,7 +52,9 @@ async function expectWholeUnits(rig: Rig): Promise<void> {
 
 onEachDatabase((database) => {
   describe('an interrupted run', () => {
-    test('that is killed repeatedly ends with the content of an undisturbed run', async () => {
+    test('that is killed repeatedly ends with the content of an undisturbed run', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ users: 60, latencyMs: 3 }, { database });
       let killed = 0;
       for (let round = 0; round < KILLS; round += 1) {

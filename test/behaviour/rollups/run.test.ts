@@ -13,7 +13,9 @@ onEachDatabase((database) => {
     expect(await storedRollups(rig.place)).toEqual(expected);
   });
 
-  it('status counts the days that the rollups lack, until the next run adds them', async () => {
+  it('status counts the days that the rollups lack, until the next run adds them', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await exportedRig({ users: 5, reports: 0 }, { database });
     const clock = systemClock(new Date('2026-02-10T09:00:00Z'));
     const lacking = async () => (await readStatus(rig.settings, { clock })).organizations[0]?.staleRollupDays;

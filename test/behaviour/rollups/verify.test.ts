@@ -45,7 +45,9 @@ const EDITS: Readonly<Record<string, { sql: string; finds: RegExp }>> = {
 };
 
 onEachDatabase((database) => {
-  it('verify finds every edit of a rollup, and a forced refresh repairs it', async () => {
+  it('verify finds every edit of a rollup, and a forced refresh repairs it', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await exportedRig({ users: 12, reports: 0 }, { database });
     expect(describeFindings((await verify(rig)).findings)).toEqual([]);
     const warehouse = await open(rig.place);
@@ -66,7 +68,9 @@ onEachDatabase((database) => {
     expect(describeFindings((await verify(rig)).findings)).toEqual([]);
   });
 
-  it('verify reports a rollup that lags behind the ledger as an oddity, and an edited fact only as such', async () => {
+  it('verify reports a rollup that lags behind the ledger as an oddity, and an edited fact only as such', {
+    tags: 'ci/again',
+  }, async () => {
     const rig = await exportedRig({ users: 12, reports: 0 }, { database });
     await rig.place.execute("UPDATE user_daily SET mcp_calls = mcp_calls + 1 WHERE date = '2026-02-03'");
     const edited = describeFindings((await verify(rig)).findings);

@@ -12,7 +12,7 @@ const TELL_PEAK = [
   "data:text/javascript,process.on('exit', () => console.error('peak', process.resourceUsage().maxRSS))",
 ];
 
-test('Z2: a gzip bomb of 1 GB fails only its own unit, in bounded memory', async () => {
+test('Z2: a gzip bomb of 1 GB fails only its own unit, in bounded memory', { tags: 'ci/rare' }, async () => {
   const rules = [
     {
       id: 'bomb',

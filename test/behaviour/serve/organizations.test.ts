@@ -17,7 +17,7 @@ function valuesOf(text: string, metric: string): Record<string, number> {
 }
 
 describe('a service of several organizations', () => {
-  it('has the metrics of each, also of one whose key is refused', async () => {
+  it('has the metrics of each, also of one whose key is refused', { tags: 'ci/rare' }, async () => {
     const rig = await createOrganizationsRig(['refused', 'fine'], sqlite);
     rig.writeKey('0.key', 'sk-revoked-000');
     const service = await startService({
@@ -39,7 +39,9 @@ describe('a service of several organizations', () => {
     await service.ended;
   });
 
-  it('uses a new key and exports a new organization in the next round, without a restart', async () => {
+  it('uses a new key and exports a new organization in the next round, without a restart', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['rotated', 'fine', 'new'], sqlite);
     rig.list(rig.entries.slice(0, 2));
     rig.writeKey('0.key', 'sk-revoked-000');

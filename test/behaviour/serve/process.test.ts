@@ -59,7 +59,9 @@ describe('daywalk serve', () => {
     }
   });
 
-  it('is not ready as soon as it is asked to stop in a run, ends within 5 seconds, and the restart resumes', async () => {
+  it('is not ready as soon as it is asked to stop in a run, ends within 5 seconds, and the restart resumes', {
+    tags: 'ci/again',
+  }, async () => {
     const rig = await createRig(SLOW);
     const service = await startService(envOf(rig));
     await service.logged('unit-done');
@@ -83,7 +85,7 @@ describe('daywalk serve', () => {
     ['the last', { today, users: 5 }, 'run-ended', 2],
   ])(
     'ends soon after SIGTERM although %s ping is never answered',
-    ALSO_WHEN_BUSY,
+    { ...ALSO_WHEN_BUSY, tags: 'ci/rare' },
     async (_, size, event, pings) => {
       const rig = await createRig(size);
       const { url, received } = await receiver(ANSWERS.hangs);
@@ -98,7 +100,7 @@ describe('daywalk serve', () => {
     },
   );
 
-  it('refuses what it cannot serve, with a remedy', async () => {
+  it('refuses what it cannot serve, with a remedy', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ today });
     const env = envOf(rig);
     const taken = createServer().listen(0, '127.0.0.1');
@@ -142,7 +144,7 @@ describe('daywalk serve', () => {
 });
 
 onEachDatabase((database) => {
-  it('killed in runs, ends with the content of an undisturbed export', async () => {
+  it('killed in runs, ends with the content of an undisturbed export', { tags: 'ci/again' }, async () => {
     const rig = await createRig(SLOW, { database });
     for (let kill = 1; kill <= 3; kill += 1) {
       const service = await startService(envOf(rig));

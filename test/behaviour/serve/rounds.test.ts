@@ -40,7 +40,7 @@ describe('the rounds of the service', () => {
     expect(codes).toEqual([0, 0, 0, 0]);
   });
 
-  it('go on after a defect, and after settings that cannot be read', async () => {
+  it('go on after a defect, and after settings that cannot be read', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ today, users: 5, reports: 2 });
     let rounds = 0;
     const broken: RoundListener = {
@@ -84,7 +84,7 @@ describe('the rounds of the service', () => {
     expect(codes).toEqual([3, 0]);
   });
 
-  it('wait for the run of another program, and say so once', async () => {
+  it('wait for the run of another program, and say so once', { tags: 'ci/rare' }, async () => {
     const rig = await exportedRig({ today, users: 5, reports: 2 });
     const clock = new FakeClock({ now: '2026-01-17T02:00:00Z' });
     const other = await openWarehouse(rig.path, { clock, create: false });

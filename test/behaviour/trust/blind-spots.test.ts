@@ -83,7 +83,7 @@ test('a restated weekly count of a day without activity is stored', async () => 
   expect(await value(warehouse, sql)).toBe(2);
 });
 
-test('an older day whose tokens moved to another model is stored', async () => {
+test('an older day whose tokens moved to another model is stored', { tags: 'ci/rare' }, async () => {
   const { warehouse, nights } = await filled({}, { watchDays: 7 });
   await nights(6, (row, { path }) => {
     if (!path.includes('/tokens') || row['date'] !== '2026-01-22') return row;
@@ -95,7 +95,9 @@ test('an older day whose tokens moved to another model is stored', async () => {
   expect(await value(warehouse, sql)).toBe('another-model');
 });
 
-test('removed days are found even if their whole comparison range is empty', async () => {
+test('removed days are found even if their whole comparison range is empty', {
+  tags: 'ci/rare',
+}, async () => {
   const { warehouse, nights } = await filled({}, { rangeDays: 2 });
   const gone = ['2026-01-20', '2026-01-21', '2026-01-22', '2026-01-23'];
   await nights(7, (row) => (gone.includes(String(row['date'])) ? null : row));
@@ -104,7 +106,9 @@ test('removed days are found even if their whole comparison range is empty', asy
   ).toBe(0);
 });
 
-test('a record that belongs to no day does not hide other days of its range', async () => {
+test('a record that belongs to no day does not hide other days of its range', {
+  tags: 'ci/rare',
+}, async () => {
   const spoil: Edit = (row, { path }) =>
     path.includes('/tools') && row['date'] === '2026-02-01' ? { ...row, tool_calls: 'many' } : row;
   const { warehouse, nights } = await filled({}, {}, spoil);
@@ -113,7 +117,9 @@ test('a record that belongs to no day does not hide other days of its range', as
   expect(await value(warehouse, toolCalls('2026-01-28'))).toBe(77);
 });
 
-test('a request that always fails does not block the comparison of other ranges', async () => {
+test('a request that always fails does not block the comparison of other ranges', {
+  tags: 'ci/rare',
+}, async () => {
   const { warehouse, nights } = await filled({}, { watchDays: 7 });
   const restate = setTools('2026-01-15', 88);
   await nights(9, (row, asked) =>
@@ -133,7 +139,9 @@ test('a difference that once changed no row is followed up again after two weeks
   expect(await value(warehouse, toolCalls('2026-01-28'))).toBe(99);
 });
 
-test('a user who disappeared and is no longer counted as active is no loss when the day is reopened', async () => {
+test('a user who disappeared and is no longer counted as active is no loss when the day is reopened', {
+  tags: 'ci/rare',
+}, async () => {
   const { warehouse, nights } = await filled();
   const [{ user_id: leaver } = {}] = await warehouse.place.query<{ user_id: string }>(
     "SELECT user_id FROM user_daily WHERE date = '2026-01-28' ORDER BY user_id LIMIT 1",

@@ -24,6 +24,7 @@ onEachDatabase((database) => {
   describe('L5: an answer without stored rows', () => {
     testVariants(LOSSES)(
       '%s: is doubted, the stored rows stay, and every run exits with 5',
+      { tags: 'ci/rare' },
       async (_, lies, stream) => {
         const rig = await afterNights(database, ['2026-02-18', '2026-02-20'], { users: 40 });
         const before = await rig.digest();
@@ -48,7 +49,9 @@ onEachDatabase((database) => {
       },
     );
 
-    test('is accepted after 60 hours and three nights with the same loss, with a restatement', async () => {
+    test('is accepted after 60 hours and three nights with the same loss, with a restatement', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
       lie(rig, { lateDays: [YOUNG] });
       const ran = await nights(rig, '2026-02-20', '2026-02-23');
@@ -63,7 +66,7 @@ onEachDatabase((database) => {
   });
 
   describe('L5: a readiness list without stored reports', () => {
-    test('is doubted: no report is deleted, and new ones are stored', async () => {
+    test('is doubted: no report is deleted, and new ones are stored', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(database, ['2026-02-20', '2026-02-20'], { reports: 25 });
       const before = await rig.value<number>('SELECT count(*) FROM readiness_reports');
       expect(before).toBeGreaterThan(0);
@@ -78,7 +81,9 @@ onEachDatabase((database) => {
       expect(report?.unitsDoubted).toBe(1);
     });
 
-    test('is doubted until accepted, even if as many other reports replace them', async () => {
+    test('is doubted until accepted, even if as many other reports replace them', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await nightsOf(database, { reports: 12 });
       await rig.run({ now: NIGHT });
       const stored = await rig.column('SELECT report_id FROM readiness_reports ORDER BY 1');
@@ -144,7 +149,7 @@ describe('on SQLite', () => {
       expect(await rig.column('SELECT user_id FROM user_daily ORDER BY 1')).toEqual(users);
     });
 
-    test('--accept-loss accepts only what was doubted before', async () => {
+    test('--accept-loss accepts only what was doubted before', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20'], { users: 40 });
       lie(rig, { lateDays: { users: [YOUNG] } });
       const first = await rig.run({ now: NIGHT, acceptLoss: true });
@@ -156,7 +161,9 @@ describe('on SQLite', () => {
       expect(await unitOf(rig, 'tools', YOUNG)).toMatchObject({ state: 'doubted' });
     });
 
-    test('found first by a clock that was ahead is still accepted three nights later', async () => {
+    test('found first by a clock that was ahead is still accepted three nights later', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       lie(rig, { lateDays: [YOUNG] });
       const clock = systemClock(new Date('2027-02-20T03:00:00Z'));

@@ -53,7 +53,9 @@ async function refusalsOf(rig: Rig) {
 
 onEachDatabase((database) => {
   describe('a key whose answers are about other users', () => {
-    test('stores nothing, is named by status since its first night, and ends when the known organization answers', async () => {
+    test('stores nothing, is named by status since its first night, and ends when the known organization answers', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(database, STORED, USERS);
       const before = await contentOf(rig);
       const other = await otherService(rig);
@@ -71,7 +73,9 @@ onEachDatabase((database) => {
       expect(await refusalsOf(rig)).toEqual([]);
     });
 
-    test('is stored after --accept-organization, which accepts only what an earlier run refused', async () => {
+    test('is stored after --accept-organization, which accepts only what an earlier run refused', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(database, STORED, USERS);
       const before = await contentOf(rig);
       const other = { ...(await otherService(rig)), acceptOrganization: true };
@@ -116,7 +120,9 @@ onEachDatabase((database) => {
     });
   });
 
-  test('a new key for a second organization is refused until it is named, and one for the first is not', async () => {
+  test('a new key for a second organization is refused until it is named, and one for the first is not', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(database, STORED, USERS);
     const before = await contentOf(rig);
     const { settings } = await otherService(rig, { orgId: 'org_other', apiKey: `${CANARY_KEY}-2` });
@@ -136,7 +142,9 @@ onEachDatabase((database) => {
     expect((await rig.run(second)).report.exitCode).toBe(0);
   });
 
-  test('erased people are known by their pseudonyms, whatever the policy for emails', async () => {
+  test('erased people are known by their pseudonyms, whatever the policy for emails', {
+    tags: 'ci/rare',
+  }, async () => {
     for (const emails of [{ mode: 'drop' }, { mode: 'hash', salt: 'a salt of the test' }] as const) {
       const rig = await afterNights(database, ['2026-02-18', '2026-02-20'], { users: 4 });
       const policy = { emails: { mode: 'keep' } } as const;
@@ -147,7 +155,9 @@ onEachDatabase((database) => {
     }
   });
 
-  test('an entry of the organizations file is refused if its key has answered for another organization', async () => {
+  test('an entry of the organizations file is refused if its key has answered for another organization', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     await rig.run();
     const [first, second] = rig.entries;

@@ -11,6 +11,7 @@ import { changeRows } from '../../../src/port/steps.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -52,7 +53,7 @@ async function quarantineOf(rig: Rig, stream: string) {
 
 onEachDatabase((database) => {
   describe('an answer with impossible values', () => {
-    test.each(IMPOSSIBLE)('%s: its keys are named, their stored rows stay', async (column, stream) => {
+    testVariants(IMPOSSIBLE)('%s: its keys are named, their stored rows stay', async (column, stream) => {
       const [table, name] = column.split('.');
       const figure = `SELECT ${name} FROM ${table}`;
       const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 8 });
@@ -95,7 +96,9 @@ onEachDatabase((database) => {
       expect(await rig.value(`SELECT COUNT(*) FROM user_daily WHERE date = '${day}'`)).toBe(active);
     });
 
-    test('settles after seven UTC days of the same answer, and stays named', async () => {
+    test('settles after seven UTC days of the same answer, and stays named', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 8 });
       lie(rig, { impossible: { column: 'tokens_daily.billable_tokens', days: [YOUNG] } });
       const first = await nights(rig, '2026-02-20', '2026-02-22');
@@ -126,7 +129,9 @@ onEachDatabase((database) => {
       expect(await unitOf(rig, 'tokens', YOUNG)).toMatchObject({ state: 'loaded', confirmed: 'data' });
     });
 
-    test('of a settled day changes nothing, and is quarantined after three nights', async () => {
+    test('of a settled day changes nothing, and is quarantined after three nights', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(database, [FIRST, '2026-02-22'], { users: 8 });
       const figure = 'SELECT autonomy_ratio_p50 FROM tools_daily';
       const before = await figures(rig, figure);
@@ -138,8 +143,9 @@ onEachDatabase((database) => {
       expect(await quarantineOf(rig, 'tools')).toHaveLength(1);
     });
 
-    test.each(['numerator', 'denominator'])(
+    testVariants(['numerator', 'denominator'])(
       'the %s of a criterion: the stored criteria of a report stay',
+      { tags: 'ci/rare' },
       async (name) => {
         const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 3, reports: 4 });
         const criteria = () =>
@@ -161,7 +167,7 @@ onEachDatabase((database) => {
   });
 
   describe('an answer that contradicts itself', () => {
-    test.each([
+    testVariants([
       ['users', 'SELECT tool_calls FROM user_daily'],
       ['tokens', 'SELECT billable_tokens FROM tokens_daily'],
     ] as const)('%s: the walk is repeated once, then the stored rows stay', async (stream, figure) => {
@@ -188,7 +194,7 @@ const HONEST: readonly Partial<Quirks>[] = [
 ];
 
 describe('on SQLite', () => {
-  test.each(HONEST)('an honest service is never held: %j', async (quirks) => {
+  testVariants(HONEST)('an honest service is never held: %j', { tags: 'ci/rare' }, async (quirks) => {
     const rig = await createRig({ today: NIGHT, users: 25, reports: 5, quirks }, { database: sqlite });
     for (const night of ['2026-02-17', '2026-02-18']) {
       expect((await rig.run({ now: parseDay(night) })).report.exitCode).toBe(0);
@@ -201,7 +207,9 @@ describe('on SQLite', () => {
     expect(counts).toMatchObject({ impossible: 0, broken: 0 });
   });
 
-  test('rows that an earlier version stored stay, verify names them, and the next answer decides', async () => {
+  test('rows that an earlier version stored stay, verify names them, and the next answer decides', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, [FIRST, '2026-02-19'], { users: 8 });
     lie(rig, { impossible: { column: 'tokens_daily.billable_tokens', days: [YOUNG] } });
     await storeAsBefore(rig);

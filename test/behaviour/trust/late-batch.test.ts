@@ -11,7 +11,9 @@ const LATE = daysFrom(parseDay('2026-02-08'), parseDay('2026-02-12'));
 
 onEachDatabase((database) => {
   describe('L2: a nightly batch that is late', () => {
-    test('in all streams: the empty days settle, are noticed when they fill, and are stored after three nights', async () => {
+    test('in all streams: the empty days settle, are noticed when they fill, and are stored after three nights', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await nightsOf(database);
       lie(rig, { lateDays: LATE });
       await nights(rig, '2026-02-08', '2026-02-13');
@@ -55,7 +57,9 @@ onEachDatabase((database) => {
   });
 
   describe('L2: a settled day that is restated', () => {
-    test('within 31 days is stored after three nights, and two wrong nights change nothing', async () => {
+    test('within 31 days is stored after three nights, and two wrong nights change nothing', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
@@ -118,7 +122,7 @@ describe('on SQLite', () => {
       expect(await rig.digest()).toBe(before);
     });
 
-    test('and restated back in the next night is not changed', async () => {
+    test('and restated back in the next night is not changed', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       lie(rig, { zeroDays: [parseDay('2026-02-10')] });
       await rig.run({ now: parseDay('2026-02-21') });

@@ -5,6 +5,7 @@ import { createStyle } from '../../../src/cli/output/terminal.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { requestsOf } from '../../support/rig/journal.ts';
 import { contextOf, type Ran, type Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { nightsOf } from '../../support/trust/run-nights.ts';
 import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -77,7 +78,7 @@ onEachDatabase((database) => {
       expect(await statusOf(rig, 12)).toMatchObject({ missing: [], highest: null });
     });
 
-    test('stay if they come back', async () => {
+    test('stay if they come back', { tags: 'ci/rare' }, async () => {
       const { rig, ids } = await twelveReports(database);
       for (const day of [11, 13, 15]) {
         hide(rig, 6);
@@ -94,7 +95,7 @@ onEachDatabase((database) => {
       expect((await statusOf(rig, 16)).missing).toEqual([]);
     });
 
-    test('cost the repeated pass and no other request', async () => {
+    test('cost the repeated pass and no other request', { tags: 'ci/rare' }, async () => {
       const { rig, ids } = await twelveReports(database);
       const asked = async (day: number) => {
         const before = requestsOf(rig).filter(({ path }) => path.startsWith('/api/organization/')).length;
@@ -109,7 +110,7 @@ onEachDatabase((database) => {
       expect(after).toBe(quiet);
     });
 
-    test('are deleted although the second pass is killed on its way', async () => {
+    test('are deleted although the second pass is killed on its way', { tags: 'ci/rare' }, async () => {
       const { rig, ids } = await twelveReports(database);
       rig.emulator.setQuirks({ readinessLimitCap: 4 });
       lose(rig, ids.slice(0, 3));
@@ -141,7 +142,7 @@ onEachDatabase((database) => {
   });
 
   describe('L5: most stored reports are missing in the list', () => {
-    test.each([
+    testVariants([
       ['seven of twelve', 7],
       ['all of twelve', 12],
     ])('%s: every run exits with 5 until they were missed for three days', async (_, count) => {

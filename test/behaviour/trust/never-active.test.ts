@@ -31,7 +31,9 @@ async function statusOf(rig: Rig, now: UtcDay) {
 
 onEachDatabase((database) => {
   describe('L2: an organization in which no activity was ever seen', () => {
-    test('settles no day, says so with exit code 0, and settles them by pulls after its first activity', async () => {
+    test('settles no day, says so with exit code 0, and settles them by pulls after its first activity', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await nightsOf(database, { users: 6 });
       lie(rig, { lateDays: HISTORY });
       expect((await rig.run({ now: NIGHT })).report).toMatchObject({
@@ -59,7 +61,7 @@ onEachDatabase((database) => {
       expect(open).toBe(0);
     });
 
-    test('settles no empty day by a pull from before its first activity', async () => {
+    test('settles no empty day by a pull from before its first activity', { tags: 'ci/rare' }, async () => {
       const rig = await nightsOf(database, { users: 6 });
       lie(rig, { lateDays: HISTORY });
       await rig.run({ now: NIGHT });
@@ -88,7 +90,7 @@ onEachDatabase((database) => {
       expect(last?.report.states['empty']).toBe(Number(await rig.value(isEmpty)) + 1);
     });
 
-    test('keeps what an earlier version has settled', async () => {
+    test('keeps what an earlier version has settled', { tags: 'ci/rare' }, async () => {
       const rig = await nightsOf(database, { users: 6 });
       lie(rig, { lateDays: HISTORY });
       await rig.run({ now: NIGHT });
@@ -103,7 +105,9 @@ onEachDatabase((database) => {
   });
 });
 
-test('a run that was killed after the first activity was stored settles the empty days without a request', async () => {
+test('a run that was killed after the first activity was stored settles the empty days without a request', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await nightsOf(sqlite, { users: 6 });
   lie(rig, { lateDays: HISTORY.filter((day) => day < '2026-03-02') });
   await nights(rig, NIGHT, THIRD);

@@ -10,7 +10,9 @@ const NIGHT = parseDay('2026-02-20');
 
 onEachDatabase((database) => {
   describe('L7: /users with fewer users than daily_active_users', () => {
-    test('does not settle after one pull, and settles unconfirmed after seven nights', async () => {
+    test('does not settle after one pull, and settles unconfirmed after seven nights', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await nightsOf(database, { users: 40 });
       const day = parseDay('2026-02-10');
       lie(rig, { someUsers: { share: 0.6, days: [day], streams: ['users'] } });
@@ -48,6 +50,7 @@ describe('on SQLite', () => {
   describe('L4: a range answer that leaves out requested data', () => {
     testVariants(['middle', 'users', 'user-days', 'all'] as const)(
       'drops %s: what is missing is requested alone, and nothing is lost',
+      { tags: 'ci/rare' },
       async (drop) => {
         const rig = await nightsOf(sqlite, { users: 40 });
         lie(rig, { ranges: { drop } });
@@ -62,6 +65,7 @@ describe('on SQLite', () => {
 
     testVariants(['middle', 'users', 'all'] as const)(
       'drops %s: with --force stored rows stay unchanged',
+      { tags: 'ci/rare' },
       async (drop) => {
         const rig = await nightsOf(sqlite, { users: 40 });
         await rig.run({ now: NIGHT });
@@ -84,7 +88,7 @@ describe('on SQLite', () => {
   });
 
   describe('L7: /users with fewer users than daily_active_users', () => {
-    test('is corrected as soon as the missing users appear', async () => {
+    test('is corrected as soon as the missing users appear', { tags: 'ci/rare' }, async () => {
       const rig = await nightsOf(sqlite, { users: 40 });
       lie(rig, { someUsers: { share: 0.6, days: [parseDay('2026-02-10')], streams: ['users'] } });
       await nights(rig, '2026-02-12', '2026-02-15');

@@ -22,7 +22,9 @@ async function askedIn(
 }
 
 describe('the watch over settled days', () => {
-  test('requests the recent days with the unsettled ones, and another older range in each run', async () => {
+  test('requests the recent days with the unsettled ones, and another older range in each run', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-03-18', '2026-03-20']);
     const [first, second, third] = [
       await askedIn(rig, '2026-03-21', FRUGAL),
@@ -84,7 +86,9 @@ describe('the watch over settled days', () => {
     );
   });
 
-  test('compares all streams of days whose sums per model differ, once if nothing else does', async () => {
+  test('compares all streams of days whose sums per model differ, once if nothing else does', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-03-15', '2026-03-17']);
     rig.emulator.setRules([
       {
@@ -111,7 +115,7 @@ describe('the watch over settled days', () => {
     await expectExactCopy(rig, parseDay('2026-03-22'));
   });
 
-  test('continues without the sums per model if the service refuses them', async () => {
+  test('continues without the sums per model if the service refuses them', { tags: 'ci/rare' }, async () => {
     const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     for (const status of [400, 403, 404]) {
       rig.emulator.setRules([
@@ -139,7 +143,9 @@ describe('the watch over settled days', () => {
     expect(await askedIn(rig, '2026-03-22', FRUGAL)).toMatchObject({ 'tools 2026-02-14..2026-02-18': 1 });
   });
 
-  test('is not stopped by a record that belongs to no day: the other days are compared in shorter ranges', async () => {
+  test('is not stopped by a record that belongs to no day: the other days are compared in shorter ranges', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-03-18', '2026-03-20']);
     rig.emulator.setRules([
       {
@@ -187,7 +193,9 @@ describe('the watch over settled days', () => {
     await expectExactCopy(rig, parseDay('2026-02-28'));
   });
 
-  test('over a part of the streams changes these alone; the next runs follow with the others', async () => {
+  test('over a part of the streams changes these alone; the next runs follow with the others', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
     rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
     const ran = await nights(rig, '2026-02-21', '2026-02-23', { streams: ['tools'] });
@@ -211,7 +219,9 @@ describe('the watch over settled days', () => {
     expect(await rig.sql(attempts)).toEqual(expect.arrayContaining(before));
   });
 
-  test('remembers the range limit of the service: the next night has no refusals', async () => {
+  test('remembers the range limit of the service: the next night has no refusals', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await nightsOf(sqlite);
     rig.emulator.setQuirks({ maxRangeDays: 10 });
     await nights(rig, '2026-02-18', '2026-02-20');

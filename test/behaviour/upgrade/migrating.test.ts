@@ -109,7 +109,7 @@ describe('S7: a migration of a file', () => {
     await (await openFile(path)).close();
   });
 
-  test('that is killed midway keeps the older version, and succeeds later', async () => {
+  test('that is killed midway keeps the older version, and succeeds later', { tags: 'ci/rare' }, async () => {
     const statements = knownMigrations()
       .slice(1)
       .flatMap(({ sql }) => sql).length;

@@ -14,7 +14,7 @@ const RANGE = { from: DAY, until: shiftDay(TODAY, -1) };
 const UNITS = 6 * 5;
 
 onEachDatabase((database) => {
-  test('units whose answers differ now are found, with the differing sums', async () => {
+  test('units whose answers differ now are found, with the differing sums', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ users: 8, reports: 0 }, { database });
     await rig.run(RANGE);
     const stored = await rig.value<number>('SELECT billable_tokens FROM tokens_daily WHERE date = ?', DAY);

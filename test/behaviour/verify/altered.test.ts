@@ -117,7 +117,9 @@ const ALTERATIONS: Readonly<Record<string, Alteration>> = {
 const MANY = { from: shiftDay(TODAY, -Object.keys(ALTERATIONS).length), until: shiftDay(TODAY, -1) };
 
 onEachDatabase((database) => {
-  test('S5: manual changes are found and named, and a pull with --force corrects them', async () => {
+  test('S5: manual changes are found and named, and a pull with --force corrects them', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createRig({ users: 8, reports: 0, steady: true }, { database });
     await runThreeNights(rig, MANY);
     const untouched = await rig.digest();
@@ -145,7 +147,7 @@ onEachDatabase((database) => {
     expect(await rig.digest()).toBe(untouched);
   });
 
-  test('S5: an edited report, and reports without a ledger row, are found', async () => {
+  test('S5: an edited report, and reports without a ledger row, are found', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ users: 8, reports: 4 }, { database });
     await rig.run(RANGE);
     expect((await verify(rig)).findings).toEqual([]);
@@ -155,7 +157,7 @@ onEachDatabase((database) => {
     expect(describeFindings((await verify(rig)).findings)).toEqual([`broken readiness  ${UNKNOWN}`]);
   });
 
-  test('S5: an edited or removed quarantine record is found', async () => {
+  test('S5: an edited or removed quarantine record is found', { tags: 'ci/rare' }, async () => {
     const operations = [{ op: 'set' as const, path: '/data/0/sessions', value: 'many' }];
     const rules = [
       { match: { stream: 'users' as const, day: DAY }, action: { type: 'patch' as const, operations } },

@@ -71,7 +71,9 @@ async function exitOf(rig: Rig, path: string): Promise<number> {
   }
 }
 
-test(`S5: every flipped byte that changes content is found (${FLIPS} bytes, DAYWALK_SEED=${SEED})`, async () => {
+test(`S5: every flipped byte that changes content is found (${FLIPS} bytes, DAYWALK_SEED=${SEED})`, {
+  tags: 'ci/again',
+}, async () => {
   const { rig, bytes } = await savedWarehouse();
   const folder = tempDir();
   const path = join(folder, 'flipped.db');

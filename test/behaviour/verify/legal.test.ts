@@ -43,7 +43,7 @@ onEachDatabase((database) => {
     await expectNothing(rig, name);
   });
 
-  test('nothing is found after revisions of every kind', async () => {
+  test('nothing is found after revisions of every kind', { tags: 'ci/variant' }, async () => {
     const rig = await createRig({ today: TODAY, users: 12, reports: 5 }, { database });
     await rig.run({ now: TODAY });
     const kinds = [...OF_A_DAY, ...OF_REPORTS];

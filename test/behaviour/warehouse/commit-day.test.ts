@@ -459,7 +459,9 @@ onEachDatabase((database) => {
       maxLength: 12,
     });
 
-    it('leaves the last content of each day, and the digest of a warehouse with only that content', async () => {
+    it('leaves the last content of each day, and the digest of a warehouse with only that content', {
+      tags: 'ci/again',
+    }, async () => {
       const [sequential, fresh] = [await open(database), await open(database)];
       let orgs = 0;
       await fc.assert(

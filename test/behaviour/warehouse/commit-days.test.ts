@@ -131,7 +131,9 @@ onEachDatabase((database) => {
     });
     const group = fc.uniqueArray(spec, { selector: ({ day }) => day, maxLength: 3 });
 
-    it(`leave the same content as when committed one by one (seed ${SEED})`, async () => {
+    it(`leave the same content as when committed one by one (seed ${SEED})`, {
+      tags: 'ci/again',
+    }, async () => {
       const [together, alone] = [await open(database), await open(database)];
       let orgs = 0;
       await fc.assert(

@@ -65,7 +65,7 @@ onEachDatabase((database) => {
       }
     });
 
-    it('is refused to its own holder as well, and not lost by the attempt', async () => {
+    it('is refused to its own holder as well, and not lost by the attempt', { tags: 'ci/rare' }, async () => {
       needsSessions(database);
       const warehouse = await open(database);
       const lock = await warehouse.lock(ALONE);
@@ -84,7 +84,7 @@ onEachDatabase((database) => {
       await lock.release();
     });
 
-    it('is free as soon as its holder is killed', async () => {
+    it('is free as soon as its holder is killed', { tags: 'ci/again' }, async () => {
       needsSessions(database);
       const place = database.place();
       const script = holder(place);

@@ -70,7 +70,9 @@ test('K3: without a reader the log stays within its bound, and nothing is report
   await warehouse.close();
 });
 
-test('K3: a run beside a long reader ends with exit code 0 and the same digest', async () => {
+test('K3: a run beside a long reader ends with exit code 0 and the same digest', {
+  tags: 'ci/rare',
+}, async () => {
   const alone = await createRig({ users: 10, reports: 2 });
   await alone.run();
   const rig = await createRig({ users: 10, reports: 2 });

@@ -163,7 +163,7 @@ describe('a user who may not write', () => {
     chmodSync(dirname(path), 0o700);
   });
 
-  it('gets exit code 6 if nothing can be created there', async () => {
+  it('gets exit code 6 if nothing can be created there', { tags: 'ci/rare' }, async () => {
     const path = tempFile();
     chmodSync(dirname(path), 0o555);
     expect(await begunUnprivileged(path)).toMatchObject({
@@ -215,7 +215,7 @@ describe('a damaged file', () => {
 });
 
 describe('a log that is cut anywhere', () => {
-  it('opens, and has only whole days', async () => {
+  it('opens, and has only whole days', { tags: 'ci/rare' }, async () => {
     const path = tempFile();
     const warehouse = await openTemporary(path);
     for (let n = 1; n <= 8; n += 1) {

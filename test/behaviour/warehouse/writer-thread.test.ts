@@ -100,7 +100,7 @@ describe('the thread that writes', () => {
     expect(begun).toEqual([]);
   });
 
-  it('is not needed if the process may not start threads', async () => {
+  it('is not needed if the process may not start threads', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ users: 250 });
     const { code, stderr } = await daywalk(['run'], { env: envOf(rig), nodeArgs: WITHOUT_THREADS });
     expect(code, stderr).toBe(0);
@@ -218,7 +218,7 @@ describe('the thread that writes', () => {
     ]);
   });
 
-  it('ends the run when it fails, and loses no stored row', async () => {
+  it('ends the run when it fails, and loses no stored row', { tags: 'ci/rare' }, async () => {
     const { warehouse, thread } = await withThread();
     const commit = commitDay(warehouse, day('2026-02-03', rowsOf(40_000)));
     await thread.terminate();

@@ -11,6 +11,10 @@ export const TAGS = [
   { name: 'ci/again', description: 'npm test shows the same promise by another test' },
   { name: 'ci/variant', description: 'npm test shows the same promise at another size, or in another case' },
   {
+    name: 'ci/rare',
+    description: 'a rare case of a promise whose usual case npm test shows, and it takes long',
+  },
+  {
     name: 'ci/upkeep',
     description: 'benchmarks and pages of the documentation are in order; it is no behaviour of the program',
   },

@@ -1,9 +1,12 @@
+// @module-tag campaign/answers
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dayBatches } from '../../../src/copy/move.ts';
 import type { UnitPair } from '../../../src/copy/sides.ts';
 import { daysFrom, FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
 import { dayKey, pendingUnit } from '../../../src/units/unit.ts';
+import { answersMax } from '../../support/suite/campaign-length.ts';
 
 const DAYS = daysFrom(FIRST_DAY, shiftDay(FIRST_DAY, 39));
 const ROWS_MAX = 20_000;
@@ -48,7 +51,7 @@ test('batches have every differing unit once, and no day is in two of them', () 
       if (all && pairs.length > 0)
         for (const day of ['2025-01-01', ...DAYS, '2030-01-01']) expect(isIn(day)).toHaveLength(1);
     }),
-    { numRuns: 500 },
+    { numRuns: answersMax(500, 100) },
   );
 });
 
@@ -60,6 +63,6 @@ test('a batch has at most the allowed rows, or a single day', () => {
         expect(pairs.length === 1 || rows <= ROWS_MAX).toBe(true);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: answersMax(500, 100) },
   );
 });

@@ -1,6 +1,9 @@
+// @module-tag campaign/answers
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { elementTexts, listText } from '../../../src/core/json-text.ts';
+import { answersMax } from '../../support/suite/campaign-length.ts';
 
 test('the texts of a list are its elements as they are written', () => {
   const text =
@@ -25,7 +28,7 @@ test('any list is cut where a parser cuts it', () => {
         expect(texts.every((text) => text.trim() === text)).toBe(true);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: answersMax(500, 100) },
   );
 });
 
@@ -44,6 +47,7 @@ test('the text of a list ends where the list ends, whatever stands after it', ()
 test('the text of any list, put between the brackets of another, is the same list', () => {
   const member = fc.constantFrom('data', 'meta', 'z', ']', '],"data":[', '"');
   const members = fc.array(fc.tuple(member, fc.jsonValue({ maxDepth: 3 })), { maxLength: 4 });
+  const RUNS = answersMax(2_000, 400);
   let found = 0;
   fc.assert(
     fc.property(members, fc.array(fc.jsonValue({ maxDepth: 3 })), members, (before, data, after) => {
@@ -56,7 +60,7 @@ test('the text of any list, put between the brackets of another, is the same lis
       found += 1;
       expect(JSON.parse(`{"data":[${list}]}`).data).toEqual(parsed.data);
     }),
-    { numRuns: 2_000 },
+    { numRuns: RUNS },
   );
-  expect(found).toBeGreaterThan(500);
+  expect(found).toBeGreaterThan(RUNS / 4);
 });

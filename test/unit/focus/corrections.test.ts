@@ -1,8 +1,11 @@
+// @module-tag campaign/answers
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Charge, costOf } from '../../../src/bi/focus/charge.ts';
 import { correctMonth, Issued } from '../../../src/bi/focus/corrections.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { answersMax } from '../../support/suite/campaign-length.ts';
 
 const day = parseDay('2026-10-01');
 
@@ -87,7 +90,7 @@ test('an original and its corrections always add up to the present state, and th
         expect(await correctionOf(files, now)).toEqual([]);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: answersMax(1_000, 200) },
   );
 });
 

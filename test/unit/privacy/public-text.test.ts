@@ -1,6 +1,9 @@
+// @module-tag campaign/answers
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicName, publicText } from '../../../src/privacy/public-text.ts';
+import { answersMax } from '../../support/suite/campaign-length.ts';
 
 const USERS = 'GET /api/v1/analytics/users?startDate=2026-03-01&endDate=2026-03-02&limit=500';
 
@@ -68,7 +71,7 @@ describe('a public text', () => {
           expect(publicText(text)).not.toMatch(/@|%40/);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: answersMax(2_000, 400) },
     );
   });
 

@@ -15,8 +15,8 @@ import { CALM, EVERY_CONDITION, IncidentWorld, type Troubles } from '../../suppo
 import { type Random, seeded, sequence } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
 
-const WORLDS = answersMax(2_000, 400);
-const CALM_WORLDS = answersMax(300, 60);
+const WORLDS = answersMax(2_000, 120);
+const CALM_WORLDS = answersMax(300, 30);
 const ROUNDS = 25;
 
 /** Some worlds have one trouble, some have several, and some none. */

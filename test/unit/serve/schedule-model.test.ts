@@ -13,7 +13,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const EVENTS_MAX = 14;
-const WORLDS = answersMax(20_000, 400);
+const WORLDS = answersMax(20_000, 120);
 const MONTHS = answersMax(200, 4);
 
 const SCHEDULES: readonly [Scene, ...Scene[]] = [

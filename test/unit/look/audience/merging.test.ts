@@ -1,10 +1,13 @@
+// @module-tag campaign/answers
+
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../../src/core/day.ts';
 import { decideShown, isCoarseEnough, stretchesOf } from '../../../../src/look/report/limits.ts';
 import { isolatedPeople } from '../../../support/audience/attack.ts';
 import { audienceWorld, publishedOf } from '../../../support/audience/small-world.ts';
+import { answersMax } from '../../../support/suite/campaign-length.ts';
 
-const WORLDS = 2_000;
+const WORLDS = answersMax(2_000, 400);
 
 const span = (from: string, until: string) => ({ from: parseDay(from), until: parseDay(until) });
 const people = (...names: string[]) => new Set(names);

@@ -1,3 +1,5 @@
+// @module-tag campaign/answers
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { byKey } from '../../../../schema/row.ts';
@@ -5,6 +7,7 @@ import type { DailyStream } from '../../../../src/core/stream.ts';
 import { DAILY_STREAMS } from '../../../../src/core/stream.ts';
 import { normalize, type Stored } from '../../../support/pipeline/normalize.ts';
 import { MODEL_KEYS, rowOf } from '../../../support/random/api-rows.ts';
+import { answersMax } from '../../../support/suite/campaign-length.ts';
 
 type Json = Record<string, unknown>;
 
@@ -160,7 +163,7 @@ describe.each(BREAKDOWNS)('$table', ({ stream, table, elements, key, keyColumns,
           expectClose(sum(stored.map((one) => one[column])), expected);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: answersMax(50, 15) },
     );
   });
 });
@@ -195,7 +198,7 @@ describe.each(DAILY_STREAMS)('the content of %s', (stream) => {
           normalize(stream, [withoutUnknownLists(row)]).digest,
         );
       }),
-      { numRuns: 200 },
+      { numRuns: answersMax(200, 50) },
     );
   });
 
@@ -209,7 +212,7 @@ describe.each(DAILY_STREAMS)('the content of %s', (stream) => {
           );
         }
       }),
-      { numRuns: 50 },
+      { numRuns: answersMax(50, 15) },
     );
   });
 
@@ -229,7 +232,7 @@ describe.each(DAILY_STREAMS)('the content of %s', (stream) => {
           }
         }
       }),
-      { numRuns: 50 },
+      { numRuns: answersMax(50, 15) },
     );
   });
 });

@@ -1,10 +1,13 @@
+// @module-tag campaign/answers
+
 import { describe, expect, test } from 'vitest';
 import { daysFrom, parseDay, shiftDay, type UtcDay } from '../../../../src/core/day.ts';
 import { areTooFew, daysToCompare, judgeUsers, type UserDay } from '../../../../src/judge/foreign.ts';
 import { pick, type Random, seeded } from '../../../support/random/seed.ts';
+import { answersMax } from '../../../support/suite/campaign-length.ts';
 
 const FIRST = parseDay('2026-01-14');
-const WORLDS = 2_000;
+const WORLDS = answersMax(2_000, 400);
 const PAGE_USERS = 100;
 
 /** An organization that hires, loses and idles. Who was active on a day is drawn once. */
