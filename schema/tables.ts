@@ -54,7 +54,13 @@ import {
   userWeekly,
 } from './tables/rollups.ts';
 
-export { activityDaily, activityDailyByClient, CREDIT_COLUMNS, tokensDailyByModel, userDaily } from './tables/daily.ts';
+export {
+  activityDaily,
+  activityDailyByClient,
+  CREDIT_COLUMNS,
+  tokensDailyByModel,
+  userDaily,
+} from './tables/daily.ts';
 export { ROLLUP_SUMS } from './tables/rollups.ts';
 
 /**

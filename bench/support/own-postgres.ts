@@ -68,7 +68,7 @@ export interface OwnPostgres {
 export async function startOwnPostgres(): Promise<OwnPostgres | null> {
   const installed = newestInstalled(process.env['PATH'] ?? '');
   if (installed === undefined) return null;
-  const { url, stop } = await keepProcess('./own-server.ts', [installed.folder, ...SETTINGS]);
+  const { url, stop } = await keepProcess('./own-server.ts', [installed.folder, '', ...SETTINGS]);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const pid = await numberOf(client, `split_part(pg_read_file('postmaster.pid'), E'\\n', 1)`);
