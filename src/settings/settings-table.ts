@@ -172,7 +172,7 @@ export const SETTINGS = {
   settleDays: setting('DAYWALK_SETTLE_DAYS', {
     group: 'pull',
     flag: '--settle-days <days>',
-    doc: 'age in days; a day is re-pulled on every run until it has been pulled at this age',
+    doc: 'age in days from which a day may settle, which takes three equal looks; every run pulls unsettled days again',
     fallback: 3,
     parse: wholeNumber({ min: 0, max: 365 }),
   }),
