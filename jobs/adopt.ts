@@ -76,6 +76,9 @@ async function accept(
     return lossesOf(found, expected);
   }
   const gone = expected.find((known) => known.id === id);
+  if (gone !== undefined && gone.place === archive) {
+    throw nothingToAccept(id, 'it is the archive that a run would use now');
+  }
   if (gone !== undefined) {
     await endArchives(warehouse, at, id);
     return [ending(gone)];

@@ -19,7 +19,7 @@ import { EXIT, type ExitCode } from '../src/core/exit-code.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { withWarehouse } from '../src/warehouse/index.ts';
+import { expectRestored, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
 
 /** Where to back up to, and what. */
@@ -69,6 +69,7 @@ export function backUp(
   const archive = request.withArchive ? requireArchive(settings) : null;
   const startedMs = clock.monotonicMs();
   return withWarehouse(settings.warehouse, { clock, signal, create: false }, async (source) => {
+    await expectRestored(source);
     const isFolder = request.isFolder || isExistingFolder(request.path);
     const path = isFolder ? datedPath(request.path, clock.now()) : request.path;
     const lock = isFolder ? join(request.path, '.daywalk-backup.lock') : undefined;

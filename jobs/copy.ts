@@ -8,7 +8,7 @@ import { ensureIdentity, newIdentity, readIdentity } from '../src/identity/index
 import { isPostgres, isSameWarehouse, type Warehouse } from '../src/port/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { expectRestored, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {
@@ -41,6 +41,7 @@ export function copyWarehouse(
     observe({ type: 'warning', message, hint, reason });
   const existing = { clock, signal, create: false };
   return withWarehouse(from, existing, async (source) => {
+    await expectRestored(source);
     await shareKey(source, clock);
     return withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
       await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to));

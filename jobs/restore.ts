@@ -19,7 +19,7 @@ import type { ErasureOptions } from '../src/erase/options.ts';
 import { sweepListed } from '../src/erase/sweep-learned.ts';
 import { joinLists, readErased, readErasures } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
-import { newIdentity, readIdentity } from '../src/identity/index.ts';
+import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
 import { type ErasedList, NOBODY, privacyOf } from '../src/privacy/index.ts';
 import { readArchives, readPublished, readState, writeState } from '../src/records/index.ts';
@@ -336,9 +336,16 @@ async function complete(
   };
   await sweepListed(sweep);
   const at = clock.now();
-  await newIdentity(destination, { parent: await readIdentity(source), madeBy: 'restore', at });
+  const parent = bothOf(await readIdentity(source), await readIdentity(destination));
+  await newIdentity(destination, { parent, madeBy: 'restore', at });
   if (backup !== null) await noteBackup(destination, 'backup', { backup: backup.id, at: backup.takenAt });
   await destination.transact('complete the restore of', function* () {
     yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${RESTORING}`;
   });
+}
+
+/** The restored warehouse comes from the backup, and stands for the one that it replaces. */
+function bothOf(backup: Identity | null, replaced: Identity | null): Identity | null {
+  if (backup === null || replaced === null || backup.id === replaced.id) return backup ?? replaced;
+  return { id: backup.id, parents: [...new Set([...backup.parents, replaced.id])] };
 }

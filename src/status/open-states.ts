@@ -30,7 +30,7 @@ import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/ind
  * - `leavers`: days that lack a few users, as if these had left.
  * - `never-active`: empty days of an organization in which no activity was ever seen.
  * - `seen-otherwise`: settled units that differ from the service, until enough looks have found the same.
- * - `first-looks`: units that were old when a run first saw them, and have been seen too few times to settle.
+ * - `first-looks`: units that were old when a run first saw them or that have changed since, and have been seen too few times to settle.
  */
 export const OPEN_STATES = [
   'quarantined',
@@ -213,13 +213,19 @@ function waitingUnit(unit: LedgerDay): WaitingUnit[] {
   if (first === undefined || newest === undefined) return [];
   const isSettled = settledAt !== null;
   const state = isUnstableUnit(unit) ? 'unstable' : isSettled ? 'seen-otherwise' : 'first-looks';
-  if (state === 'first-looks' && notes.settlesOn === undefined) return [];
+  if (state === 'first-looks' && !isLate(unit, newest[0])) return [];
   const looks = {
     soFar: equalLooks(notes, newest[1]),
     needed: looksNeeded(notes, isSettled ? contentSha256 : null),
   };
   const endsOn = shiftDay(newest[0], Math.max(1, looks.needed - looks.soFar));
   return [{ state, day, since: first[0], looks, endsOn }];
+}
+
+/** True for a unit that was old enough to settle at its newest look, and did not: not for a young day that settles as usual. */
+function isLate({ day, state, watch }: LedgerDay, lookedOn: UtcDay): boolean {
+  if (parseNotes(watch).settlesOn !== undefined) return true;
+  return state === 'loaded' && daysBetween(day, lookedOn) > LOOKS;
 }
 
 function mass(units: readonly LedgerDay[], { mass: known, today }: OpenFacts): OpenState[] {

@@ -1,9 +1,11 @@
+import { sql } from '../../schema/query.ts';
 import { tables } from '../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
 import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
+import type { Mass } from '../judge/mass.ts';
 import { missingReports } from '../judge/missing-reports.ts';
 import { parseNotes } from '../judge/notes.ts';
 import { parseWatchState, WATCH } from '../judge/watch-plan.ts';
@@ -108,7 +110,7 @@ export async function readOrganization(
   const isNeverActive = (await readActiveSince(warehouse, orgId)) === null;
   const records = await readOpenRecords(warehouse, orgId);
   const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING));
-  const { mass } = parseWatchState(await readState(warehouse, orgId, WATCH));
+  const mass = await readMass(warehouse, orgId);
   const today = shiftDay(lastDay, 1);
   const open = openStatesOf({ units, records, isNeverActive, flapping, mass, today });
   return {
@@ -226,4 +228,13 @@ async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<Sch
   }
   const latest = found.toSorted((a, b) => (a.since < b.since ? 1 : a.since > b.since ? -1 : 0));
   return { places: found.length, listed: latest.slice(0, LISTED_MAX) };
+}
+
+/** Many days that differ at once, according to any job: one over a part of the streams has a progress of its own. */
+async function readMass(warehouse: Warehouse, orgId: string): Promise<Mass | undefined> {
+  const rows = await warehouse.select(
+    sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name LIKE ${`${WATCH}%`} ORDER BY name`,
+  );
+  const masses = rows.flatMap(({ value }) => parseWatchState(String(value)).mass ?? []);
+  return masses.toSorted((a, b) => (a.since < b.since ? -1 : 1))[0];
 }

@@ -107,7 +107,8 @@ export async function takeLock(warehouse: Warehouse, options: LockWait): Promise
   }
 }
 
-async function expectRestored(warehouse: Warehouse): Promise<void> {
+/** @throws {StorageError} when the warehouse has a part of a backup only. */
+export async function expectRestored(warehouse: Pick<Warehouse, 'location' | 'select'>): Promise<void> {
   const [row] = await warehouse.select(
     sql`SELECT 1 AS begun FROM export_state WHERE org_id = '' AND name = ${RESTORING}`,
   );

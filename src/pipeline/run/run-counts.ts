@@ -14,7 +14,7 @@ import {
   parseFlapping,
 } from '../../judge/flapping.ts';
 import type { Mass } from '../../judge/mass.ts';
-import { isUnstableUnit } from '../../judge/notes.ts';
+import { isUnstableUnit, parseNotes } from '../../judge/notes.ts';
 import { keyOfValues, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { type NameInFile, readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
@@ -308,7 +308,9 @@ async function rememberFlapping(
   { warehouse, orgId, ledger, today }: Attention,
   before: Flapping | null,
 ): Promise<Flapping | null> {
-  const unstable = new Set(ledger.days().flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])));
+  // What no look has seen today says nothing about today, for example while the watch is off.
+  const seenToday = ledger.days().filter(({ watch }) => parseNotes(watch).looks?.at(-1)?.[0] === today);
+  const unstable = new Set(seenToday.flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])));
   const after = flappingAfter(before, unstable.size, today);
   if (canonicalJson(after) !== canonicalJson(before))
     await writeState(warehouse, orgId, FLAPPING, canonicalJson(after));

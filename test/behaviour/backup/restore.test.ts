@@ -19,7 +19,7 @@ import type { Settings } from '../../../src/settings/settings.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { backUpTo, restoreFrom, testOf, valuesIn, warnings } from '../../support/backup/run-backup.ts';
-import { contentOf } from '../../support/copy/run-copy.ts';
+import { contentOf, copy } from '../../support/copy/run-copy.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { placesOf } from '../../support/erase/search.ts';
 import { rigOver } from '../../support/rig/rig.ts';
@@ -171,6 +171,11 @@ onEachDatabase((database) => {
       expect(await thrownBy(restored.run())).toMatchObject({
         exitCode: 6,
         message: expect.stringContaining('was interrupted'),
+      });
+      // A part of a backup would pass for a warehouse if it were copied.
+      expect(await thrownBy(backUpTo(at(), tempFile('part.db')))).toMatchObject({ exitCode: 6 });
+      expect(await thrownBy(copy(at().settings.warehouse, tempFile('copy.db')))).toMatchObject({
+        exitCode: 6,
       });
       expect(await restoreFrom(at(), file)).toMatchObject({ exitCode: 0, digest: before });
       expect((await restored.run({ settings: { archives: [rig.folder] } })).report.exitCode).toBe(0);

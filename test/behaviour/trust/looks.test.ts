@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { readStatus } from '../../../jobs/warehouse.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
-import type { Rig } from '../../support/rig/rig.ts';
+import { contextOf, type Rig } from '../../support/rig/rig.ts';
 import { afterNights, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -52,6 +53,22 @@ onEachDatabase((database) => {
       const { report } = await rig.run({ now: parseDay('2026-03-21') });
       // The two young days and the readiness reports.
       expect(report).toMatchObject({ exitCode: 0, unitsPlanned: YOUNG_UNITS + 1 });
+    });
+
+    test('names the days that were answered otherwise until they settle, and nothing before and after', async () => {
+      const rig = await nightsOf(database);
+      const waiting = async (now: string) => {
+        const { organizations } = await readStatus(rig.settings, contextOf(parseDay(now)));
+        return organizations.flatMap(({ open }) => open.map(({ state, exitCode }) => [state, exitCode]));
+      };
+      alter(rig, ['tokens'], 5);
+      await nights(rig, '2026-03-20', '2026-03-21');
+      expect(await waiting('2026-03-21')).toEqual([['first-looks', 0]]);
+      honest(rig);
+      await nights(rig, '2026-03-22', '2026-03-22');
+      expect(await waiting('2026-03-22')).toEqual([['first-looks', 0]]);
+      await nights(rig, '2026-03-23', '2026-03-24');
+      expect(await waiting('2026-03-24')).toEqual([]);
     });
 
     test.each<[string, readonly DailyStream[]]>([
