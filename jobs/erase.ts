@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { expectErasable } from '../src/archive/index.ts';
+import { archiveBytes, compareArchive, expectErasable, withArchives } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
-import { BusyError, UsageError } from '../src/core/errors.ts';
+import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
 import type { Certificate } from '../src/erase/certificate.ts';
 import { countErasure, erase, planErasure } from '../src/erase/erase.ts';
@@ -13,7 +13,7 @@ import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { erasedOrganization, noteErasures, readErased, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
-import { readKnownArchives } from '../src/identity/index.ts';
+import { expectMatch, type KnownArchive, readKnownArchives } from '../src/identity/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
@@ -22,7 +22,7 @@ import { checkEmailSalt, readArchives, readPublished } from '../src/records/inde
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { drainSpool } from './hooks.ts';
-import { expectSameArchives, meetArchives } from './identity.ts';
+import { meetArchives } from './identity.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {
@@ -68,8 +68,8 @@ export function erasePerson(
     const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       await checkEmailSalt(warehouse, emails);
-      const archives = await expectAllArchives(warehouse, settings);
-      const options = await erasureOptions(warehouse, settings, { clock, signal }, archives);
+      const { archives, copies } = await expectAllArchives(warehouse, settings);
+      const options = await erasureOptions(warehouse, settings, { clock, signal }, [...archives, ...copies]);
       const { dropsDamaged = false } = request;
       for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
       // A file that cannot be written is found before anything is changed.
@@ -78,6 +78,9 @@ export function erasePerson(
       const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
       const swept = { archives, leavesArchiveOut: true };
       const met = request.isDryRun ? null : await meetArchives(warehouse, swept, { clock, signal, warn });
+      // The warehouse gets their lists before it is swept. Only one file of an archive tells the warehouse its marks.
+      for (const copy of request.isDryRun ? [] : copies)
+        await withArchives([copy], { warehouse, clock, signal }, () => Promise.resolve());
       const pending = await readPlan(warehouse);
       const resumed =
         pending === null || request.isDryRun ? null : await erase(optionsOf(pending.orgId), pending.plan);
@@ -92,17 +95,62 @@ export function erasePerson(
   });
 }
 
+/** The files that an erasure sweeps. */
+interface ErasableArchives {
+  /** One of each archive: the named one, or where it was last met. */
+  readonly archives: readonly string[];
+  /** Other files of these archives, such as the one at the former place after a copy. */
+  readonly copies: readonly string[];
+}
+
 /**
  * Compares a warehouse with the archives that it knows, also those that are not named. Writes nothing.
  * @throws {StorageError} if one of them is not there, or not as it was.
  */
-async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<readonly string[]> {
-  const known = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
-  const missing = known.filter(({ place }) => !existsSync(place)).map(({ place }) => place);
-  await expectSameArchives(warehouse, missing);
-  const archives = await archivesToSweep(warehouse, settings);
-  await expectSameArchives(warehouse, archives);
-  return archives;
+async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<ErasableArchives> {
+  const [missing] = await missingArchives(warehouse, await placesIn(warehouse, settings));
+  if (missing !== undefined) {
+    const { id, place } = missing;
+    throw new StorageError(
+      `expected the archive ${id} at ${place}, and it is not there; nothing was written`,
+      {
+        hint: 'put it back, or name it where it is now; if it is lost, accept that',
+        reason: 'identity',
+        facts: { id },
+      },
+    );
+  }
+  const found = new Map<string, string>();
+  const copies: string[] = [];
+  for (const archive of await archivesToSweep(warehouse, settings)) {
+    const compared = await compareArchive({ archive, warehouse });
+    const id = compared.archive ?? archive;
+    if (found.has(id)) copies.push(archive);
+    else {
+      expectMatch(compared, { archive, warehouse: warehouse.location });
+      found.set(id, archive);
+    }
+  }
+  return { archives: [...found.values()], copies };
+}
+
+/** Where archives may be: the named ones, those that the warehouse expects, and those that runs have written. */
+async function placesIn(warehouse: Warehouse, { archives }: Settings): Promise<string[]> {
+  const named = archives.map((archive) => resolve(archive));
+  const expected = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
+  return [...new Set([...named, ...expected.map(({ place }) => place), ...(await readArchives(warehouse))])];
+}
+
+/** The archives that a warehouse expects, and that are at none of these places. */
+async function missingArchives(
+  warehouse: Warehouse,
+  places: readonly string[],
+): Promise<readonly KnownArchive[]> {
+  const expected = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
+  const found = new Set<string | null>();
+  for (const archive of places)
+    if (archiveBytes(archive) > 0) found.add((await compareArchive({ archive, warehouse })).archive);
+  return expected.filter(({ id }) => !found.has(id));
 }
 
 /**
@@ -208,19 +256,26 @@ function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean 
 }
 
 /**
- * The archives to sweep: the named one, and those that runs have written, unless one is gone and a person has accepted that.
+ * The archives to sweep: the named one, and those that runs have written, without places that an archive has left: it was moved,
+ * or a person has accepted that it is gone, or has put an empty file in its place.
  * @throws {UsageError} if one of them is not there, such as a volume that is not mounted.
  */
-async function archivesToSweep(warehouse: Warehouse, { archives }: Settings): Promise<string[]> {
-  const named = archives.map((archive) => resolve(archive));
-  const ended = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt !== null);
-  const isGone = (path: string) => !existsSync(path) && ended.some(({ place }) => place === path);
-  const written = (await readArchives(warehouse)).filter((path) => !isGone(path));
-  const all = [...new Set([...named, ...written])];
-  const missing = all.find((archive) => !existsSync(archive));
-  if (missing === undefined) return all;
-  const stand = missing.endsWith('.db') ? 'file' : 'folder';
-  throw new UsageError(`the archive ${missing} is not there, and may hold this person`, {
+async function archivesToSweep(warehouse: Warehouse, settings: Settings): Promise<string[]> {
+  const places = await placesIn(warehouse, settings);
+  const named = settings.archives.map((archive) => resolve(archive));
+  const isThere = (path: string) => (named.includes(path) ? existsSync(path) : archiveBytes(path) > 0);
+  const away = places.filter((path) => !isThere(path));
+  if (away.length === 0) return places;
+  const known = await readKnownArchives(warehouse);
+  const missing = await missingArchives(warehouse, places);
+  const isLeft = (path: string) =>
+    !named.includes(path) &&
+    !missing.some(({ place }) => place === path) &&
+    (existsSync(path) || known.some(({ place }) => place === path));
+  const lost = away.find((path) => !isLeft(path));
+  if (lost === undefined) return places.filter(isThere);
+  const stand = lost.endsWith('.db') ? 'file' : 'folder';
+  throw new UsageError(`the archive ${lost} is not there, and may hold this person`, {
     hint: `mount it; if it was deleted, create an empty ${stand} in its place`,
   });
 }

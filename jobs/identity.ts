@@ -146,7 +146,7 @@ function warnOfLosses(
 }
 
 /** As {@link meetArchives}, and writes nothing. */
-export async function expectSameArchives(warehouse: Warehouse, archives: readonly string[]): Promise<void> {
+async function expectSameArchives(warehouse: Warehouse, archives: readonly string[]): Promise<void> {
   for (const archive of archives)
     expectMatch(await compareArchive({ archive, warehouse }), { archive, warehouse: warehouse.location });
 }

@@ -34,6 +34,16 @@ export function bytesOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/** True if nothing is left at the former place of an archive, or if that is another name of the same file. */
+export function hasMoved(former: string, place: string): boolean {
+  try {
+    return !isWritten(fileOfArchive(former)) || fileOfArchive(former) === fileOfArchive(place);
+  } catch {
+    // What cannot be looked at may still be there.
+    return false;
+  }
+}
+
 /** The types of network file systems on Linux (linux/magic.h): their locks do not hold between machines, and their logs tear. */
 const NETWORK_TYPES: Readonly<Record<number, string>> = {
   26985: 'NFS',

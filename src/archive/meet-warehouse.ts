@@ -20,8 +20,9 @@ import {
   type Sides,
 } from '../identity/index.ts';
 import type { Warehouse } from '../port/index.ts';
+import { rememberArchive } from '../records/index.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
-import { fileOfArchive } from './archive-place.ts';
+import { fileOfArchive, hasMoved } from './archive-place.ts';
 import { shareErased } from './erased-list.ts';
 import {
   addMark,
@@ -40,7 +41,7 @@ const ATTEMPTS_MAX = 1_000;
 /** A warehouse and an archive that may meet. */
 export interface MeetingPlace extends Patience {
   readonly archive: string;
-  readonly warehouse: Pick<Warehouse, 'select' | 'transact' | 'location'>;
+  readonly warehouse: Pick<Warehouse, 'read' | 'select' | 'transact' | 'location'>;
 }
 
 /** A meeting that went well, or that a person has accepted. */
@@ -53,9 +54,12 @@ export interface Meeting {
   part(isSwept: boolean): Promise<void>;
 }
 
-/** Compares a warehouse with an archive. Writes nothing. */
-export async function compareArchive(place: Omit<MeetingPlace, keyof Patience>): Promise<Comparison> {
-  return compareSides((await lookAt(place)).sides);
+/** Compares a warehouse with an archive, and says the ID of that; null if it has none. Writes nothing. */
+export async function compareArchive(
+  place: Omit<MeetingPlace, keyof Patience>,
+): Promise<Comparison & { readonly archive: string | null }> {
+  const { sides } = await lookAt(place);
+  return { ...compareSides(sides), archive: sides.archive?.id ?? null };
 }
 
 /**
@@ -135,7 +139,7 @@ async function settle({ warehouse, clock }: MeetingPlace, { mismatch, id }: Comp
 /** Lets both sides remember each other. False if another worker has met the archive since it was looked at. */
 async function introduce(
   { archive, warehouse, clock, signal }: MeetingPlace,
-  { sides, row }: Seen,
+  { sides, row, archives }: Seen,
   { comparison: { lostBy }, identity }: { readonly comparison: Comparison; readonly identity: Identity },
 ): Promise<boolean> {
   const marks = await newestMarks(warehouse);
@@ -156,7 +160,12 @@ async function introduce(
     await shareErased(file, warehouse, { clock, signal });
     const lost = { marks: found.marks, lost: lostBy.archive, has: sides.archiveHas };
     const remembered = rememberedAfter(sides.warehouse.remembered, lost);
-    await noteArchive(warehouse, { id: found.id, place: resolve(archive), remembered, at });
+    // Before the new place is noted: after a kill between the two, the next meeting repeats it.
+    const former = archives.find(({ id }) => id === found.id)?.place;
+    const to = resolve(archive);
+    if (former !== undefined && former !== to && hasMoved(former, to))
+      await rememberArchive(warehouse, to, former);
+    await noteArchive(warehouse, { id: found.id, place: to, remembered, at });
     return true;
   });
 }
