@@ -9,6 +9,7 @@ import { isPostgres, isSameWarehouse, type Warehouse } from '../src/port/index.t
 import { notePublished } from '../src/records/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
 import { expectRestored, takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { erasedSince } from './erasures.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {
@@ -22,7 +23,8 @@ export interface CopyRequest {
 
 /**
  * Copies the warehouse of the settings, including its ledger. May be repeated at will, also after a kill at any
- * instant: it resumes, and moves only what differs. Runs may write to the source meanwhile.
+ * instant: it resumes, and moves only what differs. Runs may write to the source meanwhile. Whoever was erased since, as an archive
+ * or the file of erasures knows, is not in the copy.
  * @throws {UsageError} when both are the same, or the destination holds data that the source does not.
  * @throws {BusyError} when a run holds the destination.
  */
@@ -43,13 +45,14 @@ export function copyWarehouse(
   return withWarehouse(from, existing, async (source) => {
     await expectRestored(source);
     await shareKey(source, clock);
+    const { list: erased } = await erasedSince(settings, source, observe);
     return withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
       await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to));
       const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true });
       try {
         const report = await withWarehouse(to, existing, (stored) =>
           source.inSnapshot(() =>
-            copyAll({ source, stored, destination, lock, replace, clock, signal, observe }),
+            copyAll({ source, stored, destination, lock, erased, replace, clock, signal, observe }),
           ),
         );
         const [parent, own] = [await readIdentity(source), await readIdentity(destination)];

@@ -9,7 +9,7 @@ import {
 } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import { adviceOf, UsageError } from '../src/core/errors.ts';
+import { type Advice, adviceOf, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
@@ -25,6 +25,7 @@ import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchives } from './archive.ts';
 import { erasureOptions } from './erase.ts';
+import { shareErasures } from './erasures.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;
@@ -43,6 +44,9 @@ export interface ReplayRequest {
   /** Wait for a run to end instead of failing with exit code 75. */
   readonly wait: boolean;
 }
+
+/** What a replay reports while it works. */
+type Warning = { readonly type: 'warning'; readonly message: string } & Advice;
 
 /** The result of a replay. */
 export interface ReplayResult {
@@ -65,7 +69,7 @@ export interface ReplayResult {
 export async function replay(
   settings: Settings,
   request: ReplayRequest,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  { clock, signal, observe }: JobContext<Warning>,
 ): Promise<ReplayResult> {
   const archives = requireArchives(settings);
   const { emails, warehouse: location } = settings;
@@ -78,6 +82,7 @@ export async function replay(
     try {
       if (asOf !== null) await expectEmpty(warehouse, asOf);
       await expectEmailSalt(warehouse, emails, false);
+      await shareErasures(warehouse, settings, observe);
       const policy = privacyOf(emails).fingerprint;
       const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };
       const place = { warehouse, clock, signal };

@@ -17,16 +17,17 @@ import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { inTemporaryFolder } from '../src/core/files.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { sweepListed } from '../src/erase/sweep-learned.ts';
-import { joinLists, readErased, readErasures } from '../src/erased/index.ts';
+import { readErased } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import { type ErasedList, NOBODY, privacyOf } from '../src/privacy/index.ts';
-import { readArchives, readPublished, readState, writeState } from '../src/records/index.ts';
+import { type ErasedList, privacyOf } from '../src/privacy/index.ts';
+import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
+import { erasedSince, type KnownErasures } from './erasures.ts';
 
 /** What to restore, and how. */
 export interface RestoreRequest {
@@ -82,7 +83,7 @@ export async function restore(
     throw new UsageError(`${file} is the warehouse itself`, { hint: 'name a backup' });
   const backup = await checkBackup(file);
   const archive = request.withArchive ? await savedArchive(file, backup, settings) : null;
-  const known = await erasedSince(settings, file, context);
+  const known = await erasedSinceBackup(settings, file, context);
   const archives = [...new Set([...known.archives, ...(archive === null ? [] : [archive.place])])];
   const filled = await fill(settings, { request, backup, archive, known: known.list, archives }, context);
   return {
@@ -119,7 +120,7 @@ export function testRestore(
   const startedMs = context.clock.monotonicMs();
   return inTemporaryFolder(async (folder) => {
     const backup = await checkBackup(file);
-    const known = await erasedSince(settings, file, context);
+    const known = await erasedSinceBackup(settings, file, context);
     const own = {
       warehouse: join(folder, 'restored.db'),
       archives: [],
@@ -200,41 +201,18 @@ async function expectPair(file: string, backup: BackupRecord | null): Promise<st
   });
 }
 
-/** Who was erased, as far as archives and the file of erasures know. */
-interface KnownErasures {
-  readonly list: ErasedList;
-  /** The archives that are there: named, or remembered by the backup. */
-  readonly archives: readonly string[];
-  readonly isKnown: boolean;
-}
-
-async function erasedSince(settings: Settings, file: string, context: Context): Promise<KnownErasures> {
-  const { observe, clock } = context;
-  const remembered = await withBackup(file, clock, (backup) => readArchives(backup));
-  const archives = [...new Set([...settings.archives, ...remembered])].filter(
-    (each) => archiveBytes(each) > 0,
-  );
-  const { erasedOfArchive } = await savedArchives();
-  let list: ErasedList = NOBODY;
-  for (const archive of archives) list = joinLists(list, await erasedOfArchive(archive));
-  const { erasures } = settings;
-  const hasFile = erasures !== null && existsSync(erasures);
-  if (hasFile) list = joinLists(list, readErasures(erasures));
-  const missing = [
-    ...settings.archives
-      .filter((archive) => archiveBytes(archive) === 0)
-      .map((archive) => `the archive ${archive}`),
-    ...(erasures !== null && !hasFile ? [`the list of erasures ${erasures}`] : []),
-  ];
-  for (const place of missing)
-    observe({ type: 'warning', message: `${place} is not there`, hint: undefined });
-  const isKnown = archives.length > 0 || hasFile;
-  if (!isKnown) {
+async function erasedSinceBackup(
+  settings: Settings,
+  file: string,
+  { observe, clock }: Context,
+): Promise<KnownErasures> {
+  const known = await withBackup(file, clock, (backup) => erasedSince(settings, backup, observe));
+  if (!known.isKnown) {
     const message =
       'erasures since the backup are unknown: neither an archive nor a list of erasures was read';
     observe({ type: 'warning', message, hint: 'repeat them, if there were any' });
   }
-  return { list, archives, isKnown };
+  return known;
 }
 
 /** A restored warehouse. */
@@ -271,10 +249,8 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
           source.inSnapshot(() =>
             copyAll({
               ...{ source, stored, destination, lock, replace: true, ...context },
-              since: {
-                erased: filling.known,
-                privacy: settings.emails.mode === 'keep' ? null : privacyOf(settings.emails),
-              },
+              erased: filling.known,
+              since: { privacy: settings.emails.mode === 'keep' ? null : privacyOf(settings.emails) },
             }),
           ),
         );

@@ -17,6 +17,7 @@ import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/in
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
+import { shareErasures } from './erasures.ts';
 import { drainDuringRun } from './hooks.ts';
 import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
 import { openTransport, requireApi } from './service.ts';
@@ -101,6 +102,7 @@ export function withLockedWarehouse<Result>(
     try {
       if (settings.archives.length > 0) requireArchive(settings);
       const met = await meetArchives(warehouse, settings, { ...context, warn }, request.memory);
+      await shareErasures(warehouse, settings, context.observe);
       if ((await dueSweeps(warehouse)).length > 0) {
         await lock.release();
         await sweepBefore(warehouse, settings, patience);
@@ -125,7 +127,7 @@ export function withLockedWarehouse<Result>(
   });
 }
 
-/** Sweeps whom the archive knows as erased, and the warehouse did not, or the other way round. */
+/** Sweeps whom the archive or the file of erasures knows as erased, and the warehouse did not, or the other way round. */
 async function sweepBefore(
   warehouse: Warehouse,
   settings: Settings,

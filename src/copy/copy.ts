@@ -7,6 +7,7 @@ import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../port/index.ts';
+import type { ErasedList } from '../privacy/index.ts';
 import { pendingErasures } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
@@ -48,6 +49,8 @@ interface CopyWork extends Sides {
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
   readonly lock: RunLock;
+  /** Everyone who was erased since the source was written, as far as it is known. */
+  readonly erased: ErasedList;
   /** Make the destination equal even if it loses rows, and compare every row. */
   readonly replace: boolean;
   /** The source is a backup, and what has been decided since is applied to it. @default it is a warehouse in use */

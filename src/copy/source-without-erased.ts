@@ -16,7 +16,7 @@ import {
   withSubjects,
 } from '../erased/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
-import { type ErasedList, ErasedPeople, NOBODY, type Privacy } from '../privacy/index.ts';
+import { type ErasedList, ErasedPeople, type Privacy } from '../privacy/index.ts';
 import { ERASURE } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
@@ -28,8 +28,6 @@ const ROUNDS_MAX = 10;
 
 /** What was decided since a backup was taken. */
 export interface DecidedSince {
-  /** Everyone who was erased, as far as it is known. */
-  readonly erased: ErasedList;
   /** How email addresses are stored now; null if they are kept. */
   readonly privacy: Privacy | null;
 }
@@ -37,6 +35,7 @@ export interface DecidedSince {
 interface Given {
   readonly source: Warehouse;
   readonly stored: Warehouse;
+  readonly erased: ErasedList;
   readonly since?: DecidedSince | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -44,12 +43,13 @@ interface Given {
 }
 
 /**
- * The source as it would be if everyone had been erased from it who was erased from the destination. A source that has erased
+ * The source as it would be if everyone had been erased from it who was erased from the destination or is known otherwise. A source that has erased
  * them itself is read as it is. Call inside a snapshot of the source, with the lock of the destination.
  */
 export async function sourceWithoutErased({
   source,
   stored,
+  erased,
   since,
   clock,
   signal,
@@ -57,8 +57,9 @@ export async function sourceWithoutErased({
 }: Given): Promise<Source> {
   const [theirs, kept] = [await readErased(source), await readErased(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
-  let list = joinLists(theirs, joinLists(kept, since?.erased ?? NOBODY));
-  const isClean = since === undefined ? await knowsAll(source, stored) : await isSwept(source, list, since);
+  let list = joinLists(theirs, joinLists(kept, erased));
+  const isClean =
+    since === undefined ? await knowsAll(source, stored, erased) : await isSwept(source, list, since);
   if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list, since !== undefined));
   for (let round = 1; ; round += 1) {
     const units = await ErasedUnits.read(sourceOf(source), { list, privacy: since?.privacy ?? null, signal });
@@ -74,10 +75,11 @@ export async function sourceWithoutErased({
   }
 }
 
-/** True if everyone who was erased from the rows of the destination was erased from those of the source too. */
-async function knowsAll(source: Warehouse, stored: Warehouse): Promise<boolean> {
+/** True if everyone who was erased from the rows of the destination, or is known otherwise, was erased from those of the source too. */
+async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: ErasedList): Promise<boolean> {
   const known = new Set(await sweptIn(source));
-  return (await sweptIn(stored)).every((hmac) => known.has(hmac));
+  const erased = [...(await sweptIn(stored)), ...entries.map(({ subjectHmac }) => subjectHmac)];
+  return erased.every((hmac) => known.has(hmac));
 }
 
 /** True if nothing was decided since a backup was taken that its rows do not show. */

@@ -217,7 +217,7 @@ export const SETTINGS = {
   erasures: setting('DAYWALK_ERASURES', {
     group: 'erasures',
     flag: '--erasures <file>',
-    doc: 'a file that keeps who was erased, without names, on another disk than warehouse and archive: every erasure adds to it before it reports success, and a restore applies it',
+    doc: 'a file that keeps who was erased, without names, on another disk than warehouse and archive: every erasure adds to it before it reports success; runs and replays compare it with the warehouse; restores and copies apply it',
     fallbackDoc: 'none',
     example: '/mnt/other-disk/daywalk-erasures',
     parse: parsePath,

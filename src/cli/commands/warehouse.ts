@@ -67,8 +67,9 @@ export const warehouseCommands: readonly Command[] = [
       'Copies every table of the warehouse, including the ledger, between SQLite and PostgreSQL in either direction. Each ' +
       'day is copied whole. After an interruption, the next copy resumes; a repeated copy writes only what has changed. At ' +
       'the end, the digests of all tables are compared: exit code 5 if they differ. Runs may write to the source ' +
-      'meanwhile, but not to the destination. Data that only the destination has is never lost without --replace.',
-    uses: usesOf('warehouse'),
+      'meanwhile, but not to the destination. Data that only the destination has is never lost without --replace. Whoever was ' +
+      'erased since, as the destination, the archive or the list of --erasures knows, is not in the copy.',
+    uses: usesOf('warehouse', 'archive', 'erasures'),
     flags: {
       '--to <location>': 'the destination: a SQLite path, or postgres://…; created if it does not exist',
       '--replace': 'compare every row, and delete from the destination what the source does not have',

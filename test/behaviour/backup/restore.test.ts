@@ -1,5 +1,6 @@
 // @module-tag database-specific
 
+import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
@@ -14,11 +15,19 @@ import Sqlite from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { contentTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { readErasures } from '../../../src/erased/erasures-file.ts';
 import { readErased } from '../../../src/erased/list.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
-import { backUpTo, restoreFrom, testOf, valuesIn, warnings } from '../../support/backup/run-backup.ts';
+import {
+  backUpTo,
+  copyTo,
+  restoreFrom,
+  testOf,
+  valuesIn,
+  warnings,
+} from '../../support/backup/run-backup.ts';
 import { contentOf, copy } from '../../support/copy/run-copy.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { placesOf } from '../../support/erase/search.ts';
@@ -128,6 +137,63 @@ onEachDatabase((database) => {
       const ran = await restored.run({ settings: { emails, archives: [rig.folder] } });
       expect(ran.report.exitCode).toBe(0);
       expect(await restored.value('SELECT COUNT(*) FROM restatements')).toBe(0);
+    });
+  });
+
+  describe('an older warehouse that another tool has put back', () => {
+    const places = [
+      ['an archive', { erasures: null }],
+      ['the file of erasures', { archives: [] }],
+    ] as const;
+
+    test.each(places)('is copied without the person if %s knows of the erasure', async (_name, known) => {
+      const { rig, user, email, target, searched } = await installation(database);
+      const older = await database.migrated();
+      const settings = { ...rig.settings, erasures: null };
+      await copyTo({ settings, today }, older.location);
+      await older.execute("DELETE FROM export_state WHERE name = 'archives'");
+      await eraseFrom(rig, { user });
+      const from = { ...rig.settings, ...known, warehouse: older.location };
+      const act = randomUUID();
+      await target.execute(
+        `INSERT INTO acts (act_id, kind, done_at) VALUES ('${act}', 'people', '2026-01-20T00:00:00.000Z')`,
+      );
+      expect(await placesOf([user, email], { ...searched, place: older })).not.toEqual([]);
+      expect(await copyTo({ settings: from, today }, target.location)).toMatchObject({ exitCode: 0 });
+      expect(await placesOf([user, email], searched)).toEqual([]);
+      expect(await contentOf(target.location, contentTables)).toEqual(
+        await contentOf(rig.path, contentTables),
+      );
+      // A restore would forget what was done to the destination.
+      expect(await target.query('SELECT act_id FROM acts')).toContainEqual({ act_id: act });
+      // A repetition reads the source anew, and changes nothing.
+      expect(await copyTo({ settings: from, today }, target.location)).toMatchObject({
+        exitCode: 0,
+        rowsWritten: 0,
+      });
+      expect(await placesOf([user, email], searched)).toEqual([]);
+    });
+
+    test('is copied with a warning if a place that is named is not there', async () => {
+      const { rig, target } = await installation(database);
+      const [archive, erasures] = [join(tempDir(), 'archive.db'), join(tempDir(), 'nowhere')];
+      const named = { ...rig.settings, archives: [archive], erasures };
+      expect(await copyTo({ settings: named, today }, target.location)).toMatchObject({ exitCode: 0 });
+      expect(warnings).toEqual([
+        `the archive ${archive} is not there`,
+        `the list of erasures ${erasures} is not there`,
+      ]);
+    });
+
+    test('is swept by the next run, which asks the file of erasures', async () => {
+      const { rig, user, email, target, searched, restored, erasures } = await installation(database);
+      await copyTo(rig, target.location);
+      await target.execute("DELETE FROM export_state WHERE name = 'archives'");
+      await eraseFrom(rig, { user });
+      expect(await placesOf([user, email], searched)).not.toEqual([]);
+      const settings = { erasures, archives: [], leavesArchiveOut: true };
+      expect((await restored.run({ settings })).report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
+      expect(await placesOf([user, email], searched)).toEqual([]);
     });
   });
 
@@ -257,6 +323,65 @@ onEachDatabase((database) => {
         exitCode: 6,
         message: expect.stringContaining('line 1 is damaged'),
       });
+    });
+
+    test('keeps an erased person out of a new warehouse, after everything else is lost', async () => {
+      const { rig, user, email, searched, restored, erasures, target } = await installation(database);
+      await eraseFrom(rig, { user });
+      const archives = [tempDir()];
+      const settings = { erasures, archives };
+      expect((await restored.run({ settings })).report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
+      const [archive = ''] = archives;
+      expect(await placesOf([user, email], { ...searched, archive })).toEqual([]);
+      expect(await target.query("SELECT 1 FROM user_daily WHERE user_id LIKE 'erased%'")).not.toEqual([]);
+      const known = await readErased(await open(rig.place));
+      expect((await readErased(await open(target))).entries).toEqual(known.entries);
+    });
+
+    test('keeps an erased person out of a replay from an archive of before, and out of the archive', async () => {
+      const { rig, user, email, file, erasures, searched } = await installation(database);
+      const archive = join(tempDir(), 'archive.db');
+      writeFileSync(archive, readFileSync(file.replace('.db', '.archive.db')));
+      await eraseFrom(rig, { user });
+      expect(await placesOf([user, email], { ...searched, archive })).not.toEqual([]);
+      const replayed = await rig.replayInto({}, { erasures, archives: [archive] });
+      expect(replayed.result).toMatchObject({ exitCode: 0 });
+      expect(await placesOf([user, email], { place: replayed.rig.place, archive, spool: '' })).toEqual([]);
+    });
+
+    test.each(['a run', 'a replay'])('is complete after %s, if it was named later', async (command) => {
+      const { rig, user } = await installation(database);
+      await eraseFrom(rig, { user }, { erasures: null });
+      const erasures = join(tempDir(), 'named-later');
+      if (command === 'a run') await rig.run({ settings: { erasures } });
+      else await rig.replay({}, { erasures });
+      expect(statSync(erasures).mode & 0o777).toBe(0o600);
+      expect(readErasures(erasures)).toEqual(await readErased(await open(rig.place)));
+      const bytes = readFileSync(erasures, 'utf8');
+      await rig.run({ settings: { erasures } });
+      expect(readFileSync(erasures, 'utf8')).toBe(bytes);
+    });
+
+    test('that is damaged ends a run, and one that cannot be written only warns', async () => {
+      const { rig, user, erasures, before } = await installation(database);
+      await eraseFrom(rig, { user }, { erasures: null });
+      writeFileSync(erasures, 'deadbeef {}\n');
+      const digest = await rig.digest();
+      expect(digest).not.toBe(before);
+      expect(await thrownBy(rig.run())).toMatchObject({
+        exitCode: 6,
+        message: expect.stringContaining('line 1 is damaged'),
+      });
+      expect(await rig.digest()).toBe(digest);
+      const missing = join(tempDir(), 'missing', 'erasures');
+      const { report, events } = await rig.run({ settings: { erasures: missing } });
+      expect(report.exitCode).toBe(0);
+      expect(events).toContainEqual(
+        expect.objectContaining({
+          type: 'warning',
+          message: expect.stringContaining('add to the list of erasures'),
+        }),
+      );
     });
 
     test('that cannot be written ends an erasure before it changes anything', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type BackupReport, type BackupRequest, backUp } from '../../../jobs/backup.ts';
+import { copyWarehouse } from '../../../jobs/copy.ts';
 import {
   type RestoreReport,
   type RestoreRequest,
@@ -7,6 +8,7 @@ import {
   restore,
   testRestore,
 } from '../../../jobs/restore.ts';
+import type { CopyReport } from '../../../src/copy/events.ts';
 import type { JobContext } from '../../../src/core/clock.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
@@ -18,7 +20,7 @@ export interface Installation {
   readonly today: UtcDay;
 }
 
-/** The warnings of the last backup or restore. */
+/** The warnings of the last backup, copy or restore. */
 export const warnings: string[] = [];
 
 function contextFor(today: UtcDay): JobContext<{ readonly type: string }> {
@@ -59,6 +61,11 @@ export function testOf(
   withArchive = false,
 ): Promise<RestoreTest> {
   return testRestore(settings, { file, withArchive }, contextFor(today));
+}
+
+/** Copies the warehouse of an installation to a place. */
+export function copyTo({ settings, today }: Installation, to: string): Promise<CopyReport> {
+  return copyWarehouse(settings, { to, replace: false, wait: false }, contextFor(today));
 }
 
 /** The values that are in the bytes of files, in any letter case. */
