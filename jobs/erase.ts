@@ -134,21 +134,23 @@ async function expectAllArchives(warehouse: Warehouse, settings: Settings): Prom
   return { archives: [...found.values()], copies };
 }
 
-/** Where archives may be: the named ones, those that the warehouse expects, and those that runs have written. */
+/** Where archives may be: the named ones, and those that runs have written, the last that was met first. */
 async function placesIn(warehouse: Warehouse, { archives }: Settings): Promise<string[]> {
   const named = archives.map((archive) => resolve(archive));
   const expected = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
-  return [...new Set([...named, ...expected.map(({ place }) => place), ...(await readArchives(warehouse))])];
+  const written = await readArchives(warehouse);
+  const met = expected.map(({ place }) => place).filter((place) => written.includes(place));
+  return [...new Set([...named, ...met, ...written])];
 }
 
-/** The archives that a warehouse expects, and that are at none of these places. */
+/** The archives that a warehouse expects, and that are neither at these places nor where they were met. */
 async function missingArchives(
   warehouse: Warehouse,
   places: readonly string[],
 ): Promise<readonly KnownArchive[]> {
   const expected = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
   const found = new Set<string | null>();
-  for (const archive of places)
+  for (const archive of new Set([...places, ...expected.map(({ place }) => place)]))
     if (archiveBytes(archive) > 0) found.add((await compareArchive({ archive, warehouse })).archive);
   return expected.filter(({ id }) => !found.has(id));
 }
