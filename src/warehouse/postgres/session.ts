@@ -7,6 +7,8 @@ import type { PostgresTarget } from './target.ts';
 
 /** The pause between two queries for the outcome of a transaction. */
 const STATUS_PAUSE_MS = 200;
+/** How long the first connection may take, and each statement that sets it up. */
+const CONNECT_MS = 15_000;
 /** How long to wait for the second connection that shows whether sessions are separate. */
 const SECOND_CONNECTION_MS = 5_000;
 
@@ -210,9 +212,17 @@ interface Connected {
   readonly history: string | undefined;
 }
 
-async function connect(target: PostgresTarget, withinMs?: number): Promise<Connected> {
+async function connect(target: PostgresTarget, withinMs = CONNECT_MS): Promise<Connected> {
   const link = await Link.connect(target, withinMs);
-  return { link, history: await historyOf(link) };
+  try {
+    link.limitStatements(withinMs);
+    const history = await historyOf(link);
+    link.limitStatements(undefined);
+    return { link, history };
+  } catch (error) {
+    link.abandon();
+    throw error;
+  }
 }
 
 /**
@@ -221,15 +231,16 @@ async function connect(target: PostgresTarget, withinMs?: number): Promise<Conne
  */
 async function historyOf(link: Link): Promise<string | undefined> {
   const [row] = await link
-    .query(
-      `SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()
-       WHERE NOT pg_is_in_recovery()`,
+    .records(
+      `SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS history
+       FROM pg_control_system() WHERE NOT pg_is_in_recovery()`,
+      [],
     )
     .catch((error: unknown) => {
       if (isLost(error)) throw error;
       return [];
     });
-  return row === undefined ? undefined : String(row[0]);
+  return row === undefined ? undefined : String(row['history']);
 }
 
 function replacedError(location: string): StorageError {
