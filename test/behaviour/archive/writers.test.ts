@@ -6,6 +6,7 @@ import { ArchiveFile } from '../../../src/archive/archive-file.ts';
 import { eraseFromArchive, forgetErased } from '../../../src/archive/erase-answers.ts';
 import { pruneArchive } from '../../../src/archive/prune.ts';
 import { verifyArchive } from '../../../src/archive/verify-archive.ts';
+import { WriteQueue } from '../../../src/archive/write-queue.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { contentsOf } from '../../support/archive/archived-rig.ts';
 import { rawTexts } from '../../support/archive/raw-texts.ts';
@@ -65,12 +66,14 @@ describe('the answers of a run', () => {
     // The outcomes of the eight wait for the next transaction.
     expect(transactions.count()).toBe(1);
     let isKept = false;
+    const added = vi.spyOn(WriteQueue.prototype, 'add');
     const single = keep(archive, { text: '{"n":9}' }).then(() => {
       isKept = true;
     });
-    await vi.waitFor(() => expect(slept).toContain(200));
+    // It waits in the queue. Woken before that, the queue would go to sleep once more.
+    await vi.waitFor(() => expect(added).toHaveBeenCalledOnce(), { timeout: 20_000 });
     await PATIENCE.clock.sleep(20);
-    expect(isKept).toBe(false);
+    expect([isKept, new Set(slept)]).toEqual([false, new Set([200])]);
     wake();
     await single;
     expect(transactions.count()).toBe(2);
