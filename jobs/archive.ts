@@ -12,6 +12,7 @@ import {
 import type { JobContext } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
 import type { Settings } from '../src/settings/index.ts';
+import { expectKnownArchives } from './identity.ts';
 
 /**
  * Reads every answer and every object of the archives, and compares them with their checksums. Writes nothing.
@@ -45,14 +46,17 @@ interface PruneRequest {
  * Thins out the archive. Runs may write it meanwhile. May be repeated, also after a kill.
  * @throws {BusyError} while another process removes answers.
  * @throws {UsageError} if there is no archive.
+ * @throws {StorageError} if the warehouse knows another archive there.
  */
-export function thinArchive(
+export async function thinArchive(
   settings: Settings,
   { olderThanDays, isDryRun }: PruneRequest,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<Pruned> {
+  const archive = requireArchive(settings);
+  await expectKnownArchives(settings, { clock, signal });
   const before = subDays(clock.now(), olderThanDays, { in: utc });
-  return pruneArchive(requireArchive(settings), { before, isDryRun, clock, signal });
+  return pruneArchive(archive, { before, isDryRun, clock, signal });
 }
 
 /**

@@ -1,13 +1,15 @@
 import { resolve } from 'node:path';
 import { type CopyEvent, type CopyReport, copyAll } from '../src/copy/index.ts';
-import type { JobContext } from '../src/core/clock.ts';
+import type { Clock, JobContext } from '../src/core/clock.ts';
 import type { Reason } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { ensureErasedKey } from '../src/erased/index.ts';
+import { ensureIdentity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { isPostgres, isSameWarehouse, type Warehouse } from '../src/port/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { expectRestored, takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { erasedSince } from './erasures.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {
@@ -21,7 +23,8 @@ export interface CopyRequest {
 
 /**
  * Copies the warehouse of the settings, including its ledger. May be repeated at will, also after a kill at any
- * instant: it resumes, and moves only what differs. Runs may write to the source meanwhile.
+ * instant: it resumes, and moves only what differs. Runs may write to the source meanwhile. Whoever was erased since, as an archive
+ * or the file of erasures knows, is not in the copy.
  * @throws {UsageError} when both are the same, or the destination holds data that the source does not.
  * @throws {BusyError} when a run holds the destination.
  */
@@ -40,16 +43,23 @@ export function copyWarehouse(
     observe({ type: 'warning', message, hint, reason });
   const existing = { clock, signal, create: false };
   return withWarehouse(from, existing, async (source) => {
-    await shareKey(source);
+    await expectRestored(source);
+    await shareKey(source, clock);
+    const { list: erased } = await erasedSince(settings, source, observe);
     return withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
       await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to));
       const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true });
       try {
-        return await withWarehouse(to, existing, (stored) =>
+        const report = await withWarehouse(to, existing, (stored) =>
           source.inSnapshot(() =>
-            copyAll({ source, stored, destination, lock, replace, clock, signal, observe }),
+            copyAll({ source, stored, destination, lock, erased, replace, clock, signal, observe }),
           ),
         );
+        const [parent, own] = [await readIdentity(source), await readIdentity(destination)];
+        // A repeated copy is the same warehouse as before.
+        if (own === null || (parent !== null && !own.parents.includes(parent.id)))
+          await newIdentity(destination, { parent, madeBy: 'copy', at: clock.now() });
+        return report;
       } finally {
         await lock.release();
       }
@@ -57,10 +67,11 @@ export function copyWarehouse(
   });
 }
 
-/** A source that cannot be written is copied without a key: each side then makes its own, and knows both after a copy. */
-async function shareKey(source: Warehouse): Promise<void> {
+/** Gives the source a key and an identity. One that cannot be written is copied without: each side then makes its own key, and knows both after a copy. */
+async function shareKey(source: Warehouse, clock: Clock): Promise<void> {
   try {
     await ensureErasedKey(source);
+    await ensureIdentity(source, { parent: null, madeBy: 'run', at: clock.now() });
   } catch (error) {
     if (!(error instanceof StorageError) && !(error instanceof BusyError)) throw error;
   }

@@ -60,11 +60,12 @@ export async function loadFile<Types extends FileTypes>(
   return withWarehouse(location, { clock, create: false }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     const erased = await readErased(warehouse);
-    const lines = kind.linesOf(rows, { orgId, file: file.name, emails, erased, now: clock.now() });
+    const now = clock.now();
+    const lines = kind.linesOf(rows, { orgId, file: file.name, emails, erased, now });
     const { dialect } = warehouse;
     const steps = function* (): Steps<LoadOf & Types['found']> {
       yield* expectSameErased(erased);
-      const found = yield* replaceRows(kind, { orgId, file: file.name, lines, dialect, isDryRun });
+      const found = yield* replaceRows(kind, { orgId, file: file.name, lines, dialect, isDryRun, now });
       return { org_id: orgId, dry_run: isDryRun, ...found };
     };
     if (kind.holdsEmails === true) await checkEmailSalt(warehouse, emails);

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type ExampleQuery, exampleQueries } from '../schema/reference/examples.ts';
 import type { Clock, JobContext } from '../src/core/clock.ts';
-import { dayOf } from '../src/core/day.ts';
+import { dayOf, FIRST_DAY, yesterdayOf } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
+import { EXIT } from '../src/core/exit-code.ts';
 import { STREAMS } from '../src/core/stream.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/index.ts';
@@ -18,6 +19,10 @@ export const DEMO_FILE = 'daywalk-demo.db';
 const SQLITE_MAGIC = 'SQLite format 3\0';
 /** The files of a SQLite database. The lock file stays: another process may be waiting for it. */
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
+
+/** Units settle after looks on so many nights, so a new demo begins two nights ago. */
+const NIGHTS = 3;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The organization of the demo. */
 export const DEMO_ORGANIZATION = { seed: 1, users: 250, reports: 40 } as const;
@@ -45,7 +50,8 @@ interface DemoRequest {
 }
 
 /**
- * Starts the emulator on this machine and exports from it over TCP into a separate warehouse.
+ * Starts the emulator on this machine and exports from it over TCP into a separate warehouse. A new warehouse is filled
+ * by three nights of the demo's clock, of which the last is now, so that its history is settled.
  * @throws {UsageError} when a file with the name of the demo warehouse is something else.
  * @throws {BusyError} when another demo writes to the warehouse.
  */
@@ -61,12 +67,32 @@ export async function runDemo(
     today: dayOf(context.clock.now()),
   });
   try {
-    const request = { command: 'demo', streams: STREAMS, force: false, newestFirst: false, wait: false };
-    const report = await runExport(demoSettings(path, emulator), request, context);
+    const report = await runNights(demoSettings(path, emulator), context, keep ? 1 : NIGHTS);
     const insights = [exampleQueries.lastDays, exampleQueries.modelMix, exampleQueries.topUsers];
     return { report, file: DEMO_FILE, bytes: statSync(path).size, insights: runQueries(path, insights) };
   } finally {
     await emulator.close();
+  }
+}
+
+/** Runs the last nights up to now. Returns the report of the last one, with the rows and the costs of all of them. */
+async function runNights(
+  settings: Settings,
+  context: JobContext<RunEvent>,
+  nights: number,
+): Promise<RunReport> {
+  const request = { command: 'demo', streams: STREAMS, force: false, newestFirst: false, wait: false };
+  const { clock } = context;
+  const total = { rowsWritten: 0, requests: 0, retries: 0, durationMs: 0 };
+  for (let back = nights - 1; ; back -= 1) {
+    const now = () => new Date(clock.now().getTime() - back * DAY_MS);
+    if (back > 0 && yesterdayOf(now()) < FIRST_DAY) continue;
+    const report = await runExport(settings, request, { ...context, clock: { ...clock, now } });
+    total.rowsWritten += report.rowsWritten;
+    total.requests += report.requests;
+    total.retries += report.retries;
+    total.durationMs += report.durationMs;
+    if (back === 0 || report.exitCode !== EXIT.ok) return { ...report, ...total };
   }
 }
 

@@ -78,6 +78,8 @@ export function forecastExport(
   const request = planRequest(asked, context);
   const facts: AskedFacts = {
     request,
+    now: context.clock.now(),
+    settleDays: settings.settleDays,
     today: dayOf(context.clock.now()),
     rangeDays: settings.rangeDays,
     concurrency: settings.concurrency,
@@ -90,8 +92,7 @@ export function forecastExport(
       const orgId = settings.orgId ?? (await knownOrganization(warehouse, name));
       const runs = await readRuns(warehouse, PACE_RUNS);
       if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
-      const watchDays = settings.watchDays;
-      return forecastOf(orgId, await readFacts(warehouse, orgId, facts, watchDays), runs);
+      return forecastOf(orgId, await readFacts(warehouse, orgId, facts, settings), runs);
     },
   );
   return known.catch((error: unknown) => {

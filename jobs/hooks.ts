@@ -11,7 +11,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import { type EmailPolicy, privacyOf, withoutErased } from '../src/privacy/index.ts';
 import { expectEmailSalt, type HookEventRow, storeHookEvents } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { withWarehouse } from '../src/warehouse/index.ts';
+import { withOwnWarehouse } from './identity.ts';
 
 /** The rows of one transaction, and the characters of their lines. These limits bound the memory of a drain. */
 const BATCH_ROWS_MAX = 500;
@@ -237,7 +237,7 @@ export function drainHooks(
   settings: Settings,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<DrainReport> {
-  return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+  return withOwnWarehouse(settings, { clock }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
     return drainSpool(warehouse, settings, signal);
   });

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { AnyTable } from '../schema/define.ts';
+import { type PlacedFile, writeCopy } from '../src/backup/index.ts';
 import { exportFocus, type FocusReport, type FocusRequest } from '../src/bi/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { Month } from '../src/core/day.ts';
 import { dayOf, FIRST_DAY } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import type { SavedCopy } from '../src/port/index.ts';
 import { type LakeReport, publishLake } from '../src/publish/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
@@ -20,14 +20,14 @@ export interface PublishRequest {
     readonly tables: readonly AnyTable[];
     readonly force: boolean;
   };
-  /** The path of a copy of the whole warehouse as one SQLite file. */
+  /** The path of a copy for readers as one SQLite file. */
   readonly sqlite?: string;
 }
 
 /** The results of a publish; null for a target that was not requested. */
 export interface PublishReport {
   readonly parquet: LakeReport | null;
-  readonly sqlite: SavedCopy | null;
+  readonly sqlite: PlacedFile | null;
 }
 
 /**
@@ -47,7 +47,8 @@ export function publish(
     signal.throwIfAborted();
     for (const place of [parquet?.directory, sqlite])
       if (place !== undefined) await notePublished(settings.warehouse, warehouse, resolve(place));
-    return { parquet: lake, sqlite: sqlite === undefined ? null : await warehouse.saveCopy(sqlite) };
+    const copy = sqlite === undefined ? null : await writeCopy(sqlite, { source: warehouse, clock, signal });
+    return { parquet: lake, sqlite: copy };
   });
 }
 

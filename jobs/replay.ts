@@ -1,8 +1,7 @@
 import {
+  archiveBytes,
   type ChosenAnswers,
   chooseAnswers,
-  hasArchive,
-  type ObjectRef,
   partsOf,
   type ReadArchives,
   type ReplayScope,
@@ -10,12 +9,13 @@ import {
 } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import { adviceOf, UsageError } from '../src/core/errors.ts';
+import { type Advice, adviceOf, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
@@ -25,6 +25,7 @@ import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchives } from './archive.ts';
 import { erasureOptions } from './erase.ts';
+import { shareErasures } from './erasures.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;
@@ -43,6 +44,9 @@ export interface ReplayRequest {
   /** Wait for a run to end instead of failing with exit code 75. */
   readonly wait: boolean;
 }
+
+/** What a replay reports while it works. */
+type Warning = { readonly type: 'warning'; readonly message: string } & Advice;
 
 /** The result of a replay. */
 export interface ReplayResult {
@@ -65,7 +69,7 @@ export interface ReplayResult {
 export async function replay(
   settings: Settings,
   request: ReplayRequest,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  { clock, signal, observe }: JobContext<Warning>,
 ): Promise<ReplayResult> {
   const archives = requireArchives(settings);
   const { emails, warehouse: location } = settings;
@@ -78,6 +82,7 @@ export async function replay(
     try {
       if (asOf !== null) await expectEmpty(warehouse, asOf);
       await expectEmailSalt(warehouse, emails, false);
+      await shareErasures(warehouse, settings, observe);
       const policy = privacyOf(emails).fingerprint;
       const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };
       const place = { warehouse, clock, signal };
@@ -99,6 +104,12 @@ async function replayAll(
 ): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
   const { organizations: chosen, lost } = chooseAnswers(archives.contents, scope);
   const organizations: ReplayReport[] = [];
+  const { side } = await readWarehouseSide(place.warehouse, null);
+  // A warehouse that is rebuilt is a new one, made from the one that wrote the archive.
+  if (side.isNew) {
+    const parent = archives.warehouse === null ? null : { id: archives.warehouse, parents: [] };
+    await ensureIdentity(place.warehouse, { parent, madeBy: 'replay', at: place.clock.now() });
+  }
   for (const answers of chosen)
     organizations.push(
       await replayOrganization(replayedFrom(archives, answers), { ...place, versions: versions() }),
@@ -107,7 +118,7 @@ async function replayAll(
 }
 
 function expectArchive(archive: string): void {
-  if (hasArchive(archive)) return;
+  if (archiveBytes(archive) > 0) return;
   throw new UsageError(`there is no archive at ${archive}`, { reason: 'no-archive' });
 }
 
@@ -174,7 +185,10 @@ function readinessFrom(
 }
 
 /** The rows of an object; null if they cannot be read. */
-async function readablePages(archives: ReadArchives, object: ObjectRef): Promise<string[] | null> {
+async function readablePages(
+  archives: ReadArchives,
+  object: Parameters<ReadArchives['pagesOf']>[0],
+): Promise<string[] | null> {
   try {
     return await archives.pagesOf(object);
   } catch (error) {

@@ -80,6 +80,14 @@ export function commonFailure({ organizations }: RoundReport): { readonly error:
   return others.every(({ error }) => error === first.error) ? { error: first.error } : null;
 }
 
+const IDENTITY: ReadonlySet<string> = new Set(['identity', 'archive-not-named', 'create-never']);
+
+/** Why a round was refused: the warehouse or the archive is not the one of before. Null if it was not. */
+export function refusalOf(report: RoundReport): string | null {
+  const error = commonFailure(report)?.error;
+  return IDENTITY.has(adviceOf(error).reason ?? '') ? messageOf(error) : null;
+}
+
 async function exportAll(
   settings: Settings,
   request: ExportRequest,

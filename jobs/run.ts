@@ -7,6 +7,7 @@ import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';
+import { dueSweeps } from '../src/erased/index.ts';
 import type { Retry } from '../src/http/index.ts';
 import type { NameInFile } from '../src/organizations/index.ts';
 import { type PlanRequest, type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
@@ -14,9 +15,11 @@ import type { RunLock, Warehouse } from '../src/port/index.ts';
 import { privacyOf } from '../src/privacy/index.ts';
 import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { takeLock } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
+import { shareErasures } from './erasures.ts';
 import { drainDuringRun } from './hooks.ts';
+import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
 import { openTransport, requireApi } from './service.ts';
 
 export interface ExportRequest {
@@ -46,6 +49,8 @@ export interface ExportRequest {
    * @default false, which refuses another salt
    */
   readonly newEmailSalt?: boolean;
+  /** The warehouse of the rounds before. @default any warehouse */
+  readonly memory?: WarehouseMemory | undefined;
   /** The name of the only organization to export. @default every organization of the organizations file */
   readonly organization?: string | undefined;
 }
@@ -87,13 +92,22 @@ export function withLockedWarehouse<Result>(
 ): Promise<Result> {
   const warn = (message: string, hint: string, reason?: Reason) =>
     context.observe({ type: 'warning', message, hint, reason });
-  return withWarehouse(settings.warehouse, { ...context, warn, create: true }, async (warehouse) => {
-    const lock = await takeLock(warehouse, { ...context, warn, wait: request.wait });
+  return withOwnWarehouse(settings, { ...context, warn }, async (warehouse) => {
+    const patience = { ...context, warn, wait: request.wait };
+    let lock = await takeLock(warehouse, patience);
     let discardedRuns: number | null = null;
     const discardNew = (runs = 1) => {
       discardedRuns = runs;
     };
     try {
+      if (settings.archives.length > 0) requireArchive(settings);
+      const met = await meetArchives(warehouse, settings, { ...context, warn }, request.memory);
+      await shareErasures(warehouse, settings, context.observe);
+      if ((await dueSweeps(warehouse)).length > 0) {
+        await lock.release();
+        await sweepBefore(warehouse, settings, patience);
+        lock = await takeLock(warehouse, patience);
+      }
       await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
       await drainDuringRun(warehouse, settings, context);
       const result = await work({ warehouse, lock, discardNew });
@@ -104,12 +118,29 @@ export function withLockedWarehouse<Result>(
         const { eraseLearned } = await import('./erase.ts');
         await eraseLearned({ warehouse, lock }, settings, context);
       }
-      if (discardedRuns !== null) await warehouse.discardNew(discardedRuns);
+      const isDiscarded = discardedRuns !== null && (await warehouse.discardNew(discardedRuns));
+      if (!isDiscarded) await met.part((await readLearned(warehouse)).length === 0);
       return result;
     } finally {
       await lock.release();
     }
   });
+}
+
+/** Sweeps whom the archive or the file of erasures knows as erased, and the warehouse did not, or the other way round. */
+async function sweepBefore(
+  warehouse: Warehouse,
+  settings: Settings,
+  patience: Parameters<typeof takeLock>[1],
+): Promise<void> {
+  const lock = await takeLock(warehouse, { ...patience, exclusive: true });
+  try {
+    const { erasureOptions } = await import('./erase.ts');
+    const { sweepLearned } = await import('../src/erase/sweep-learned.ts');
+    await sweepLearned(await erasureOptions(warehouse, settings, patience, settings.archives));
+  } finally {
+    await lock.release();
+  }
 }
 
 /**
@@ -146,6 +177,7 @@ export async function exportInto(
       rangeDays: settings.rangeDays,
       settleDays: settings.settleDays,
       watchDays: settings.watchDays,
+      watchRequests: settings.watchRequests,
       acceptLoss: request.acceptLoss ?? false,
       acceptOrganization: request.acceptOrganization ?? false,
       newOrganization: request.newOrganization,

@@ -21,7 +21,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import { type Privacy, privacyOf, withoutErased } from '../src/privacy/index.ts';
 import { expectEmailSalt, recordSession, type SessionRow } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
-import { withWarehouse } from '../src/warehouse/index.ts';
+import { withOwnWarehouse } from './identity.ts';
 import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { openTransport, requireApi } from './service.ts';
 
@@ -66,7 +66,7 @@ export function createRecordedSession(
   const named = chooseNamed(allSettings, organization);
   const settings = named === null ? allSettings : settingsFor(allSettings, named);
   const api = requireApi(settings);
-  return withWarehouse(settings.warehouse, { clock, create: true }, async (warehouse) => {
+  return withOwnWarehouse(settings, { clock }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
     const transport = openTransport(settings, api, { clock, onRetry });

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { AnyTable, TableRole } from './define.ts';
+import { encoderOf, type TableRows } from './row.ts';
 import {
   activityDaily,
   activityDailyByClient,
@@ -19,10 +21,13 @@ import {
   userDailyLanguages,
 } from './tables/daily.ts';
 import {
+  acts,
+  archives,
   erased,
   exportRuns,
   exportState,
   exportUnits,
+  identity,
   organizations,
   quarantine,
   restatements,
@@ -49,7 +54,13 @@ import {
   userWeekly,
 } from './tables/rollups.ts';
 
-export { activityDaily, activityDailyByClient, CREDIT_COLUMNS, tokensDailyByModel } from './tables/daily.ts';
+export {
+  activityDaily,
+  activityDailyByClient,
+  CREDIT_COLUMNS,
+  tokensDailyByModel,
+  userDaily,
+} from './tables/daily.ts';
 export { ROLLUP_SUMS } from './tables/rollups.ts';
 
 /**
@@ -87,6 +98,9 @@ export const tables = {
   exportState,
   organizations,
   erased,
+  identity,
+  acts,
+  archives,
   people,
   prices,
   budgets,
@@ -116,5 +130,37 @@ export const contentTables: readonly AnyTable[] = allTables.filter((table) => CO
 /** The tables that cannot be recomputed from others: all but the rollups. */
 export const sourceTables: readonly AnyTable[] = allTables.filter((table) => table.role !== 'rollup');
 
+/**
+ * The tables that are never published: with the keys of the pseudonyms, readers could test addresses against them, and a record in
+ * quarantine is raw. The last three are about this warehouse alone; a published copy has an identity of its own.
+ */
+export const unpublishedTables: readonly AnyTable[] = [
+  erased,
+  exportState,
+  quarantine,
+  identity,
+  acts,
+  archives,
+];
+
+/** The tables that a copy makes equal. A copy is another warehouse than its source, and the rollups are computed again. */
+export const copiedTables: readonly AnyTable[] = sourceTables.filter((table) => table !== tables.identity);
+
 /** The tables of a lake: the sources, and the teams of users, which a reader could not compute without much work. */
-export const publishedTables: readonly AnyTable[] = [...sourceTables, tables.userTeams];
+export const publishedTables: readonly AnyTable[] = [...sourceTables, tables.userTeams].filter(
+  (table) => !unpublishedTables.includes(table),
+);
+
+const encodeAct = encoderOf(acts);
+
+/**
+ * The step that notes an act: what the service cannot give back. It belongs into the transaction of what was done: an archive that
+ * has heard of the act then knows an older copy of the warehouse by its absence.
+ * @param kind what was done, in a word for messages: a loaded table, or `erasure`, `hook events`, `sessions`, `quarantine`, `restore`.
+ */
+export function actStep(kind: string, at: Date): TableRows {
+  return {
+    table: acts,
+    rows: [encodeAct({ act_id: randomUUID(), kind, done_at: at.toISOString() })],
+  };
+}

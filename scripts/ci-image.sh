@@ -68,7 +68,8 @@ clone=$work/clone
 mkdir "$clone"
 git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -x -C "$clone"
 chmod -R go-rwx "$clone"
-"${buildah[@]}" bud -q --isolation chroot --network host "${mounts[@]}" --ignorefile "$clone/.dockerignore" \
+# The OCI format has no health check; Docker's format keeps it.
+"${buildah[@]}" bud -q --format docker --isolation chroot --network host "${mounts[@]}" --ignorefile "$clone/.dockerignore" \
   --build-arg BUILD_IMAGE=localhost/node-base --build-arg RUN_IMAGE=localhost/node-base \
   -t localhost/daywalk -f "$clone/Dockerfile" "$clone" >"$work/build.log" 2>&1 ||
   { tail -40 "$work/build.log"; fail 'it cannot be built'; }
@@ -78,6 +79,8 @@ inspect() { "${buildah[@]}" inspect --type image --format "$1" localhost/daywalk
 [ "$(inspect '{{index .OCIv1.Config.Labels "org.opencontainers.image.licenses"}}')" = MIT ] || fail 'it has no licence'
 [ "$(inspect '{{index .OCIv1.Config.Labels "org.opencontainers.image.version"}}')" = \
   "$(node -p 'require("./package.json").version')" ] || fail 'its version is another'
+
+[[ "$(inspect '{{.Docker.Config.Healthcheck.Test}}')" == *--health* ]] || fail 'it has no health check'
 
 container=$("${buildah[@]}" from localhost/daywalk)
 containers+=("$container")

@@ -10,6 +10,7 @@
  * | .env.example, the table of docs/settings.md | `src/settings/` |
  * | the reason codes of docs/library.md | `src/api/calls.ts` |
  * | the exit codes of docs/operations.md | `src/cli/exit-codes.ts` |
+ * | the table of states in docs/trust.md | `src/ledger/transitions.ts` |
  * | the table of docs/monitoring.md | `src/serve/metrics/` |
  * | docs/images/architecture.svg | the imports of `src/`, `jobs/` and `schema/` |
  * | the tables of docs/scaling.md | `bench/scaling/` |
@@ -25,6 +26,7 @@ import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 import { architectureDrawing } from './architecture-drawing.ts';
 import { commandsPage } from './commands-page.ts';
 import { metricsTable } from './monitoring-table.ts';
+import { transitionsTable } from './transitions-table.ts';
 
 const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
@@ -51,6 +53,7 @@ const generated: Readonly<Record<string, string>> = {
   'docs/settings.md': filled('docs/settings.md', { settings: settingsMarkdown() }),
   'docs/library.md': filled('docs/library.md', { reasons: reasonsTable }),
   'docs/operations.md': filled('docs/operations.md', { 'exit-codes': exitCodesMarkdown() }),
+  'docs/trust.md': filled('docs/trust.md', { states: transitionsTable() }),
   'docs/monitoring.md': filled('docs/monitoring.md', { metrics: metricsTable() }),
   'docs/images/architecture.svg': architectureDrawing(),
   'docs/performance.md': filled('docs/performance.md', performanceTables()),

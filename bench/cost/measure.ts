@@ -36,15 +36,21 @@ export interface Measured {
   readonly place: Place;
 }
 
-/** Runs a scenario in its own process. `filled` is a warehouse after the first sync. */
+/** Warehouses after the first night of a first sync, and after the third. */
+export interface Filled {
+  readonly synced: Place;
+  readonly settled: Place;
+}
+
+/** Runs a scenario in its own process. */
 export async function measure(
   surroundings: Surroundings,
   places: Places,
   scenario: Scenario,
-  filled: Place | undefined,
+  filled: Partial<Filled>,
 ): Promise<Measured> {
   const { service, scratch } = surroundings;
-  const place = await places.create(scenario.begins === 'filled' ? filled : undefined);
+  const place = await places.create(scenario.begins === 'empty' ? undefined : filled[scenario.begins]);
   const beside = await places.create();
   const folder = scratch.path('published');
   const trace = surroundings.isCounting && surroundings.canTrace ? scratch.path('strace') : null;

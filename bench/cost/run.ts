@@ -20,10 +20,20 @@ import { childScript, runNode } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import type { Counts } from './counts.ts';
 import { type Costs, compare, readExpected, updated, writeExpected } from './expected.ts';
-import { type Measured, measure, type Surroundings } from './measure.ts';
-import { type Place, type Places, postgresPlaces, Scratch, sqlitePlaces } from './places.ts';
+import { type Filled, type Measured, measure, type Surroundings } from './measure.ts';
+import { type Places, postgresPlaces, Scratch, sqlitePlaces } from './places.ts';
 import { fails, findingLines, table } from './report.ts';
-import { DATABASES, type Database, ORGANIZATION, SCENARIOS, type Scenario, SYNC_DAY } from './scenarios.ts';
+import {
+  DATABASES,
+  type Database,
+  LAST_LOOK,
+  LOOK,
+  NIGHT_AFTER,
+  ORGANIZATION,
+  SCENARIOS,
+  type Scenario,
+  SYNC_DAY,
+} from './scenarios.ts';
 import { whyNotTraced } from './strace.ts';
 
 const { values: given } = parseArgs({
@@ -61,18 +71,23 @@ function say(text: string): void {
 
 const key = (database: Database, scenario: Scenario) => `${database} ${scenario.name}`;
 
-/** Counts every selected scenario once. Returns the counts, and a filled warehouse of each database. */
+/** Counts every selected scenario once. Returns the counts, and the filled warehouses of each database. */
 async function countAll(surroundings: Surroundings, everyPlaces: readonly Places[]) {
   const counted = new Map<string, Measured['counts']>();
-  const filled = new Map<Database, Place>();
+  const filled = new Map<Database, Filled>();
   const [first, ...others] = SCENARIOS;
   for (const places of everyPlaces) {
-    const { place, counts } = await measure(surroundings, places, first, undefined);
-    await places.settle(place);
-    filled.set(places.database, place);
+    const { place: synced, counts } = await measure(surroundings, places, first, {});
+    await places.settle(synced);
+    const look = await measure(surroundings, places, LOOK, { synced });
+    const { place: settled } = await measure(surroundings, places, LAST_LOOK, { synced: look.place });
+    await places.settle(settled);
+    await places.remove(look.place);
+    filled.set(places.database, { synced, settled });
+    if (scenarios.includes(LOOK)) counted.set(key(places.database, LOOK), look.counts);
     if (scenarios.includes(first)) counted.set(key(places.database, first), counts);
-    for (const scenario of others.filter((other) => scenarios.includes(other))) {
-      const measured = await measure(surroundings, places, scenario, place);
+    for (const scenario of others.filter((other) => other !== LOOK && scenarios.includes(other))) {
+      const measured = await measure(surroundings, places, scenario, { synced, settled });
       counted.set(key(places.database, scenario), measured.counts);
       await places.remove(measured.place);
     }
@@ -89,7 +104,7 @@ interface Timed extends Measured {
 async function timeAll(
   surroundings: Surroundings,
   everyPlaces: readonly Places[],
-  filled: ReadonlyMap<Database, Place>,
+  filled: ReadonlyMap<Database, Filled>,
 ): Promise<ReadonlyMap<string, readonly Timed[]>> {
   const { service, scratch } = surroundings;
   const usersOfAllDays = [
@@ -112,7 +127,7 @@ async function timeAll(
         scripts.push((await runNode(childScript('insert-pages.mjs'), inserted)).cpuMs);
       }
       for (const scenario of scenarios) {
-        const measured = await measure(surroundings, places, scenario, filled.get(places.database));
+        const measured = await measure(surroundings, places, scenario, filled.get(places.database) ?? {});
         await places.remove(measured.place);
         const name = key(places.database, scenario);
         timed.set(name, [...(timed.get(name) ?? []), { ...measured, scriptMs: middle(scripts) }]);
@@ -134,7 +149,7 @@ function middle(values: readonly (number | null)[]): number | null {
 async function measureAll(canTrace: boolean): Promise<Costs> {
   const service = await startService({
     users: ORGANIZATION.users,
-    days: ORGANIZATION.days + 1,
+    days: ORGANIZATION.days + NIGHT_AFTER,
     steady: false,
   });
   const postgres = databases.includes('postgres') ? await startOwnPostgres() : null;

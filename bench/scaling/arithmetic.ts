@@ -1,3 +1,6 @@
+import { FIRST_DAY, shiftDay } from '../../src/core/day.ts';
+import { afterWatch, planWatch, type WatchState } from '../../src/judge/watch-plan.ts';
+import { comparedDays } from '../../src/pipeline/run/range-gauge.ts';
 import { MEASURED } from './measured.ts';
 
 /** How the program requests days, see `src/pipeline/run/range-gauge.ts` and `src/api/limits.ts`; a test compares. */
@@ -6,8 +9,6 @@ export const ASKING = {
   rangeDaysMax: 31,
   batchRows: 8_000,
   concurrency: 8,
-  /** Ranges per stream and night: the three unsettled days, and the 31 days that are compared with the service. */
-  nightRanges: 2,
   /** Days per stream that are requested one at a time before the first range succeeds. */
   singleDays: 7,
 } as const;
@@ -38,9 +39,53 @@ export function pages(users: number): number {
   return Math.ceil(users / ASKING.usersPerPage);
 }
 
-/** Upper bound of the requests of a normal night: the organization, its stored users, the ranges of each stream, readiness. */
-export function requestsPerNight(users: number): number {
-  return 2 + ASKING.nightRanges * (1 + SMALL_STREAMS + pages(users)) + 1;
+/** Days that are pulled each night until they settle. */
+const UNSETTLED_DAYS = 3;
+/** Nights over which a night is averaged: all of history has been compared by then. */
+const NIGHTS = 62;
+
+/** Requests for tokens and users of some days, at so many days per request. */
+function heavyRequests(users: number, days: number, perRequest: { tokens: number; users: number }): number {
+  return Math.ceil(days / perRequest.tokens) + Math.ceil(days / perRequest.users) * pages(users);
+}
+
+/** Days per request of tokens and users, while they are pulled and while they are only compared. */
+function daysPerRequest(users: number) {
+  const rows = MEASURED.streamRowsPerUserDay;
+  const compared = (perUser: number) => comparedDays(perUser * users, ASKING.rangeDaysMax);
+  return {
+    pulled: { tokens: rangeDays(rows.tokens * users), users: rangeDays(rows.users * users) },
+    compared: { tokens: compared(rows.tokens), users: compared(rows.users) },
+  };
+}
+
+/**
+ * Upper bound of the requests of a normal night, on average: the organization, its stored users, readiness, the unsettled days of
+ * each stream, and the watch: recent days, and what its plan takes of the older ones.
+ * @param days of history.
+ */
+export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
+  const watchDays = ASKING.rangeDaysMax;
+  const { pulled, compared } = daysPerRequest(users);
+  const light = SMALL_STREAMS + 1;
+  const tokens = Math.ceil(compared.users / compared.tokens);
+  const recent = heavyRequests(users, watchDays, compared);
+  const cost = { light, fullDays: compared.users, tokens, users: pages(users), recent };
+  let state: WatchState = { olderFrom: null, heavyOn: null };
+  let requests = 0;
+  for (let night = 0; night < NIGHTS; night += 1) {
+    const today = shiftDay(FIRST_DAY, days + night);
+    const range = { firstDay: FIRST_DAY, lastDay: shiftDay(today, -1), today, watchDays };
+    const plan = planWatch(state, { ...range, cost });
+    if (plan === null) continue;
+    state = afterWatch(state, plan, { today, isComplete: true, mass: null, cursors: {}, chase: null });
+    const full = plan.older.filter(({ isFull }) => isFull).length;
+    const older = full > 0 ? full * (light + tokens + pages(users)) : plan.older.length * light;
+    const isCompared = plan.heavy || full > 0;
+    const unsettled = heavyRequests(users, UNSETTLED_DAYS, isCompared ? compared : pulled);
+    requests += SMALL_STREAMS + unsettled + light + (plan.heavy ? recent : 0) + older + plan.sampled.length;
+  }
+  return 2 + 1 + Math.round(requests / NIGHTS);
 }
 
 /** Days per range if a day of the stream has this number of rows. */

@@ -12,9 +12,9 @@ export const MEASURED = {
   rowsPerSecond: { sqlite: 36_000, postgres: 29_000 },
   /** Counted requests; the formulas are upper bounds of them. */
   requests: [
-    { users: 50, days: 120, backfill: 53, night: 9 },
-    { users: 250, days: 60, backfill: 61, night: 11 },
+    { users: 50, days: 120, backfill: 53, night: 22 },
+    { users: 250, days: 60, backfill: 61, night: 20 },
     { users: 1_000, days: 20, backfill: 110, night: 31 },
-    { users: 3_000, days: 10, backfill: 206, night: 71 },
+    { users: 3_000, days: 10, backfill: 206, night: 101 },
   ],
 } as const;

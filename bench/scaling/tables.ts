@@ -10,13 +10,25 @@ import {
 import { MEASURED } from './measured.ts';
 
 const USERS = [50, 250, 1_000, 3_000, 10_000, 50_000];
+const HISTORIES = [60, 300, 1_000];
 const LATENCIES_MS = [50, 200, 1_000];
 const LIMITS = [null, 600, 60];
 const ORGANIZATIONS = [1, 100, 1_000, 10_000];
 
 /** The tables of docs/scaling.md by the name of their markers. */
-export function scalingTables(): Record<'organizations' | 'backfills' | 'fleets', string> {
-  return { organizations: organizations(), backfills: backfills(), fleets: fleets() };
+export function scalingTables(): Record<'nights' | 'organizations' | 'backfills' | 'fleets', string> {
+  return { nights: nights(), organizations: organizations(), backfills: backfills(), fleets: fleets() };
+}
+
+function nights(): string {
+  const heads = ['active users', ...HISTORIES.map((days) => `${whole(days)} days of history`)];
+  return markdown(
+    heads,
+    [100, 3_000, 50_000].map((users) => [
+      whole(users),
+      ...HISTORIES.map((days) => whole(requestsPerNight(users, days))),
+    ]),
+  );
 }
 
 function organizations(): string {

@@ -48,7 +48,7 @@ export const exportUnits = table({
       'number of active users in the content: rows of users, daily_active_users of activity; NULL for other streams',
     ),
     watch: json(
-      'findings of the watch: a noted difference, and the difference for which the unit was last reopened',
+      'what later runs need to know: the looks at a unit that has not settled, and a difference that the watch noted',
     ),
   },
 });
@@ -112,6 +112,45 @@ export const erased = table({
     pseudonym: text('what replaces the value'),
     erased_at: instant('when it was erased'),
     certificate: json('what was changed where; NULL until the erasure is complete'),
+  },
+});
+
+export const identity = table({
+  name: 'identity',
+  doc: 'Which warehouse this is: one row. A copy of its file has the same row; a warehouse that Daywalk copied has its own.',
+  role: 'ledger',
+  by: { name: key('always warehouse') },
+  values: {
+    warehouse_id: text('UUID of the warehouse'),
+    parents: record('JSON array: UUIDs of the warehouses that it was made from, the last one first'),
+    made_at: instant('when it got this UUID'),
+    made_by: text('what made it: run, copy, restore, replay or publish'),
+  },
+});
+
+export const acts = table({
+  name: 'acts',
+  doc: 'What was done to the warehouse and cannot be pulled again: one row per act.',
+  role: 'ledger',
+  by: { act_id: key('UUID of the act') },
+  values: {
+    kind: text('erasure, people, prices, budgets, sessions, hook events, quarantine or restore'),
+    done_at: instant('when it was done'),
+  },
+});
+
+export const archives = table({
+  name: 'archives',
+  doc: 'The archives that runs have met, with the last things known to be in each: one row per archive.',
+  role: 'ledger',
+  by: { archive_id: key('UUID of the archive') },
+  values: {
+    place: text('where it was last met'),
+    marks: record('JSON object: the last two marks of each kind that are durable in the archive'),
+    lost: record('JSON array: marks that the archive was found without, and was accepted without'),
+    first_met_at: instant('when a run first met it'),
+    last_met_at: instant('when a run last met it'),
+    ended_at: moment('when a person said that it is no longer expected; NULL while it is'),
   },
 });
 

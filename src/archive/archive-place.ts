@@ -26,7 +26,22 @@ export function fileOfArchive(given: string): string {
 
 /** True if something was written into the file of an archive. */
 export function isWritten(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return bytesOf(path) > 0;
+}
+
+/** The size of a file; 0 if there is none. */
+export function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** True if nothing is left at the former place of an archive, or if that is another name of the same file. */
+export function hasMoved(former: string, place: string): boolean {
+  try {
+    return !isWritten(fileOfArchive(former)) || fileOfArchive(former) === fileOfArchive(place);
+  } catch {
+    // What cannot be looked at may still be there.
+    return false;
+  }
 }
 
 /** The types of network file systems on Linux (linux/magic.h): their locks do not hold between machines, and their logs tear. */

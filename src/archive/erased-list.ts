@@ -35,7 +35,9 @@ export async function shareErased(
   const own = await readErased(warehouse);
   const kept = readErasedList(file);
   const joined = joinLists(own, kept);
-  if (joined.entries.length > own.entries.length) await joinErased(warehouse, kept);
+  const lengths = [own, kept].map(({ entries }) => entries.length);
+  if (lengths.some((length) => joined.entries.length > length))
+    await joinErased(warehouse, kept, organizationsHeld(file, joined));
   if (joined.entries.length === kept.entries.length) return kept;
   return file.transact('list the erased in', patience, () => {
     // Another process may have listed somebody meanwhile.
@@ -43,6 +45,13 @@ export async function shareErased(
     writeErasedList(file, all);
     return all;
   });
+}
+
+/** Those organizations of a list of which an archive has answers. */
+export function organizationsHeld(file: ArchiveFile, { entries }: ErasedList): Set<string> {
+  const orgs = [...new Set(entries.map(({ orgId }) => orgId))];
+  const find = file.prepare('SELECT 1 FROM answers WHERE org = ? LIMIT 1');
+  return new Set(orgs.filter((org) => file.query('read', () => find.get(org)) !== undefined));
 }
 
 /** Keeps a list. Call it inside a transaction. */

@@ -1,27 +1,31 @@
-import { fileOfArchive, isWritten } from './archive-place.ts';
+import { bytesOf, fileOfArchive } from './archive-place.ts';
 
 export { type DayAnswer, partsOf } from './answers.ts';
 export { type ChosenAnswers, chooseAnswers, type ReplayScope } from './choose.ts';
-export type { ObjectRef } from './contents.ts';
-export type { ErasedCounts } from './erase-answers.ts';
 export type { OpenArchive } from './open-archive.ts';
 export type { Pruned } from './prune.ts';
 export type { CommittedAnswers, ReadArchives } from './read-archives.ts';
-export type { ShownAnswer, ShownAnswers, ShownUnit } from './show-answers.ts';
+export type { ShownAnswers, ShownUnit } from './show-answers.ts';
 export type { ArchiveCheck } from './verify-archive.ts';
 
 // The calls below load the driver of SQLite: only opening a warehouse explains why it cannot be loaded.
 
 /**
- * True if something was written into an archive.
+ * The size of the file of an archive; 0 if nothing was written into it.
  * @throws {UsageError} if it is of an earlier build.
  */
-export function hasArchive(archive: string): boolean {
-  return isWritten(fileOfArchive(archive));
+export function archiveBytes(archive: string): number {
+  return bytesOf(fileOfArchive(archive));
 }
 
 export const openArchive: typeof import('./open-archive.ts').openArchive = async (options) =>
   (await import('./open-archive.ts')).openArchive(options);
+
+export const meetArchive: typeof import('./meet-warehouse.ts').meetArchive = async (...call) =>
+  (await import('./meet-warehouse.ts')).meetArchive(...call);
+
+export const compareArchive: typeof import('./meet-warehouse.ts').compareArchive = async (...call) =>
+  (await import('./meet-warehouse.ts')).compareArchive(...call);
 
 export const withArchives: typeof import('./read-archives.ts').withArchives = async (...call) =>
   (await import('./read-archives.ts')).withArchives(...call);
@@ -46,3 +50,6 @@ export const eraseFromArchive: typeof import('./erase-answers.ts').eraseFromArch
 
 export const forgetErased: typeof import('./erase-answers.ts').forgetErased = async (...call) =>
   (await import('./erase-answers.ts')).forgetErased(...call);
+
+/** Backups of archives. */
+export const savedArchives = (): Promise<typeof import('./saved-archive.ts')> => import('./saved-archive.ts');

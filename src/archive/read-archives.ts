@@ -1,10 +1,11 @@
 import { DefectError } from '../core/errors.ts';
-import { joinErased } from '../erased/index.ts';
+import { joinErased, joinLists, readErased } from '../erased/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { Answer } from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { type Contents, joinContents, type ObjectRef, unitKeyOf } from './contents.ts';
-import { readErasedList, shareErased } from './erased-list.ts';
+import { organizationsHeld, readErasedList, shareErased } from './erased-list.ts';
+import { readKnownWarehouses } from './known-warehouses.ts';
 import { ObjectReader, splitPages, splitRows } from './objects.ts';
 import { isAliveIn } from './open-archive.ts';
 import { readContents } from './readable.ts';
@@ -12,6 +13,8 @@ import { reconcile } from './reconcile.ts';
 
 /** Archives that are open for a replay. All reads see one state of each. */
 export interface ReadArchives {
+  /** The warehouse that an archive has met last; null if none has met one. */
+  readonly warehouse: string | null;
   readonly contents: Contents;
   /**
    * The rows of an object, by page.
@@ -41,7 +44,9 @@ export async function withArchives<Result>(
       file.holdSnapshot();
       all.push(await decidedContents(file, warehouse));
     }
+    const known = [...files.values()].flatMap(({ file }) => readKnownWarehouses(file));
     return await use({
+      warehouse: known.sort((a, b) => (a.at > b.at ? -1 : 1))[0]?.id ?? null,
       contents: joinContents(all),
       pagesOf: async ({ archive, sha256 }) => {
         const objects = files.get(archive)?.objects;
@@ -91,8 +96,12 @@ async function shareList(
   archive: string,
   { warehouse, ...patience }: Patience & { readonly warehouse: Warehouse },
 ): Promise<void> {
-  const kept = await withArchive(ArchiveFile.read(archive), readErasedList);
-  const joined = await joinErased(warehouse, kept);
+  const own = await readErased(warehouse);
+  const { kept, holds } = await withArchive(ArchiveFile.read(archive), (file) => {
+    const list = readErasedList(file);
+    return { kept: list, holds: organizationsHeld(file, joinLists(own, list)) };
+  });
+  const joined = await joinErased(warehouse, kept, holds);
   if (joined.entries.length > kept.entries.length)
     await withArchive(ArchiveFile.write(archive), (file) => shareErased(file, warehouse, patience));
 }

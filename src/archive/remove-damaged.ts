@@ -62,7 +62,13 @@ async function copyReadable(
   { contents, objects, patience }: Damage & { readonly patience: Patience },
 ): Promise<void> {
   const erased = readErasedList(from);
+  // Which archive this is, and whom it has met.
+  const names = from
+    .query('read', () => from.prepare('SELECT name FROM meta', 'value').all())
+    .map(String)
+    .filter((name) => name !== PRUNED_BEFORE);
   await to.transact('write again', patience, () => {
+    for (const name of names) to.setMeta(name, from.meta(name) ?? '');
     if (contents.prunedBefore !== null) to.setMeta(PRUNED_BEFORE, contents.prunedBefore);
     if (erased.entries.length > 0) writeErasedList(to, erased);
   });

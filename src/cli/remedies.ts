@@ -57,16 +57,19 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
   'no-archive': 'name it with --archive or DAYWALK_ARCHIVE; runs with that setting write it',
   'archive-damaged':
     'restore the file from a backup; without one, pass --drop-damaged to remove these rows from the archive',
+  'archive-not-named': ({ id = '' }) =>
+    `name it with --archive or DAYWALK_ARCHIVE; DAYWALK_ARCHIVE=none runs without it, and daywalk adopt none ends it for all runs (daywalk adopt ${id} for this archive alone)`,
+  'runs-lost': (_, hint) => hint,
+  'create-never':
+    'put it back, or name another with --warehouse; DAYWALK_CREATE=auto lets the next run create it',
+  identity: ({ id = 'ID' }, hint) => `${hint}: daywalk adopt ${id}`,
   'rows-damaged':
     'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
   'copy-loses-rows':
     'copy to a new destination, or pass --replace to make this one equal and delete these rows',
+  'restore-onto-data': 'restore into a new place, or pass --replace to replace what is there',
   'log-cannot-shrink':
     'end the transaction of that program, or let it read a copy made with daywalk publish --sqlite',
-  'copy-instead':
-    'daywalk copy --to FILE makes a SQLite warehouse of it; a second copy moves only what has changed',
-  'publish-onto-warehouse': 'name another file with --sqlite',
-  'publish-onto-other-file': 'name a new file with --sqlite, or remove this one first',
   'lake-not-a-folder': 'name a folder with --parquet; it is created if it does not exist',
   'lake-folder-taken': 'name a new or an empty folder with --parquet',
   'lake-is-foreign': 'name a new folder with --parquet',

@@ -1,12 +1,13 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
 import { readerOf } from '../../schema/row.ts';
-import { contentTables, sourceTables, tables } from '../../schema/tables.ts';
+import { contentTables, copiedTables, tables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../port/index.ts';
+import type { ErasedList } from '../privacy/index.ts';
 import { pendingErasures } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
@@ -23,7 +24,7 @@ import {
   type UnitPair,
   unitPairs,
 } from './sides.ts';
-import { sourceWithoutErased } from './source-without-erased.ts';
+import { type DecidedSince, sourceWithoutErased } from './source-without-erased.ts';
 
 /** Who was erased, and the keys of that list: a run on a copy that a kill has left unfinished must know them. */
 const FIRST = [tables.exportState, tables.erased] as const;
@@ -38,6 +39,8 @@ const UNITLESS = [
   tables.people,
   tables.prices,
   tables.budgets,
+  tables.acts,
+  tables.archives,
 ] as const;
 
 /** A copy to make. */
@@ -46,8 +49,12 @@ interface CopyWork extends Sides {
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
   readonly lock: RunLock;
+  /** Everyone who was erased since the source was written, as far as it is known. */
+  readonly erased: ErasedList;
   /** Make the destination equal even if it loses rows, and compare every row. */
   readonly replace: boolean;
+  /** The source is a backup, and what has been decided since is applied to it. @default it is a warehouse in use */
+  readonly since?: DecidedSince | undefined;
   readonly clock: Clock;
   readonly observe: CopyObserver;
 }
@@ -56,7 +63,7 @@ interface CopyWork extends Sides {
  * Makes the destination hold what the source holds, then compares the two. Call inside a snapshot of the source. It may be
  * repeated, also after a kill at any instant: rows that are equal are not written again.
  * @throws {UsageError} when the destination holds something that the source lacks, unless `replace` is set.
- * @throws {BusyError} while an erasure on either side is not complete.
+ * @throws {BusyError} while an erasure on either side is not complete; in a backup it may be.
  */
 export async function copyAll(
   given: Omit<CopyWork, 'source'> & { readonly source: Warehouse },
@@ -173,7 +180,7 @@ interface Comparison {
 async function compareSides(sides: Sides, observe: CopyObserver): Promise<Comparison> {
   const tables: ComparedTable[] = [];
   const content = { from: new Map<string, string>(), to: new Map<string, string>() };
-  for (const table of sourceTables) {
+  for (const table of copiedTables) {
     observe({ type: 'copy-comparing', table: table.name });
     const [from, to] = await Promise.all(
       [sides.source, sides.stored].map((warehouse) => hashTable(warehouse, table, sides.signal)),
@@ -211,8 +218,11 @@ async function hashTable(warehouse: Pick<Source, 'scan'>, table: AnyTable, signa
 async function expectNoErasure({
   source,
   destination,
-}: Record<'source' | 'destination', Pick<Warehouse, 'select' | 'location'>>): Promise<void> {
-  for (const warehouse of [source, destination]) {
+  since,
+}: Record<'source' | 'destination', Pick<Warehouse, 'select' | 'location'>> &
+  Pick<CopyWork, 'since'>): Promise<void> {
+  // Whoever restores a backup completes the erasure there.
+  for (const warehouse of since === undefined ? [source, destination] : [destination]) {
     if ((await pendingErasures(warehouse)).length === 0) continue;
     throw new BusyError(`an erasure in ${warehouse.location} is not complete; nothing was copied`, {
       hint: 'wait for it to end; if it was interrupted, repeat it there',

@@ -1,2 +1,3 @@
 export { copyAll } from './copy.ts';
 export type { CopiedTable, CopyEvent, CopyReport } from './events.ts';
+export { canonicalRow, inTurns } from './sides.ts';

@@ -1,14 +1,12 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { contentSha256 } from '../../schema/digest.ts';
 import { sql } from '../../schema/query.ts';
-import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
+import { columnsOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import {
-  ERASED_KEYS,
-  encodeEntries,
   erasedOrganization,
   joinLists,
   readErased,
@@ -18,40 +16,53 @@ import {
   withSubjects,
 } from '../erased/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
-import { ARCHIVES, joinPlaces, PUBLISHED } from '../records/index.ts';
+import { type ErasedList, ErasedPeople, type Privacy } from '../privacy/index.ts';
+import { ERASURE } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
+import { nameOf, OwnRows, withOwnRows } from './own-rows.ts';
 import { inTurns, type Source, sourceOf } from './sides.ts';
 
 /** Each round finds further addresses of the erased; more rounds than anyone has addresses beside addresses. */
 const ROUNDS_MAX = 10;
 
+/** What was decided since a backup was taken. */
+export interface DecidedSince {
+  /** How email addresses are stored now; null if they are kept. */
+  readonly privacy: Privacy | null;
+}
+
 interface Given {
   readonly source: Warehouse;
   readonly stored: Warehouse;
+  readonly erased: ErasedList;
+  readonly since?: DecidedSince | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly observe: CopyObserver;
 }
 
 /**
- * The source as it would be if everyone had been erased from it who was erased from the destination. A source that has erased
+ * The source as it would be if everyone had been erased from it who was erased from the destination or is known otherwise. A source that has erased
  * them itself is read as it is. Call inside a snapshot of the source, with the lock of the destination.
  */
 export async function sourceWithoutErased({
   source,
   stored,
+  erased,
+  since,
   clock,
   signal,
   observe,
 }: Given): Promise<Source> {
   const [theirs, kept] = [await readErased(source), await readErased(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
-  let list = joinLists(theirs, kept);
-  if (await knowsAll(source, stored)) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list));
+  let list = joinLists(theirs, joinLists(kept, erased));
+  const isClean =
+    since === undefined ? await knowsAll(source, stored, erased) : await isSwept(source, list, since);
+  if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list, since !== undefined));
   for (let round = 1; ; round += 1) {
-    const units = await ErasedUnits.read(sourceOf(source), list, signal);
+    const units = await ErasedUnits.read(sourceOf(source), { list, privacy: since?.privacy ?? null, signal });
     const before = list.entries.length;
     for (const { orgId, value } of units.learned)
       list = withSubjects(list, orgId, [{ kind: 'email', value }], clock.now());
@@ -60,14 +71,25 @@ export async function sourceWithoutErased({
       const message = `the organization ${orgId} was erased from ${stored.location}: it is not copied`;
       observe({ type: 'warning', message, hint: undefined });
     }
-    return withOwnRows(units.source, await OwnRows.read(stored, list));
+    return withOwnRows(units.source, await OwnRows.read(stored, list, since !== undefined));
   }
 }
 
-/** True if everyone who was erased from the rows of the destination was erased from those of the source too. */
-async function knowsAll(source: Warehouse, stored: Warehouse): Promise<boolean> {
+/** True if everyone who was erased from the rows of the destination, or is known otherwise, was erased from those of the source too. */
+async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: ErasedList): Promise<boolean> {
   const known = new Set(await sweptIn(source));
-  return (await sweptIn(stored)).every((hmac) => known.has(hmac));
+  const erased = [...(await sweptIn(stored)), ...entries.map(({ subjectHmac }) => subjectHmac)];
+  return erased.every((hmac) => known.has(hmac));
+}
+
+/** True if nothing was decided since a backup was taken that its rows do not show. */
+async function isSwept(
+  source: Warehouse,
+  { entries }: ErasedList,
+  { privacy }: DecidedSince,
+): Promise<boolean> {
+  const known = new Set(await sweptIn(source));
+  return privacy === null && entries.every(({ subjectHmac }) => known.has(subjectHmac));
 }
 
 /** Others are on the list because an archive or a run has added them. */
@@ -76,109 +98,24 @@ async function sweptIn(warehouse: Pick<Warehouse, 'select'>): Promise<string[]> 
   return rows.map((row) => String(row['subject_hmac']));
 }
 
-function withOwnRows(source: Source, own: OwnRows): Source {
-  return {
-    location: source.location,
-    organizations: () => source.organizations(),
-    units: (orgId, streams) => source.units(orgId, streams),
-    scan: (table, scope, columns) =>
-      own.has(table) ? own.scan(source, table, scope) : source.scan(table, scope, columns),
-  };
-}
-
-const { erased, exportState } = tables;
-const nameOf = readerOf(exportState, 'name');
-const jsonOf = readerOf(exportState, 'value');
-const certificateOf = readerOf(erased, 'certificate');
-const encodeState = encoderOf(exportState);
-
-/**
- * Rows that belong to a warehouse itself, and that a copy into it must not remove: who was erased, the keys of that list, the
- * archives, and where it was copied or published to.
- */
-class OwnRows {
-  readonly #list: ErasedList;
-  readonly #erased: readonly Values[];
-  readonly #state: ReadonlyMap<string, Values>;
-
-  private constructor(list: ErasedList, stored: readonly Values[], state: readonly Values[]) {
-    this.#list = list;
-    this.#erased = stored;
-    this.#state = new Map(state.map((row) => [String(nameOf(row)), row]));
-  }
-
-  /** @param list the erased of both sides */
-  static async read(destination: Warehouse, list: ErasedList): Promise<OwnRows> {
-    const state = await collect(destination.scan(exportState, { orgId: '' }));
-    return new OwnRows(list, await collect(destination.scan(erased)), state);
-  }
-
-  has(table: AnyTable): boolean {
-    return table === erased || table === exportState;
-  }
-
-  /** The rows of the source as the destination keeps them. */
-  async *scan(source: Source, table: AnyTable, scope?: ScanScope): AsyncGenerator<readonly Values[]> {
-    const rows = await collect(source.scan(table, scope));
-    const joined = table === erased ? this.#joinedErased(rows) : this.#joinedState(rows);
-    const [position, orgId] = [columnsOf(table).indexOf('org_id'), scope?.orgId];
-    const inScope = joined.filter((row) => orgId === undefined || row[position] === orgId);
-    if (inScope.length > 0) yield inKeyOrder(table, inScope);
-  }
-
-  #joinedErased(theirs: readonly Values[]): Values[] {
-    const key = keyOf(erased);
-    const rows = new Map<string, Values>();
-    for (const row of [...encodeEntries(this.#list.entries), ...this.#erased, ...theirs]) {
-      const name = JSON.stringify(key(row));
-      const known = rows.get(name);
-      // Without a certificate, the rows of that side have not been swept.
-      if (known === undefined || certificateOf(row) !== null) rows.set(name, row);
-    }
-    return [...rows.values()];
-  }
-
-  #joinedState(theirs: readonly Values[]): Values[] {
-    const others = theirs.filter((row) => !this.#isOwn(row));
-    const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
-    const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
-    const published = this.#state.get(PUBLISHED);
-    const { keys } = this.#list;
-    return [
-      ...others,
-      ...(published === undefined ? [] : [published]),
-      ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
-      ...(keys.length === 0
-        ? []
-        : [encodeState({ org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) })]),
-    ];
-  }
-
-  #isOwn(row: Values): boolean {
-    return [ARCHIVES, PUBLISHED, ERASED_KEYS].some((name) => isNamed(name)(row));
-  }
-}
-
-function isNamed(name: string): (row: Values) => boolean {
-  return (row) => nameOf(row) === name;
-}
-
-async function collect(chunks: AsyncIterable<readonly Values[]>): Promise<Values[]> {
-  const rows: Values[] = [];
-  for await (const chunk of chunks) rows.push(...chunk);
-  return rows;
-}
-
-const { exportUnits, quarantine } = tables;
+const { exportState, exportUnits, quarantine } = tables;
 const streamOf = readerOf(exportUnits, 'stream');
 const dayOf = readerOf(exportUnits, 'date');
 const CONTENT = columnsOf(exportUnits).indexOf('content_sha256');
 const ANSWERS = columnsOf(exportUnits).indexOf('answers_sha256');
 
-/** Reads a warehouse as it would be after an erasure that it does not know. It reads everything once in advance. */
+/** What the rows of a source are to show. */
+interface DecidedUntil {
+  readonly list: ErasedList;
+  readonly privacy: Privacy | null;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a warehouse as it would be after an erasure that it does not know, or under another email policy. It reads everything once in advance. */
 class ErasedUnits {
   readonly #given: Source;
   readonly #list: ErasedList;
+  readonly #privacy: Privacy | null;
   readonly #people = new Map<string, ErasedPeople>();
   readonly #erasers = new Map<string, (row: Values) => Values>();
   /** The digests of units that change. */
@@ -186,16 +123,21 @@ class ErasedUnits {
   /** Erased organizations that the source has. */
   readonly organizations: readonly string[];
 
-  private constructor(given: Source, list: ErasedList, organizations: readonly string[]) {
+  private constructor(
+    given: Source,
+    { list, privacy }: Omit<DecidedUntil, 'signal'>,
+    organizations: readonly string[],
+  ) {
     this.#given = given;
     this.#list = list;
+    this.#privacy = privacy;
     this.organizations = organizations;
   }
 
-  static async read(given: Source, list: ErasedList, signal: AbortSignal): Promise<ErasedUnits> {
+  static async read(given: Source, { list, privacy, signal }: DecidedUntil): Promise<ErasedUnits> {
     const stored = await given.organizations();
     const erased = stored.filter((orgId) => erasedOrganization(list, orgId) !== undefined);
-    const units = new ErasedUnits(given, list, erased);
+    const units = new ErasedUnits(given, { list, privacy }, erased);
     for (const orgId of await units.source.organizations())
       for (const stream of [...DAILY_STREAMS, 'readiness'] as const)
         await units.#readStream(orgId, stream, signal);
@@ -294,9 +236,15 @@ class ErasedUnits {
 
   #eraser(table: AnyTable, orgId: string): (row: Values) => Values {
     const name = `${table.name} ${orgId}`;
-    const known = this.#erasers.get(name) ?? rowSweeper(table, this.#peopleOf(orgId));
+    const known = this.#erasers.get(name) ?? this.#newEraser(table, this.#peopleOf(orgId));
     this.#erasers.set(name, known);
     return known;
+  }
+
+  #newEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+    const erase = rowSweeper(table, people, this.#privacy);
+    // The plan of an erasure that was interrupted names the person until everything is swept.
+    return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : erase(row)) : erase;
   }
 
   /** Rows without an organization may be about anyone. */

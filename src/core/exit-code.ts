@@ -63,7 +63,9 @@ const MEANING: Readonly<Record<ExitCode, { readonly ofAny: string; readonly ofRu
     ofRun:
       'records were quarantined, a loss of stored rows is doubted, or the organization is not the expected one',
   },
-  [EXIT.storage]: { ofAny: 'the warehouse could not be read or written' },
+  [EXIT.storage]: {
+    ofAny: 'the warehouse could not be read or written, or it or the archive is not the one of the last run',
+  },
   [EXIT.busy]: { ofAny: 'another run holds the warehouse' },
   [EXIT.interrupted]: { ofAny: 'stopped by SIGINT', ofRun: 'stopped by SIGINT; the next run resumes' },
   [EXIT.terminated]: { ofAny: 'stopped by SIGTERM', ofRun: 'stopped by SIGTERM; the next run resumes' },

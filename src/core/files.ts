@@ -9,7 +9,8 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DaywalkError, messageOf, StorageError, UsageError } from './errors.ts';
@@ -91,6 +92,16 @@ export function syncPath(path: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** Does work in a new folder that only this user may enter, and that is removed with everything in it. */
+export async function inTemporaryFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'daywalk-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

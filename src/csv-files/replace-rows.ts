@@ -1,6 +1,7 @@
 import { type AnyTable, KINDS } from '../../schema/define.ts';
 import { type Dialect, type SQL, sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, type RowOf, type Values } from '../../schema/row.ts';
+import { actStep } from '../../schema/tables.ts';
 import { compareText } from '../core/json.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
 
@@ -103,6 +104,7 @@ interface ReplaceOptions<Line> {
   readonly lines: readonly Line[];
   readonly dialect: Dialect;
   readonly isDryRun: boolean;
+  readonly now: Date;
 }
 
 /**
@@ -112,7 +114,7 @@ interface ReplaceOptions<Line> {
  */
 export function* replaceRows<Row extends object, Line extends RowOfLine<Row>, Item, Found>(
   kind: ReplacedRows<Row, Line, Item, Found>,
-  { orgId, file, lines, dialect, isDryRun }: ReplaceOptions<Line>,
+  { orgId, file, lines, dialect, isDryRun, now }: ReplaceOptions<Line>,
 ): Steps<Found> {
   const { store } = kind;
   const rows = lines.map(({ row }) => row);
@@ -121,6 +123,7 @@ export function* replaceRows<Row extends object, Line extends RowOfLine<Row>, It
   if (isDryRun || !changes.isAny) return found;
   yield sql`DELETE FROM ${sql.identifier(store.table.name)} WHERE org_id = ${orgId}`;
   yield { table: store.table, rows: rows.map(store.encode) };
+  yield actStep(store.table.name, now);
   if (kind.refresh !== undefined) yield* kind.refresh(dialect, orgId);
   return found;
 }

@@ -1,26 +1,29 @@
 import { sql } from '../../schema/query.ts';
 import { forgetErased } from '../archive/index.ts';
 import { canonicalJson } from '../core/json.ts';
+import { endSweep, noteErasures, readErased } from '../erased/index.ts';
 import type { Certificate } from './certificate.ts';
 import type { ErasureOptions } from './options.ts';
 import { dropPlan } from './plan.ts';
 
 /**
- * Ends an erasure after everything was swept: the database and the archives forget deleted values, and the certificate is stored beside the
- * list. May be repeated.
+ * Ends an erasure after everything was swept: the database and the archives forget deleted values, the file of erasures
+ * gets the list, and the certificate is stored beside the list. May be repeated.
  * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
  */
 export async function completeErasure(
-  { warehouse, orgId, archives, ...patience }: ErasureOptions,
+  { warehouse, orgId, archives, erasures, ...patience }: ErasureOptions,
   swept: Certificate,
 ): Promise<Certificate> {
   for (const archive of archives) await forgetErased(archive, patience);
   await warehouse.forgetDeleted();
+  if (erasures !== null) noteErasures(erasures, await readErased(warehouse));
   const certificate: Certificate = { ...swept, completed_at: patience.clock.now().toISOString() };
   const text = canonicalJson(certificate);
   await warehouse.transact('store the certificate of the erasure in', function* () {
     yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND certificate IS NULL`;
   });
+  await endSweep(warehouse, orgId);
   await dropPlan(warehouse, orgId);
   return certificate;
 }

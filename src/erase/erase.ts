@@ -1,5 +1,4 @@
 import { sql } from '../../schema/query.ts';
-import type { ErasedCounts } from '../archive/index.ts';
 import { DefectError } from '../core/errors.ts';
 import { listErased, readErased, type Subject, withSubjects } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
@@ -21,7 +20,10 @@ import { totalsSha256 } from './totals.ts';
 /** New addresses of a person may lead to further places, so the sweep is repeated until it finds none. */
 const ROUNDS_MAX = 10;
 
-/** The plan of a new erasure. Nothing is changed yet. */
+/**
+ * The plan of a new erasure. Nothing is changed yet.
+ * @param subjects none: everybody who is on the list, and may still be in rows.
+ */
 export async function planErasure(
   {
     warehouse,
@@ -29,11 +31,11 @@ export async function planErasure(
     archives,
     clock,
     published,
-  }: Omit<ErasureOptions, 'drain' | 'signal' | 'spool' | 'stored'>,
+  }: Omit<ErasureOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
   subjects: readonly Subject[],
+  isOrganization = subjects.some(({ kind }) => kind === 'organization'),
 ): Promise<Plan> {
   const at = clock.now().toISOString();
-  const isOrganization = subjects.some(({ kind }) => kind === 'organization');
   const certificate: Certificate = {
     ...{ format: 'daywalk erasure', version: 1, org_id: orgId },
     kind: isOrganization ? 'organization' : 'person',
@@ -63,7 +65,8 @@ export async function countErasure(options: ErasureOptions, plan: Plan): Promise
  */
 export async function erase(options: ErasureOptions, plan: Plan): Promise<Certificate> {
   const { warehouse, orgId, clock } = options;
-  if (plan.subjects.length === 0) return completeErasure(options, plan.certificate);
+  const isSwept = plan.subjects.length === 0 && plan.certificate.digest_after !== null;
+  if (isSwept) return completeErasure(options, plan.certificate);
   // The plan names the person until everything is swept. It must be there before the list, which cannot name anyone.
   await savePlan(warehouse, orgId, { ...plan, certificate: { ...plan.certificate, interrupted: true } });
   const listed = (subjects: readonly Subject[]) => listErased(warehouse, orgId, subjects, new Date(plan.at));
@@ -108,7 +111,7 @@ async function sweepAll(
   let { subjects } = plan;
   let archive = plan.certificate.archive;
   // Addresses that runs have found with an erased person are on the list and not swept, and nobody knows their values.
-  const sweepsAll = await hasUnswept(options);
+  const sweepsAll = subjects.length === 0 || (await hasUnswept(options));
   let list = await mode.listed(subjects, await readErased(options.warehouse));
   if (!mode.isDryRun) await options.drain();
   const taught = await learnFromSpool(options, list);
@@ -174,7 +177,7 @@ async function sweepOnce(
   { archives, clock }: ErasureOptions,
   sweep: Sweep,
   isOrganization: boolean,
-): Promise<ErasedCounts> {
+): ReturnType<typeof sweepArchive> {
   const swept = { answers: 0, objects: 0, dropped: 0 };
   for (const folder of archives) {
     const { answers, objects, dropped } = await sweepArchive(folder, sweep, {

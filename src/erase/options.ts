@@ -16,6 +16,8 @@ export interface ErasureOptions {
   readonly stored: (email: string) => string;
   /** Stores the events of the spool, without the erased. */
   readonly drain: () => Promise<void>;
+  /** The file that keeps who was erased apart from warehouse and archive; null for none. */
+  readonly erasures: string | null;
   /** Where the warehouse was copied or published to. */
   readonly published: readonly string[];
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { contentSha256 } from '../../schema/digest.ts';
-import { type DayAnswer, type ErasedCounts, eraseFromArchive, partsOf } from '../archive/index.ts';
+import { type DayAnswer, eraseFromArchive, partsOf } from '../archive/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { parseDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ export function sweepArchive(
   archive: string,
   { people, ...sweep }: Sweep,
   { isOrganization, clock }: { readonly isOrganization: boolean; readonly clock: Clock },
-): Promise<ErasedCounts> {
+): ReturnType<typeof eraseFromArchive> {
   return eraseFromArchive(archive, { ...sweep, clock, people: isOrganization ? null : people, contentOf });
 }
 

@@ -1,6 +1,9 @@
+export { noteErasures, readErasures } from './erasures-file.ts';
 export {
+  dueSweeps,
   ERASED_KEYS,
   encodeEntries,
+  endSweep,
   ensureErasedKey,
   erasedOrganization,
   expectNotErased,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type Value, type Values } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { actStep, tables } from '../../schema/tables.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { runReads, type Steps, type Warehouse } from '../port/index.ts';
@@ -105,7 +105,10 @@ export async function listErased(
     const after = withSubjects(before, orgId, subjects, at);
     const added = after.entries.slice(before.entries.length);
     if (before.keys.length === 0) yield keyRow(after.keys);
-    if (added.length > 0) yield entryRows(added);
+    if (added.length > 0) {
+      yield entryRows(added);
+      yield actStep('erasure', at);
+    }
     return after;
   };
   return warehouse.oneAtATime(LISTING, () => warehouse.transact('list the erased in', steps));
@@ -142,17 +145,70 @@ export async function ensureErasedKey(warehouse: Pick<Warehouse, 'transact'>): P
   });
 }
 
-/** Adds the list of another place, such as an archive, to that of a warehouse. */
+/**
+ * Adds the list of an archive to that of a warehouse. Whoever is new to one of them may be in rows of it, so their organizations
+ * are due to be swept.
+ * @param holds the organizations of which the archive has answers.
+ */
 export async function joinErased(
   warehouse: Pick<Warehouse, 'transact'>,
   other: ErasedList,
+  holds: ReadonlySet<string>,
 ): Promise<ErasedList> {
   return warehouse.transact('list the erased in', function* () {
     const own = yield* readErasedSteps();
     const joined = joinLists(own, other);
+    const added = joined.entries.slice(own.entries.length);
+    const known = new Set(other.entries.map(({ subjectHmac: hmac }) => hmac));
+    const unknown = own.entries.filter(
+      ({ orgId, subjectHmac: hmac }) => holds.has(orgId) && !known.has(hmac),
+    );
+    const stored = added.length === 0 ? new Set() : yield* storedOrganizations();
     if (joined.keys.length > own.keys.length) yield keyRow(joined.keys);
-    if (joined.entries.length > own.entries.length) yield entryRows(joined.entries.slice(own.entries.length));
+    const due = [...added.filter(({ orgId }) => stored.has(orgId)), ...unknown];
+    for (const orgId of new Set(due.map((entry) => entry.orgId)))
+      yield {
+        table: tables.exportState,
+        rows: [encodeState({ org_id: orgId, name: SWEEP_DUE, value: 'true' })],
+      };
+    if (added.length === 0) return joined;
+    yield entryRows(added);
+    yield actStep(
+      'erasure',
+      new Date(
+        added
+          .map(({ erasedAt }) => erasedAt)
+          .sort()
+          .at(-1) ?? '',
+      ),
+    );
     return joined;
+  });
+}
+
+/** The organizations of which a warehouse has rows that may name a person. */
+function* storedOrganizations(): Steps<Set<unknown>> {
+  const rows = yield sql`SELECT org_id FROM export_units UNION SELECT org_id FROM hook_events
+    UNION SELECT org_id FROM sessions UNION SELECT org_id FROM people`;
+  return new Set(rows.map(({ org_id }) => org_id));
+}
+
+/** Where it is noted that an organization is due to be swept. */
+const SWEEP_DUE = 'erased-sweep-due';
+const encodeState = encoderOf(tables.exportState);
+
+/** The organizations that are due to be swept: the list of an archive, or of the warehouse, was longer than the other one. */
+export async function dueSweeps(warehouse: Pick<Warehouse, 'select'>): Promise<string[]> {
+  const rows = await warehouse.select(
+    sql`SELECT org_id FROM export_state WHERE name = ${SWEEP_DUE} ORDER BY org_id`,
+  );
+  return rows.map(({ org_id }) => String(org_id));
+}
+
+/** Notes that an organization was swept. */
+export async function endSweep(warehouse: Pick<Warehouse, 'transact'>, orgId: string): Promise<void> {
+  await warehouse.transact('end the sweep of', function* () {
+    yield sql`DELETE FROM export_state WHERE org_id = ${orgId} AND name = ${SWEEP_DUE}`;
   });
 }
 
@@ -186,7 +242,7 @@ function entryRows(entries: readonly ErasedEntry[]) {
 
 function keyRow(keys: readonly string[]) {
   const row = { org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) };
-  return { table: tables.exportState, rows: [encoderOf(tables.exportState)(row)] };
+  return { table: tables.exportState, rows: [encodeState(row)] };
 }
 
 function keysIn(text: unknown): string[] {

@@ -3,7 +3,7 @@ import type { AnyTable, ColumnKind } from '../../schema/define.ts';
 import { columnsOf, inKeyOrder, keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { canonicalText } from '../core/json-text.ts';
-import type { ErasedPeople } from '../privacy/index.ts';
+import type { ErasedPeople, Privacy } from '../privacy/index.ts';
 
 /** Kinds of columns that can hold a text of the service or of a person. */
 const TEXTS: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
@@ -89,14 +89,43 @@ export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) 
   }
 }
 
+/** Returns rows of a table as an email policy stores them. What is stored in another form already stays. */
+function rowScrubber(table: AnyTable, privacy: Privacy): (row: Values) => Values {
+  const positions = columnsOf(table);
+  const texts = textColumnsOf(table).map((column) => ({
+    ...column,
+    position: positions.indexOf(column.name),
+  }));
+  const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
+  return (row) => {
+    let changed: Value[] | undefined;
+    for (const { name, isJson, position } of texts) {
+      const before = textAt(row, position);
+      if (!before.includes('@')) continue;
+      const after = isJson
+        ? canonicalLike(before, privacy.scrubJson(before))
+        : name === 'user_email'
+          ? privacy.email(before)
+          : privacy.scrub(before);
+      if (after === before) continue;
+      changed ??= [...row];
+      changed[position] = after;
+    }
+    return changed === undefined ? row : seal(changed);
+  };
+}
+
 function textAt(row: Values, position: number): string {
   const value = row[position];
   return typeof value === 'string' ? value : '';
 }
 
-/** A canonical text stays canonical. */
 function jsonWithout(before: string, people: ErasedPeople, isOwn: boolean): string {
-  const after = people.json(before, { isOwn });
+  return canonicalLike(before, people.json(before, { isOwn }));
+}
+
+/** A canonical text stays canonical. */
+function canonicalLike(before: string, after: string): string {
   return after !== before && canonical(before) === before ? canonical(after) : after;
 }
 
@@ -126,12 +155,19 @@ export function hasSameKey(table: AnyTable, a: Values, b: Values): boolean {
   return JSON.stringify(key(a)) === JSON.stringify(key(b));
 }
 
-/** As `rowEraser`, for rows that were stored before the erasure: samples of unknown fields from records of people go too. */
-export function rowSweeper(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+/**
+ * As `rowEraser`, for rows that were stored before the erasure: samples of unknown fields from records of people go too.
+ * @param privacy how addresses are stored now. @default as they were
+ */
+export function rowSweeper(
+  table: AnyTable,
+  people: ErasedPeople,
+  privacy: Privacy | null = null,
+): (row: Values) => Values {
   const erase = rowEraser(table, people);
-  if (table !== tables.schemaDrift) return erase;
-  const withoutSample = sampleEraser();
-  return (row) => withoutSample(erase(row));
+  const scrub = privacy === null ? (row: Values) => row : rowScrubber(table, privacy);
+  const withoutSample = table === tables.schemaDrift ? sampleEraser() : (row: Values) => row;
+  return (row) => withoutSample(scrub(erase(row)));
 }
 
 /** The rows of a table without the erased: all of them in key order, those that changed, and those whose key is gone. */

@@ -1,6 +1,7 @@
 import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
-import { notesText, parseNotes } from './notes.ts';
+import { countsAsLook, equalLooks, LOOKS, looksNeeded } from './looks.ts';
+import { notesAfterSettling, notesText, parseNotes } from './notes.ts';
 
 /**
  * An empty unit is pulled again while other streams of its day have activity, until the day is this old. Then it
@@ -39,6 +40,8 @@ export interface SettleRule {
    * @default every pull counts
    */
   readonly activeSince?: string | null;
+  /** Equal looks that settle a unit. @default {@link LOOKS} */
+  readonly looks?: number;
 }
 
 /** The units of a day, and the streams that were committed just now. */
@@ -64,8 +67,8 @@ interface DayFacts {
 const OPEN = { settledAt: null, confirmed: null } as const;
 
 /**
- * Settles the units of a day, or opens them again, after some of them changed. A unit with activity settles once it
- * is pulled at the age of `settleDays`. A unit without activity settles only if no other stream of the day has any.
+ * Settles the units of a day, or opens them again, after some of them changed. A unit settles once it is pulled at the
+ * age of `settleDays`, if its last {@link LOOKS} looks equal what is stored. A unit without activity settles only if no other stream of the day has any.
  * While one does, the unit is pulled again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is
  * doubted or is quarantined disagrees; one that was never pulled does not count. No unit settles as empty before the
  * organization was ever active, nor by a pull from before. A day with fewer users than `daily_active_users` does not
@@ -86,15 +89,21 @@ export function agree<Unit extends Standing>(
   const active = pulled.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
   const facts = { day, rule, isEmptyDay, hasActive };
   return units.map((unit) => {
-    if (isEmpty(unit)) return { ...unit, ...settleEmpty(unit, facts) };
+    if (isEmpty(unit)) return withSettlement(unit, settleEmpty(unit, facts));
     if (unit.state === 'quarantined')
-      return { ...unit, ...settleAged(unit, facts, committed.has(unit.stream)) };
+      return withSettlement(unit, settleAged(unit, facts, committed.has(unit.stream)));
     if (unit.state !== 'loaded') return unit;
     const isShort = isShortOf(unit, active);
     const noted = unit.stream === 'users' ? noteShort(unit, isShort, rule) : unit;
     const isCommitted = committed.has(unit.stream);
-    return { ...noted, ...(isShort ? settleShort : settleLoaded)(noted, facts, isCommitted) };
+    return withSettlement(noted, (isShort ? settleShort : settleLoaded)(noted, facts, isCommitted));
   });
+}
+
+/** A unit that settles needs its looks no longer. */
+function withSettlement<Unit extends Standing>(unit: Unit, settlement: Settlement): Unit {
+  const settles = unit.settledAt === null && (settlement.settledAt ?? null) !== null;
+  return { ...unit, ...settlement, ...(settles ? { watch: notesAfterSettling(unit.watch) } : {}) };
 }
 
 /** True if /users returned fewer people than `daily_active_users` of the day. */
@@ -130,7 +139,9 @@ function settleEmpty(unit: Standing, { day, rule, isEmptyDay, hasActive }: DayFa
 }
 
 function settleLoaded(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
-  return isCommitted && isRipe(unit, day, rule) ? { settledAt: unit.lastPulledAt, confirmed: 'data' } : {};
+  const isConfirmed = unit.settledAt !== null || isSeenOften(unit, rule);
+  const mayEnd = isCommitted && isConfirmed && isRipe(unit, day, rule);
+  return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'data' } : {};
 }
 
 /** A day with fewer users than `daily_active_users` settles only after {@link SHORT_LOOKS} runs found that. */
@@ -166,6 +177,44 @@ function noteShort<Unit extends Standing>(unit: Unit, isShort: boolean, { today 
   return shortOn.length === known.length ? unit : { ...unit, watch: notesText({ ...notes, shortOn }) };
 }
 
+/**
+ * True if enough looks in a row have found what is stored.
+ * @param since the first day whose looks count. @default the first look
+ */
+function isSeenOften({ watch, contentSha256 }: Standing, { looks: needed }: SettleRule, since = ''): boolean {
+  const notes = parseNotes(watch);
+  const looks = (notes.looks ?? []).filter(([day]) => day >= since);
+  return equalLooks({ looks }, contentSha256) >= (needed ?? looksNeeded(notes));
+}
+
+/** How a run asks again for a unit that has not settled. */
+export type Asked =
+  /** As long as the unit is young, or if something is unclear. */
+  | 'pull'
+  /** Nothing but a further look is missing, so that it comes last. */
+  | 'look'
+  /** A look would not count yet. */
+  | 'not now';
+
+/** Decides how a run that begins `now` asks for a unit of the ledger that has not settled. */
+export function askAgain(
+  {
+    day,
+    state,
+    lastError,
+    watch,
+  }: Pick<Standing, 'state' | 'lastError' | 'watch'> & { readonly day: UtcDay },
+  { now, settleDays }: { readonly now: Date; readonly settleDays: number },
+): Asked {
+  const age = daysBetween(day, dayOf(now));
+  const notes = parseNotes(watch);
+  const isClear = (state === 'loaded' || state === 'awaiting') && lastError === null && notes.due !== true;
+  if (!isClear || age < settleDays || notes.looks === undefined) return 'pull';
+  if (!countsAsLook(notes, now)) return 'not now';
+  // The day that reaches the age at which days settle is pulled together with the young ones.
+  return age > Math.max(settleDays, LOOKS) ? 'look' : 'pull';
+}
+
 /** True if the last answer came when the day was old enough to settle, and the unit was not reopened since. */
 function isRipe(
   { lastPulledAt, lastError, watch }: Standing,
@@ -179,10 +228,12 @@ function isRipe(
   return daysBetween(day, pulledOn < today ? pulledOn : today) >= settleDays;
 }
 
-/** False for a pull from before the organization was ever active: a service without any data looks like that. */
-function countsAsEmpty({ lastPulledAt }: Standing, { activeSince }: SettleRule): boolean {
-  if (activeSince === undefined) return true;
-  return activeSince !== null && lastPulledAt !== null && lastPulledAt >= activeSince;
+/** False if enough looks were not yet taken since the organization was active: a service without any data looks empty. */
+function countsAsEmpty(unit: Standing, rule: SettleRule): boolean {
+  const { activeSince } = rule;
+  if (activeSince === undefined) return isSeenOften(unit, rule);
+  if (activeSince === null || unit.lastPulledAt === null || unit.lastPulledAt < activeSince) return false;
+  return isSeenOften(unit, rule, dayOf(new Date(activeSince)));
 }
 
 export interface UnitView {

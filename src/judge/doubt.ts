@@ -2,10 +2,20 @@ import { dayOf, isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
 
 /** The rules that make a loss doubtful, see `RULES`. */
-export const LOSS_RULES = ['loss-of-all', 'loss-of-most', 'loss-of-users', 'loss-of-reports'] as const;
+export const LOSS_RULES = [
+  'loss-of-all',
+  'loss-of-most',
+  'loss-of-users',
+  'leaver',
+  'loss-of-reports',
+] as const;
 
 /** One of {@link LOSS_RULES}. */
 type LossRule = (typeof LOSS_RULES)[number];
+
+/** So many users of a day, or so large a share of them, may leave without a person's attention. */
+const LEAVERS_MAX = 2;
+const LEAVERS_SHARE = 0.02;
 
 /** With this many stored rows or more, losing more than half of them is doubted. */
 const MOST_OF = 20;
@@ -25,14 +35,14 @@ export interface Comparison {
   readonly stored: number;
   /** Records in quarantine: the answer has them, though not as rows. */
   readonly setAside: number;
-  /** For `users` only: the users in the answer, and `daily_active_users`. */
-  readonly users?: { readonly answered: number; readonly active: number | null };
+  /** For `users` only: the users in the answer, those of them who are not stored, and `daily_active_users`. */
+  readonly users?: { readonly answered: number; readonly added: number; readonly active: number | null };
 }
 
 /**
  * The loss that an answer would cause, if it is too large to believe at once: all stored rows, more than half of
- * twenty or more, or any user while the answer has fewer users than `daily_active_users`. A row that would lose its
- * activity counts as removed. Null if the answer can be believed.
+ * twenty or more, or any user while the answer has fewer users than `daily_active_users`. If only few users are gone and
+ * nobody came, they have probably left. A row that would lose its activity counts as removed. Null if the answer can be believed.
  */
 export function lossOf({ missing, stored, setAside, users }: Comparison): Loss | null {
   const gone = missing.length - setAside;
@@ -44,8 +54,32 @@ export function lossOf({ missing, stored, setAside, users }: Comparison): Loss |
 function ruleOf(gone: number, stored: number, users: Comparison['users']): LossRule | null {
   if (gone >= stored) return 'loss-of-all';
   if (stored >= MOST_OF && gone > stored / 2) return 'loss-of-most';
-  const isShort = users !== undefined && users.active !== null && users.answered < users.active;
-  return isShort ? 'loss-of-users' : null;
+  if (users === undefined || users.active === null || users.answered >= users.active) return null;
+  return areLeavers({ gone, stored, added: users.added }) ? 'leaver' : 'loss-of-users';
+}
+
+/** True for users who have left: few of a day are gone, not all of them, and nobody came. */
+export function areLeavers({
+  gone,
+  stored,
+  added,
+}: {
+  readonly gone: number;
+  readonly stored: number;
+  readonly added: number;
+}): boolean {
+  return gone > 0 && gone < stored && added === 0 && gone <= Math.max(LEAVERS_MAX, stored * LEAVERS_SHARE);
+}
+
+/** True for a doubted unit that only waits until users have been gone often enough: it needs nobody's attention. */
+export function awaitsLeavers({
+  doubt,
+  doubtedAt,
+}: {
+  readonly doubt: string | null;
+  readonly doubtedAt: string | null;
+}): boolean {
+  return parseDoubt(doubt, doubtedAt)?.rule === 'leaver';
 }
 
 /** A loss is accepted this long after it was first doubted, at the earliest. */

@@ -1,25 +1,24 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
+import { isUnstable, type Looks, parseLooks, settlesOn, withLook } from './looks.ts';
 
-/** A difference that the watch found between a settled unit and the service. */
+/** A difference between a settled unit and the service's sums by model. */
 export interface Noted {
   /** When it was first seen, as an ISO instant. */
   readonly at: string;
   /** Digest of the service's answer. */
   readonly sha256: string;
-  /** What was compared: the rows of the unit, or the service's sums by model. */
+  /** What was compared: the rows of the unit, or the service's sums by model. Earlier versions noted rows, too. */
   readonly by: 'rows' | 'models';
-  /** Only weekly or monthly active users differ. */
-  readonly trailing?: boolean;
 }
 
 /** Facts about a unit that later runs need, stored as JSON in the ledger's column `watch`. */
-export interface Notes {
-  /** A difference that was seen once. It must be seen a second time before it counts. */
+export interface Notes extends Looks {
+  /** A difference of sums. Until it is seen again, the rows of its day are compared. */
   readonly noted?: Noted;
-  /** The difference that last reopened the day without changing a row. It does not reopen the day again soon. */
+  /** A difference that the day's own answer refuted. It is not followed again soon. */
   readonly reopenedFor?: string;
-  /** When that difference was first seen, as an ISO instant. */
+  /** When it was refuted, as an ISO instant. */
   readonly reopenedAt?: string;
   /** The unit was reopened and has not been pulled since. */
   readonly due?: true;
@@ -31,6 +30,8 @@ export interface Notes {
   readonly models?: string;
   /** The day on which the newest of the records in quarantine came, if all of them may settle with the unit. */
   readonly heldSince?: UtcDay;
+  /** The day on which the unit settles at the earliest, while it is in its first looks, see `settlesOn`. */
+  readonly settlesOn?: UtcDay;
 }
 
 /** The notes in the ledger's column; none if someone edited it into something else. */
@@ -39,6 +40,7 @@ export function parseNotes(text: string | null): Notes {
   const value = parseJson(text);
   if (!isObject(value)) return {};
   const { noted, reopenedFor, reopenedAt, due, own, shortOn, models, heldSince } = value;
+  const { looks, lookedAt, settlesOn: settles } = value;
   return {
     ...(isNoted(noted) ? { noted } : {}),
     ...(typeof reopenedFor === 'string' ? { reopenedFor } : {}),
@@ -48,6 +50,8 @@ export function parseNotes(text: string | null): Notes {
     ...(Array.isArray(shortOn) ? { shortOn: shortOn.filter(isDay) } : {}),
     ...(typeof models === 'string' ? { models } : {}),
     ...(isDay(heldSince) ? { heldSince } : {}),
+    ...parseLooks(looks, lookedAt),
+    ...(isDay(settles) ? { settlesOn: settles } : {}),
   };
 }
 
@@ -59,37 +63,75 @@ export function notesText(notes: { readonly [Name in keyof Notes]: Notes[Name] |
   return held.length === 0 ? null : canonicalJson(Object.fromEntries(held));
 }
 
-/** The notes of a unit after a commit; what was noted about other content is dropped. */
+/** A commit, as the notes see it. */
+export interface NotedCommit {
+  readonly day: UtcDay;
+  readonly contentSha256: string;
+  readonly isOwn: boolean;
+  readonly pulledAt: Date;
+  readonly heldSince?: UtcDay | undefined;
+}
+
+/**
+ * The notes of a unit after a commit; what was noted about other content is dropped.
+ * @param before whether the content changes, and whether the unit stays settled.
+ */
 export function notesAfterCommit(
   text: string | null,
-  commit: {
-    readonly contentSha256: string;
-    readonly isOwn: boolean;
-    readonly heldSince?: UtcDay | undefined;
-  },
-  isChanged: boolean,
+  { day, contentSha256, isOwn, pulledAt, heldSince }: NotedCommit,
+  { isChanged, staysSettled }: { readonly isChanged: boolean; readonly staysSettled: boolean },
 ): string | null {
-  const { shortOn, models, reopenedFor, reopenedAt, own } = parseNotes(text);
-  const isOwn = commit.isOwn || own === commit.contentSha256;
+  const known = parseNotes(text);
+  const { shortOn, models, reopenedFor, reopenedAt, own } = known;
+  // Nothing differs from a settled unit, or the day's own answer has refuted what did.
+  const isRefuted = known.due === true || known.looks === undefined;
+  const looks = staysSettled && isRefuted ? {} : withLook(known, contentSha256, pulledAt);
   return notesText({
     shortOn,
     models,
     ...(isChanged ? {} : { reopenedFor, reopenedAt }),
-    own: isOwn ? commit.contentSha256 : undefined,
-    heldSince: commit.heldSince,
+    own: isOwn || own === contentSha256 ? contentSha256 : undefined,
+    heldSince,
+    ...looksNotes(day, looks),
   });
 }
 
-/** The notes of a unit after its answer was doubted: it was pulled, so no difference is open. */
-export function notesAfterDoubt(text: string | null): string | null {
-  return notesText({ ...parseNotes(text), noted: undefined, due: undefined });
+/** The notes of a unit after its answer was doubted: it was pulled, so no difference is open. The answer is a look. */
+export function notesAfterDoubt(text: string | null, seen: Omit<NotedCommit, 'isOwn'>): string | null {
+  const known = parseNotes(text);
+  const looks = withLook(known, seen.contentSha256, seen.pulledAt);
+  return notesText({ ...known, noted: undefined, due: undefined, ...looksNotes(seen.day, looks) });
 }
 
-/** The notes of a unit that is opened again. The difference that opened it will not open it again soon. */
+/** The notes of a unit that has settled: its looks have done their work. */
+export function notesAfterSettling(text: string | null): string | null {
+  return notesText({ ...parseNotes(text), looks: undefined, lookedAt: undefined, settlesOn: undefined });
+}
+
+function looksNotes(day: UtcDay, { looks, lookedAt }: Looks) {
+  return { looks, lookedAt, settlesOn: settlesOn(day, { ...(looks && { looks }) }) };
+}
+
+/** The notes of a unit that is opened again. If its own answer refutes the looks, these will not open it again soon. */
 export function notesAfterReopening(text: string | null): string | null {
-  const { noted, ...notes } = parseNotes(text);
-  const reopenedFor = noted === undefined ? {} : { reopenedFor: noted.sha256, reopenedAt: noted.at };
-  return notesText({ ...notes, ...reopenedFor, due: true });
+  const notes = parseNotes(text);
+  const seen = notes.looks?.at(-1)?.[1];
+  const refuted = seen === undefined ? {} : { reopenedFor: seen, reopenedAt: notes.lookedAt };
+  return notesText({ ...notes, ...refuted, due: true });
+}
+
+/** True for a unit whose answers go back and forth. What is stored of a settled one stays. */
+export function isUnstableUnit({
+  settledAt,
+  contentSha256,
+  watch,
+}: {
+  readonly settledAt: string | null;
+  readonly contentSha256: string | null;
+  readonly watch: string | null;
+}): boolean {
+  const notes = parseNotes(watch);
+  return notes.looks !== undefined && isUnstable(notes, settledAt === null ? null : contentSha256);
 }
 
 function isNoted(value: unknown): value is Noted {

@@ -196,26 +196,26 @@ export function doubtUnit(warehouse: Pick<Warehouse, 'transact'>, doubt: UnitDou
   return warehouse.transact('record a doubt in', steps, 'latest');
 }
 
-/** Writes the notes of settled units. Units that are open again do not change. */
-export async function noteUnits(
+/** Writes the notes of settled units. Units that are open again do not change. Returns the ledger's rows. */
+export function noteUnits(
   warehouse: Pick<Warehouse, 'transact'>,
   orgId: string,
   notes: readonly UnitNotes[],
-): Promise<void> {
-  const steps = function* (): Steps<void> {
+): Promise<LedgerDay[]> {
+  const steps = function* (): Steps<LedgerDay[]> {
     yield lockOf(
       orgId,
       notes.map(({ day }) => day),
     );
     const units = yield* readUnitRows(notes.map((look) => dayKey(orgId, look)));
-    yield unitRows(
-      notes.flatMap((look, index) => {
-        const unit = units[index];
-        return unit === undefined ? [] : [applyLook(unit, look)];
-      }),
-    );
+    const noted = notes.flatMap((look, index) => {
+      const unit = units[index];
+      return unit === undefined ? [] : [applyLook(unit, look)];
+    });
+    yield unitRows(noted);
+    return noted;
   };
-  await warehouse.transact('note differences in', steps, 'latest');
+  return warehouse.transact('note differences in', steps, 'latest');
 }
 
 /** Opens settled units again, all or none. Returns their new ledger rows. */

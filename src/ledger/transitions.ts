@@ -17,6 +17,8 @@ import type {
 /** An answer that is not believed because it would remove stored rows. The stored rows stay. */
 export interface UnitDoubt {
   readonly unit: DayKey;
+  /** Digest of the content that is not stored. */
+  readonly contentSha256: string;
   /** The doubt as JSON text, and its beginning as an ISO instant, see `src/judge/doubt.ts`. */
   readonly doubt: string;
   readonly since: string;
@@ -80,11 +82,11 @@ export interface ReadinessWalkEnd {
  * the adapters read the row, call the function and write the result.
  *
  *   pending ──commit──▶ awaiting ──settle──▶ empty         a day without activity
- *                └────▶ loaded ──settle──▶ loaded, settled  a day with activity
+ *                └────▶ loaded ──settle──▶ loaded, settled  a day with activity, after three equal looks
  *                └────▶ quarantined                         some records were set aside; such a day does not settle
  *   any ──doubt──▶ doubted ──commit──▶ …                    the answer would remove stored rows
  *   any ──fail──▶ failed                                    a doubted unit stays doubted
- *   settled ──look──▶ settled ──reopen──▶ loaded, awaiting  the watch found the same difference twice
+ *   settled ──look──▶ settled ──reopen──▶ loaded, awaiting  three equal looks found other content
  *
  *   readiness: pending ──page──▶ pending ──end──▶ loaded, empty, quarantined or doubted; it never settles
  */
@@ -110,9 +112,13 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
   }
   const pulledAt = commit.pulledAt.toISOString();
   const isChanged = before.contentSha256 !== commit.contentSha256;
+  // A unit that was opened again had settled before; its own answer says that nothing has changed.
+  const wasSettled = before.settledAt !== null || (parseNotes(before.watch).due === true && commit.isOwn);
+  const staysSettled = wasSettled && !isChanged && commit.state !== 'quarantined';
   return {
     ...before,
     ...UNDECIDED,
+    ...(staysSettled ? { settledAt: pulledAt, confirmed: before.confirmed ?? 'data' } : {}),
     ...afterPull(before, commit),
     state: commit.state,
     rows: commit.rows,
@@ -122,7 +128,7 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
     runId: isChanged ? commit.runId : before.runId,
     answersSha256: commit.answersSha256 ?? null,
     activeUsers: commit.activeUsers,
-    watch: notesAfterCommit(before.watch, commit, isChanged),
+    watch: notesAfterCommit(before.watch, commit, { isChanged, staysSettled }),
   };
 }
 
@@ -169,7 +175,7 @@ export function applyDoubt(before: LedgerDay, doubt: UnitDoubt): LedgerDay {
     state: 'doubted',
     doubt: doubt.doubt,
     doubtedAt: doubt.since,
-    watch: notesAfterDoubt(before.watch),
+    watch: notesAfterDoubt(before.watch, { ...doubt, day: before.day }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { UtcDay } from '../core/day.ts';
-import type { CoveredDays, MetricRow } from '../metrics/index.ts';
+import type { CoveredDays, MetricRow, readProvenance } from '../metrics/index.ts';
 import type { QueryRow } from '../port/index.ts';
 
 /** What numbers rest on: the days of a period, how well the ledger knows them, and the run that changed them last. */
@@ -7,6 +7,8 @@ export interface Basis {
   readonly from: UtcDay;
   readonly until: UtcDay;
   readonly days: CoveredDays;
+  /** Those of the unsettled days that are old, and will probably settle as they are. @default none */
+  readonly firstLooks?: Awaited<ReturnType<typeof readProvenance>>['firstLooks'];
   /** Null if no run is recorded. */
   readonly run: { readonly id: string; readonly endedAt: string | null } | null;
 }
@@ -176,9 +178,14 @@ export function daysOf(result: Result, which: 'expected' | 'settled' | 'unsettle
   };
 }
 
-/** Why the numbers of a result may still change; undefined if all of its days are settled. */
-function openness({ basis: { days } }: Pick<Result, 'basis'>): string | undefined {
-  return opennessOf(days.expected, days.unsettled.length, days.missing.length);
+/** The days whose numbers are drawn as open: the unsettled ones, without those that were old when they were first seen. */
+export function openDaysOf({ days, firstLooks }: Basis): readonly UtcDay[] {
+  return days.unsettled.filter((day) => firstLooks?.days.has(day) !== true);
+}
+
+/** Why the numbers of a result may still change; undefined if all of its days are settled, or in their first looks. */
+function openness({ basis }: Pick<Result, 'basis'>): string | undefined {
+  return opennessOf(basis.days.expected, openDaysOf(basis).length, basis.days.missing.length);
 }
 
 /** Why a number that rests on some days may still change; undefined if all of them are settled. */

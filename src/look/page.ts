@@ -126,6 +126,7 @@ export interface Page {
 export const MARK_STATES = [
   'loaded',
   'empty',
+  'seen',
   'open',
   'quarantined',
   'doubted',
@@ -139,6 +140,7 @@ export type MarkState = (typeof MARK_STATES)[number];
 export const MARK_NAMES: Readonly<Record<MarkState, string>> = {
   loaded: 'loaded',
   empty: 'empty, settled',
+  seen: 'seen once or twice',
   open: 'not settled yet',
   quarantined: 'quarantined records',
   doubted: 'doubted',

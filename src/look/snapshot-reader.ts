@@ -25,11 +25,12 @@ export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): 
     from: UtcDay;
     until: UtcDay;
     days: CoveredDays;
+    firstLooks: NonNullable<Basis['firstLooks']> | null;
     run_id: string | null;
   }) => {
-    const { from, until, days, run_id } = answer;
+    const { from, until, days, firstLooks, run_id } = answer;
     const run = run_id === null ? null : { id: run_id, endedAt: (await runs()).get(run_id) ?? null };
-    return { from, until, days, run } satisfies Basis;
+    return { from, until, days, firstLooks, run } satisfies Basis;
   };
   return {
     warehouse,

@@ -11,7 +11,7 @@ import {
 } from '../core/day.ts';
 import type { Period } from '../metrics/index.ts';
 import { finestGrainOf } from './audience.ts';
-import { type Basis, opennessOf, type Result } from './numbers.ts';
+import { type Basis, openDaysOf, opennessOf, type Result } from './numbers.ts';
 import type { PageReader } from './reader.ts';
 import { dayName, lengthOf, periodWords } from './words.ts';
 
@@ -75,7 +75,7 @@ export function bucketOpenness(
   const within = (day: UtcDay) => day >= days.from && day <= days.until;
   const open = opennessOf(
     lengthOf(days),
-    basis.days.unsettled.filter(within).length,
+    openDaysOf(basis).filter(within).length,
     basis.days.missing.filter(within).length,
   );
   if (whole.until <= basis.until) return open ?? null;

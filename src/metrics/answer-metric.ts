@@ -5,7 +5,7 @@ import { UsageError } from '../core/errors.ts';
 import type { QueryRow, Warehouse } from '../port/index.ts';
 import { currentRollups, type MarkedRollup } from '../rollups/index.ts';
 import type { Period } from './period.ts';
-import { readProvenance } from './provenance.ts';
+import { type FirstLooks, readProvenance } from './provenance.ts';
 import { canShareQuery, type Facts, factsOf, termsOf, type ValueColumn } from './query/facts.ts';
 import {
   type ComputedMetric,
@@ -38,7 +38,7 @@ export type DatedQuestion = MetricQuestion & Period;
  * @throws {UsageError} if the metric does not exist, does not have the dimensions or filters, or does not add up.
  */
 export async function answerMetric(warehouse: Warehouse, question: MetricQuestion): Promise<MetricAnswer> {
-  const { sql: _sql, column: _column, ...answer } = await answerWithSql(warehouse, question);
+  const { sql: _, column: _column, firstLooks: _looks, ...answer } = await answerWithSql(warehouse, question);
   return answer;
 }
 
@@ -48,6 +48,8 @@ interface AnswerWithSql extends MetricAnswer {
   readonly sql: string;
   /** The column of the SQL that has the value: `value`, or the name of the metric if the SQL computes several. */
   readonly column: string;
+  /** Days that are unsettled only because they have been seen too few times; null if there are none. */
+  readonly firstLooks: FirstLooks | null;
 }
 
 /**
@@ -74,6 +76,7 @@ export function answerWithSql(warehouse: Warehouse, question: MetricQuestion): P
       warnings: [...(await peopleWarnings(warehouse, plan)), ...priceWarnings(prices)],
       sql: queryText(query),
       column,
+      firstLooks: provenance.firstLooks,
     };
   });
 }

@@ -2,6 +2,7 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { dayOf, daysBetween, FIRST_DAY, isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
+import { parseNotes } from '../judge/notes.ts';
 import { isDayUnit, type LedgerUnit, type UnitState } from '../units/index.ts';
 
 /** The longest period, about ten years, so that a slip in the year does not ask for millions of rows. */
@@ -88,21 +89,24 @@ function walkedOn(unit: LedgerUnit): UtcDay | null {
 const STORED_STATES: readonly UnitState[] = ['loaded', 'empty', 'quarantined', 'doubted'];
 
 /** The fields of a unit that tell whether it is stored. */
-type Standing = Pick<LedgerUnit, 'state' | 'rows' | 'firstLoadedAt'>;
+type Standing = Pick<LedgerUnit, 'state' | 'rows' | 'firstLoadedAt' | 'watch'>;
 
 /**
  * True if the warehouse knows the numbers of a unit: its state says so, or a pull failed after an earlier one had stored
- * rows. A unit that awaits the daily batch is not stored, although it may hold rows of zeros.
+ * rows. A unit that awaits the daily batch is not stored, although it may hold rows of zeros. One that was old when it was first
+ * seen awaits nothing but further looks.
  */
-export function isStored({ state, rows, firstLoadedAt }: Standing): boolean {
-  return STORED_STATES.includes(state) || (rows > 0 && firstLoadedAt !== null);
+export function isStored({ state, rows, firstLoadedAt, watch }: Standing): boolean {
+  const isInFirstLooks = state === 'awaiting' && parseNotes(watch).settlesOn !== undefined;
+  return STORED_STATES.includes(state) || isInFirstLooks || (rows > 0 && firstLoadedAt !== null);
 }
 
 /** The condition of {@link isStored} in SQL, over `export_units` under an alias. */
 export function storedUnit(alias: string): SQL {
   const unit = sql.raw(alias);
   const states = sql.raw(STORED_STATES.map((state) => `'${state}'`).join(', '));
-  return sql`(${unit}.state IN (${states}) OR (${unit}.rows > 0 AND ${unit}.first_loaded_at IS NOT NULL))`;
+  const isInFirstLooks = sql`(${unit}.state = 'awaiting' AND CAST(${unit}.watch AS TEXT) LIKE '%"settlesOn"%')`;
+  return sql`(${unit}.state IN (${states}) OR ${isInFirstLooks} OR (${unit}.rows > 0 AND ${unit}.first_loaded_at IS NOT NULL))`;
 }
 
 /** True if a unit is stored and has activity. An empty unit is stored but not loaded. */

@@ -1,5 +1,7 @@
 import { daysFrom, type UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
+import { LOOKS } from '../judge/looks.ts';
+import { parseNotes } from '../judge/notes.ts';
 import { readUnits } from '../ledger/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { isDayUnit, type LedgerUnit } from '../units/index.ts';
@@ -13,9 +15,20 @@ interface Sources extends AskedPeriod {
   readonly streams: readonly Stream[];
 }
 
+/** Days that are not settled only because they have been seen too few times: every look so far has found the same. */
+export interface FirstLooks {
+  readonly days: ReadonlySet<UtcDay>;
+  /** The day on which the last of them settles, if nothing changes. */
+  readonly settlesOn: UtcDay;
+  /** How often the least seen of them has been seen. */
+  readonly looks: number;
+}
+
 /** The period of an answer, and how well the ledger knows it. */
 interface Provenance extends Period {
   readonly days: CoveredDays;
+  /** Those of the unsettled days that are old; null if there are none. */
+  readonly firstLooks: FirstLooks | null;
   /** The run of the unit in the period that changed last; null if none is stored, or if its run is not recorded. */
   readonly run_id: string | null;
   /** True if a day from `first` to `last` is stored. Readiness has no days: true if any report walk was stored. */
@@ -40,6 +53,7 @@ export async function readProvenance(
   return {
     ...period,
     days: isDaily ? coveredDays(period, stored) : { expected: 0, settled: 0, unsettled: [], missing: [] },
+    firstLooks: firstLooksIn(own, stored),
     run_id: latestOf(own)?.runId ?? null,
     isStored: isDaily
       ? (first, last) => daysFrom(first, last).some((day) => stored.has(day))
@@ -66,6 +80,34 @@ function storedDays(
 /** A doubted unit is open. A unit that settled by its age alone was never confirmed. */
 function isSettled({ state, settledAt, confirmed }: LedgerUnit): boolean {
   return settledAt !== null && state !== 'doubted' && confirmed !== 'age';
+}
+
+/** The stored days of which every stream is settled or in its first looks. */
+function firstLooksIn(
+  units: readonly LedgerUnit[],
+  stored: ReadonlyMap<UtcDay, { readonly isSettled: boolean }>,
+): FirstLooks | null {
+  const settles = new Map<UtcDay, UtcDay>();
+  const others = new Set<UtcDay>();
+  let fewest: number = LOOKS;
+  for (const unit of units.filter(isDayUnit)) {
+    if (isSettled(unit) || stored.get(unit.day)?.isSettled !== false) continue;
+    const { settlesOn, looks } = unit.settledAt === null ? parseNotes(unit.watch) : {};
+    if (settlesOn === undefined || looks === undefined || unit.state === 'doubted') {
+      others.add(unit.day);
+      continue;
+    }
+    fewest = Math.min(fewest, looks.length);
+    const before = settles.get(unit.day);
+    if (before === undefined || settlesOn > before) settles.set(unit.day, settlesOn);
+  }
+  const days = [...settles].filter(([day]) => !others.has(day));
+  const settlesOn = days
+    .map(([, day]) => day)
+    .toSorted()
+    .at(-1);
+  if (settlesOn === undefined) return null;
+  return { days: new Set(days.map(([day]) => day)), settlesOn, looks: fewest };
 }
 
 function coveredDays(

@@ -116,6 +116,8 @@ export interface RunReport {
   readonly unitsLeftOut: number;
   /** Doubted units of the run's range: the service's answers lack some of their stored rows. */
   readonly unitsDoubted: number;
+  /** Units in the range whose answers go back and forth: what is stored of settled ones stays. */
+  readonly unitsUnstable: number;
   /** Settled days that were pulled again because the service changed them. */
   readonly daysReopened: number;
   /** Committed units by their present state. */

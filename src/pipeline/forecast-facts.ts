@@ -1,5 +1,6 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { LOOKS } from '../judge/looks.ts';
 import { readReportIds, readUnits } from '../ledger/index.ts';
 import { readIdentities } from '../organizations/index.ts';
 import type { RunLock, Warehouse } from '../port/index.ts';
@@ -34,19 +35,22 @@ export async function readFacts(
   warehouse: Warehouse,
   orgId: string,
   asked: AskedFacts,
-  watchDays: number,
+  settings: { readonly watchDays: number; readonly watchRequests: number | null },
 ): Promise<ForecastFacts> {
   const { request, today } = asked;
   const ledger = await readUnits(warehouse, orgId);
-  const watch = await watchOf({ orgId, warehouse, ledger, request, today, watchDays });
-  const users = [...planUnits(request, ledger).units, ...watch.recent].flatMap(({ stream, day }) =>
+  const remembered = rememberedRange(await readState(warehouse, orgId, RANGES), today);
+  const rangeDays = remembered === null ? 1 : Math.min(asked.rangeDays, remembered.days);
+  const watch = await watchOf({ ...settings, orgId, warehouse, ledger, request, today, rangeDays });
+  const compared = [...watch.recent, ...watch.older];
+  const users = [...planUnits(request, ledger, asked).units, ...compared].flatMap(({ stream, day }) =>
     stream === 'users' ? [day] : [],
   );
   return {
     ...asked,
     ledger,
     watch,
-    remembered: rememberedRange(await readState(warehouse, orgId, RANGES), today),
+    remembered,
     comparedAfter: (await readIdentities(warehouse)).get(orgId)?.acceptedAfter ?? '',
     usersOn: userCounter(await readUsers(warehouse, orgId, users)),
     reports: request.streams.includes('readiness') ? (await readReportIds(warehouse, orgId)).length : 0,
@@ -85,6 +89,8 @@ function watchOf(options: {
   readonly request: PlanRequest;
   readonly today: UtcDay;
   readonly watchDays: number;
+  readonly watchRequests: number | null;
+  readonly rangeDays: number;
 }): Promise<Watch> {
   const lock: RunLock = {
     claim: async () => [],
@@ -92,7 +98,7 @@ function watchOf(options: {
     free: async () => undefined,
     release: async () => undefined,
   };
-  return Watch.begin({ ...options, lock, ledger: new KnownLedger(options.ledger) });
+  return Watch.begin({ ...options, looksMin: LOOKS, lock, ledger: new KnownLedger(options.ledger) });
 }
 
 /** Stored days before the planned ones whose users are likely to be active on days that are not stored yet. */

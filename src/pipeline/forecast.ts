@@ -6,7 +6,15 @@ import { daysToCompare } from '../judge/foreign.ts';
 import { parseNotes } from '../judge/notes.ts';
 import type { RunRecord } from '../records/index.ts';
 import { type DayUnit, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
-import { batchesOf, type DayBatch, type Plan, type PlanRequest, planUnits } from './plan.ts';
+import {
+  batchesOf,
+  type DayBatch,
+  mostlyLooks,
+  type Plan,
+  type PlanRequest,
+  type PlanTime,
+  planUnits,
+} from './plan.ts';
 import { CLAIMED_UNITS } from './run/claims.ts';
 import { daysWithUsers } from './run/foreign.ts';
 import { KnownLedger } from './run/known-ledger.ts';
@@ -21,7 +29,7 @@ const ROWS_UNKNOWN = 50;
 const READINESS_UNKNOWN = 2;
 
 /** The facts from which a forecast is made. */
-export interface ForecastFacts {
+export interface ForecastFacts extends PlanTime {
   readonly request: PlanRequest;
   readonly today: UtcDay;
   /** The ledger of the organization; empty if no run has pulled it. */
@@ -33,7 +41,10 @@ export interface ForecastFacts {
   /** Only users of later days are compared before anything is stored; '' for all. */
   readonly comparedAfter: UtcDay | '';
   /** The units and days that the watch compares; null without a watch. */
-  readonly watch: Pick<Watch, 'recent' | 'older' | 'comparesUsers' | 'modelDays' | 'settled'> | null;
+  readonly watch: Pick<
+    Watch,
+    'recent' | 'older' | 'samples' | 'comparedStreams' | 'modelDays' | 'settled'
+  > | null;
   /** Estimates the number of distinct users on these days from the stored ones; 0 if none are stored. */
   usersOn(days: readonly UtcDay[]): number;
   /** The settings name the organization, so no request is needed to find it. */
@@ -54,13 +65,14 @@ interface RequestForecast {
  */
 export function forecastRequests(facts: ForecastFacts): RequestForecast {
   const { request, ledger, watch } = facts;
-  const plan = planUnits(request, ledger);
+  const plan = planUnits(request, ledger, facts);
   const simulation = new Simulation(facts, plan);
   const requests =
     simulation.countComparedUsers() +
     simulation.countPlanned(watch?.recent ?? []) +
     simulation.countOlder(watch?.older ?? []) +
     simulation.countModelSums(watch?.modelDays ?? []) +
+    (watch?.samples.length ?? 0) +
     countSecondLooks(plan, facts) +
     (plan.readiness ? countReadinessPages(facts) : 0);
   return { plan, requests };
@@ -79,9 +91,11 @@ class Simulation {
     const { request, ledger, rangeDays, remembered, watch } = facts;
     this.#rows = rowsPerDay(ledger);
     this.#gauge = new RangeGauge(rangeDays, this.#rows, remembered);
-    if (watch?.comparesUsers === true) this.#gauge.expectComparisons('users');
-    const isWatched = (unit: DayUnit) => watch?.settled(unit) !== undefined;
-    this.#schedule = new Schedule(plan.units, { newestFirst: request.newestFirst, isWatched });
+    const compared = [...(watch?.comparedStreams ?? []), ...mostlyLooks(plan)];
+    for (const stream of compared) this.#gauge.expectComparisons(stream);
+    const isCompared = (unit: DayUnit) =>
+      watch?.settled(unit) !== undefined || plan.looks.has(unitName(unit));
+    this.#schedule = new Schedule(plan.units, { newestFirst: request.newestFirst, isCompared });
     const [stream] = request.streams.filter(isDailyStream);
     this.#first = stream === undefined ? undefined : { stream, day: request.lastDay };
   }

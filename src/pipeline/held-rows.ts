@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { decodeRows, type EncodedRows, encodeRows } from '../../schema/digest.ts';
-import { sql } from '../../schema/query.ts';
+import { type SQL, sql } from '../../schema/query.ts';
 import {
   columnsOf,
   inKeyOrder,
@@ -72,13 +72,19 @@ export async function withStoredReports(
     [...ids].map((id) => sql`${id}`),
     sql`, `,
   );
-  const storedOf = async (table: AnyTable) => {
-    const rows = await warehouse.select(
-      sql`SELECT * FROM ${sql.identifier(table.name)} WHERE org_id = ${orgId} AND report_id IN (${list})`,
-    );
-    return rows.map((row) => columnsOf(table).map((name) => storedValue(table, name, row[name] ?? null)));
-  };
+  const storedOf = (table: AnyTable) =>
+    selectRows(warehouse, table, sql`org_id = ${orgId} AND report_id IN (${list})`);
   return Promise.all(tables.map(async (part) => (await mergeStored(part, held, storedOf)).merged ?? part));
+}
+
+/** The rows of a table under a condition. */
+export async function selectRows(
+  warehouse: Pick<Warehouse, 'select'>,
+  table: AnyTable,
+  condition: SQL,
+): Promise<Values[]> {
+  const rows = await warehouse.select(sql`SELECT * FROM ${sql.identifier(table.name)} WHERE ${condition}`);
+  return rows.map((row) => columnsOf(table).map((name) => storedValue(table, name, row[name] ?? null)));
 }
 
 /** PostgreSQL has another text for the same JSON. */

@@ -3,6 +3,8 @@ import { decodedChunks } from '../../schema/digest.ts';
 import { activityColumns, activityTest, keyOf, type Values } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDue, type Loss, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
+import { equalLooks, LOOKS, withLook } from '../judge/looks.ts';
+import { parseNotes } from '../judge/notes.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { DayCommit, LedgerUnit } from '../units/index.ts';
 
@@ -39,10 +41,15 @@ export async function judgeDay(commit: DayCommit, against: Judgement): Promise<V
   if (known.rows === 0 || known.contentSha256 === commit.contentSha256) return BELIEVE;
   const loss = await lossIn(commit, against);
   if (loss === null) return BELIEVE;
-  if (loss.rule === 'loss-of-users' && against.isActiveDue) return { kind: 'request-later' };
+  const isOfUsers = loss.rule === 'loss-of-users' || loss.rule === 'leaver';
+  if (isOfUsers && against.isActiveDue) return { kind: 'request-later' };
   const standing = parseDoubt(known.doubt, known.doubtedAt);
-  const isDecisive = standing === null || acceptsLoss || isDue(standing, now);
+  // Users who leave are gone after three looks, like any other change.
+  const looks = withLook(parseNotes(known.watch), commit.contentSha256, now);
+  const isSeen = loss.rule === 'leaver' && equalLooks(looks, commit.contentSha256) >= LOOKS;
+  const isDecisive = standing === null || acceptsLoss || isSeen || isDue(standing, now);
   if (!commit.isOwn && isDecisive) return { kind: 'request-alone' };
+  if (isSeen) return BELIEVE;
   const weighed = weighLoss(standing, loss, { now, acceptsLoss });
   return weighed.verdict === 'accept' ? BELIEVE : { kind: 'doubt', doubt: weighed.doubt };
 }
@@ -60,13 +67,16 @@ async function lossIn(
   }
   const missing: number[] = [];
   let stored = 0;
+  let kept = 0;
   for (const table of countedTables(commit.stream)) {
     for (const name of await storedKeys(warehouse, table, commit)) {
-      if (!present.has(name)) missing.push(stored);
+      if (present.has(name)) kept += 1;
+      else missing.push(stored);
       stored += 1;
     }
   }
-  const users = commit.stream === 'users' ? { answered: commit.activeUsers ?? 0, active } : undefined;
+  const added = present.size - kept;
+  const users = commit.stream === 'users' ? { answered: commit.activeUsers ?? 0, added, active } : undefined;
   return lossOf({ missing, stored, setAside, ...(users && { users }) });
 }
 

@@ -1,6 +1,7 @@
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import { type DailyStream, isDailyStream, type Stream } from '../core/stream.ts';
-import { type DayUnit, type LedgerUnit, unitName } from '../units/index.ts';
+import { askAgain } from '../judge/agreement.ts';
+import { type DayUnit, isDayUnit, type LedgerUnit, unitName } from '../units/index.ts';
 
 export interface PlanRequest {
   readonly firstDay: UtcDay;
@@ -16,26 +17,53 @@ export interface Plan {
   readonly units: readonly DayUnit[];
   /** How many units of the request are settled, and so not pulled. */
   readonly settled: number;
+  /** Names of those that are asked only for a further look: they come last, in long ranges. */
+  readonly looks: ReadonlySet<string>;
   /** Readiness reports never settle: every run that includes the stream walks them. */
   readonly readiness: boolean;
 }
 
+/** When a run begins, and by which rule days settle. */
+export interface PlanTime {
+  readonly now: Date;
+  readonly settleDays: number;
+}
+
 /**
- * The units of the request that are not settled: never pulled, awaiting, failed, quarantined, doubted, or pulled too
- * young. Only the ledger decides; the stored data do not.
+ * The units of the request that are not settled: never pulled, awaiting, failed, quarantined, doubted, pulled too young, or
+ * seen too few times. A unit that a run has seen on the same day is left to the next day, if it is old enough to settle.
+ * Only the ledger decides; the stored data do not.
  */
-export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[]): Plan {
-  const settled = new Set(ledger.filter((unit) => unit.settledAt !== null).map(unitName));
+export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[], time: PlanTime): Plan {
+  const [settled, looks, rested] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for (const unit of request.force ? [] : ledger.filter(isDayUnit)) {
+    const asked = unit.settledAt === null ? askAgain(unit, time) : 'settled';
+    if (asked === 'settled') settled.add(unitName(unit));
+    if (asked === 'look') looks.add(unitName(unit));
+    if (asked === 'not now') rested.add(unitName(unit));
+  }
   const days = daysFrom(request.firstDay, request.lastDay);
   if (request.newestFirst) days.reverse();
   const streams = request.streams.filter(isDailyStream);
   const requested = days.flatMap((day) => streams.map((stream) => ({ stream, day })));
-  const units = request.force ? requested : requested.filter((unit) => !settled.has(unitName(unit)));
+  const units = requested.filter((unit) => !settled.has(unitName(unit)) && !rested.has(unitName(unit)));
   return {
     units,
-    settled: requested.length - units.length,
+    settled: requested.filter((unit) => settled.has(unitName(unit))).length,
+    looks,
     readiness: request.streams.includes('readiness'),
   };
+}
+
+/** The streams of which most planned days are only looked at again, so that their ranges may be longer. */
+export function mostlyLooks({ units, looks }: Plan): DailyStream[] {
+  const streams = new Map<DailyStream, { looks: number; others: number }>();
+  for (const unit of units) {
+    const count = streams.get(unit.stream) ?? { looks: 0, others: 0 };
+    count[looks.has(unitName(unit)) ? 'looks' : 'others'] += 1;
+    streams.set(unit.stream, count);
+  }
+  return [...streams].flatMap(([stream, count]) => (count.looks > count.others ? [stream] : []));
 }
 
 /** Consecutive days of one stream that one request pulls. Each day is still committed by itself. */

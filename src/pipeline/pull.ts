@@ -30,6 +30,16 @@ export function pullFirstPage(source: Source, batch: DayBatch, call: PullCall): 
   return pullPage(source, batch, undefined, call);
 }
 
+/** The page of /users at a cursor. */
+export function pullUsersPage(
+  source: Source,
+  batch: DayBatch,
+  cursor: string | undefined,
+  call: PullCall,
+): Promise<AnalyticsPage> {
+  return pullPage(source, { ...batch, stream: 'users' }, cursor, call);
+}
+
 /**
  * All pages of a batch, one after the other.
  * @param first the first page, if it was pulled already.

@@ -20,8 +20,8 @@ export {
   type LedgerSteps,
   type LockOptions,
   MUCH_WRITTEN_ROWS,
+  RESTORING,
   type RunLock,
-  type SavedCopy,
   type ScanScope,
   type Warehouse,
 } from './warehouse.ts';

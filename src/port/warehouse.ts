@@ -34,11 +34,10 @@ export interface ScanScope {
   readonly after?: Values;
 }
 
-/** A copy of a warehouse, see {@link Warehouse.saveCopy}. */
-export interface SavedCopy {
-  readonly path: string;
-  readonly bytes: number;
-}
+/**
+ * Under this name, `export_state` says which backup is being restored into a warehouse. Until that is complete, no run may begin.
+ */
+export const RESTORING = 'restoring';
 
 /** After this many written rows, the caller should call {@link Warehouse.refreshStatistics}. */
 export const MUCH_WRITTEN_ROWS = 10_000;
@@ -124,13 +123,6 @@ export interface Warehouse {
   version(): Promise<string>;
   /** Reads in one snapshot, which does not show later commits of others. `read` must not write. */
   inSnapshot<Result>(read: () => Promise<Result>): Promise<Result>;
-
-  /**
-   * Writes one state of the whole warehouse as a single SQLite file without side files, and puts it in place at once:
-   * readers see the old copy or the new one.
-   * @throws {UsageError} if this database cannot do that, or if the path holds something other than such a copy.
-   */
-  saveCopy(path: string): Promise<SavedCopy>;
 
   /**
    * Removes the warehouse if this object created it and it holds nothing but traces of `runs` runs. Only `close` may

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash } from '../../schema/digest.ts';
+import { unpublishedTables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { readOrganizationIds, readUnits } from '../ledger/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
@@ -77,8 +78,15 @@ async function publishSnapshot(lake: Lake, source: LakeSource, request: LakeRequ
   }
   const report: PublishedTable[] = [];
   for (const table of planned) report.push(await finishTable(lake, source, { ...table, replaced, force }));
+  await removeUnpublished(lake);
   await lake.saveManifest();
   return { directory: lake.directory, tables: report };
+}
+
+/** Earlier versions have published them. */
+async function removeUnpublished(lake: Lake): Promise<void> {
+  const names = new Set<string | undefined>(unpublishedTables.map(({ name }) => name));
+  for (const path of lake.paths()) if (names.has(tableNameOf(path))) await lake.remove(path);
 }
 
 /** Returns a function that runs `work`, but at most once in {@link SAVE_MANIFEST_EVERY_MS}. */

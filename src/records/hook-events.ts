@@ -1,6 +1,6 @@
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { actStep, tables } from '../../schema/tables.ts';
 import { expectSameCount } from '../erased/index.ts';
 import { readOrganizationsSteps } from '../ledger/index.ts';
 import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
@@ -44,7 +44,10 @@ export function storeHookEvents(
     // An event may have been stored when another organization, or none, was the only one.
     const orgs = new Set([...(yield* readOrganizationsSteps()), orgId, '']);
     for (const id of yield* knownEvents([...orgs], [...fresh.keys()])) fresh.delete(id);
-    return fresh.size === 0 ? 0 : yield* countWritten({ table: hookEvents, add: [...fresh.values()] });
+    if (fresh.size === 0) return 0;
+    const last = rows.at(-1);
+    if (last !== undefined) yield actStep('hook events', new Date(last.received_at));
+    return yield* countWritten({ table: hookEvents, add: [...fresh.values()] });
   };
   return warehouse.transact('store hook events in', steps, 'latest');
 }

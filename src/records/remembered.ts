@@ -24,13 +24,18 @@ export async function readArchives(warehouse: Pick<Warehouse, 'read'>): Promise<
   return placesIn(await readState(warehouse, '', ARCHIVES));
 }
 
-/** Remembers the folder of an archive, so that an erasure does not miss it. */
+/**
+ * Remembers the folder of an archive, so that an erasure does not miss it.
+ * @param left the folder that the archive has left; it is forgotten. @default none
+ */
 export async function rememberArchive(
   warehouse: Pick<Warehouse, 'read' | 'transact'>,
   folder: string,
+  left?: string,
 ): Promise<void> {
   const known = await readArchives(warehouse);
-  if (!known.includes(folder)) await writeState(warehouse, '', ARCHIVES, textOf([...known, folder]));
+  const places = [...new Set([...known.map((place) => (place === left ? folder : place)), folder])];
+  if (textOf(places) !== textOf(known)) await writeState(warehouse, '', ARCHIVES, textOf(places));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { actStep, tables } from '../../schema/tables.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
 import { LISTING, readErasedSteps } from '../erased/index.ts';
@@ -185,6 +185,7 @@ export function recordSession(
     const row = rowFor(yield* readErasedSteps());
     if (!isStorable(row)) return false;
     yield { table: sessions, rows: [encodeSession(row)] };
+    yield actStep('sessions', new Date(row.created_at));
     return true;
   }
   return warehouse.oneAtATime(LISTING, () => warehouse.transact('record a session in', steps));

@@ -1,5 +1,6 @@
+import type { WarehouseMemory } from '../../jobs/identity.ts';
 import type { RoundListener } from '../../jobs/round.ts';
-import { commonFailure, type RoundReport, runRound } from '../../jobs/round.ts';
+import { commonFailure, type RoundReport, refusalOf, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
 import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
@@ -48,6 +49,7 @@ interface TickParts {
 export function createTickWork({ context, state, listeners, settings: first, readSettings }: TickParts) {
   const { clock, observe, signal } = context;
   let settings = first;
+  const memory: WarehouseMemory = { id: null };
   const refreshed = (): Settings => {
     try {
       settings = readSettings();
@@ -62,7 +64,7 @@ export function createTickWork({ context, state, listeners, settings: first, rea
       state.moved();
       observe(event);
     };
-    return performRound(refreshed(), REQUEST, { clock, signal, observe: moved }, listeners);
+    return performRound(refreshed(), { ...REQUEST, memory }, { clock, signal, observe: moved }, listeners);
   };
   return async ({ tick }: Action & { readonly kind: 'run' }): Promise<void> => {
     const lateMs = tick === null ? 0 : clock.now().getTime() - tick.getTime();
@@ -71,6 +73,7 @@ export function createTickWork({ context, state, listeners, settings: first, rea
     let exitCode: ExitCode = EXIT.defect;
     try {
       const report = await perform();
+      state.refuses(refusalOf(report));
       reportFailure(report, observe);
       exitCode = report.exitCode;
     } catch (error) {

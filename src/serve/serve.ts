@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { withOwnWarehouse } from '../../jobs/identity.ts';
 import { namesOf } from '../../jobs/organizations.ts';
 import type { RoundListener } from '../../jobs/round.ts';
 import { requireApi } from '../../jobs/service.ts';
@@ -79,7 +80,7 @@ export async function serve(
   const location = settings.warehouse;
   const warn = (message: string, hint: string, reason?: Reason) =>
     observe({ type: 'warning', message, hint, reason });
-  const handledUntil = await withWarehouse(location, { clock, signal, warn, create: true }, readLastRound);
+  const handledUntil = await withOwnWarehouse(settings, { clock, signal, warn }, readLastRound);
   const warehouse = keepOpen(location, { clock, signal });
   const state = createServiceState(clock);
   const server = await listen(options.listen, clock);
@@ -264,6 +265,7 @@ export async function readHealth(
   // The run lock is not asked: taking it for an instant could stop a run that begins then.
   const question = { now: clock.now(), maxAgeHours, names, isRunning: state.phase === 'running' };
   try {
+    if (state.refusal !== null) return { healthy: false, reason: publicText(state.refusal) };
     const { healthy, reason } = await warehouse.read((snapshot) => assessHealth(snapshot, question));
     return { healthy, reason: publicName(reason) };
   } catch (error) {

@@ -19,6 +19,8 @@ export interface ServiceState {
   /** Rounds since the start of the process: all, and those that a defect ended. */
   readonly rounds: number;
   readonly roundsBroken: number;
+  /** Why the last round was refused: the warehouse or the archive is not the one of before. Null if it was not. */
+  readonly refusal: string | null;
   /** False if nothing has moved for so long that only a restart helps. */
   isAlive(): boolean;
 }
@@ -30,6 +32,7 @@ export interface ServiceRecord extends ServiceState {
   /** Something happened in the round. */
   moved(): void;
   broke(): void;
+  refuses(refusal: string | null): void;
   stops(): void;
 }
 
@@ -40,6 +43,7 @@ export function createServiceState(clock: Pick<Clock, 'monotonicMs'>): ServiceRe
   let movedMs = clock.monotonicMs();
   let rounds = 0;
   let roundsBroken = 0;
+  let refusal: string | null = null;
   const enter = (next: Phase, at: Date | null) => {
     movedMs = clock.monotonicMs();
     nextRoundAt = at;
@@ -58,6 +62,9 @@ export function createServiceState(clock: Pick<Clock, 'monotonicMs'>): ServiceRe
     get roundsBroken() {
       return roundsBroken;
     },
+    get refusal() {
+      return refusal;
+    },
     isAlive: () => clock.monotonicMs() - movedMs <= (phase === 'running' ? RUNNING_MS_MAX : WAITING_MS_MAX),
     waits: (at) => enter('waiting', at),
     runs: () => {
@@ -69,6 +76,9 @@ export function createServiceState(clock: Pick<Clock, 'monotonicMs'>): ServiceRe
     },
     broke: () => {
       roundsBroken += 1;
+    },
+    refuses: (why) => {
+      refusal = why;
     },
     stops: () => {
       phase = 'stopping';

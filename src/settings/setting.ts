@@ -12,6 +12,7 @@ export type SettingGroup =
   | 'requests'
   | 'emails'
   | 'archive'
+  | 'erasures'
   | 'spool'
   | 'notify'
   | 'alerts'

@@ -94,6 +94,12 @@ export const SETTINGS = {
     show: maskUrlPassword,
     secretsIn: passwordsOf,
   }),
+  create: setting('DAYWALK_CREATE', {
+    group: 'warehouse',
+    doc: 'whether a run may create a warehouse where there is none: never is right once the first run has ended, because a warehouse that is missing later is lost',
+    fallback: 'auto',
+    parse: oneOf(['auto', 'never']),
+  }),
   concurrency: setting('DAYWALK_CONCURRENCY', {
     group: 'pull',
     flag: '--concurrency <units>',
@@ -166,7 +172,7 @@ export const SETTINGS = {
   settleDays: setting('DAYWALK_SETTLE_DAYS', {
     group: 'pull',
     flag: '--settle-days <days>',
-    doc: 'age in days; a day is re-pulled on every run until it has been pulled at this age',
+    doc: 'age in days from which a day may settle, which takes three equal looks; every run pulls unsettled days again',
     fallback: 3,
     parse: wholeNumber({ min: 0, max: 365 }),
   }),
@@ -176,6 +182,14 @@ export const SETTINGS = {
     doc: 'how many recent settled days every run compares with the service; older days are compared in turn; 0 turns this off',
     fallback: 31,
     parse: wholeNumber({ min: 0, max: 365 }),
+  }),
+  watchRequests: setting('DAYWALK_WATCH_REQUESTS', {
+    group: 'pull',
+    flag: '--watch-requests <requests>',
+    doc: 'requests that every run spends on comparing older settled days in all streams; what a run leaves is carried over',
+    fallbackDoc: 'a 31st of the pages of users of all history, at least 12',
+    example: '30',
+    parse: wholeNumberOrNone({ min: 0, max: 1_000_000 }),
   }),
   emailMode: setting('DAYWALK_EMAILS', {
     group: 'emails',
@@ -194,11 +208,19 @@ export const SETTINGS = {
     group: 'archive',
     flag: '--archive <path>',
     isRepeatable: true,
-    doc: 'the file, ending in .db, or the folder of the file, that keeps every answer as it came, after the email policy, for replays; replay, erase and archive verify take several, separated by commas, or the flag repeated',
+    doc: 'the file, ending in .db, or the folder of the file, that keeps every answer as it came, after the email policy, for replays; replay, erase and archive verify take several, separated by commas, or the flag repeated; none runs without an archive that the warehouse knows',
     fallback: [],
     fallbackDoc: 'none: answers are not archived',
     example: '/var/lib/daywalk/archive.db',
     parse: parsePaths,
+  }),
+  erasures: setting('DAYWALK_ERASURES', {
+    group: 'erasures',
+    flag: '--erasures <file>',
+    doc: 'a file that keeps who was erased, without names, on another disk than warehouse and archive: every erasure adds to it before it reports success; runs and replays compare it with the warehouse; restores and copies apply it',
+    fallbackDoc: 'none',
+    example: '/mnt/other-disk/daywalk-erasures',
+    parse: parsePath,
   }),
   ...RECEIVER_SETTINGS,
   pingUrl: setting('DAYWALK_PING_URL', {

@@ -22,6 +22,8 @@ export interface Settings extends Omit<SettingValues, `${string}File`> {
   /** The proxy for requests to other machines; null for none. */
   readonly proxy: ProxyOptions | null;
   readonly emails: EmailPolicy;
+  /** True if a run shall do without the archive that the warehouse knows. */
+  readonly leavesArchiveOut: boolean;
 }
 
 /** Where logs go: for people, for machines, or nowhere. */
@@ -44,10 +46,12 @@ export function settingsOf(values: SettingValues, credentials?: Credentials): Se
   } = values;
   const { httpsProxy, httpProxy, noProxy, emailMode: mode, emailSalt: salt } = others;
   const url = httpsProxy ?? httpProxy;
+  const leavesArchiveOut = others.archives.join() === 'none';
   return {
     organizationsFile: null,
     ...others,
     ...credentials,
+    ...{ archives: leavesArchiveOut ? [] : others.archives, leavesArchiveOut },
     proxy: url === null ? null : { url, noProxy: noProxy ?? '' },
     emails: mode !== 'hash' ? { mode } : salt === null ? { mode: 'drop' } : { mode, salt },
   };

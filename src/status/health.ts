@@ -5,13 +5,15 @@ import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
 import { readUnits } from '../ledger/index.ts';
 import { listOrganizations } from '../organizations/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type RunRecord, readRuns } from '../records/index.ts';
+import { pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import { daysWithData } from './gaps.ts';
 
 const HOUR_MS = 3_600_000;
 /** A run that has not ended after this time counts as hanging. */
 const RUN_MS_MAX = 24 * HOUR_MS;
+/** An erasure that is not complete after this time was interrupted. */
+const ERASURE_MS_MAX = HOUR_MS;
 /** A stream is silent when it has no data on this many days, up to the newest exported one, … */
 const SILENT_DAYS = 4;
 /** … and had some within this many days before them. */
@@ -41,7 +43,7 @@ interface HealthQuestion {
 
 /**
  * Assesses a warehouse. It is healthy when every organization had a complete export of all streams within `maxAgeHours`,
- * or a run is in progress, and no stream of any organization has fallen silent. Writes nothing.
+ * or a run is in progress, no stream of any organization has fallen silent, and no erasure was interrupted. Writes nothing.
  */
 export async function assessHealth(
   warehouse: Warehouse,
@@ -68,8 +70,17 @@ export async function assessHealth(
     lastCompleteExportAt === null
       ? 'no complete export of all streams is on record'
       : `the last complete export of all streams ended at ${lastCompleteExportAt.slice(0, 16)}Z`;
+  const erasure = (await pendingErasures(warehouse)).find(({ beganAt }) => isOverdue(beganAt, now));
+  if (isFresh && erasure !== undefined) {
+    const reason = `an erasure that began at ${erasure.beganAt} is not complete: repeat daywalk erase`;
+    return { healthy: false, reason, lastCompleteExportAt };
+  }
   const late = lastCompleteExportAt === null || isFresh ? '' : `, more than ${maxAgeHours} hours ago`;
   return { healthy: isFresh, reason: `${oldest?.prefix ?? ''}${last}${late}`, lastCompleteExportAt };
+}
+
+function isOverdue(beganAt: string, now: Date): boolean {
+  return now.getTime() - Date.parse(beganAt) > ERASURE_MS_MAX;
 }
 
 /** The last complete export of an organization, and its units. */

@@ -1,9 +1,18 @@
 import { dayOf, daysBetween, shiftDay, type UtcDay } from '../core/day.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { HELD_DAYS } from '../judge/agreement.ts';
-import { ACCEPT_AFTER_MS, ACCEPT_LOOKS, parseDoubt, type StandingDoubt } from '../judge/doubt.ts';
+import {
+  ACCEPT_AFTER_MS,
+  ACCEPT_LOOKS,
+  awaitsLeavers,
+  parseDoubt,
+  type StandingDoubt,
+} from '../judge/doubt.ts';
+import { FLAPPING_NAMED_DAYS, type Flapping, isFlappingNow } from '../judge/flapping.ts';
+import { equalLooks, LOOKS, looksNeeded } from '../judge/looks.ts';
+import { isMassNow, type Mass } from '../judge/mass.ts';
 import { isMostMissing } from '../judge/missing-reports.ts';
-import { parseNotes } from '../judge/notes.ts';
+import { isUnstableUnit, parseNotes } from '../judge/notes.ts';
 import type { OpenRecords } from '../ledger/index.ts';
 import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/index.ts';
 
@@ -11,19 +20,31 @@ import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/ind
  * What is open in a warehouse, the most urgent first:
  *
  * - `quarantined`: records that cannot be read.
+ * - `mass`: many settled days began to differ from the service at once.
+ * - `flapping`: answers of several days go back and forth, so that every change needs more looks.
+ * - `unstable`: the answers of units go back and forth; what is stored of settled ones stays.
  * - `impossible`: records that say what cannot be true; the stored rows of their keys stay.
  * - `doubted`: days whose newest response lacks stored rows.
  * - `most-reports-missing`: the list lacks more than half of the stored readiness reports.
  * - `reports-missing`: the list lacks some of them.
+ * - `leavers`: days that lack a few users, as if these had left.
  * - `never-active`: empty days of an organization in which no activity was ever seen.
+ * - `seen-otherwise`: settled units that differ from the service, until enough looks have found the same.
+ * - `first-looks`: units that were old when a run first saw them or that have changed since, and have been seen too few times to settle.
  */
 export const OPEN_STATES = [
   'quarantined',
+  'mass',
+  'flapping',
+  'unstable',
   'impossible',
   'doubted',
   'most-reports-missing',
   'reports-missing',
+  'leavers',
   'never-active',
+  'seen-otherwise',
+  'first-looks',
 ] as const;
 
 /** One of {@link OPEN_STATES}. */
@@ -55,6 +76,10 @@ export interface OpenFacts {
   readonly records: readonly OpenRecords[];
   /** True if no activity of it was ever stored. */
   readonly isNeverActive: boolean;
+  /** Whether the service alternates between answers. @default it does not */
+  readonly flapping?: Flapping | null;
+  /** Whether many settled days differ at once. @default they do not */
+  readonly mass?: Mass | undefined;
   readonly today: UtcDay;
 }
 
@@ -64,9 +89,13 @@ export function openStatesOf(facts: OpenFacts): OpenState[] {
   const readiness = facts.units.find(({ stream }) => stream === 'readiness');
   const found = [
     ...quarantined(facts),
-    ...doubted(days),
+    ...doubted(days.filter((unit) => !awaitsLeavers(unit))),
+    ...leavers(days.filter(awaitsLeavers)),
     ...missingReports(readiness),
     ...(facts.isNeverActive ? neverActive(days) : []),
+    ...waiting(days),
+    ...mass(days, facts),
+    ...flapping(days, facts),
   ];
   const rank = ({ state }: OpenState) => OPEN_STATES.indexOf(state);
   return found.toSorted((a, b) => rank(a) - rank(b));
@@ -116,6 +145,16 @@ function doubted(units: readonly LedgerDay[]): OpenState[] {
   return [{ state: 'doubted', exitCode: EXIT.quarantine, count: found.length, ...span, since, ...end }];
 }
 
+/** Users are gone after so many equal looks as any other change; then the day waits because it has too few users. */
+function leavers(units: readonly LedgerDay[]): OpenState[] {
+  return doubted(units).map((open) => ({
+    ...open,
+    state: 'leavers',
+    exitCode: EXIT.ok,
+    endsOn: shiftDay(dayOf(new Date(open.since)), LOOKS - 1),
+  }));
+}
+
 function missingReports(readiness: LedgerUnit | undefined): OpenState[] {
   const doubt = readiness === undefined ? null : parseDoubt(readiness.doubt, readiness.doubtedAt);
   if (doubt === null) return [];
@@ -140,6 +179,77 @@ function neverActive(units: readonly LedgerDay[]): OpenState[] {
   const span = spanOf(waiting.map(({ day }) => day));
   const count = waiting.length;
   return [{ state: 'never-active', exitCode: EXIT.ok, count, ...span, since, looks: null, endsOn: null }];
+}
+
+/** Units that wait for further looks, by what they wait for. */
+function waiting(units: readonly LedgerDay[]): OpenState[] {
+  const groups = Map.groupBy(units.flatMap(waitingUnit), ({ state }) => state);
+  return [...groups].flatMap(([state, own]): OpenState[] => {
+    const [fewest] = own.toSorted((a, b) => a.looks.soFar - b.looks.soFar);
+    const since = firstOf(own.map((unit) => unit.since));
+    if (fewest === undefined || since === null) return [];
+    const span = spanOf(own.map(({ day }) => day));
+    const exitCode = state === 'unstable' ? EXIT.quarantine : EXIT.ok;
+    const endsOn = lastOf(own.map((unit) => unit.endsOn));
+    const end = { looks: fewest.looks, endsOn };
+    return [{ state, exitCode, count: own.length, ...span, since: `${since}T00:00:00.000Z`, ...end }];
+  });
+}
+
+interface WaitingUnit {
+  readonly state: 'unstable' | 'seen-otherwise' | 'first-looks';
+  readonly day: UtcDay;
+  /** The day of its first look. */
+  readonly since: UtcDay;
+  readonly looks: { readonly soFar: number; readonly needed: number };
+  readonly endsOn: UtcDay;
+}
+
+function waitingUnit(unit: LedgerDay): WaitingUnit[] {
+  const { day, settledAt, contentSha256 } = unit;
+  const notes = parseNotes(unit.watch);
+  const [first] = notes.looks ?? [];
+  const newest = notes.looks?.at(-1);
+  if (first === undefined || newest === undefined) return [];
+  const isSettled = settledAt !== null;
+  const state = isUnstableUnit(unit) ? 'unstable' : isSettled ? 'seen-otherwise' : 'first-looks';
+  if (state === 'first-looks' && !isLate(unit, newest[0])) return [];
+  const looks = {
+    soFar: equalLooks(notes, newest[1]),
+    needed: looksNeeded(notes, isSettled ? contentSha256 : null),
+  };
+  const endsOn = shiftDay(newest[0], Math.max(1, looks.needed - looks.soFar));
+  return [{ state, day, since: first[0], looks, endsOn }];
+}
+
+/** True for a unit that was old enough to settle at its newest look, and did not: not for a young day that settles as usual. */
+function isLate({ day, state, watch }: LedgerDay, lookedOn: UtcDay): boolean {
+  if (parseNotes(watch).settlesOn !== undefined) return true;
+  return state === 'loaded' && daysBetween(day, lookedOn) > LOOKS;
+}
+
+function mass(units: readonly LedgerDay[], { mass: known, today }: OpenFacts): OpenState[] {
+  if (known === undefined || !isMassNow(known, today)) return [];
+  const days = new Set(
+    units.flatMap(({ day, settledAt, watch }) =>
+      settledAt !== null && parseNotes(watch).looks !== undefined ? [day] : [],
+    ),
+  );
+  // All of history is compared from the second night on, and three looks are enough.
+  const end = { looks: null, endsOn: shiftDay(known.since, LOOKS) };
+  const since = `${known.since}T00:00:00.000Z`;
+  return [
+    { state: 'mass', exitCode: EXIT.quarantine, count: days.size, ...spanOf([...days]), since, ...end },
+  ];
+}
+
+function flapping(units: readonly LedgerDay[], { flapping: known, today }: OpenFacts): OpenState[] {
+  if (known === null || known === undefined || !isFlappingNow(known, today)) return [];
+  const unstable = units.filter(isUnstableUnit);
+  const span = spanOf(unstable.map(({ day }) => day));
+  const since = `${known.since}T00:00:00.000Z`;
+  const end = { looks: null, endsOn: shiftDay(known.lastOn, FLAPPING_NAMED_DAYS + 1) };
+  return [{ state: 'flapping', exitCode: EXIT.quarantine, count: unstable.length, ...span, since, ...end }];
 }
 
 function looksOf({ seenOn, since }: StandingDoubt, needed: number): { soFar: number; needed: number } {

@@ -1,11 +1,17 @@
+import { sql } from '../../schema/query.ts';
 import { tables } from '../../schema/tables.ts';
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
+import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
+import type { Mass } from '../judge/mass.ts';
 import { missingReports } from '../judge/missing-reports.ts';
+import { parseNotes } from '../judge/notes.ts';
+import { parseWatchState, WATCH } from '../judge/watch-plan.ts';
 import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
+import { readState } from '../records/index.ts';
 import { readStanding } from '../rollups/index.ts';
 import { dateOf, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
 import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
@@ -103,7 +109,10 @@ export async function readOrganization(
   const { stale } = await runReads(warehouse, readStanding(orgId));
   const isNeverActive = (await readActiveSince(warehouse, orgId)) === null;
   const records = await readOpenRecords(warehouse, orgId);
-  const open = openStatesOf({ units, records, isNeverActive, today: shiftDay(lastDay, 1) });
+  const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING));
+  const mass = await readMass(warehouse, orgId);
+  const today = shiftDay(lastDay, 1);
+  const open = openStatesOf({ units, records, isNeverActive, flapping, mass, today });
   return {
     name,
     orgId,
@@ -113,9 +122,7 @@ export async function readOrganization(
       state: worst(DAILY_STREAMS.map((stream) => stateOf(unitOf(stream, day)))),
     })),
     holes: mergeHoles(
-      DAILY_STREAMS.flatMap((stream) =>
-        holesOf(stream, days, (day) => unitOf(stream, day)?.state ?? 'pending'),
-      ),
+      DAILY_STREAMS.flatMap((stream) => holesOf(stream, days, (day) => holeState(unitOf(stream, day)))),
     ),
     oldestUnsettledDay:
       days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ??
@@ -131,6 +138,13 @@ export async function readOrganization(
       unit.lastError === null ? [] : [{ stream: unit.stream, day: dateOf(unit), error: unit.lastError }],
     ),
   };
+}
+
+/** The state by which a day may be a hole. A day that was old when it was first seen without activity is probably empty. */
+function holeState(unit: LedgerUnit | undefined): UnitState {
+  if (unit === undefined) return 'pending';
+  const isInFirstLooks = unit.state === 'awaiting' && parseNotes(unit.watch).settlesOn !== undefined;
+  return isInFirstLooks ? 'empty' : unit.state;
 }
 
 function doubtOf(unit: LedgerUnit): DoubtedUnit[] {
@@ -214,4 +228,13 @@ async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<Sch
   }
   const latest = found.toSorted((a, b) => (a.since < b.since ? 1 : a.since > b.since ? -1 : 0));
   return { places: found.length, listed: latest.slice(0, LISTED_MAX) };
+}
+
+/** Many days that differ at once, according to any job: one over a part of the streams has a progress of its own. */
+async function readMass(warehouse: Warehouse, orgId: string): Promise<Mass | undefined> {
+  const rows = await warehouse.select(
+    sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name LIKE ${`${WATCH}%`} ORDER BY name`,
+  );
+  const masses = rows.flatMap(({ value }) => parseWatchState(String(value)).mass ?? []);
+  return masses.toSorted((a, b) => (a.since < b.since ? -1 : 1))[0];
 }

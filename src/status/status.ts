@@ -1,4 +1,5 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../core/day.ts';
+import { type KnownArchive, readKnownArchives } from '../identity/index.ts';
 import { countQuarantine, countRestatements, type QuarantineCount } from '../ledger/index.ts';
 import {
   chooseOrganization,
@@ -24,6 +25,8 @@ export interface WarehouseStatus {
   readonly quarantine: readonly QuarantineCount[];
   /** Erasures that are not complete: repeat `daywalk erase`, unless it runs now. */
   readonly pendingErasures: readonly PendingErasure[];
+  /** The archives that runs have met, the last one first. */
+  readonly archives: readonly Omit<KnownArchive, 'remembered'>[];
   /** Organizations for which a key answered, and of which nothing is stored or nothing more. */
   readonly refusals: readonly Refusal[];
   /** How many stored numbers the service changed later. */
@@ -75,6 +78,7 @@ export async function readWarehouseStatus(
     pendingErasures: (await pendingErasures(warehouse)).filter(
       ({ orgId }) => single === undefined || orgId === single,
     ),
+    archives: (await readKnownArchives(warehouse)).map(({ remembered: _, ...archive }) => archive),
     restatements: await countRestatements(warehouse, single),
     runs: await readRuns(warehouse, RUNS_MAX, single),
     refusals: (await readRefusals(warehouse)).filter(

@@ -1,6 +1,14 @@
+import { sql } from '../../schema/query.ts';
 import type { Clock } from '../core/clock.ts';
-import { BusyError, messageOf, type Reason, UsageError } from '../core/errors.ts';
-import { isPostgres, type LockOptions, type RunLock, schemeOf, type Warehouse } from '../port/index.ts';
+import { BusyError, messageOf, type Reason, StorageError, UsageError } from '../core/errors.ts';
+import {
+  isPostgres,
+  type LockOptions,
+  RESTORING,
+  type RunLock,
+  schemeOf,
+  type Warehouse,
+} from '../port/index.ts';
 
 export interface OpenOptions {
   readonly clock: Clock;
@@ -79,13 +87,41 @@ interface LockWait extends LockOptions {
   readonly wait: boolean;
   /** Called once, before the wait begins. */
   readonly warn?: ((message: string, hint: string) => void) | undefined;
+  /** The caller restores a backup, which may have been interrupted before. @default false */
+  readonly restores?: boolean;
 }
 
 /**
  * Takes the run lock of a warehouse.
  * @throws {BusyError} when another run holds it and `wait` is false, or still holds it after 24 hours.
+ * @throws {StorageError} when the warehouse has a part of a backup only.
  */
-export async function takeLock(
+export async function takeLock(warehouse: Warehouse, options: LockWait): Promise<RunLock> {
+  const lock = await waitForLock(warehouse, options);
+  try {
+    if (options.restores !== true) await expectRestored(warehouse);
+    return lock;
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** @throws {StorageError} when the warehouse has a part of a backup only. */
+export async function expectRestored(warehouse: Pick<Warehouse, 'location' | 'select'>): Promise<void> {
+  const [row] = await warehouse.select(
+    sql`SELECT 1 AS begun FROM export_state WHERE org_id = '' AND name = ${RESTORING}`,
+  );
+  if (row === undefined) return;
+  throw new StorageError(
+    `a restore into ${warehouse.location} was interrupted: it has a part of the backup`,
+    {
+      hint: 'repeat the restore: it resumes',
+    },
+  );
+}
+
+async function waitForLock(
   warehouse: Warehouse,
   { clock, signal, wait, warn, exclusive = false }: LockWait,
 ): Promise<RunLock> {

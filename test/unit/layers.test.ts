@@ -12,7 +12,7 @@ import {
   withoutComments,
 } from '../support/structure/sources.ts';
 
-const LINES_MAX = 350;
+const LINES_MAX = 360;
 
 /**
  * The order of the parts of the pipeline: each may import earlier parts. Stages have the same rank, and import only

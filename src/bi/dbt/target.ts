@@ -290,7 +290,6 @@ const ACCEPTED_VALUES: Readonly<Record<string, AcceptedValues>> = {
   'export_units.state': ours(UNIT_STATES),
   'export_units.confirmed': ours(['data', 'agreed', 'age']),
   'restatements.stream': ours(STREAMS),
-  'quarantine.stream': ours(STREAMS),
   'schema_drift.stream': ours(STREAMS),
   'schema_drift.kind': ours(['unknown field', 'wrong type', 'new value']),
 };

@@ -1,5 +1,6 @@
 import { checkArchives, showArchive, thinArchive } from '../../../jobs/archive.ts';
-import type { ArchiveCheck, ShownAnswer, ShownUnit } from '../../archive/index.ts';
+import { expectKnownArchives } from '../../../jobs/identity.ts';
+import type { ArchiveCheck, ShownAnswers, ShownUnit } from '../../archive/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
@@ -12,7 +13,8 @@ import { renderTable, right, shrinking } from '../screens/table.ts';
 
 const FINDING_COLUMNS = ['found', shrinking('what'), shrinking('units'), shrinking('reason')];
 
-export const verifyAction: Action = async ({ settings, out }) => {
+export const verifyAction: Action = async ({ settings, job, out }) => {
+  await expectKnownArchives(settings, job);
   const check = joinChecks(await checkArchives(settings));
   const exitCode = check.findings.length === 0 ? EXIT.ok : EXIT.quarantine;
   const { unusedBytes, ...counts } = check;
@@ -92,6 +94,8 @@ function unitOf(flags: Flags): ShownUnit {
   }
   return { stream, day };
 }
+
+type ShownAnswer = ShownAnswers['answers'][number];
 
 function answerJson({ orgId, runId, ...answer }: ShownAnswer) {
   return { org_id: orgId, run_id: runId, ...answer };

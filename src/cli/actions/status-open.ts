@@ -19,6 +19,31 @@ const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
     noun: 'record',
     ends: () => 'when the service corrects them, or: daywalk quarantine accept',
   },
+  mass: {
+    title: () => 'many settled days differ from the service at once; every run compares all of history',
+    noun: 'day',
+    ends: ({ endsOn }) => `on ${endsOn} if the service keeps answering the same: it is stored then`,
+  },
+  flapping: {
+    title: () => 'the service alternates between answers, so that every change needs five equal looks',
+    noun: 'unstable unit',
+    ends: ({ endsOn }) => `on ${endsOn} if no unit goes back and forth until then`,
+  },
+  unstable: {
+    title: () => 'answers that go back and forth; what is stored of settled units stays',
+    noun: 'unit',
+    ends: ({ endsOn }) => `on ${endsOn} if the service keeps answering the same`,
+  },
+  'seen-otherwise': {
+    title: () => 'settled units that differ from the service',
+    noun: 'unit',
+    ends: ({ endsOn }) => `on ${endsOn} if the service keeps answering the same: it is stored then`,
+  },
+  'first-looks': {
+    title: () => 'history that has not been seen often enough to settle',
+    noun: 'unit',
+    ends: ({ endsOn }) => `on ${endsOn} if runs until then find the same: the units settle then`,
+  },
   impossible: {
     title: () => 'records in quarantine that cannot be true',
     noun: 'record',
@@ -39,6 +64,11 @@ const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
     title: () => 'readiness reports are missing in the list',
     noun: 'report',
     ends: ({ endsOn }) => `when the list has them again, or on ${endsOn} ${GONE}`,
+  },
+  leavers: {
+    title: () => 'a few users are gone from days, and nobody came, as if they had left',
+    noun: 'unit',
+    ends: ({ endsOn }) => `when they are back, or on ${endsOn} if they are still gone: that is stored then`,
   },
   'never-active': {
     title: ({ firstDay }) => `no activity has ever been seen since ${firstDay}`,

@@ -118,6 +118,12 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
         style.yellow,
       ],
     ),
+    ...status.archives.map(
+      ({ id, place, lastMetAt, endedAt }): Field => [
+        'archive',
+        `${id} at ${place}, last written at ${lastMetAt}${endedAt === null ? '' : `; not expected since ${endedAt}`}`,
+      ],
+    ),
     ...status.refusals.map(
       (refusal): Field => [
         'refused',

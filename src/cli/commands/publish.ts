@@ -8,8 +8,8 @@ export const publishCommands: readonly Command[] = [
     name: 'publish',
     summary: 'Parquet files for a data lake, or a SQLite copy for BI tools',
     description:
-      'Writes the tables as Parquet files, one per table, organization and month, or the whole warehouse as one SQLite ' +
-      'file, or both. Parquet files that have not changed since the last publish are not written again. Each file is ' +
+      'Writes the tables as Parquet files, one per table, organization and month, or the tables and views as one SQLite ' +
+      'file, or both. Tables that say who was erased, the keys of pseudonyms and records in quarantine are never published. Parquet files that have not changed since the last publish are not written again. Each file is ' +
       'replaced atomically: readers see the old file or the new one. It may run during a run. Give --parquet, --sqlite or both.',
     uses: usesOf('warehouse'),
     flags: {

@@ -7,8 +7,59 @@ const archiveGroup: CommandGroup = {
   summary: 'checks, shows or thins out the archive of answers',
 };
 
-/** Commands that copy, rebuild or erase a whole warehouse, or care for the archive beside it. */
+/** Commands that back up, copy, rebuild or erase a whole warehouse, or care for the archive beside it. */
 export const warehouseCommands: readonly Command[] = [
+  {
+    name: 'backup',
+    summary: 'backs up the warehouse, and the archive, into one file each, while runs go on',
+    description:
+      'Writes one state of the whole warehouse, of SQLite or PostgreSQL, as one SQLite file: every table, compared with what was ' +
+      'read, readable for its owner only. The file is put in place at once. For a folder, each backup gets a file with its instant ' +
+      'in the name, and older ones of this warehouse are removed; a name with a slash at its end is a folder that may not exist ' +
+      'yet. With --with-archive, the archive follows beside it, and the two restore as a pair.',
+    uses: usesOf('warehouse', 'archive'),
+    operands: { '<path>': 'the file to write, or a folder' },
+    flags: {
+      '--keep <number>': 'how many backups of this warehouse stay in a folder (default: 14)',
+      '--with-archive': 'back up the archive too; its file ends with .archive.db',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk backup /mnt/backup/daywalk/': 'a file with the instant in its name; the last 14 stay',
+      'daywalk backup /mnt/backup/daywalk/ --with-archive --archive /var/lib/daywalk/archive.db --keep 30':
+        'warehouse and archive, for a month',
+      'daywalk backup before-upgrade.db': 'one file',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/backup.ts')).backupAction,
+  },
+  {
+    name: 'restore',
+    summary: 'restores a backup into a warehouse, and applies erasures since',
+    description:
+      'Fills the warehouse of --warehouse, in SQLite or PostgreSQL, from a backup; another warehouse in a SQLite file serves too. ' +
+      'Whoever was erased since, as the archive or the list of --erasures knows, is not in the result, and addresses are stored as ' +
+      '--emails says. Without an archive and a list, a warning says that erasures since are unknown, and the exit code is 5 if the ' +
+      'backup knows of an earlier one. A warehouse with rows is refused without --replace. After an interruption, the same command ' +
+      'resumes; until then no run begins. With --test, a temporary file is filled, verified and removed, and the warehouse only ' +
+      'notes that this has succeeded.',
+    uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
+    operands: { '<file>': 'the backup' },
+    flags: {
+      '--replace': 'replace what is in the warehouse, and in the archive with --with-archive',
+      '--with-archive': 'restore the archive beside the backup too, to the place of --archive',
+      '--test': 'restore into a temporary file, verify and remove it',
+      '--wait': 'wait for a run to end instead of exiting with code 75',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk restore /mnt/backup/daywalk/daywalk-20261125T031500Z.db --warehouse daywalk.db --erasures /mnt/other-disk/daywalk-erasures':
+        'a lost warehouse',
+      'daywalk restore --test /mnt/backup/daywalk/daywalk-20261125T031500Z.db': 'whether that would work',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/backup.ts')).restoreAction,
+  },
   {
     name: 'copy',
     summary: 'copies the warehouse with its ledger into another database',
@@ -16,8 +67,9 @@ export const warehouseCommands: readonly Command[] = [
       'Copies every table of the warehouse, including the ledger, between SQLite and PostgreSQL in either direction. Each ' +
       'day is copied whole. After an interruption, the next copy resumes; a repeated copy writes only what has changed. At ' +
       'the end, the digests of all tables are compared: exit code 5 if they differ. Runs may write to the source ' +
-      'meanwhile, but not to the destination. Data that only the destination has is never lost without --replace.',
-    uses: usesOf('warehouse'),
+      'meanwhile, but not to the destination. Data that only the destination has is never lost without --replace. Whoever was ' +
+      'erased since, as the destination, the archive or the list of --erasures knows, is not in the copy.',
+    uses: usesOf('warehouse', 'archive', 'erasures'),
     flags: {
       '--to <location>': 'the destination: a SQLite path, or postgres://…; created if it does not exist',
       '--replace': 'compare every row, and delete from the destination what the source does not have',
@@ -44,7 +96,7 @@ export const warehouseCommands: readonly Command[] = [
       'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed. What cannot be ' +
       'read in a damaged archive is left out and named, with exit code 6. Workers on several machines have one archive each: ' +
       'name all of them.',
-    uses: usesOf('warehouse', 'emails', 'archive'),
+    uses: usesOf('warehouse', 'emails', 'archive', 'erasures'),
     flags: {
       '--from <day>': 'first day, YYYY-MM-DD; default: the first day of the service',
       '--until <day>': 'last day, YYYY-MM-DD; default: yesterday (UTC)',
@@ -63,13 +115,31 @@ export const warehouseCommands: readonly Command[] = [
     load: async () => (await import('../actions/replay.ts')).replayAction,
   },
   {
+    name: 'adopt',
+    summary: 'accepts once that the warehouse or the archive is not the one of the last run',
+    description:
+      'A run exits with code 6 if the warehouse or the archive is absent, is an older copy that lacks what nobody can pull again, or ' +
+      'is one of two copies that have both been written. Put back what was there; or accept what is there with the ID that the run ' +
+      'has named. It is accepted once: there is no flag that could stay in a crontab. Prints what is lost. Give the same warehouse ' +
+      'and archive as the run.',
+    uses: usesOf('warehouse', 'archive'),
+    operands: { '<id>': 'the ID that the run has named; none: no archive is expected any more' },
+    flags: { '--wait': 'wait for a run to end instead of exiting with code 75', ...jsonFlag },
+    examples: {
+      'daywalk adopt 6f9619ff-8b86-4011-b42d-00c04fc964ff': 'accepts what the last run has refused',
+      'daywalk adopt none': 'runs go on without the archives that the warehouse knows',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/adopt.ts')).adoptAction,
+  },
+  {
     name: 'archive verify',
     group: archiveGroup,
     summary: 'reads every answer and every object, and compares them with their checksums',
     description:
       'Checks every answer of the archive against its checksum, every object against its SHA-256, and every page of the file. Exit ' +
       'code 5 if something is damaged or missing, with the units that cannot be replayed. A run may write meanwhile.',
-    uses: usesOf('archive'),
+    uses: usesOf('warehouse', 'archive'),
     flags: { ...jsonFlag },
     examples: {
       'daywalk archive verify --archive /var/lib/daywalk/archive.db': 'after a copy to another disk',
@@ -113,7 +183,7 @@ export const warehouseCommands: readonly Command[] = [
       'Removes answers that are older than the given age and were replaced by then. The newest committed answer of each unit ' +
       'stays however old it is, and so do open doubts. A replay as of an instant before that age is refused afterwards. Runs ' +
       'may write the archive meanwhile.',
-    uses: usesOf('archive'),
+    uses: usesOf('warehouse', 'archive'),
     flags: {
       '--older-than <age>': 'the age in days, for example 400d',
       '--dry-run': 'remove nothing, and say what would be removed',
@@ -138,7 +208,7 @@ export const warehouseCommands: readonly Command[] = [
       'or hook event. With --organization alone, everything of that organization is removed, and runs for it are refused. An ' +
       'erasure cannot be taken back. After an interruption, the same command resumes. Backups, and places that the warehouse ' +
       'was copied or published to, are not changed; the certificate names those places that are known.',
-    uses: usesOf('warehouse', 'emails', 'archive', 'spool'),
+    uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
     flags: {
       '--user <id>': 'the user ID of the person',
       '--email <address>': 'an email address of the person, if the user ID is not known',

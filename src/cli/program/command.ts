@@ -179,5 +179,6 @@ export const EXPORT = [
   'requests',
   'emails',
   'archive',
+  'erasures',
   'spool',
 ] as const;

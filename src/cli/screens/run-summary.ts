@@ -25,7 +25,7 @@ export function renderRunSummary(report: RunReport, frame: SummaryFrame): string
 function headline(report: RunReport, { style }: SummaryFrame): string {
   const { command, exitCode, unitsPlanned, unitsDone, unitsElsewhere } = report;
   if (exitCode === EXIT.ok && unitsPlanned === 0)
-    return style.green(`${command}: nothing to do, every day is settled`);
+    return style.green(`${command}: nothing to do, every day is settled or was seen today`);
   if (exitCode === EXIT.ok) {
     const awaiting = report.states.awaiting ?? 0;
     const late = awaiting === 0 ? '' : `; ${formatNumber(awaiting)} await the daily batch`;
@@ -77,6 +77,9 @@ function fieldsOf(report: RunReport): Field[] {
     ...(report.unitsDoubted === 0
       ? []
       : [['doubted', `${counted(report.unitsDoubted, 'unit')}; the stored rows are kept`] as const]),
+    ...(report.unitsUnstable === 0
+      ? []
+      : [['unstable', `${counted(report.unitsUnstable, 'unit')}, whose answers go back and forth`] as const]),
     ...(report.daysReopened === 0
       ? []
       : [

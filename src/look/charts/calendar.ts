@@ -34,6 +34,7 @@ const BOX = 'x="0.5" y="0.5" width="11" height="11" rx="2"';
 const MARKS: Readonly<Record<MarkState, string>> = {
   loaded: '<rect width="12" height="12" rx="2" fill="var(--bar)"/>',
   empty: `<rect ${BOX} fill="var(--paper)" stroke="var(--ink-3)"/><circle cx="6" cy="6" r="1.25" fill="var(--ink-2)"/>`,
+  seen: '<rect width="12" height="12" rx="2" fill="var(--bar)"/><circle cx="6" cy="6" r="2" fill="var(--paper)"/>',
   open: `<rect ${BOX} fill="url(#hatch)" stroke="var(--hatch)"/>`,
   quarantined:
     '<rect width="12" height="12" rx="2" fill="var(--bar)"/><path d="M2.5 9.5l7-7" stroke="var(--ink)" stroke-width="1.5"/>',

@@ -3,6 +3,7 @@ import { dayOf, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.t
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { CONFIRM_DAYS } from '../../judge/agreement.ts';
 import { ACCEPT_AFTER_MS, ACCEPT_LOOKS } from '../../judge/doubt.ts';
+import { LOOKS } from '../../judge/looks.ts';
 import { PERIOD_DAYS_MAX, PHRASES, storedUnit } from '../../metrics/index.ts';
 import { isRestricted } from '../audience.ts';
 import type { Result } from '../numbers.ts';
@@ -92,15 +93,20 @@ export async function streamCoverage(
   return { stream, spans, result };
 }
 
+/** True for a unit `u` of the ledger that was old when it was first seen, and has been seen once or twice, as SQL. */
+export const IN_FIRST_LOOKS: SQL = sql`u.state IN ('loaded', 'awaiting') AND u.settled_at IS NULL
+        AND CAST(u.watch AS TEXT) LIKE '%"settlesOn"%'`;
+
 /** The mark of a unit `u` of the ledger, as SQL. What settled by its age alone was never confirmed, so it is open. */
 const UNIT_MARK: SQL = sql`CASE
       WHEN u.state IS NULL THEN 'pending'
+      WHEN ${IN_FIRST_LOOKS} THEN 'seen'
       WHEN u.state IN ('loaded', 'empty') AND (u.settled_at IS NULL OR u.confirmed = 'age') THEN 'open'
       ELSE u.state
     END`;
 
 const OPEN_REASON: SQL = sql`CASE
-      WHEN u.state NOT IN ('loaded', 'empty') THEN NULL
+      WHEN u.state NOT IN ('loaded', 'empty') OR ${IN_FIRST_LOOKS} THEN NULL
       WHEN u.confirmed = 'age' THEN 'never-confirmed'
       WHEN u.settled_at IS NOT NULL THEN NULL
       WHEN CAST(u.watch AS TEXT) LIKE '%"due"%' THEN 'reopened'
@@ -159,6 +165,7 @@ export const WORST_FIRST: readonly MarkState[] = [
   'pending',
   'awaiting',
   'open',
+  'seen',
   'loaded',
   'empty',
 ];
@@ -225,6 +232,7 @@ const OPEN_STEPS: Readonly<Record<OpenReason, string>> = {
 const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
   loaded: 'Nothing: it is settled.',
   empty: 'Nothing: it is settled without activity.',
+  seen: `It was old when it was first pulled. It settles once looks on ${LOOKS} days have found the same.`,
   awaiting: `It had no activity when it was pulled. Every run pulls it again until it is ${CONFIRM_DAYS} days old.`,
   doubted:
     `Stored rows stay. The loss is accepted once runs on ${ACCEPT_LOOKS} days within ${ACCEPT_AFTER_MS / HOUR_MS} hours or more ` +

@@ -14,7 +14,8 @@ import {
 } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { holeIn, periodBefore } from '../time-spans.ts';
-import { lengthOf, monthName, nounFor, periodWords } from '../words.ts';
+import { dayName, lengthOf, monthName, nounFor, periodWords } from '../words.ts';
+import { IN_FIRST_LOOKS } from './day-states.ts';
 
 const DATA_PAGE: LinkPart = { kind: 'link', text: 'what that means', path: '/data' };
 
@@ -72,12 +73,21 @@ export function standing(result: Result, doubted: Result): Phrase {
     { number: doubtedCount(doubted), words: 'doubted' },
     { number: daysOf(result, 'missing'), words: 'missing' },
   ].filter(({ number }) => number.value !== 0);
+  const first = firstLooksOf(result);
   if (expected.value === 1) return [` The day is ${parts[0]?.words ?? 'not settled'}: `, DATA_PAGE, '.'];
   const phrases = parts.map(({ number, words }, index): Phrase => {
     const of = index === 0 ? [' of ', expected, ' days'] : [];
     return [index === 0 ? ' ' : ', ', number, ...of, ` ${nounFor(number, 'is', 'are')} ${words}`];
   });
-  return [...phrases.flat(), ': ', DATA_PAGE, '.'];
+  return [...phrases.flat(), ': ', DATA_PAGE, '.', ...first];
+}
+
+/** One sentence about history that has not been seen often enough: how often, and when it settles. */
+function firstLooksOf({ basis: { firstLooks, days } }: Result): Phrase {
+  if (firstLooks === null || firstLooks === undefined) return [];
+  const { days: seen, settlesOn, looks } = firstLooks;
+  const which = seen.size === days.unsettled.length ? 'They' : 'The older ones';
+  return [` ${which} have been seen ${looks === 1 ? 'once' : 'twice'} and settle on ${dayName(settlesOn)}.`];
 }
 
 function doubtedCount(doubted: Result): ShownNumber {
@@ -113,8 +123,9 @@ WHERE ${unitsOf(filters)} AND stream = 'users' AND state = 'doubted' ORDER BY da
 /** The days of the period that may still change in some stream, newest first, and what happens to them. */
 export async function openDays(reader: PageReader, doubted: Result): Promise<Figure> {
   const query = sql`SELECT date, mark, COUNT(*) AS streams FROM (
-  SELECT date, CASE WHEN state IN ('doubted', 'failed', 'quarantined', 'awaiting', 'pending') THEN state ELSE 'open' END AS mark
-  FROM export_units
+  SELECT date, CASE WHEN ${IN_FIRST_LOOKS} THEN 'seen'
+    WHEN state IN ('doubted', 'failed', 'quarantined', 'awaiting', 'pending') THEN state ELSE 'open' END AS mark
+  FROM export_units u
   WHERE ${unitsOf(reader.filters)} AND (settled_at IS NULL OR state = 'doubted' OR confirmed = 'age')
 ) u GROUP BY date, mark ORDER BY date DESC, mark`;
   const result = await reader.select({ title: OPEN_DAYS.title, query, streams: DAILY_STREAMS });
@@ -178,6 +189,7 @@ function markOf(value: unknown): MarkState {
 const WHAT_HAPPENS: Readonly<Record<MarkState, string>> = {
   loaded: '',
   empty: '',
+  seen: 'it settles once looks on three days have found the same',
   open: 'every run pulls it again until it is old enough to be final',
   awaiting: 'no data yet; the next run asks again',
   doubted: 'an answer would have removed rows; the stored rows stay until that is clear',

@@ -75,6 +75,7 @@ function paired([first, second, ...rest]: readonly Figure[]): Section[] {
 /** What is wrong with days, as the end of a sentence about one day and about several. */
 const TROUBLES = [
   ['open', ' is not settled', ' are not settled'],
+  ['seen', ' settles after one or two more looks', ' settle after one or two more looks'],
   ['doubted', ' is doubted', ' are doubted'],
   ['failed', ' failed', ' failed'],
   ['awaiting', ' awaits data', ' await data'],

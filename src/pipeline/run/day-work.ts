@@ -208,7 +208,7 @@ export class DayWork {
       let answers = this.#answersOf(batch);
       const first = this.#takePrefetched(batch, call);
       const needsTexts = answers?.known !== undefined && archived.needs(answers.known.unit);
-      const options = { first, answers, memory, needsTexts };
+      const options = { first, answers, memory, needsTexts, mayBeEmpty: sorter.isKnownEmpty(batch) };
       let { days, same } = await prepareBatch(context, batch, call, options);
       // The rows may have changed during the walk, so it is repeated once. A range is requested by day instead.
       if (batch.days.length === 1 && days.some(({ day }) => day.findings.isContradictory)) {
@@ -278,4 +278,24 @@ export class DayWork {
     call.meter.requests += held.requests;
     return readAgain(held.page);
   }
+}
+
+/** Keeps `concurrency` batches in flight until none is left to begin and none is under way. */
+export function keepInFlight(work: DayWork, concurrency: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let running = 0;
+    const fill = () => {
+      for (let task = next(); task !== undefined; task = next()) {
+        running += 1;
+        task().then(end, reject);
+      }
+      if (running === 0) resolve();
+    };
+    const next = () => (running < concurrency ? work.next() : undefined);
+    const end = () => {
+      running -= 1;
+      fill();
+    };
+    fill();
+  });
 }

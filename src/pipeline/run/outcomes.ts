@@ -44,6 +44,8 @@ interface OutcomesOptions {
   readonly rule: SettleRule;
   /** The application host has a separate credential. */
   readonly hasAppKey: boolean;
+  /** Names of the units that are only looked at again: they may be left to the next run. */
+  readonly looks: ReadonlySet<string>;
 }
 
 /** Records the outcome of units: in the ledger, in the counts and as events. Decides whether the run continues. */
@@ -66,6 +68,11 @@ export class Outcomes {
     const isOpen = this.#breaker.isOpen(stream);
     if (isOpen) this.#leftOut.set(stream, (this.#leftOut.get(stream) ?? 0) + days.length);
     return isOpen;
+  }
+
+  /** No request was left for units. They do not change; units in flight have the requests that they need. */
+  recordSpent(error: RequestsSpentError): void {
+    this.#spent ??= error;
   }
 
   /** The service answered for a stream. */
@@ -103,10 +110,11 @@ export class Outcomes {
   /** An answer is doubted: the ledger records that and stores nothing of the answer. */
   async recordDoubt(commit: DayCommit, { since, ...doubt }: StandingDoubt): Promise<void> {
     const { warehouse, clock, observe, counts, stop, ledger, rule } = this.#options;
-    const { orgId, stream, day, requests } = commit;
+    const { orgId, stream, day, requests, contentSha256 } = commit;
     const unit = dayKey(orgId, commit);
     try {
-      const entry = { unit, doubt: doubtText(doubt), since, requests, pulledAt: clock.now(), rule };
+      const pull = { contentSha256, requests, pulledAt: clock.now(), rule };
+      const entry = { unit, doubt: doubtText(doubt), since, ...pull };
       ledger.put([await doubtUnit(warehouse, entry)]);
     } catch (storage) {
       stop.abort(storage);
@@ -222,18 +230,22 @@ export class Outcomes {
   }
 
   /**
-   * Warns of the streams that were given up.
-   * @throws {RequestsSpentError} if units were left out because no request was left.
+   * Warns of the streams that were given up. A run that spent its requests before the last looks and comparisons is complete.
+   * @throws {RequestsSpentError} if other units were left out because no request was left.
    */
   reportLeftOut(): void {
+    const { counts } = this.#options;
     for (const [stream, units] of this.#leftOut) {
       const error = new UnitError(`${stream}: ${units} units were left out after several failures in a row`, {
         hint: 'the service seems to be down; run again later, it resumes there',
       });
-      this.#options.counts.addProblem(error, { kind: `left out ${stream}`, units });
+      counts.addProblem(error, { kind: `left out ${stream}`, units });
       this.#options.observe({ type: 'warning', message: error.message, ...adviceOf(error) });
     }
-    if (this.#spent !== undefined) throw this.#spent;
+    if (this.#spent === undefined) return;
+    counts.leaveOut(this.#options.looks);
+    if (counts.leftOut > 0) throw this.#spent;
+    this.warn(this.#spent.message, 'what is new is stored; the next run compares the rest');
   }
 }
 

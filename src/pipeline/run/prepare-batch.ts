@@ -57,6 +57,8 @@ interface PrepareOptions {
   /** For a single day only. */
   readonly answers?: Answers | undefined;
   readonly memory?: MemoryShare | undefined;
+  /** A range without rows is an answer: each of its days is a gap then. @default false */
+  readonly mayBeEmpty?: boolean;
 }
 
 /**
@@ -69,7 +71,7 @@ export async function prepareBatch(
   { source, ...context }: DayContext & { readonly source: Source },
   batch: DayBatch,
   call: PullCall,
-  { first, answers, memory, needsTexts = false }: PrepareOptions = {},
+  { first, answers, memory, needsTexts = false, mayBeEmpty = false }: PrepareOptions = {},
 ): Promise<Prepared> {
   const collected = collectDays(batch, context);
   const isRange = batch.days.length > 1;
@@ -93,7 +95,8 @@ export async function prepareBatch(
     return { days: [], same: { ...answers.known, texts: needsTexts ? textsOf(held, context) : [] } };
   for (const page of held) add(readAgain(page));
   const days = collected.finish();
-  if (isRange && batch.isGap !== true && days.every(({ rows }) => rows === 0)) throw rangeWithoutRows(batch);
+  const isSurprise = isRange && batch.isGap !== true && !mayBeEmpty;
+  if (isSurprise && days.every(({ rows }) => rows === 0)) throw rangeWithoutRows(batch);
   return { days };
 }
 

@@ -9,7 +9,7 @@ import type { KnownLedger } from './known-ledger.ts';
 /** About how many rows a batch may hold in memory. Several batches are in flight. */
 const BATCH_ROWS_TARGET = 8_000;
 /**
- * The same for a batch of users that is only compared. A page holds the same number of users, however many days it
+ * The same for a batch that is only compared. A page of users holds the same number of users, however many days it
  * covers.
  */
 const COMPARED_ROWS_TARGET = 95_000;
@@ -91,8 +91,8 @@ export class RangeGauge {
     const rows = this.#rowsPerDay.get(stream);
     if (rows === undefined) return 1;
     const target = this.#comparing.has(stream) ? COMPARED_ROWS_TARGET : BATCH_ROWS_TARGET;
-    const fitting = Math.max(1, Math.floor(target / Math.max(1, rows)));
-    const days = Math.min(this.#daysMax, fitting, this.#slowMax.get(stream) ?? this.#daysMax);
+    const fitting = fittingDays(target, rows, this.#daysMax);
+    const days = Math.min(fitting, this.#slowMax.get(stream) ?? this.#daysMax);
     // Other requests keep to proven ranges until the trial has ended.
     if (days > this.#proven && (this.#onTrial || this.#isGivenOut)) return this.#proven;
     this.#isGivenOut ||= days > this.#proven;
@@ -132,6 +132,15 @@ export class RangeGauge {
   endTrial(days: number): void {
     if (days > this.#proven) this.#onTrial = false;
   }
+}
+
+function fittingDays(target: number, rowsPerDay: number, daysMax: number): number {
+  return Math.min(daysMax, Math.max(1, Math.floor(target / Math.max(1, rowsPerDay))));
+}
+
+/** Days per request of a stream that is only compared. */
+export function comparedDays(rowsPerDay: number, daysMax: number): number {
+  return fittingDays(COMPARED_ROWS_TARGET, rowsPerDay, daysMax);
 }
 
 /**

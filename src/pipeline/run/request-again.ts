@@ -1,6 +1,6 @@
 import type { UtcDay } from '../../core/day.ts';
 import type { RuleName } from '../../core/errors.ts';
-import { DaywalkError, DefectError } from '../../core/errors.ts';
+import { DaywalkError, DefectError, RequestsSpentError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { BadRequestError } from '../../http/index.ts';
 import { type DayView, isShortOf, secondLook, type UnitView } from '../../judge/agreement.ts';
@@ -243,9 +243,11 @@ export class FailedBatches {
       if (unknown.length < pulled.length) gauge.recordAnswer(stream, { days: days.length, rows: 0, ms: 0 });
       return this.again(stream, unknown, 1);
     }
-    if (pulled.length === 0) return;
-    await outcomes.recordFailure({ stream, day: days[0] }, requests, error);
-    claims.markDone({ stream, day: days[0] });
+    const [first] = pulled;
+    if (first === undefined) return;
+    if (error instanceof RequestsSpentError) outcomes.recordSpent(error);
+    else await outcomes.recordFailure({ stream, day: first }, requests, error);
+    claims.markDone({ stream, day: first });
   }
 
   /** Drops the days of a failed batch that are only compared. */

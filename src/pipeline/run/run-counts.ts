@@ -3,13 +3,26 @@ import type { UtcDay } from '../../core/day.ts';
 import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
+import { canonicalJson } from '../../core/json.ts';
 import type { Stream } from '../../core/stream.ts';
+import { awaitsLeavers } from '../../judge/doubt.ts';
+import {
+  FLAPPING,
+  type Flapping,
+  flappingAfter,
+  isFlappingNow,
+  parseFlapping,
+} from '../../judge/flapping.ts';
+import type { Mass } from '../../judge/mass.ts';
+import { isUnstableUnit, parseNotes } from '../../judge/notes.ts';
 import { keyOfValues, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { type NameInFile, readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
+import { readState, writeState } from '../../records/index.ts';
 import { type LedgerUnit, type UnitState, unitName } from '../../units/index.ts';
-import type { RunProblem, RunReport } from '../events.ts';
+import type { RunEvent, RunObserver, RunProblem, RunReport } from '../events.ts';
 import type { PlanRequest } from '../plan.ts';
+import type { KnownLedger } from './known-ledger.ts';
 
 /** Maximum number of distinct problems in a report. The ledger has the error of each unit. */
 const PROBLEMS_MAX = 50;
@@ -27,7 +40,7 @@ export class RunCounts {
   range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
   planned = 0;
   settled = 0;
-  #byOthers = 0;
+  readonly #byOthers = new Set<string>();
   readonly #quarantinedElsewhere = new Set<string>();
   /** Fact rows inserted, updated or deleted. */
   rowsWritten = 0;
@@ -53,12 +66,21 @@ export class RunCounts {
   /** Doubted units of the run's range. Set when the run ends. */
   doubted = 0;
 
+  /** Units of the run's range whose answers go back and forth. Set when the run ends. */
+  unstable = 0;
+
+  /** Many settled days differ from the service at once. Set when the run ends. */
+  isMass = false;
+
+  /** The service alternates between answers. Set when the run ends. */
+  isFlapping = false;
+
   /** Names of units whose records in quarantine were all accepted by a person. Set when the run ends. */
   accepted: ReadonlySet<string> = new Set();
 
   /** Another worker committed a unit, which is in this state now. */
   recordOtherWorker(name: string, state: UnitState): void {
-    this.#byOthers += 1;
+    this.#byOthers.add(name);
     if (state === 'quarantined') this.#quarantinedElsewhere.add(name);
   }
 
@@ -104,13 +126,24 @@ export class RunCounts {
     this.addProblem(error, { kind: 'end', units: 0 });
   }
 
+  /** Units are left to the next run, by its own choice. */
+  leaveOut(names: ReadonlySet<string>): void {
+    const left = [...names].filter((name) => !this.#units.has(name) && !this.#byOthers.has(name));
+    this.planned -= left.length;
+  }
+
   /** Units that were planned, but neither committed by any worker nor failed. */
   get leftOut(): number {
-    return this.planned - this.#units.size - this.#byOthers;
+    return this.planned - this.#units.size - this.#byOthers.size;
   }
 
   get exitCode(): ExitCode {
-    const isSuspect = this.doubted > 0 || this.quarantinedUnits.some((name) => !this.accepted.has(name));
+    const isSuspect =
+      this.doubted > 0 ||
+      this.unstable > 0 ||
+      this.isFlapping ||
+      this.isMass ||
+      this.quarantinedUnits.some((name) => !this.accepted.has(name));
     return worstExit([
       ...this.#exits,
       ...(this.leftOut > 0 ? [EXIT.upstream] : []),
@@ -149,10 +182,11 @@ export class RunCounts {
       unitsPlanned: this.planned,
       unitsSettled: this.settled,
       unitsDone: ended.length,
-      unitsElsewhere: this.#byOthers,
+      unitsElsewhere: this.#byOthers.size,
       unitsFailed: this.#units.size - ended.length,
       unitsLeftOut: this.leftOut,
       unitsDoubted: this.doubted,
+      unitsUnstable: this.unstable,
       daysReopened: this.reopened,
       states,
       rowsWritten: this.rowsWritten,
@@ -194,10 +228,19 @@ async function candidatesFor({ warehouse, orgId = null, named }: DoubtScope): Pr
   return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
 }
 
-/** True for a doubted unit in the run's range. */
-export function isDoubted(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
-  const isInRange = unit.kind === 'readiness' || (unit.day >= firstDay && unit.day <= lastDay);
-  return unit.state === 'doubted' && streams.includes(unit.stream) && isInRange;
+/** True for a doubted unit in the run's range. Users who have left are only listed. */
+export function isDoubted(unit: LedgerUnit, request: PlanRequest): boolean {
+  return unit.state === 'doubted' && !awaitsLeavers(unit) && isInRange(unit, request);
+}
+
+/** True for a unit in the run's range whose answers go back and forth. */
+function isUnstable(unit: LedgerUnit, request: PlanRequest): boolean {
+  return isUnstableUnit(unit) && isInRange(unit, request);
+}
+
+function isInRange(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
+  const isOfDays = unit.kind === 'readiness' || (unit.day >= firstDay && unit.day <= lastDay);
+  return streams.includes(unit.stream) && isOfDays;
 }
 
 /** The names of the units whose records in quarantine were all accepted by a person. */
@@ -213,4 +256,63 @@ export async function findAcceptedUnits(warehouse: Warehouse, orgId: string): Pr
     }
   }
   return new Set([...accepted].filter((name) => !open.has(name)));
+}
+
+/** What a run has found out by its end. */
+export interface Attention {
+  readonly warehouse: Warehouse;
+  readonly orgId: string;
+  readonly request: PlanRequest;
+  readonly ledger: KnownLedger;
+  /** The UTC day on which the run began. */
+  readonly today: UtcDay;
+  /** Whether the service alternated before the run. */
+  readonly flapping: Flapping | null;
+  /** Whether many settled days differ at once, by the end of the run. */
+  readonly mass: Mass | null;
+  readonly observe: RunObserver;
+}
+
+/** Counts what decides on the exit code beside failures: doubts, units that go back and forth, quarantine. */
+export async function countAttention(counts: RunCounts, found: Attention): Promise<void> {
+  const { warehouse, orgId, ledger, request, today, mass, observe } = found;
+  const units = ledger.all();
+  counts.doubted = units.filter((unit) => isDoubted(unit, request)).length;
+  counts.unstable = units.filter((unit) => isUnstable(unit, request)).length;
+  const flapping = await rememberFlapping(found, found.flapping);
+  counts.isMass = mass !== null;
+  if (mass?.since === today) observe(massWarning(mass));
+  counts.isFlapping = flapping !== null && isFlappingNow(flapping, today);
+  if (counts.quarantinedUnits.length > 0) counts.accepted = await findAcceptedUnits(warehouse, orgId);
+}
+
+/** Named once, on the night on which many settled days begin to differ. */
+function massWarning({ days, first, last }: Mass): RunEvent {
+  return {
+    type: 'warning',
+    message: `${days} settled days differ from the service at once, ${first} to ${last}`,
+    hint: 'every run compares all of history now; what three runs find the same is stored',
+  };
+}
+
+/** Whether the service alternates between answers, as the last run left it. */
+export async function readFlapping(
+  warehouse: Pick<Warehouse, 'read'>,
+  orgId: string,
+): Promise<Flapping | null> {
+  return parseFlapping(await readState(warehouse, orgId, FLAPPING));
+}
+
+/** Records at the end of a run whether the service alternates. */
+async function rememberFlapping(
+  { warehouse, orgId, ledger, today }: Attention,
+  before: Flapping | null,
+): Promise<Flapping | null> {
+  // What no look has seen today says nothing about today, for example while the watch is off.
+  const seenToday = ledger.days().filter(({ watch }) => parseNotes(watch).looks?.at(-1)?.[0] === today);
+  const unstable = new Set(seenToday.flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])));
+  const after = flappingAfter(before, unstable.size, today);
+  if (canonicalJson(after) !== canonicalJson(before))
+    await writeState(warehouse, orgId, FLAPPING, canonicalJson(after));
+  return after;
 }

@@ -5,6 +5,8 @@ import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { expectNotErased, readErased } from '../../erased/index.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
+import { type Flapping, looksMinOf } from '../../judge/flapping.ts';
+import { LOOKS } from '../../judge/looks.ts';
 import { readUnits, settleAfterFirstActivity } from '../../ledger/index.ts';
 import { type NameInFile, recordName } from '../../organizations/index.ts';
 import { MUCH_WRITTEN_ROWS } from '../../port/index.ts';
@@ -14,22 +16,23 @@ import { refreshRollups } from '../../rollups/index.ts';
 import { type DayUnit, unitName } from '../../units/index.ts';
 import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
-import { type PlanRequest, planUnits } from '../plan.ts';
+import { mostlyLooks, type Plan, type PlanRequest, planUnits } from '../plan.ts';
 import { UnitClaims } from './claims.ts';
 import { ArchivedCommits, CommitQueue } from './commit-queue.ts';
-import { DayWork, type DayWorkOptions, type DayWorkParts } from './day-work.ts';
+import { DayWork, type DayWorkOptions, type DayWorkParts, keepInFlight } from './day-work.ts';
 import { expectSameOrganization, type OrganizationConsent } from './foreign.ts';
 import { KnownDays, KnownLedger } from './known-ledger.ts';
 import { Outcomes } from './outcomes.ts';
 import { openRangeGauge, rememberRange } from './range-gauge.ts';
 import { pullReadiness } from './readiness.ts';
 import { SecondLooks } from './request-again.ts';
-import { countDoubtedBefore, findAcceptedUnits, isDoubted, RunCounts } from './run-counts.ts';
+import { countAttention, countDoubtedBefore, RunCounts, readFlapping } from './run-counts.ts';
 import { Schedule } from './schedule.ts';
 import { DaySorter } from './sort-days.ts';
 import { learnScope, type RunScope } from './start.ts';
 import { Watch } from './watch.ts';
 import { lookAtModelSums } from './watch-comparisons.ts';
+import { lookAtPages } from './watch-pages.ts';
 
 /**
  * Pulls and commits every planned unit. A unit that fails is recorded, and the others continue. If an error ends the run
@@ -65,6 +68,10 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
     completed: options.lastDay >= lastDayDue ? counts.completedOf(options.streams) : [],
   });
   await recordEnd(options, report);
+  // Of a database that breaks, there may be no other trace than the log.
+  const broken =
+    report.exitCode === EXIT.storage ? report.problems.find(({ units }) => units === 0) : undefined;
+  if (broken !== undefined) observe({ type: 'warning', ...broken });
   observe({ type: 'run-ended', report });
   return report;
 }
@@ -136,6 +143,8 @@ interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
   readonly rangeDays: number;
   /** Settled days this far back are compared with the service in every run, older ones in turn; 0 is off. */
   readonly watchDays: number;
+  /** Requests for the comparison of older days. @default a 31st of the pages of users of all history, at least 12 */
+  readonly watchRequests?: number | null;
   /** Accept losses that were doubted when the run began and are no larger now. */
   readonly acceptLoss: boolean;
   /** The organization. @default what the service answers for the key */
@@ -165,6 +174,7 @@ interface PlannedRun {
   readonly rule: SettleRule;
   readonly request: PlanRequest;
   readonly ledger: KnownLedger;
+  readonly flapping: Flapping | null;
   readonly parts: DayWorkParts;
   readonly work: DayWork;
   /** Names of the days that the run pulls. */
@@ -206,9 +216,11 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const request = { ...options, lastDay };
   const base = { today: scope.today, settleDays: options.settleDays };
   const { activeSince, settled } = await settleAfterFirstActivity(warehouse, { orgId, rule: base });
-  const rule = { ...base, activeSince };
+  const flapping = await readFlapping(warehouse, orgId);
+  const looksMin = looksMinOf(flapping, scope.today);
+  const rule = { ...base, activeSince, ...(looksMin > LOOKS && { looks: looksMin }) };
   const planned = settled.length > 0 ? await readUnits(warehouse, orgId) : stored;
-  const plan = planUnits(request, planned);
+  const plan = planUnits(request, planned, { now: clock.now(), settleDays: options.settleDays });
   counts.orgId = orgId;
   counts.organizationsBefore = scope.organizationsBefore;
   counts.range = { firstDay, lastDay };
@@ -218,16 +230,15 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
 
   const ledger = new KnownLedger(planned);
   const toPull = new Set(plan.units.map(unitName));
-  const run = { options, counts, stop, scope, rule, request, ledger, toPull };
-  const parts = await createParts(run, plan.units);
+  const run = { options, counts, stop, scope, rule, request, ledger, toPull, flapping };
+  const parts = await createParts(run, plan);
   if (foreign.refusedDays !== null) parts.gauge.recordRefusal(foreign.refusedDays);
   const pages = [...(scope.first === undefined ? [] : [scope.first]), ...foreign.pages];
   const work = new DayWork(options, parts, { stop, scope, rule, pages });
   const { outcomes } = parts;
   const readiness = { ...options, orgId, outcomes, counts, stop, ledger, planned };
   return {
-    ...run,
-    ...{ parts, work },
+    ...{ ...run, parts, work },
     pullReadiness: async () => (plan.readiness ? pullReadiness(readiness) : undefined),
   };
 }
@@ -235,18 +246,23 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
 /** Creates the parts of a run and joins them. */
 async function createParts(
   run: Omit<PlannedRun, 'parts' | 'work' | 'pullReadiness'>,
-  units: readonly DayUnit[],
+  plan: Plan,
 ): Promise<DayWorkParts> {
   const { options, counts, stop, scope, rule, request, ledger, toPull } = run;
   const { warehouse, observe, clock, lock, newestFirst, hasAppKey = false } = options;
   const { orgId, today } = scope;
   const planned = ledger.all();
   const looks = new SecondLooks(ledger);
-  const watch = await Watch.begin({ ...options, orgId, ledger, request, today });
-  const outcomes = new Outcomes({ orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey });
+  const about = { orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey };
+  const gauge = await openRangeGauge(options, orgId, ledger, today);
+  const own = { today, looksMin: rule.looks ?? LOOKS, rangeDays: gauge.daysMax };
+  const watch = await Watch.begin({ ...options, ...about, request, ...own });
+  const outcomes = new Outcomes({ ...about, looks: plan.looks });
   if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);
   const isWatched = (unit: DayUnit) => watch.settled(unit) !== undefined;
-  const schedule = new Schedule(units, { newestFirst, isWatched });
+  const isLook = (unit: DayUnit) => plan.looks.has(unitName(unit));
+  const order = { newestFirst, isCompared: (unit: DayUnit) => isWatched(unit) || isLook(unit) };
+  const schedule = new Schedule(plan.units, order);
   schedule.add(watch.recent);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
   const archived = new ArchivedCommits(options.archive, warehouse);
@@ -254,11 +270,10 @@ async function createParts(
     await options.newAddresses.list();
     return archived.store(commits);
   });
-  const gauge = await openRangeGauge(options, orgId, ledger, today);
-  if (watch.comparesUsers) gauge.expectComparisons('users');
+  for (const stream of [...watch.comparedStreams, ...mostlyLooks(plan)]) gauge.expectComparisons(stream);
   const known = new KnownDays(options.force ? [] : planned);
   const isPlanned = (unit: DayUnit) => toPull.has(unitName(unit));
-  const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned });
+  const sorter = new DaySorter({ ...options, orgId, rule, ledger, watch, looks, isPlanned, isLook });
   return { schedule, gauge, claims, queue, outcomes, known, sorter, looks, watch, archived };
 }
 
@@ -275,11 +290,15 @@ async function pullUntilDone({ options, stop, parts, work }: PlannedRun): Promis
 }
 
 async function compareOlderDays(run: PlannedRun): Promise<void> {
-  const { source, warehouse } = run.options;
+  const { source, warehouse, privacy } = run.options;
   const { schedule, watch, outcomes, gauge } = run.parts;
   schedule.add(watch.older);
-  const sums = { source, warehouse, orgId: run.scope.orgId, watch, outcomes, signal: run.stop.signal };
-  await lookAtModelSums(sums, gauge.daysMax);
+  const { orgId, today } = run.scope;
+  const about = { source, warehouse, orgId, today, privacy, watch, outcomes, signal: run.stop.signal };
+  await lookAtModelSums(about, gauge.daysMax);
+  await lookAtPages(about, gauge.daysMax);
+  await pullUntilDone(run);
+  schedule.add(watch.others(run.options.clock.now()));
   await pullUntilDone(run);
 }
 
@@ -309,32 +328,12 @@ async function settleFirstDays({ options, scope, rule, counts, ledger }: Planned
 }
 
 /** Warns of days that lack users, and counts what decides on the exit code. */
-async function finishCounts({ options, counts, scope, request, ledger, parts }: PlannedRun): Promise<void> {
+async function finishCounts(run: PlannedRun): Promise<void> {
+  const { counts, scope, parts } = run;
+  const { warehouse, observe } = run.options;
   for (const { day, users, active } of parts.looks.short) {
     const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until seven nights have found this`;
-    options.observe({ type: 'warning', message, hint: undefined });
+    observe({ type: 'warning', message, hint: undefined });
   }
-  counts.doubted = ledger.all().filter((unit) => isDoubted(unit, request)).length;
-  if (counts.quarantinedUnits.length > 0)
-    counts.accepted = await findAcceptedUnits(options.warehouse, scope.orgId);
-}
-
-/** Keeps `concurrency` batches in flight until none is left to begin and none is under way. */
-function keepInFlight(work: DayWork, concurrency: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let running = 0;
-    const fill = () => {
-      for (let task = next(); task !== undefined; task = next()) {
-        running += 1;
-        task().then(end, reject);
-      }
-      if (running === 0) resolve();
-    };
-    const next = () => (running < concurrency ? work.next() : undefined);
-    const end = () => {
-      running -= 1;
-      fill();
-    };
-    fill();
-  });
+  await countAttention(counts, { ...run, ...scope, warehouse, observe, mass: parts.watch.mass });
 }

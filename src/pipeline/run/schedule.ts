@@ -7,28 +7,28 @@ import { batchesOf, type DayBatch } from '../plan.ts';
 interface Order {
   readonly newestFirst: boolean;
   /**
-   * True for a settled unit that is only compared.
+   * True for a unit that probably has not changed: a settled one that is compared, or one that is looked at once more.
    * @default no unit is
    */
-  readonly isWatched?: (unit: DayUnit) => boolean;
+  readonly isCompared?: (unit: DayUnit) => boolean;
 }
 
 /**
- * The units that are still to be pulled, in order: oldest or newest days first, the streams in turn. Settled units,
- * which are only compared, fill batches next to units that are pulled; the rest of them come last. So a run with few
- * requests spends them on what is not settled.
+ * The units that are still to be pulled, in order: oldest or newest days first, the streams in turn. Units that are only
+ * compared or looked at again fill batches next to units that are pulled; the rest of them come last. So a run with few
+ * requests spends them on what is new.
  */
 export class Schedule {
   readonly #days: Map<DailyStream, UtcDay[]>;
   readonly #newestFirst: boolean;
-  readonly #isWatched: (unit: DayUnit) => boolean;
+  readonly #isCompared: (unit: DayUnit) => boolean;
   readonly #next: DayBatch[] = [];
   /** Names of units that no range includes. */
   readonly #alone = new Set<string>();
 
-  constructor(units: readonly DayUnit[], { newestFirst, isWatched = () => false }: Order) {
+  constructor(units: readonly DayUnit[], { newestFirst, isCompared = () => false }: Order) {
     this.#newestFirst = newestFirst;
-    this.#isWatched = isWatched;
+    this.#isCompared = isCompared;
     this.#days = new Map(
       DAILY_STREAMS.map((stream) => [
         stream,
@@ -89,10 +89,10 @@ export class Schedule {
     const next = [...this.#days].flatMap(([stream, days]) => {
       const index = this.#nextIndex(stream, days);
       const day = days[index];
-      return day === undefined ? [] : [{ stream, day, isWatched: this.#isWatched({ stream, day }) }];
+      return day === undefined ? [] : [{ stream, day, isCompared: this.#isCompared({ stream, day }) }];
     });
     const [best] = next.toSorted(
-      (a, b) => Number(a.isWatched) - Number(b.isWatched) || this.#compare(a.day, b.day),
+      (a, b) => Number(a.isCompared) - Number(b.isCompared) || this.#compare(a.day, b.day),
     );
     return best?.stream;
   }
@@ -101,7 +101,7 @@ export class Schedule {
   #nextIndex(stream: DailyStream, days: readonly UtcDay[]): number {
     return Math.max(
       0,
-      days.findIndex((day) => !this.#isWatched({ stream, day })),
+      days.findIndex((day) => !this.#isCompared({ stream, day })),
     );
   }
 

@@ -39,6 +39,8 @@ interface DaySorterOptions {
   readonly looks: SecondLooks;
   /** True for a unit that the run pulls. */
   readonly isPlanned: (unit: DayUnit) => boolean;
+  /** True for a unit that the run only looks at again. */
+  readonly isLook: (unit: DayUnit) => boolean;
 }
 
 /** A day that may be stored, with the warnings about its answer. */
@@ -133,6 +135,12 @@ export class DaySorter {
     const { ledger, rule } = this.#options;
     const unit = rule.activeSince === null ? ledger.of(stream, day) : undefined;
     return unit?.state === 'awaiting' && unit.lastError === null && unit.rows === 0 ? unit : undefined;
+  }
+
+  /** True for a range of days that are looked at again and had no rows before: that it has none again is no surprise. */
+  isKnownEmpty({ stream, days }: DayBatch): boolean {
+    const { ledger, isLook } = this.#options;
+    return days.every((day) => isLook({ stream, day }) && ledger.of(stream, day)?.rows === 0);
   }
 
   /** The commit of a day whose answers were the same as before: its content is stored already. */

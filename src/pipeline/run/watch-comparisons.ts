@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable } from '../../../schema/define.ts';
 import { decodeRows } from '../../../schema/digest.ts';
-import { columnsOf, decoderOf, pickerOf, TRAILING_COLUMNS, type Values } from '../../../schema/row.ts';
-import { activityDaily, activityDailyByClient, tokensDailyByModel } from '../../../schema/tables.ts';
+import {
+  columnsOf,
+  decoderOf,
+  pickerOf,
+  readerOf,
+  TRAILING_COLUMNS,
+  type Values,
+} from '../../../schema/row.ts';
+import { activityDaily, tablesOf, tokensDailyByModel, userDaily } from '../../../schema/tables.ts';
 import { type RowCheck, rowCheck } from '../../checks/index.ts';
 import { GROUP_BY, MODEL_KEYS, TokensByModelRow } from '../../contract/index.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { ApiError, OverloadError } from '../../http/index.ts';
+import { areLeavers } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import type { Seen } from '../../judge/watch.ts';
 import type { Warehouse } from '../../port/index.ts';
@@ -64,7 +72,7 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
 }
 
 /** True if the service does not group, or not for this key. An overloaded service says nothing about that. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   return (
     error instanceof ApiError &&
     !(error instanceof OverloadError) &&
@@ -179,8 +187,37 @@ export async function compareSettledDay(
   { day, contentSha256 }: { readonly day: NormalizedDay; readonly contentSha256: string },
 ): Promise<Seen> {
   if (contentSha256 === unit.contentSha256 || isStillIdle(unit, day)) return null;
-  const trailing = await differsInTrailingOnly(warehouse, day);
-  return { sha256: contentSha256, by: 'rows', ...(trailing ? { trailing } : {}) };
+  const isMinor = await isMinorDifference(warehouse, day);
+  const leaver = await userBeforeLeavers(warehouse, day);
+  return {
+    sha256: contentSha256,
+    by: 'rows',
+    ...(isMinor ? { isMinor } : {}),
+    ...(leaver === null ? {} : { leaver }),
+  };
+}
+
+const userOf = readerOf(userDaily, 'user_id');
+
+/**
+ * The user before the first who is gone from a day, if a few are, nobody came, and the rows of the others are as they were;
+ * '' if there is none. Null for any other difference.
+ */
+async function userBeforeLeavers(
+  warehouse: Pick<Warehouse, 'rowsOf'>,
+  { orgId, unit: { stream, day }, tables }: NormalizedDay,
+): Promise<string | null> {
+  const answered = tables.find(({ table }) => table === userDaily);
+  if (stream !== 'users' || answered === undefined) return null;
+  const textOf = (row: Values) => JSON.stringify(row);
+  const rows = await warehouse.rowsOf(userDaily, { orgId, firstDay: day, lastDay: day });
+  const stored = new Set(rows.map(textOf));
+  const sent = new Set(decodeRows(answered).rows.map(textOf));
+  const added = [...sent].filter((row) => !stored.has(row)).length;
+  if (!areLeavers({ gone: stored.size - (sent.size - added), stored: stored.size, added })) return null;
+  const first = rows.findIndex((row) => !sent.has(textOf(row)));
+  const before = rows[first - 1];
+  return before === undefined ? '' : String(userOf(before));
 }
 
 /**
@@ -200,20 +237,21 @@ function hasTrailing(tables: NormalizedDay['tables']): boolean {
   return decodeRows(activity).rows.some((row) => trailing(row).some((value) => (value ?? 0) !== 0));
 }
 
-async function differsInTrailingOnly(
+/** Columns that change on many days if one day changes, or the policy for email addresses does. */
+const MINOR_COLUMNS: ReadonlySet<string> = new Set([...TRAILING_COLUMNS, 'user_email']);
+
+async function isMinorDifference(
   warehouse: Pick<Warehouse, 'rowsOf'>,
   { orgId, unit: { stream, day }, tables }: NormalizedDay,
 ): Promise<boolean> {
-  if (stream !== 'activity') return false;
-  for (const table of [activityDaily, activityDailyByClient]) {
-    const others = pickerOf<AnyTable>(
-      table,
-      columnsOf<AnyTable>(table).filter((name) => !isTrailing(name)),
-    );
+  for (const table of tablesOf(stream)) {
+    const names = columnsOf<AnyTable>(table).filter((name) => !MINOR_COLUMNS.has(name));
+    const others = pickerOf<AnyTable>(table, names);
     const textOf = (rows: readonly Values[]) => JSON.stringify(rows.map(others));
-    const stored = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
     const answered = tables.find((part) => part.table === table);
-    if (textOf(stored) !== textOf(answered === undefined ? [] : decodeRows(answered).rows)) return false;
+    const rows = answered === undefined ? [] : decodeRows(answered).rows;
+    const stored = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
+    if (textOf(stored) !== textOf(rows)) return false;
   }
   return true;
 }

@@ -1,24 +1,37 @@
+import { USERS_LIMIT } from '../../api/index.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { type Mass, massAfter } from '../../judge/mass.ts';
 import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
 import {
+  isWaived,
+  lookAtRows,
+  lookAtSums,
+  type Reopened,
+  reopenedDays,
+  type Seen,
+} from '../../judge/watch.ts';
+import {
   afterWatch,
-  type Confirmed,
-  chooseReopened,
-  lookAt,
+  type Chase,
+  chaseAfter,
   parseWatchState,
   planWatch,
-  type Seen,
   type Stretch,
+  WATCH,
+  type WatchCost,
   type WatchPlan,
-} from '../../judge/watch.ts';
+  type WatchState,
+  withMass,
+} from '../../judge/watch-plan.ts';
 import { noteUnits, reopenDays, type UnitNotes } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
 import { readState, writeState } from '../../records/index.ts';
-import { type DayUnit, type LedgerDay, type ReopenedDay, unitName } from '../../units/index.ts';
+import { type DayUnit, type LedgerDay, unitName } from '../../units/index.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
+import { comparedDays, rowsPerDay } from './range-gauge.ts';
 
 /** The streams whose answers are small: a few kilobytes a day. */
 const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
@@ -26,7 +39,7 @@ const HEAVY: readonly DailyStream[] = ['tokens', 'users'];
 /** The name in `export_state` for the progress of the watch. Jobs over a part of the streams have progress of their own. */
 function stateName({ streams }: Pick<PlanRequest, 'streams'>): string {
   const daily = DAILY_STREAMS.filter((stream) => streams.includes(stream));
-  return daily.length === DAILY_STREAMS.length ? 'watch' : `watch ${daily.join(' ')}`;
+  return daily.length === DAILY_STREAMS.length ? WATCH : `${WATCH} ${daily.join(' ')}`;
 }
 
 interface WatchOptions {
@@ -39,6 +52,12 @@ interface WatchOptions {
   readonly today: UtcDay;
   /** 0 turns the watch off. */
   readonly watchDays: number;
+  /** Requests for older stretches. @default a 31st of the pages of users of all history, at least 12 */
+  readonly watchRequests?: number | null;
+  /** Days per request. */
+  readonly rangeDays: number;
+  /** Equal looks that every change needs, see {@link looksMinOf}. */
+  readonly looksMin: number;
 }
 
 /** The comparison of a settled unit with the service. */
@@ -51,19 +70,28 @@ export interface Looked {
 }
 
 /**
- * The watch over settled units: chooses which ones a run compares with the service, and which days it opens again. A
- * settled unit is opened only after two runs found the same difference.
+ * The watch over settled units: chooses which ones a run compares with the service, and which it opens again. A settled
+ * unit is opened only after looks on three days found the same difference; until then, all streams of its day are compared.
  */
 export class Watch {
   readonly #options: WatchOptions;
   readonly #plan: WatchPlan | null;
+  readonly #state: WatchState;
   readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Looked[] = [];
+  /** Days of which a page of users differs. */
+  readonly #suspects = new Set<UtcDay>();
+  readonly #cursors: Record<string, string>;
   #isComplete = true;
+  /** Many settled days differ at once, also according to this run once the watch has concluded. */
+  mass: Mass | null;
 
-  private constructor(options: WatchOptions, plan: WatchPlan | null) {
+  private constructor(options: WatchOptions, state: WatchState, plan: WatchPlan | null) {
     this.#options = options;
+    this.#state = state;
     this.#plan = plan;
+    this.#cursors = { ...state.cursors };
+    this.mass = plan === null ? null : (state.mass ?? null);
     const settled = options.ledger.days().filter((unit) => this.#isInScope(unit));
     this.#units = new Map(plan === null ? [] : settled.map((unit) => [unitName(unit), unit]));
   }
@@ -73,38 +101,76 @@ export class Watch {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
     const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
-    const state = parseWatchState(isOff ? null : await readState(warehouse, orgId, stateName(request)));
-    return new Watch(
-      options,
-      isOff
-        ? null
-        : planWatch(state, { today, firstDay: request.firstDay, lastDay: shiftDay(today, -1), watchDays }),
-    );
+    const state = parseWatchState(await readState(warehouse, orgId, stateName(request)));
+    const { firstDay } = request;
+    const days = { today, firstDay, lastDay: shiftDay(today, -1), watchDays };
+    const cost = { cost: costOf(options), requests: options.watchRequests ?? null };
+    return new Watch(options, state, isOff ? null : planWatch(state, { ...days, ...cost }));
   }
 
-  /** Settled units to compare along with the planned ones: recent ones, and those with a noted difference. */
+  /** Settled units to compare along with the planned ones: recent ones, and all of days on which something differs. */
   get recent(): DayUnit[] {
     const { recent, heavy } = this.#plan ?? {};
+    const differing = new Set(
+      [...this.#units.values()].flatMap(({ day, watch }) => (watch !== null && differs(watch) ? [day] : [])),
+    );
     const streams = heavy === true ? [...LIGHT, ...HEAVY] : LIGHT;
     return this.#unitsWhere((unit) => {
       const isRecent = isWithin(unit.day, recent) && streams.some((stream) => stream === unit.stream);
-      return isRecent || parseNotes(unit.watch).noted?.by === 'rows';
+      return isRecent || differing.has(unit.day);
     });
   }
 
-  /** True if this run compares the users of recent days. */
-  get comparesUsers(): boolean {
-    return this.recent.filter(({ stream }) => stream === 'users').length > 1;
+  /** The heavy streams of which this run compares more than a day, so that their ranges may be longer. */
+  get comparedStreams(): DailyStream[] {
+    const compared = [...this.recent, ...this.older];
+    return HEAVY.filter((stream) => compared.filter((unit) => unit.stream === stream).length > 1);
   }
 
-  /** Settled units of the older stretch, to compare after all others. */
+  /** Settled units of older stretches, to compare after all others. */
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(unitName));
+    const stretches = this.#plan?.older ?? [];
+    const isMeant = ({ stream, day }: LedgerDay) =>
+      stretches.some(
+        (stretch) => isWithin(day, stretch) && (stretch.isFull || LIGHT.some((name) => name === stream)),
+      );
+    return this.#unitsWhere((unit) => isMeant(unit) && !recent.has(unitName(unit)));
+  }
+
+  /** The stretches of which a page of users is compared, with the cursor where it begins, and their settled days. */
+  get samples(): readonly Sample[] {
+    const recent = new Set(this.recent.map(unitName));
+    return (this.#plan?.sampled ?? []).flatMap((stretch) => {
+      const days = this.#unitsWhere(
+        (unit) => unit.stream === 'users' && isWithin(unit.day, stretch) && !recent.has(unitName(unit)),
+      ).map(({ day }) => day);
+      if (days.length === 0) return [];
+      const { chase } = this.#state;
+      const page = { name: stretch.first, days, cursor: this.#cursors[stretch.first], isInTurn: true };
+      return [page, ...(chase?.cursors ?? []).map((cursor) => ({ ...page, cursor, isInTurn: false }))];
+    });
+  }
+
+  /** Records which days of a page of users differ, and where the next page begins; undefined for page 1. */
+  recordSample({ name, isInTurn }: Sample, differing: readonly UtcDay[], next: string | undefined): void {
+    for (const day of differing) this.#suspects.add(day);
+    if (!isInTurn) return;
+    if (next === undefined) delete this.#cursors[name];
+    else this.#cursors[name] = next;
+  }
+
+  /** The other settled units of days on which this run has seen a difference, so that all streams are seen equally often. */
+  others(now: Date): DayUnit[] {
+    const differing = new Set([
+      ...[...this.#suspects].filter((day) => !this.#isRefuted(day, now)),
+      ...this.#looks.flatMap(({ unit, seen }) =>
+        seen === null || isWaived(parseNotes(unit.watch), seen, now) ? [] : [unit.day],
+      ),
+    ]);
+    const compared = new Set(this.#looks.flatMap(({ unit, by }) => (by === 'rows' ? [unitName(unit)] : [])));
     return this.#unitsWhere(
-      (unit) =>
-        isWithin(unit.day, this.#older) &&
-        LIGHT.some((stream) => stream === unit.stream) &&
-        !recent.has(unitName(unit)),
+      (unit) => differing.has(unit.day) && !compared.has(unitName(unit)) && this.settled(unit) !== undefined,
     );
   }
 
@@ -114,7 +180,7 @@ export class Watch {
     const daysIn = (stretch: Stretch | null | undefined) =>
       tokens.flatMap(({ day }) => (isWithin(day, stretch) ? [day] : []));
     const noted = tokens.flatMap(({ day, watch }) => (parseNotes(watch).noted?.by === 'models' ? [day] : []));
-    const stretches = [daysIn(this.#plan?.recent), daysIn(this.#older)];
+    const stretches = [this.#plan?.recent, ...(this.#plan?.older ?? [])].map(daysIn);
     const covered = new Set(stretches.flat());
     return [...stretches, ...noted.filter((day) => !covered.has(day)).map((day) => [day])]
       .filter((days) => days.length > 0)
@@ -140,54 +206,86 @@ export class Watch {
     this.#isComplete = false;
   }
 
-  /** Stores what the comparisons found, and opens the days again whose difference is confirmed. */
-  async conclude(now: Date): Promise<readonly ReopenedDay[]> {
+  /** Stores what the comparisons found, and opens the units again whose difference is confirmed. */
+  async conclude(now: Date): Promise<readonly Reopened[]> {
     if (this.#plan === null) return [];
-    const { warehouse, orgId, ledger } = this.#options;
-    const { notes, confirmed } = this.#judge(now);
-    if (notes.length > 0) await noteUnits(warehouse, orgId, notes);
-    const reopened = chooseReopened(confirmed).map(
-      ({ day, trailing }): ReopenedDay => ({
-        day,
-        streams: trailing ? ['activity'] : DAILY_STREAMS,
-      }),
-    );
+    const { warehouse, orgId, ledger, today } = this.#options;
+    const { notes, confirmed, newly } = this.#judge(now);
+    if (notes.length > 0) ledger.put(await noteUnits(warehouse, orgId, notes));
+    const reopened = reopenedDays(confirmed);
     if (reopened.length > 0) ledger.put(await reopenDays(warehouse, orgId, reopened));
+    const isOpen = ledger
+      .days()
+      .some(({ settledAt, watch }) => settledAt !== null && parseNotes(watch).looks !== undefined);
+    this.mass = massAfter(this.#state.mass, newly, { isOpen, today });
     await this.#remember();
     return reopened;
   }
 
-  #judge(now: Date): { notes: UnitNotes[]; confirmed: Confirmed[] } {
+  /** The day's own answer has refuted a difference of its users not long ago. */
+  #isRefuted(day: UtcDay, now: Date): boolean {
+    const unit = this.#units.get(unitName({ stream: 'users', day }));
+    const notes = parseNotes(unit?.watch ?? null);
+    return isWaived(notes, { sha256: notes.reopenedFor ?? '' }, now);
+  }
+
+  #judge(now: Date): { notes: UnitNotes[]; confirmed: DayUnit[]; newly: UtcDay[] } {
     const notes = new Map<string, UnitNotes>();
-    const confirmed: Confirmed[] = [];
+    const confirmed: DayUnit[] = [];
+    const newly = new Set<UtcDay>();
     for (const { unit, by, seen, models } of this.#looks) {
       const { stream, day, contentSha256 } = unit;
-      const before = notes.get(unitName({ stream, day }))?.watch ?? unit.watch;
-      const look = lookAt(parseNotes(before), by, seen, now);
+      const known = notes.get(unitName({ stream, day }));
+      const before = known === undefined ? unit.watch : known.watch;
+      const rule = { stored: contentSha256, looksMin: this.#options.looksMin, now };
+      const look =
+        by === 'rows'
+          ? lookAtRows(parseNotes(before), seen, rule)
+          : lookAtSums(parseNotes(before), seen, now);
+      // One changed day changes the counts over trailing days of a month. A policy for addresses, or somebody who leaves, changes all days.
+      const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
+      if (isFirst && seen?.isMinor !== true && seen?.leaver === undefined) newly.add(day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
-      if (look.isConfirmed) confirmed.push({ day, trailing: look.notes.noted?.trailing === true });
+      if (look.isConfirmed && by === 'rows') confirmed.push({ stream, day });
     }
-    return { notes: [...notes.values()], confirmed };
+    return { notes: [...notes.values()], confirmed, newly: [...newly] };
   }
 
   async #remember(): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
     if (this.#plan === null) return;
-    // A run over a part of the days does not move the watch on.
-    if (request.lastDay < this.#plan.recent.last || request.firstDay > this.#plan.recent.first) return;
     const name = stateName(request);
     const before = parseWatchState(await readState(warehouse, orgId, name));
-    // The first run has just pulled everything, so the older stretch stays.
-    const older = this.#units.size > 0 ? this.#older : null;
-    const looked = { today, isComplete: this.#isComplete };
-    const text = canonicalJson(afterWatch(before, { older, heavy: this.#plan.heavy }, looked));
+    // While nothing has settled, nothing is compared, so the older stretch stays.
+    const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [], credit: 0 };
+    const { recent } = plan;
+    // A run over a part of the days does not move the watch on.
+    const isPart = request.lastDay < recent.last || request.firstDay > recent.first;
+    const looked = {
+      today,
+      isComplete: this.#isComplete,
+      mass: this.mass,
+      cursors: this.#cursorsOfNow(),
+      chase: this.#chase(),
+    };
+    const text = canonicalJson(isPart ? withMass(before, this.mass) : afterWatch(before, plan, looked));
     if (text !== canonicalJson(before)) await writeState(warehouse, orgId, name, text);
   }
 
-  get #older(): Stretch | null {
-    return this.#plan?.older ?? null;
+  #chase(): Chase | null {
+    const found = this.#looks.flatMap(({ unit, seen }) =>
+      seen?.leaver === undefined || parseNotes(unit.watch).looks !== undefined ? [] : [seen.leaver],
+    );
+    return chaseAfter(this.#state.chase, found, this.#options.today);
+  }
+
+  /** The cursors of stretches that still exist: a run with another first day divides history otherwise. */
+  #cursorsOfNow(): Record<string, string> {
+    const { older = [], sampled = [] } = this.#plan ?? {};
+    const names = new Set<string>([...older, ...sampled].map(({ first }) => first));
+    return Object.fromEntries(Object.entries(this.#cursors).filter(([name]) => names.has(name)));
   }
 
   #isInScope({ stream, day, settledAt }: LedgerDay): boolean {
@@ -202,4 +300,51 @@ export class Watch {
 
 function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
   return stretch !== null && stretch !== undefined && day >= stretch.first && day <= stretch.last;
+}
+
+/** A page of users that a run compares with the stored ones. */
+export interface Sample {
+  /** The first day of its stretch. */
+  readonly name: UtcDay;
+  /** The settled days of the stretch. */
+  readonly days: readonly UtcDay[];
+  /** Where the page begins. @default page 1 */
+  readonly cursor: string | undefined;
+  /** False for a page that is compared because users seem to have left. */
+  readonly isInTurn: boolean;
+}
+
+/** Recent days whose size predicts that of others. */
+const SIZED_UNITS = 31;
+/** Distinct users of a stretch, for each user of its busiest day: not everybody is active every day. */
+const USERS_PER_DAILY_USER = 1.5;
+
+/** The requests that the watch costs, from what the ledger says of the latest days. */
+function costOf({
+  ledger,
+  watchDays,
+  rangeDays,
+}: Pick<WatchOptions, 'ledger' | 'watchDays' | 'rangeDays'>): WatchCost {
+  const newest = ledger.days().toSorted((a, b) => (a.day < b.day ? 1 : -1));
+  const recent = newest.filter(({ stream }) => stream === 'users').slice(0, SIZED_UNITS);
+  const users = Math.max(0, ...recent.map(({ activeUsers }) => activeUsers ?? 0)) * USERS_PER_DAILY_USER;
+  const pages = Math.max(1, Math.ceil(users / USERS_LIMIT.max));
+  const rows = rowsPerDay(newest);
+  const daysOf = (stream: DailyStream) => comparedDays(rows.get(stream) ?? 0, rangeDays);
+  const fullDays = Math.min(watchDays, daysOf('users'));
+  const requestsFor = (days: number, perRequest: number) => Math.ceil(days / Math.max(1, perRequest));
+  const recentTokens = requestsFor(watchDays, daysOf('tokens'));
+  return {
+    light: (LIGHT.length + 1) * requestsFor(watchDays, rangeDays),
+    fullDays,
+    tokens: requestsFor(fullDays, daysOf('tokens')),
+    users: pages,
+    recent: recentTokens + pages * requestsFor(watchDays, fullDays),
+  };
+}
+
+/** True for notes of a settled unit that differs from the service, or did lately. */
+function differs(watch: string): boolean {
+  const { looks, noted } = parseNotes(watch);
+  return looks !== undefined || noted !== undefined;
 }

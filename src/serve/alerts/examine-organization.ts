@@ -5,7 +5,7 @@ import { UsageError } from '../../core/errors.ts';
 import { EXIT, isUndecided } from '../../core/exit-code.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { checkBudgets } from '../../csv-files/index.ts';
-import { parseDoubt } from '../../judge/doubt.ts';
+import { awaitsLeavers, parseDoubt } from '../../judge/doubt.ts';
 import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
@@ -69,7 +69,7 @@ function isKnownFor(units: readonly LedgerDay[], days: number, now: Date): boole
 
 function doubts(units: readonly LedgerUnit[]): Condition[] {
   return units.flatMap((unit): Condition[] => {
-    if (unit.state !== 'doubted') return [];
+    if (unit.state !== 'doubted' || awaitsLeavers(unit)) return [];
     const { stream } = unit;
     const day = dateOf(unit);
     const doubt = parseDoubt(unit.doubt, unit.doubtedAt);

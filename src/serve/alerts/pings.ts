@@ -150,12 +150,14 @@ function linesOf(outcome: OrganizationOutcome): string[] {
     const why = error === null || error === undefined ? '' : `: ${publicText(messageOf(error))}`;
     return [`${who}: exit code ${exitCode}; the run could not begin${why}`];
   }
-  const { unitsDone, unitsFailed, unitsLeftOut, unitsDoubted, quarantined, rowsWritten, requests } = report;
+  const { unitsDone, unitsFailed, unitsLeftOut, unitsDoubted, unitsUnstable } = report;
+  const { quarantined, rowsWritten, requests } = report;
   const counts = [
     `${unitsDone} units stored`,
     `${unitsFailed} failed`,
     `${unitsLeftOut} left out`,
     `${unitsDoubted} doubted`,
+    `${unitsUnstable} unstable`,
     `${quarantined} records quarantined`,
     `${rowsWritten} rows written`,
     `${requests} requests`,

@@ -1,3 +1,4 @@
+import type { BackupNotes } from '../../backup/index.ts';
 import { dayOf, startOfDayMs } from '../../core/day.ts';
 import { STREAMS, type Stream } from '../../core/stream.ts';
 import { BUDGET_STATES } from '../../csv-files/index.ts';
@@ -31,6 +32,36 @@ export const METRICS = {
     type: 'gauge',
     help: '1 if the warehouse could be read, otherwise 0; then the metrics that come from it are missing.',
     labels: [],
+  },
+  identityMismatch: {
+    name: 'daywalk_identity_mismatch',
+    type: 'gauge',
+    help: '1 if the last round was refused because the warehouse or the archive is not the one of before, otherwise 0.',
+    labels: [],
+  },
+  lostRuns: {
+    name: 'daywalk_lost_runs',
+    type: 'gauge',
+    help: '1 if the last round found the warehouse or the archive without its last runs, whose days it pulled again, otherwise 0.',
+    labels: [],
+  },
+  pendingErasures: {
+    name: 'daywalk_pending_erasures',
+    type: 'gauge',
+    help: 'Erasures that have begun and are not complete, and organizations that are due to be swept.',
+    labels: [],
+  },
+  archiveLastMet: {
+    name: 'daywalk_archive_last_run_timestamp_seconds',
+    type: 'gauge',
+    help: 'When a run last wrote the archive; missing for archives that are no longer expected.',
+    labels: ['archive'],
+  },
+  archiveBytes: {
+    name: 'daywalk_archive_bytes',
+    type: 'gauge',
+    help: 'Size of the file of the archive, if it is on this machine.',
+    labels: ['archive'],
   },
   lastSuccess: {
     name: 'daywalk_last_success_timestamp_seconds',
@@ -134,6 +165,18 @@ export const METRICS = {
     help: 'Teams with a budget for the month of the newest loaded day, by the state of the budget.',
     labels: ['organization', 'status'],
   },
+  lastBackup: {
+    name: 'daywalk_last_backup_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the last backup was taken; missing until daywalk backup was used.',
+    labels: [],
+  },
+  lastRestoreTest: {
+    name: 'daywalk_last_restore_test_timestamp_seconds',
+    type: 'gauge',
+    help: 'When daywalk restore --test last succeeded; missing until it was used.',
+    labels: [],
+  },
 } as const satisfies Record<string, MetricDefinition>;
 
 /** The name of a metric in the code. */
@@ -183,6 +226,14 @@ export function samplesOf(facts: OrganizationFacts, now: Date): Sample[] {
     ...BUDGET_STATES.map((state) =>
       sample('budgets', { organization, status: state }, budgets.get(state) ?? 0),
     ),
+  ];
+}
+
+/** When the last backup was taken, and when a restore was last tested. */
+export function samplesOfBackups({ backup, restoreTest }: BackupNotes): Sample[] {
+  return [
+    ...(backup === null ? [] : [sample('lastBackup', {}, Date.parse(backup.at) / 1000)]),
+    ...(restoreTest === null ? [] : [sample('lastRestoreTest', {}, Date.parse(restoreTest.at) / 1000)]),
   ];
 }
 

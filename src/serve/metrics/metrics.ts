@@ -2,13 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
-import type { OrganizationOutcome, RoundListener, RoundReport } from '../../../jobs/round.ts';
+import {
+  type OrganizationOutcome,
+  type RoundListener,
+  type RoundReport,
+  refusalOf,
+} from '../../../jobs/round.ts';
+import { archiveBytes } from '../../archive/index.ts';
+import { readBackupNotes } from '../../backup/index.ts';
 import type { Clock, JobContext } from '../../core/clock.ts';
 import { yesterdayOf } from '../../core/day.ts';
 import { DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { hasCode, packageVersion, replaceFile } from '../../core/files.ts';
+import { dueSweeps } from '../../erased/index.ts';
+import { readKnownArchives } from '../../identity/index.ts';
 import type { RunEvent } from '../../pipeline/index.ts';
+import type { Warehouse } from '../../port/index.ts';
+import { pendingErasures } from '../../records/index.ts';
 import type { Settings } from '../../settings/index.ts';
 import { type KeptWarehouse, keepOpen } from '../../warehouse/index.ts';
 import type { ServiceState } from '../service-state.ts';
@@ -18,6 +29,7 @@ import {
   type Sample,
   sample,
   samplesOf,
+  samplesOfBackups,
   samplesOfLastRun,
 } from './definitions.ts';
 import { createBudgetReader, readFacts, UNKNOWN } from './organization-facts.ts';
@@ -48,6 +60,7 @@ export interface Metrics {
 /** Creates the metrics of a warehouse. */
 export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
   let round: RoundReport | null = null;
+  let hasLostRuns = false;
   const readBudgets = createBudgetReader();
   let made: { readonly from: string; readonly samples: readonly Sample[] } | undefined;
 
@@ -58,7 +71,9 @@ export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
       const from = JSON.stringify([version, yesterdayOf(now), names]);
       if (made?.from !== from) {
         const facts = await readFacts(snapshot, { names, now, readBudgets });
-        made = { from, samples: facts.flatMap((each) => samplesOf(each, now)) };
+        const samples = facts.flatMap((each) => samplesOf(each, now));
+        const backups = samplesOfBackups(await readBackupNotes(snapshot));
+        made = { from, samples: [...(await samplesOfWarehouse(snapshot)), ...samples, ...backups] };
       }
       return made.samples;
     });
@@ -72,15 +87,42 @@ export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
       return renderSamples([
         sample('buildInfo', { version: packageVersion(), node: process.versions.node }, 1),
         sample('warehouseReadable', {}, samples === null ? 0 : 1),
+        sample('identityMismatch', {}, round === null || refusalOf(round) === null ? 0 : 1),
+        sample('lostRuns', {}, hasLostRuns ? 1 : 0),
         ...withRound(samples, round),
       ]);
     },
     listener: {
+      begin: async () => {
+        hasLostRuns = false;
+      },
+      observe: (event) => {
+        if (event.type === 'warning' && event.reason === 'runs-lost') hasLostRuns = true;
+      },
       end: async (report) => {
         round = report;
       },
     },
   };
+}
+
+/** What a warehouse says of its erasures and archives. */
+async function samplesOfWarehouse(warehouse: Pick<Warehouse, 'select'>): Promise<Sample[]> {
+  const pending = [
+    ...(await pendingErasures(warehouse)).map(({ orgId }) => orgId),
+    ...(await dueSweeps(warehouse)),
+  ];
+  const archives = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
+  return [
+    sample('pendingErasures', {}, new Set(pending).size),
+    ...archives.flatMap(({ id: archive, place, lastMetAt }) => {
+      const bytes = archiveBytes(place);
+      return [
+        sample('archiveLastMet', { archive }, Date.parse(lastMetAt) / 1000),
+        ...(bytes === 0 ? [] : [sample('archiveBytes', { archive }, bytes)]),
+      ];
+    }),
+  ];
 }
 
 /** Adds the last runs that the warehouse does not know: it cannot be read, or they could not begin. */

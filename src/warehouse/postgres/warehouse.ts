@@ -71,17 +71,11 @@ export async function openPostgresForReading(
 /** What is the same however the warehouse is opened. */
 function warehouseFacts({
   location,
-}: PostgresTarget): Pick<Warehouse, 'location' | 'dialect' | 'damages' | 'saveCopy' | 'discardNew'> {
+}: PostgresTarget): Pick<Warehouse, 'location' | 'dialect' | 'damages' | 'discardNew'> {
   return {
     location,
     dialect: 'postgres',
     damages: async () => [],
-    saveCopy: async () => {
-      throw new UsageError(`${location} is in PostgreSQL and cannot be saved as a SQLite file`, {
-        hint: 'daywalk copy makes a SQLite warehouse of it; a second copy moves only what has changed',
-        reason: 'copy-instead',
-      });
-    },
     discardNew: async () => false,
   };
 }

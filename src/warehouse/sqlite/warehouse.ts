@@ -7,7 +7,6 @@ import type { RunLock, Warehouse } from '../../port/index.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf, expectSchema, migrate, refreshStatistics } from './migrate.ts';
 import { readRows, runSteps, scan, select, versionOf, withRoomToSort } from './queries.ts';
-import { saveCopy } from './save-copy.ts';
 import { DayWriter } from './writer-thread.ts';
 
 /**
@@ -37,7 +36,6 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
     oneAtATime: (_, work) => work(),
-    saveCopy: async (copy) => saveCopy(connection, copy),
     forgetDeleted: () => connection.runInTurn(() => forgetDeleted(connection)),
     refreshStatistics: () =>
       connection.transaction('measure the tables of', () => refreshStatistics(connection)),
@@ -151,8 +149,13 @@ function emptyLog({ db, path }: Connection): void {
   });
 }
 
-/** Tables in which a run leaves rows even if it stored no data: the record of the run, and the state of runs. */
-const TRACES: readonly string[] = [tables.exportRuns.name, tables.exportState.name];
+/** Tables in which a run leaves rows even if it stored no data: the record of the run, the state of runs, and whom it met. */
+const TRACES: readonly string[] = [
+  tables.exportRuns.name,
+  tables.exportState.name,
+  tables.identity.name,
+  tables.archives.name,
+];
 
 /**
  * Removes the file and its side files if this connection created it and it holds nothing but traces of `runs` runs. The

@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { adopt } from '../../../jobs/adopt.ts';
 import { verifyArchive } from '../../../src/archive/verify-archive.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
@@ -10,6 +11,7 @@ import { keep, opened } from '../../support/archive/small-archive.ts';
 import { eraseFrom } from '../../support/erase/erase-rig.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
+import { contextOf } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -113,6 +115,8 @@ describe('an archive', () => {
     const rig = await archivedRig(SMALL, sqlite);
     const [one, two] = [join(tempDir(), 'one.db'), join(tempDir(), 'two.db')];
     await rig.run({ streams: ['users', 'tokens'], settings: { archives: [one] } });
+    const [known = ''] = await rig.column<string>('SELECT archive_id FROM archives');
+    await adopt({ ...rig.settings, archives: [two] }, known, { ...contextOf(rig.today), wait: false });
     await rig.run({
       streams: ['tools', 'activity', 'productivity', 'readiness'],
       settings: { archives: [two] },

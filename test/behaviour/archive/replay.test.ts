@@ -33,7 +33,8 @@ onEachDatabase((database) => {
       expect(await copy.digest()).toBe(await rig.digest());
       const ledger = (of: Pick<typeof rig, 'sql'>) =>
         of.sql<{ stream: string; date: string; state: string }>(
-          'SELECT stream, date, state, rows, content_sha256, last_pulled_at, settled_at IS NULL AS is_open FROM export_units ORDER BY 1, 2',
+          // The archive keeps the newest answer of a day, which is one look: it settles after further ones.
+          "SELECT stream, date, REPLACE(state, 'empty', 'awaiting') AS state, rows, content_sha256, last_pulled_at FROM export_units ORDER BY 1, 2",
         );
       const [stored, replayed] = [await ledger(rig), await ledger(copy)];
       // The answers that are doubted are not replayed, so only the content of these days is the same.
@@ -98,7 +99,7 @@ onEachDatabase((database) => {
       rig.emulator.setQuirks({ lies: {} });
       // A night without an archive: the warehouse knows more than the archive then.
       rig.emulator.revise({ kind: 'restate', day: young });
-      await rig.run({ ...night('2026-01-25'), settings: { archives: [] } });
+      await rig.run({ ...night('2026-01-25'), settings: { archives: [], leavesArchiveOut: true } });
       const later = await rig.digest();
       const result = await rig.replay();
       expect(result.exitCode).toBe(4);

@@ -133,9 +133,16 @@ describe('the answers of a run', () => {
     const path = newPath();
     const [run, other] = [await opened(path), await opened(path)];
     await keep(run, { text: '{"who":"ada"}' });
-    const entry = { org_id: 'org_1', kind: 'user', subject_hmac: 'x', pseudonym: 'y', erased_at: 'z' };
+    const entry = {
+      org_id: 'org_1',
+      kind: 'user',
+      subject_hmac: 'x',
+      pseudonym: 'y',
+      erased_at: '2026-02-01T00:00:00.000Z',
+    };
     const select = vi.fn().mockResolvedValueOnce([entry]).mockResolvedValue([]);
-    await erase(path, { warehouse: { ...emptyWarehouse(), select } });
+    const transact = async () => undefined as never;
+    await erase(path, { warehouse: { ...emptyWarehouse(), select, transact } });
     await keep(other, { orgId: 'org_2' });
     await expect(keep(run, { text: '{"who":"ada"}' })).rejects.toMatchObject({ exitCode: 75 });
     await run.close();

@@ -21,6 +21,7 @@ import { metricflowNumbers } from '../../support/bi/metricflow.ts';
 import { COMPARED, isOfOneDay, type NumberSource, OCTOBER } from '../../support/bi/october.ts';
 import { octoberOf, sqlNumbers } from '../../support/bi/sql-numbers.ts';
 import { Collector } from '../../support/metrics/collector.ts';
+import { publishFrom } from '../../support/publish/publish-from.ts';
 
 /** The cut in which tools give the number of October, see `octoberOf`. */
 const grainOf = (metric: string) => (isOfOneDay(metric) ? 'date' : 'month');
@@ -111,7 +112,7 @@ describe('twenty metrics of the demo are equal in every tool', () => {
     const directory = join(folder, 'datasette');
     await writeBi({ target: 'datasette', directory });
     const [database, metadata] = [join(directory, 'daywalk.db'), join(directory, 'metadata.json')];
-    await use((warehouse) => warehouse.saveCopy(database));
+    await use(({ location }) => publishFrom(location, { sqlite: database }));
     const { queries } = readMetadata(metadata).databases.daywalk;
     const server = await serveDatasette(DATASETTE, { database, metadata });
     try {

@@ -13,6 +13,7 @@ import { type DatasetteMetadata, readMetadata } from '../../support/bi/datasette
 import { useDemo } from '../../support/bi/demo.ts';
 import { rowDifferences } from '../../support/bi/equal-rows.ts';
 import { useBrowser } from '../../support/browser/browser.ts';
+import { publishFrom } from '../../support/publish/publish-from.ts';
 import { leftOut } from '../../support/suite/left-out.ts';
 
 const PERIOD = { from: parseDay('2026-08-03'), until: parseDay('2026-10-20') };
@@ -29,7 +30,7 @@ describe('the real Datasette', leftOut(DATASETTE === null ? NO_DATASETTE : null)
     const directory = join(folder, 'datasette');
     await writeBi({ target: 'datasette', directory });
     const database = join(directory, 'daywalk.db');
-    await use((warehouse) => warehouse.saveCopy(database));
+    await use(({ location }) => publishFrom(location, { sqlite: database }));
     const path = join(directory, 'metadata.json');
     metadata = readMetadata(path);
     server = await serveDatasette(DATASETTE ?? '', { database, metadata: path });

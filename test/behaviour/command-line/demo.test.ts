@@ -64,7 +64,11 @@ describe('the demo', () => {
     expect(await unitsOf('--keep')).toBe(11);
     expect(await unitsOf()).toBe(51);
     const database = new Sqlite(join(cwd, 'daywalk-demo.db'), { readonly: true });
-    expect(database.prepare('SELECT command FROM export_runs').pluck().all()).toEqual(['demo']);
+    expect(database.prepare('SELECT command FROM export_runs').pluck().all()).toEqual([
+      'demo',
+      'demo',
+      'demo',
+    ]);
     database.close();
   });
 

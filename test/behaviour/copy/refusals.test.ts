@@ -1,6 +1,7 @@
 import { existsSync, linkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { copiedTables, tables } from '../../../schema/tables.ts';
 import { BusyError, UsageError } from '../../../src/core/errors.ts';
 import { isSameWarehouse } from '../../../src/port/location.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
@@ -93,7 +94,9 @@ onEachCopyable((database) => {
       expect(events.find(({ type }) => type === 'copy-replaces')).toMatchObject({
         lost: 'all of org_2; 1 unit that the source lacks (tokens 2026-02-04); 1 row of sessions',
       });
-      expect(await contentOf(to)).toEqual(await contentOf(source.place.location));
+      // What was done to it stays known: an archive may have heard of it.
+      const kept = copiedTables.filter((table) => table !== tables.acts);
+      expect(await contentOf(to, kept)).toEqual(await contentOf(source.place.location, kept));
     });
 
     test('does not count events that were assigned to an organization later', async () => {

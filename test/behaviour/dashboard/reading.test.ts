@@ -9,6 +9,7 @@ import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { filledPlace, serve } from '../../support/dashboard/serve.ts';
 import { Collector } from '../../support/metrics/collector.ts';
 import { roleAt } from '../../support/postgres/roles.ts';
+import { publishFrom } from '../../support/publish/publish-from.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 import { restored } from '../../support/upgrade/kept-warehouses.ts';
 import {
@@ -113,7 +114,7 @@ describe('the dashboard of a SQLite file', () => {
     renameSync(`${place.location}.old`, place.location);
     expect((await served.ask(WEEK)).status).toBe(200);
     const copy = sqlitePlace(tempFile());
-    await (await open(other)).saveCopy(copy.location);
+    await publishFrom(other.location, { sqlite: copy.location });
     copyFileSync(copy.location, place.location);
     expect((await served.ask(WEEK)).body).toContain('value="36"');
   });

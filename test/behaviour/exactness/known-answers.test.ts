@@ -12,10 +12,10 @@ const today = parseDay('2026-01-23');
 /** One day per request: an unchanged range answer cannot be attributed to single days. */
 const settings = { rangeDays: 1 };
 
-/** What the ledger keeps of unsettled days, by unit. */
+/** What the ledger keeps of young days, by unit. */
 async function answersOf(rig: Rig): Promise<Map<string, unknown>> {
   const rows = await rig.sql<{ stream: string; date: string; answers_sha256: string | null }>(
-    "SELECT stream, date, answers_sha256 FROM export_units WHERE date <> '' AND settled_at IS NULL",
+    "SELECT stream, date, answers_sha256 FROM export_units WHERE date >= '2026-01-21' AND settled_at IS NULL",
   );
   return new Map(rows.map(({ stream, date, answers_sha256 }) => [`${stream} ${date}`, answers_sha256]));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
-import { exportedRig } from '../../support/rig/exported-rig.ts';
+import { exportedRig, runThreeNights, settledRig } from '../../support/rig/exported-rig.ts';
 import { daysOf, requestsOf } from '../../support/rig/journal.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -20,7 +20,7 @@ function daysPulled(rig: Rig): string[] {
 onEachDatabase((database) => {
   describe('a second run', () => {
     test('changes nothing and requests only unsettled days', async () => {
-      const rig = await exportedRig({ today }, { database });
+      const rig = await settledRig({ today }, { database });
       const digest = await rig.digest();
       const facts = await rig.sql(
         'SELECT stream, date, content_sha256, changed_at FROM export_units ORDER BY 1, 2',
@@ -38,7 +38,7 @@ onEachDatabase((database) => {
     });
 
     test('also compares settled days with at most five more requests, and writes none of them', async () => {
-      const rig = await exportedRig({ today }, { database });
+      const rig = await settledRig({ today }, { database });
       const digest = await rig.digest();
       const settled = 'SELECT * FROM export_units WHERE settled_at IS NOT NULL ORDER BY stream, date';
       const ledger = await rig.sql(settled);
@@ -57,7 +57,7 @@ onEachDatabase((database) => {
     });
 
     test('of a later night settles the old days and adds the new one', async () => {
-      const rig = await exportedRig({ today }, { database });
+      const rig = await settledRig({ today }, { database });
       const tomorrow = shiftDay(today, 1);
       rig.emulator.setToday(tomorrow);
       rig.emulator.resetJournal();
@@ -72,7 +72,7 @@ onEachDatabase((database) => {
     });
 
     test('after a week without runs pulls unsettled days again, at their new age', async () => {
-      const rig = await exportedRig({ today }, { database });
+      const rig = await settledRig({ today }, { database });
       const later = shiftDay(today, 7);
       rig.emulator.setToday(later);
       rig.emulator.resetJournal();
@@ -89,7 +89,7 @@ onEachDatabase((database) => {
         streams: ['tokens', 'users'] as const,
         settings: unwatched,
       };
-      await rig.run(range);
+      await runThreeNights(rig, range);
       rig.emulator.resetJournal();
       const { report } = await rig.run(range);
       expect(report).toMatchObject({
@@ -147,7 +147,7 @@ onEachDatabase((database) => {
     });
 
     test('with a clock set back undoes nothing', async () => {
-      const rig = await exportedRig({ today }, { database });
+      const rig = await settledRig({ today }, { database });
       const digest = await rig.digest();
       await rig.run({ now: parseDay('2026-01-20') });
       expect(await rig.digest()).toBe(digest);

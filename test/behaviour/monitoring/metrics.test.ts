@@ -4,11 +4,13 @@ import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
 import { keepOpen } from '../../../src/warehouse/kept-open.ts';
+import { backUpTo, testOf } from '../../support/backup/run-backup.ts';
 import { metricsOf, seriesIn, seriesWith } from '../../support/monitoring/read-metrics.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { CANARY_KEY } from '../../support/rig/canary-key.ts';
-import { exportedRig } from '../../support/rig/exported-rig.ts';
+import { exportedRig, settledRig } from '../../support/rig/exported-rig.ts';
 import { contextOf, createRig, rigOver } from '../../support/rig/rig.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
 import { lie } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -40,7 +42,8 @@ onEachDatabase((database) => {
         'daywalk_units{stream="users",state="pending"}': 0,
       });
       expect(seriesWith(text, 'daywalk_oldest_unsettled')).toEqual({
-        'daywalk_oldest_unsettled_day_timestamp_seconds{}': secondsOf('2026-01-22T00:00:00Z'),
+        // History settles on the third night.
+        'daywalk_oldest_unsettled_day_timestamp_seconds{}': secondsOf('2026-01-14T00:00:00Z'),
       });
       expect(seriesWith(text, 'daywalk_holes')).toEqual({ 'daywalk_holes{}': 0 });
       expect(seriesWith(text, 'daywalk_last_run_exit_code')).toEqual({ 'daywalk_last_run_exit_code{}': 0 });
@@ -117,7 +120,7 @@ onEachDatabase((database) => {
       });
       await daywalkInProcess(['quarantine', 'accept', '--all', '--warehouse', rig.path]);
       expect(await quarantined()).toEqual({ 'daywalk_quarantined_records{stream="users"}': 0 });
-      expect(await highest()).toEqual(['daywalk_highest_open_state{state="none"}']);
+      expect(await highest()).toEqual(['daywalk_highest_open_state{state="first-looks"}']);
       rig.emulator.setRules([]);
       lie(rig, { lateDays: [parseDay('2026-01-22')] });
       await rig.run();
@@ -132,8 +135,23 @@ onEachDatabase((database) => {
       });
     });
 
+    test('know the last backup and the last test of a restore once there was one', async () => {
+      const rig = await createRig(SMALL, { database });
+      await rig.run();
+      expect(seriesWith(await metricsOf(rig), 'backup')).toEqual({});
+      const file = tempFile('backup.db');
+      await backUpTo(rig, file);
+      const backup = { daywalk_last_backup_timestamp_seconds: secondsOf('2026-01-24T03:00:00Z') };
+      expect(seriesWith(await metricsOf(rig), 'backup')).toEqual(backup);
+      expect(seriesWith(await metricsOf(rig), 'restore_test')).toEqual({});
+      expect((await testOf(rig, file)).exitCode).toBe(0);
+      expect(seriesWith(await metricsOf(rig), 'restore_test')).toEqual({
+        daywalk_last_restore_test_timestamp_seconds: secondsOf('2026-01-24T03:00:00Z'),
+      });
+    });
+
     test('count teams by the state of their budgets', async () => {
-      const rig = await exportedRig(SMALL, { database });
+      const rig = await settledRig(SMALL, { database });
       const { orgId } = rig.emulator;
       const states = async () => {
         const series = Object.entries(seriesWith(await metricsOf(rig), 'daywalk_budgets'));
@@ -232,6 +250,8 @@ describe('the metrics', () => {
     expect([...seriesIn(text)].map(([name]) => name.replace(/\{.*/, ''))).toEqual([
       'daywalk_build_info',
       'daywalk_warehouse_readable',
+      'daywalk_identity_mismatch',
+      'daywalk_lost_runs',
     ]);
     expect(seriesWith(text, 'readable')).toEqual({ daywalk_warehouse_readable: 0 });
   });

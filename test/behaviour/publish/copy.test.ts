@@ -13,9 +13,10 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { sourceTables } from '../../../schema/tables.ts';
+import { allTables, publishedTables, tables, unpublishedTables } from '../../../schema/tables.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
+import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
 import { publishFrom } from '../../support/publish/publish-from.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
@@ -34,18 +35,42 @@ async function filled() {
 const copyTo = (warehouse: string, sqlite: string) => publishFrom(warehouse, { sqlite });
 
 describe('a published copy', () => {
-  test('has every row of every table, the ledger too, and opens as a warehouse', async () => {
+  test('has every row of every published table, the ledger and the rollups too, and opens as a warehouse', async () => {
     const rig = await exportedRig({ users: 20, reports: 8 });
     const copy = tempFile('bi.db');
     const { sqlite, parquet } = await copyTo(rig.path, copy);
     expect(parquet).toBeNull();
     expect(sqlite).toEqual({ path: copy, bytes: statSync(copy).size });
-    for (const { name, key } of sourceTables) {
+    for (const table of allTables) {
+      if (table === tables.identity) continue;
+      const { name, key } = table;
       const rows = (path: string) => query(path, `SELECT * FROM ${name} ORDER BY ${key.join(', ')}`);
-      expect(rows(copy), name).toEqual(rows(rig.path));
+      expect(rows(copy), name).toEqual(unpublishedTables.includes(table) ? [] : rows(rig.path));
     }
+    expect(query(copy, 'PRAGMA freelist_count')).toEqual([{ freelist_count: 0 }]);
+    const [own] = query(rig.path, 'SELECT warehouse_id AS id FROM identity');
+    const [identity] = query(copy, 'SELECT made_by, parents FROM identity');
+    expect(identity).toEqual({ made_by: 'publish', parents: JSON.stringify([own?.['id']]) });
     expect(query(copy, 'SELECT COUNT(*) AS n FROM daily_overview')[0]?.['n']).toBeGreaterThan(20);
     expect((await digestOf(await openTemporary(copy))).warehouse).toBe(await rig.digest());
+  });
+
+  test('has no key of a pseudonym in any byte, nor who was erased, and neither has a lake', async () => {
+    const rig = await exportedRig({ users: 5, reports: 0 });
+    const { user } = await somebody(rig);
+    await eraseFrom(rig, { user });
+    const [keys] = await rig.column("SELECT value FROM export_state WHERE name = 'erased-keys'");
+    const [hmac = ''] = await rig.column('SELECT subject_hmac FROM erased');
+    const [key = ''] = JSON.parse(keys ?? '[]') as string[];
+    const [copy, directory] = [tempFile('bi.db'), tempDir()];
+    await publishFrom(rig.path, { sqlite: copy });
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+    expect(readFileSync(rig.path, 'latin1')).toContain(key);
+    for (const secret of [key, hmac]) expect(readFileSync(copy, 'latin1')).not.toContain(secret);
+    await publishFrom(rig.path, { parquet: { directory, tables: publishedTables, force: false } });
+    const folders = readdirSync(directory);
+    expect(folders).toContain('user_daily');
+    for (const { name } of unpublishedTables) expect(folders).not.toContain(name);
   });
 
   test('is readable for users who may write neither the file nor its folder, without a file beside it', async () => {
@@ -124,7 +149,7 @@ describe('a copy is refused with exit code 2, and nothing changes,', () => {
   };
 
   test('at the path of the warehouse itself, by any name', async () => {
-    await refused((place, warehouse) => symlinkSync(warehouse, place), /the warehouse itself/);
+    await refused((place, warehouse) => symlinkSync(warehouse, place), / is .* itself/);
   });
 
   test('at a hard link to the warehouse', async () => {
@@ -156,7 +181,7 @@ describe('a copy is refused with exit code 2, and nothing changes,', () => {
     await refused(async (place, warehouse) => {
       await copyTo(warehouse, place);
       writeFileSync(`${place}-wal`, '');
-    }, /another program writes to the copy: there is .*-wal/);
+    }, /another program writes to .*: there is .*-wal/);
   });
 });
 
@@ -210,12 +235,12 @@ describe('a copy that cannot be written', () => {
     expect(await firstLine(holder)).toBe('true');
     expect(await thrownBy(copyTo(path, copy))).toMatchObject({
       exitCode: 75,
-      message: `another publish writes ${copy}`,
+      message: `another process writes ${copy}`,
     });
     holder.child.kill('SIGKILL');
     await holder.ended;
-    writeFileSync(`${hidden}.part`, 'half a copy');
+    writeFileSync(`${hidden}.part.db`, 'half a copy');
     await copyTo(path, copy);
-    expect(existsSync(`${hidden}.part`)).toBe(false);
+    expect(existsSync(`${hidden}.part.db`)).toBe(false);
   });
 });

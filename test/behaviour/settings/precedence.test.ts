@@ -58,7 +58,9 @@ describe('the defaults', () => {
     const set = Object.entries(settings).filter(([, value]) => value !== null);
     expect(Object.fromEntries(set)).toEqual({
       warehouse: 'daywalk.db',
+      create: 'auto',
       archives: [],
+      leavesArchiveOut: false,
       concurrency: 8,
       rangeDays: 31,
       requestTimeoutMs: 30_000,

@@ -37,7 +37,9 @@ onEachDatabase((database) => {
         expect(await unitOf(rig, stream, YOUNG)).toMatchObject({ state: 'doubted', settled_at: null });
         lie(rig);
         const { report } = await rig.run({ now: NIGHT });
-        expect(report).toMatchObject({ exitCode: 0, unitsDoubted: 0, restatements: 0, rowsWritten: 0 });
+        // Many settled days lacked users, too, which is named until three nights have found what is stored.
+        const exitCode = stream === 'users' ? 5 : 0;
+        expect(report).toMatchObject({ exitCode, unitsDoubted: 0, restatements: 0, rowsWritten: 0 });
         expect(await unitOf(rig, stream, YOUNG)).toMatchObject({
           state: 'loaded',
           doubted_at: null,
@@ -137,7 +139,7 @@ describe('on SQLite', () => {
       lie(rig, { lateDays: { activity: [YOUNG] } });
       await rig.run({ from: YOUNG, until: YOUNG, now: NIGHT, settings });
       const users = await rig.column('SELECT user_id FROM user_daily ORDER BY 1');
-      lie(rig, { someUsers: { share: 0.8, streams: ['users'] } });
+      lie(rig, { someUsers: { share: 0.5, streams: ['users'] } });
       for (const slow of ['activity', 'users'] as const) {
         rig.emulator.setRules([{ match: { stream: slow }, action: { type: 'delay', ms: 150 } }]);
         const { report } = await rig.run({ from: YOUNG, until: YOUNG, now: NIGHT, settings, force: true });

@@ -12,7 +12,7 @@ import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { testVariants } from '../../support/suite/variants.ts';
-import { afterNights, lie, nights, unitOf } from '../../support/trust/run-nights.ts';
+import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -71,13 +71,16 @@ onEachDatabase((database) => {
     });
 
     test('stays out of a first sync, and the other keys are stored', async () => {
-      const rig = await afterNights(database, [FIRST, FIRST], { users: 8 });
+      const rig = await nightsOf(database, { users: 8 });
       const day = parseDay('2026-02-19');
       const operations = [{ op: 'set' as const, path: '/data/2/tool_calls', value: -3 }];
       rig.emulator.setRules([
         { id: 'one', match: { stream: 'users', day }, action: { type: 'patch', operations } },
       ]);
-      expect((await rig.run({ now: NIGHT })).report).toMatchObject({ exitCode: 5, quarantined: 1 });
+      expect((await rig.run({ now: NIGHT, settings: { rangeDays: 1 } })).report).toMatchObject({
+        exitCode: 5,
+        quarantined: 1,
+      });
       const stored = await rig.value<number>(`SELECT COUNT(*) FROM user_daily WHERE date = '${day}'`);
       const active = await rig.value<number>(
         `SELECT daily_active_users FROM activity_daily WHERE date = '${day}'`,
@@ -87,7 +90,9 @@ onEachDatabase((database) => {
         { path: 'data[2]', reason: 'tool_calls is -3, which is less than 0' },
       ]);
       rig.emulator.setRules([]);
-      expect((await rig.run({ now: NIGHT })).report).toMatchObject({ exitCode: 0 });
+      expect((await rig.run({ now: NIGHT, settings: { rangeDays: 1 } })).report).toMatchObject({
+        exitCode: 0,
+      });
       expect(await rig.value(`SELECT COUNT(*) FROM user_daily WHERE date = '${day}'`)).toBe(active);
     });
 
@@ -124,14 +129,16 @@ onEachDatabase((database) => {
       expect(await unitOf(rig, 'tokens', YOUNG)).toMatchObject({ state: 'loaded', confirmed: 'data' });
     });
 
-    test('of a settled day changes nothing, and is named after two nights', { tags: 'ci/rare' }, async () => {
+    test('of a settled day changes nothing, and is quarantined after three nights', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(database, [FIRST, '2026-02-22'], { users: 8 });
       const figure = 'SELECT autonomy_ratio_p50 FROM tools_daily';
       const before = await figures(rig, figure);
       expect(await unitOf(rig, 'tools', YOUNG)).toMatchObject({ confirmed: 'data' });
       lie(rig, { impossible: { column: 'tools_daily.autonomy_ratio_p50', days: [YOUNG] } });
-      const ran = await nights(rig, '2026-02-23', '2026-02-24');
-      expect(ran.map(({ report }) => report.exitCode)).toEqual([0, 5]);
+      const ran = await nights(rig, '2026-02-23', '2026-02-25');
+      expect(ran.map(({ report }) => report.exitCode)).toEqual([0, 0, 5]);
       expect(await figures(rig, figure)).toEqual(before);
       expect(await quarantineOf(rig, 'tools')).toHaveLength(1);
     });

@@ -7,7 +7,7 @@ import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { requestsOf } from '../../support/rig/journal.ts';
 import { contextOf, type Rig } from '../../support/rig/rig.ts';
-import { lie, nightsOf } from '../../support/trust/run-nights.ts';
+import { lie, nights, nightsOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -54,7 +54,7 @@ onEachDatabase((database) => {
       expect(report).toMatchObject({ exitCode: 0, restatements: 0 });
       expect((await statusOf(rig, THIRD)).since).toBeNull();
       await expectExactCopy(rig, THIRD);
-      await rig.run({ now: parseDay('2026-03-21') });
+      await nights(rig, '2026-03-21', '2026-03-22');
       const open = await rig.value(
         "SELECT COUNT(*) FROM export_units WHERE settled_at IS NULL AND date <= '2026-03-17' AND stream <> 'readiness'",
       );
@@ -72,20 +72,22 @@ onEachDatabase((database) => {
       expect((await statusOf(rig, NEXT)).since).toBeNull();
       const old = "SELECT COUNT(*) FROM export_units WHERE date < '2026-03-14' AND date <> '' AND state = ?";
       expect(await rig.value(old, 'awaiting')).toBe(late.length * DAILY_STREAMS.length);
-      await rig.run({ now: THIRD });
+      await nights(rig, '2026-03-20', '2026-03-21');
+      expect(await rig.value(old, 'awaiting')).toBe(late.length * DAILY_STREAMS.length);
+      await nights(rig, '2026-03-22', '2026-03-22');
       expect(await rig.value(old, 'empty')).toBe(late.length * DAILY_STREAMS.length);
     });
 
-    test('settles its empty days in the run that finds its first activity', async () => {
+    test('counts the looks of the run that finds its first activity', async () => {
       const rig = await nightsOf(database, { users: 6 });
       const late = HISTORY.filter((day) => day < '2026-03-02');
       lie(rig, { lateDays: late });
-      const { report } = await rig.run({ now: NIGHT });
+      const [, , last] = await nights(rig, NIGHT, THIRD);
       const old =
         "SELECT COUNT(*) FROM export_units WHERE date < '2026-03-02' AND date <> '' AND state = 'empty'";
       expect(await rig.value(old)).toBe(late.length * DAILY_STREAMS.length);
       const isEmpty = "SELECT COUNT(*) FROM export_units WHERE stream <> 'readiness' AND state = 'empty'";
-      expect(report.states['empty']).toBe(Number(await rig.value(isEmpty)) + 1);
+      expect(last?.report.states['empty']).toBe(Number(await rig.value(isEmpty)) + 1);
     });
 
     test('keeps what an earlier version has settled', { tags: 'ci/rare' }, async () => {
@@ -108,13 +110,15 @@ test('a run that was killed after the first activity was stored settles the empt
 }, async () => {
   const rig = await nightsOf(sqlite, { users: 6 });
   lie(rig, { lateDays: HISTORY.filter((day) => day < '2026-03-02') });
-  await rig.run({ now: NIGHT });
+  await nights(rig, NIGHT, THIRD);
   // As if it had been killed before the days settled.
   await rig.place.execute("DELETE FROM export_state WHERE name = 'active-since'");
+  const looks = [NIGHT, NEXT, THIRD].map((day) => `["${day}","' || SUBSTR(content_sha256, 1, 16) || '"]`);
+  const watch = `'{"lookedAt":"${THIRD}T03:00:00.000Z","looks":[${looks.join(',')}]}'`;
   await rig.place.execute(
-    "UPDATE export_units SET state = 'awaiting', settled_at = NULL, confirmed = NULL WHERE state = 'empty'",
+    `UPDATE export_units SET state = 'awaiting', settled_at = NULL, confirmed = NULL, watch = ${watch} WHERE state = 'empty' AND date <> ''`,
   );
-  const { report } = await rig.run({ now: NIGHT });
+  const { report } = await rig.run({ now: THIRD });
   expect(await rig.value("SELECT COUNT(*) FROM export_units WHERE state = 'awaiting'")).toBe(0);
   expect(report.requests).toBeLessThan(30);
 });

@@ -93,9 +93,10 @@ describe('on SQLite', () => {
       lie(rig, { someUsers: { share: 0.6, days: [parseDay('2026-02-10')], streams: ['users'] } });
       await nights(rig, '2026-02-12', '2026-02-15');
       lie(rig);
-      await rig.run({ now: parseDay('2026-02-16') });
-      expect(await unitOf(rig, 'users', '2026-02-10')).toMatchObject({ confirmed: 'data' });
+      await nights(rig, '2026-02-16', '2026-02-16');
       await expectExactCopy(rig, parseDay('2026-02-16'));
+      await nights(rig, '2026-02-17', '2026-02-18');
+      expect(await unitOf(rig, 'users', '2026-02-10')).toMatchObject({ confirmed: 'data' });
     });
   });
 });

@@ -107,6 +107,30 @@ onEachDatabase((database) => {
   });
 
   test.each(keptVersions())(
+    'S7: what version %s settled stays settled, and the first night costs an ordinary one',
+    async (version) => {
+      const { service } = keptFacts(version);
+      const today = shiftDay(parseDay(service.today), 3);
+      const emulator = await startEmulator({ realistic: true, ...service, today, apiKey: CANARY_KEY });
+      onTestFinished(() => emulator.close());
+      const rig = rigOver(emulator, await restored(version, database));
+      await (await open(rig.place, { create: false })).close();
+      const units = `SELECT stream, date, confirmed FROM export_units WHERE date <> '' AND settled_at IS`;
+      const settled = await rig.sql(`${units} NOT NULL ORDER BY stream, date`);
+      const unsettled = await rig.sql(`${units} NULL`);
+      expect(settled.length).toBeGreaterThan(50);
+      const { report } = await rig.run({ now: today });
+      expect(report).toMatchObject({ exitCode: 0, daysReopened: 0 });
+      // What was open, three new days, and the readiness reports.
+      expect(report.unitsPlanned).toBe(unsettled.length + 3 * DAILY_STREAMS.length + 1);
+      const after = await rig.sql(`${units} NOT NULL ORDER BY stream, date`);
+      expect(after).toEqual(expect.arrayContaining(settled));
+      const looked = `SELECT COUNT(*) FROM export_units WHERE settled_at IS NOT NULL AND CAST(watch AS text) LIKE '%"looks"%'`;
+      expect(Number(await rig.value(looked))).toBe(0);
+    },
+  );
+
+  test.each(keptVersions())(
     'S7: a warehouse of version %s passes verify, and a run continues it',
     async (version) => {
       const { service } = keptFacts(version);

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { daysFrom, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
+import { runThreeNights } from '../../support/rig/exported-rig.ts';
 import { createRig, TODAY } from '../../support/rig/rig.ts';
 import { describeFindings, verify } from '../../support/verify/run-verify.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -120,7 +121,7 @@ onEachDatabase((database) => {
     tags: 'ci/rare',
   }, async () => {
     const rig = await createRig({ users: 8, reports: 0, steady: true }, { database });
-    await rig.run(MANY);
+    await runThreeNights(rig, MANY);
     const untouched = await rig.digest();
     const days = daysFrom(MANY.from, MANY.until);
     const clean = await verify(rig);

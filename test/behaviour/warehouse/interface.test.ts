@@ -46,6 +46,9 @@ schema_drift | org_id, stream, path | kind, sample, first_seen_on
 export_state | org_id, name | value
 organizations | name | org_id, first_seen_at
 erased | org_id, kind, subject_hmac | pseudonym, erased_at, certificate
+identity | name | warehouse_id, parents, made_at, made_by
+acts | act_id | kind, done_at
+archives | archive_id | place, marks, lost, first_met_at, last_met_at, ended_at
 people | org_id, person, valid_from | valid_to, name, team, department, cost_center, manager_email
 prices | org_id, valid_from | valid_to, currency, price_per_million
 budgets | org_id, month, team | amount, currency

@@ -13,13 +13,13 @@ const REVEALING_SEEDS: Readonly<Record<keyof typeof MUTATIONS, number>> = {
   'a difference is believed at the first look': 2,
   'nothing is watched': 2,
   'no day is reopened': 2,
-  'no loss is doubted': 6,
+  'no loss is doubted': 7,
   'a loss is accepted at once': 7,
-  'users may be fewer than the active ones': 6,
+  'users may be fewer than the active ones': 51,
   'a unit settles without the others of its day': 1,
   'a commit leaves the other units of its day alone': 2,
-  'a difference that changed no row never counts again': 194,
-  'a look that fails for good holds the watch up': 276,
+  'a difference that changed no row never counts again': 18,
+  'a look that fails for good holds the watch up': 4148,
 };
 
 /**
@@ -28,9 +28,9 @@ const REVEALING_SEEDS: Readonly<Record<keyof typeof MUTATIONS, number>> = {
  * are killed between any two transactions, and use `--force` and `--accept-loss`.
  *
  * 35 honest nights after the last lie, every settled unit equals the data of the service, and every other unit is young or
- * contradicts itself. The only exceptions are units that no run compares any more: users of days older than the month that
- * is compared once a week, and their tokens if the sums by model have not changed or are not available. Until then, one
- * lying night changes no settled unit, no loss is stored before it was found on three days, and no unit settles as
+ * contradicts itself. In half of the worlds, a night compares only one light stretch of older days; the only exceptions are
+ * units that no run has compared there: users, and tokens if the sums by model have not changed or are not available. Until
+ * then, one lying night changes no settled unit, no loss is stored before it was found on three days, and no unit settles as
  * confirmed while other streams of its day contradict it.
  */
 test('the rules of trust keep a warehouse correct although the service lies', () => {

@@ -58,6 +58,15 @@ async function loadDimensions(warehouse: Warehouse): Promise<void> {
         table: tables.erased,
         rows: [['org_a', 'user', 'a'.repeat(64), 'erased-0', '2026-02-10T03:00:00.000Z', null]],
       },
+      {
+        table: tables.archives,
+        rows: [
+          [
+            ...['6f9619ff-8b86-4011-b42d-00c04fc964ff', '/srv/archive.db', '{"pull":["m1"]}', '[]'],
+            ...['2026-02-09T03:00:00.000Z', '2026-02-10T03:00:00.000Z', '2026-02-10T04:00:00.000Z'],
+          ],
+        ],
+      },
     ],
     remove: [],
   });
@@ -93,7 +102,9 @@ export async function fullWarehouse(): Promise<Rig> {
   });
   // One request per day, so that a fault hits one day.
   const settings = { attempts: 1, rangeDays: 1 };
+  // Three nights, so that days have settled as empty.
   await rig.run({ now: parseDay('2026-02-08'), settings });
+  await rig.run({ now: parseDay('2026-02-09'), settings });
   rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-06') });
   await rig.run({ settings });
   const other = await startEmulator({

@@ -2,7 +2,7 @@ import { beforeEach } from 'vitest';
 import { type CopyRequest, copyWarehouse } from '../../../jobs/copy.ts';
 import type { AnyTable } from '../../../schema/define.ts';
 import type { Value } from '../../../schema/row.ts';
-import { sourceTables } from '../../../schema/tables.ts';
+import { copiedTables } from '../../../schema/tables.ts';
 import type { CopyEvent, CopyReport } from '../../../src/copy/events.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { DEFAULT_SETTINGS } from '../../../src/settings/settings.ts';
@@ -52,7 +52,7 @@ export type Content = Readonly<Record<string, readonly unknown[][]>>;
 /** Everything that a copy moves, the ledger too; or all rows of other tables. */
 export async function contentOf(
   location: string,
-  tables: readonly AnyTable[] = sourceTables,
+  tables: readonly AnyTable[] = copiedTables,
 ): Promise<Content> {
   const warehouse = await openWarehouse(location, { clock: systemClock(), create: false });
   try {

@@ -1,6 +1,6 @@
 import type { SettleRule } from '../../../src/judge/agreement.ts';
 import type { DayUnit } from '../../../src/units/unit.ts';
-import { type Content, isActive } from './content.ts';
+import { type Content, digestOf, isActive } from './content.ts';
 import { type ModelCommit, ORG } from './memory.ts';
 
 export interface Answered {
@@ -26,7 +26,7 @@ export function commitOf(
     day,
     content,
     tables: [],
-    contentSha256: content.text,
+    contentSha256: digestOf(content),
     state: isMalformed ? 'quarantined' : state,
     rule,
     isOwn,

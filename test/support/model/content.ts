@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { DailyStream } from '../../../src/core/stream.ts';
 
 /** What one user did on a day. A day without activity is an empty list. */
@@ -12,7 +13,7 @@ export interface Person {
 
 /** One day of one stream, in a response or in the warehouse. */
 export interface Content {
-  /** Replaces the digest: equal for equal content. */
+  /** Equal for equal content. */
   readonly text: string;
   readonly rows: number;
   /** Names of the rows with activity. */
@@ -37,6 +38,15 @@ const NO_SUMS: ReadonlyMap<string, number> = new Map();
 /** A day without an answer. */
 export const NO_ROW: Content = { text: '', rows: 0, keys: [], activeUsers: null, plain: '', sums: NO_SUMS };
 const NO_USER: Content = { ...NO_ROW, activeUsers: 0 };
+
+const digests = new Map<string, string>();
+
+/** The digest of a content. */
+export function digestOf({ text }: Content): string {
+  const digest = digests.get(text) ?? createHash('sha256').update(text).digest('hex');
+  digests.set(text, digest);
+  return digest;
+}
 
 /** True for a content with activity. */
 export function isActive({ keys }: Content): boolean {

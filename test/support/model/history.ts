@@ -62,7 +62,7 @@ export class History {
       const areAll = DAILY_STREAMS.every(
         (stream, index) =>
           units[index]?.settledAt !== null &&
-          parseNotes(units[index]?.watch ?? null).noted === undefined &&
+          isUndisturbed(units[index]) &&
           this.#isRight(stream, day, night),
       );
       return areAll ? units : [];
@@ -185,4 +185,10 @@ export class History {
     const ledger = JSON.stringify({ state, confirmed, watch, doubt, doubtedAt });
     this.faults.push(`night ${night}, ${stream} ${day}: ${what}: "${stored}" for "${truth}", ${ledger}`);
   }
+}
+
+/** True for a unit of which no run has seen anything else. */
+function isUndisturbed(unit: LedgerDay | undefined): boolean {
+  const { noted, looks } = parseNotes(unit?.watch ?? null);
+  return noted === undefined && looks === undefined;
 }

@@ -1,4 +1,6 @@
 import { parseDoubt, type StandingDoubt } from '../../../src/judge/doubt.ts';
+import { equalLooks, LOOKS, withLook } from '../../../src/judge/looks.ts';
+import { parseNotes } from '../../../src/judge/notes.ts';
 import type { ModelCommit } from './memory.ts';
 import type { Nightly } from './nightly.ts';
 
@@ -16,14 +18,18 @@ export function judged(
   const present = new Set(content.keys);
   const missing = stored.flatMap((key, index) => (present.has(key) ? [] : [index]));
   const active = isActiveDue ? Number.POSITIVE_INFINITY : known;
-  const users = { answered: commit.activeUsers ?? 0, active };
+  const added = present.size - (stored.length - missing.length);
+  const users = { answered: commit.activeUsers ?? 0, added, active };
   const counts = { missing, stored: stored.length, setAside: 0 };
   const loss = rules.lossOf(stream === 'users' ? { ...counts, users } : counts);
   if (loss === null) return 'believe';
-  if (loss.rule === 'loss-of-users' && isActiveDue) return 'request-later';
+  if ((loss.rule === 'loss-of-users' || loss.rule === 'leaver') && isActiveDue) return 'request-later';
+  const looks = withLook(parseNotes(unit.watch), commit.contentSha256, now);
+  const isSeen = loss.rule === 'leaver' && equalLooks(looks, commit.contentSha256) >= LOOKS;
   const standing = parseDoubt(unit.doubt, unit.doubtedAt);
-  const isDecisive = standing === null || acceptsLoss || rules.isDue(standing, now);
+  const isDecisive = standing === null || acceptsLoss || isSeen || rules.isDue(standing, now);
   if (!isOwn && isDecisive) return 'request-alone';
+  if (isSeen) return 'believe';
   const weighed = rules.weighLoss(standing, loss, { now, acceptsLoss });
   return weighed.verdict === 'accept' ? 'believe' : weighed.doubt;
 }

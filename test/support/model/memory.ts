@@ -2,6 +2,7 @@ import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import type { SettleRule } from '../../../src/judge/agreement.ts';
 import { doubtText, type StandingDoubt } from '../../../src/judge/doubt.ts';
+import type { Flapping } from '../../../src/judge/flapping.ts';
 import {
   applyCommit,
   applyDoubt,
@@ -11,7 +12,7 @@ import {
 } from '../../../src/ledger/transitions.ts';
 import { KnownLedger } from '../../../src/pipeline/run/known-ledger.ts';
 import { type DayCommit, dayKey, type LedgerDay, pendingUnit } from '../../../src/units/unit.ts';
-import { type Content, NO_ROW } from './content.ts';
+import { type Content, digestOf, NO_ROW } from './content.ts';
 import type { Rules } from './rules.ts';
 
 export const ORG = 'org_1';
@@ -35,6 +36,8 @@ export class Memory {
   readonly #contents = new Map<string, Content>();
   readonly #rules: Rules;
   watchState: string | null = null;
+  /** Whether the service alternates between answers. */
+  flapping: Flapping | null = null;
   /** Writes left until the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY;
   /** Called for every content that replaces another one. */
@@ -57,7 +60,7 @@ export class Memory {
     const { stream, day, content } = commit;
     const before = this.unit(stream, day);
     const after = applyCommit(before, { ...commit, rows: content.rows });
-    if (before.firstLoadedAt !== null && before.contentSha256 !== content.text)
+    if (before.firstLoadedAt !== null && before.contentSha256 !== digestOf(content))
       this.onReplaced(before, this.content(stream, day), content);
     this.#contents.set(`${stream} ${day}`, content);
     this.#settle(after, commit.rule, true);

@@ -1,5 +1,6 @@
 import { lossOf } from '../../../src/judge/doubt.ts';
-import { afterWatch, lookAt } from '../../../src/judge/watch.ts';
+import { lookAtRows } from '../../../src/judge/watch.ts';
+import { afterWatch } from '../../../src/judge/watch-plan.ts';
 import { settleDay } from '../../../src/ledger/transitions.ts';
 import { RULES, type Rules } from './rules.ts';
 
@@ -7,10 +8,10 @@ import { RULES, type Rules } from './rules.ts';
 export const MUTATIONS = {
   'a difference is believed at the first look': {
     ...RULES,
-    lookAt: (notes, by, seen, now) => ({ ...lookAt(notes, by, seen, now), isConfirmed: seen !== null }),
+    lookAtRows: (notes, seen, rule) => ({ ...lookAtRows(notes, seen, rule), isConfirmed: seen !== null }),
   },
   'nothing is watched': { ...RULES, planWatch: () => null },
-  'no day is reopened': { ...RULES, chooseReopened: () => [] },
+  'no day is reopened': { ...RULES, reopenedDays: () => [] },
   'no loss is doubted': { ...RULES, lossOf: () => null },
   'a loss is accepted at once': { ...RULES, weighLoss: () => ({ verdict: 'accept' }) },
   'users may be fewer than the active ones': {
@@ -29,7 +30,7 @@ export const MUTATIONS = {
   },
   'a difference that changed no row never counts again': {
     ...RULES,
-    lookAt: ({ reopenedAt: _reopenedAt, ...notes }, by, seen, now) => lookAt(notes, by, seen, now),
+    lookAtRows: ({ reopenedAt: _reopenedAt, ...notes }, seen, rule) => lookAtRows(notes, seen, rule),
   },
   'a look that fails for good holds the watch up': {
     ...RULES,

@@ -1,10 +1,13 @@
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import { parseNotes } from '../../../src/judge/notes.ts';
+import { awaitsLeavers } from '../../../src/judge/doubt.ts';
+import { flappingAfter, isFlappingNow, looksMinOf } from '../../../src/judge/flapping.ts';
+import { LOOKS } from '../../../src/judge/looks.ts';
+import { isUnstableUnit, parseNotes } from '../../../src/judge/notes.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';
 import { planUnits } from '../../../src/pipeline/plan.ts';
 import { chooseStandIn, SecondLooks } from '../../../src/pipeline/run/request-again.ts';
-import { type DayUnit, unitName } from '../../../src/units/unit.ts';
+import { type DayUnit, type LedgerDay, unitName } from '../../../src/units/unit.ts';
 import type { Random } from '../random/seed.ts';
 import { commitOf } from './commit.ts';
 import type { Content } from './content.ts';
@@ -59,12 +62,16 @@ export class ModelRun {
     const { memory, rules } = this.#model;
     memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
     const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
-    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.ledger.all());
+    const time = { now: this.#now, settleDays: SETTLE_DAYS };
+    const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.ledger.all(), time);
     this.#planned = new Set(units.map(({ stream, day }) => `${stream} ${day}`));
     this.#add([...units, ...this.#watch.recent]);
     this.#workOff();
     this.#add(this.#watch.older);
     this.#watch.lookAtSums((stream, days) => this.#ask(stream, days, true));
+    this.#watch.lookAtPages((stream, days) => this.#ask(stream, days));
+    this.#workOff();
+    this.#add(this.#watch.others(this.#now));
     this.#workOff();
     const reopened = this.#watch
       .conclude(rules, this.#now)
@@ -74,6 +81,21 @@ export class ModelRun {
     for (const { stream, day } of reopened) this.#planned.add(`${stream} ${day}`);
     this.#add(reopened);
     this.#workOff();
+    const unstable = new Set(
+      memory.ledger.days().flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])),
+    );
+    memory.flapping = flappingAfter(memory.flapping, unstable.size, this.#today);
+  }
+
+  /** True if the run ends with exit code 5: something is doubted, many days differ, or the service contradicts itself. */
+  get isSuspect(): boolean {
+    const { flapping, ledger } = this.#model.memory;
+    const isNamed = flapping !== null && isFlappingNow(flapping, this.#today);
+    const isBad = (unit: LedgerDay) =>
+      (unit.state === 'doubted' && !awaitsLeavers(unit)) ||
+      unit.state === 'quarantined' ||
+      isUnstableUnit(unit);
+    return isNamed || this.#watch.mass !== null || ledger.days().some(isBad);
   }
 
   /** Settled units that this run compares row by row, `tools 3`, except those reopened in vain before. */
@@ -208,7 +230,8 @@ export class ModelRun {
   }
 
   get #rule() {
-    return { today: this.#today, settleDays: SETTLE_DAYS };
+    const looks = looksMinOf(this.#model.memory.flapping, this.#today);
+    return { today: this.#today, settleDays: SETTLE_DAYS, ...(looks > LOOKS && { looks }) };
   }
 
   #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {

@@ -1,5 +1,6 @@
 import { isDue, lossOf, weighLoss } from '../../../src/judge/doubt.ts';
-import { afterWatch, chooseReopened, lookAt, planWatch } from '../../../src/judge/watch.ts';
+import { lookAtRows, lookAtSums, reopenedDays } from '../../../src/judge/watch.ts';
+import { afterWatch, planWatch } from '../../../src/judge/watch-plan.ts';
 import { settleDay } from '../../../src/ledger/transitions.ts';
 
 /** The rules that a test may replace, to prove that the property depends on them. */
@@ -8,8 +9,9 @@ export const RULES = {
   isDue,
   weighLoss,
   lossOf,
-  chooseReopened,
-  lookAt,
+  lookAtRows,
+  lookAtSums,
+  reopenedDays,
   planWatch,
   settleDay,
 } as const;

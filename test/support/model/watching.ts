@@ -1,21 +1,26 @@
 import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import { looksMinOf } from '../../../src/judge/flapping.ts';
+import { type Mass, massAfter } from '../../../src/judge/mass.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
+import { isWaived, type Seen } from '../../../src/judge/watch.ts';
 import {
-  type Confirmed,
   parseWatchState,
-  type Seen,
   type Stretch,
+  type WatchCost,
   type WatchPlan,
-} from '../../../src/judge/watch.ts';
+  type WatchState,
+} from '../../../src/judge/watch-plan.ts';
 import type { DayUnit, LedgerDay } from '../../../src/units/unit.ts';
-import { type Content, isActive } from './content.ts';
+import { type Content, digestOf, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
 import type { Rules } from './rules.ts';
 import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
 
 const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
+/** A stretch of few users, by ranges of its length. */
+const COST: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, recent: 2 };
 
 interface Look {
   readonly unit: LedgerDay;
@@ -31,6 +36,11 @@ export class ModelWatch {
   readonly #plan: WatchPlan | null;
   readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Look[] = [];
+  readonly #state: WatchState;
+  /** Days of which a page of users differs. */
+  readonly #suspects = new Set<UtcDay>();
+  /** Many settled days differ at once. */
+  mass: Mass | null;
   #isComplete = true;
   #recent: DayUnit[] | undefined;
 
@@ -39,7 +49,12 @@ export class ModelWatch {
     this.#run = run;
     const { memory, world, rules } = model;
     const state = parseWatchState(memory.watchState);
+    this.#state = state;
+    this.mass = state.mass ?? null;
     const range = {
+      cost: COST,
+      // In half of the worlds, one light stretch of older days is compared each night.
+      requests: world.seed % 2 === 0 ? 0 : null,
       firstDay: FIRST_DAY,
       today: dayAt(run.night),
       lastDay: dayAt(run.night - 1),
@@ -59,18 +74,58 @@ export class ModelWatch {
 
   #findRecent(): DayUnit[] {
     const { recent, heavy } = this.#plan ?? {};
+    const differing = new Set(
+      [...this.#units.values()].flatMap(({ day, watch }) => (watch !== null && differs(watch) ? [day] : [])),
+    );
     return this.#unitsWhere(
-      ({ stream, day, watch }) =>
-        (isWithin(day, recent) && (heavy === true || LIGHT.includes(stream))) ||
-        (watch !== null && parseNotes(watch).noted?.by === 'rows'),
+      ({ stream, day }) =>
+        (isWithin(day, recent) && (heavy === true || LIGHT.includes(stream))) || differing.has(day),
     );
   }
 
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(nameOf));
+    const stretches = this.#plan?.older ?? [];
     return this.#unitsWhere(
       (unit) =>
-        isWithin(unit.day, this.#plan?.older) && LIGHT.includes(unit.stream) && !recent.has(nameOf(unit)),
+        !recent.has(nameOf(unit)) &&
+        stretches.some((own) => isWithin(unit.day, own) && (own.isFull || LIGHT.includes(unit.stream))),
+    );
+  }
+
+  /** Compares the users of the other stretches. There are so few that a page has all of them. */
+  lookAtPages(
+    ask: (stream: DailyStream, days: readonly UtcDay[]) => ReadonlyMap<number, Content> | null,
+  ): void {
+    const recent = new Set(this.recent.map(nameOf));
+    for (const stretch of this.#plan?.sampled ?? []) {
+      const days = this.#unitsWhere(
+        (unit) => unit.stream === 'users' && isWithin(unit.day, stretch) && !recent.has(nameOf(unit)),
+      ).map(({ day }) => day);
+      const [batch] = stretchesOf(days.toSorted(), this.#model.world.rangeMax);
+      const answer = batch === undefined ? null : ask('users', batch);
+      for (const day of answer === null ? [] : (batch ?? [])) {
+        const seen = answer?.get(indexOf(day));
+        if (seen !== undefined && seen.text !== this.#stored('users', day).text) this.#suspects.add(day);
+      }
+    }
+  }
+
+  /** The other units of days on which something differs. */
+  others(now: Date): DayUnit[] {
+    const notesOf = (day: UtcDay) =>
+      parseNotes(this.#units.get(nameOf({ stream: 'users', day }))?.watch ?? null);
+    const isRefuted = (day: UtcDay) =>
+      isWaived(notesOf(day), { sha256: notesOf(day).reopenedFor ?? '' }, now);
+    const differing = new Set([
+      ...[...this.#suspects].filter((day) => !isRefuted(day)),
+      ...this.#looks.flatMap(({ unit, seen }) =>
+        seen === null || isWaived(parseNotes(unit.watch), seen, now) ? [] : [unit.day],
+      ),
+    ]);
+    const compared = new Set(this.#looks.flatMap(({ unit, by }) => (by === 'rows' ? [nameOf(unit)] : [])));
+    return this.#unitsWhere(
+      (unit) => differing.has(unit.day) && !compared.has(nameOf(unit)) && this.settled(unit) !== undefined,
     );
   }
 
@@ -88,10 +143,10 @@ export class ModelWatch {
     const hasTrailing = /[1-9]/.test(content.text);
     const isIdle = content.rows === 0 || (unit.rows === 0 && !hasTrailing);
     const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
-    const isSame = content.text === unit.contentSha256 || isStillIdle;
+    const isSame = digestOf(content) === unit.contentSha256 || isStillIdle;
     const stored = unit.stream === 'activity' ? this.#stored(unit.stream, unit.day) : null;
-    const trailing = stored?.plain === content.plain ? ({ trailing: true } as const) : {};
-    const seen = isSame ? null : ({ sha256: content.text, by: 'rows', ...trailing } as const);
+    const minor = stored?.plain === content.plain ? ({ isMinor: true } as const) : {};
+    const seen = isSame ? null : ({ sha256: digestOf(content), by: 'rows', ...minor } as const);
     this.#looks.push({ unit, by: 'rows', seen });
   }
 
@@ -106,7 +161,7 @@ export class ModelWatch {
     const { world } = this.#model;
     if (world.sums === 'refused' || this.#plan === null) return;
     const tokens = this.#unitsWhere(({ stream }) => stream === 'tokens').map(({ day }) => day);
-    const stretches = [this.#plan.recent, this.#plan.older].map((stretch) =>
+    const stretches = [this.#plan.recent, ...this.#plan.older].map((stretch) =>
       tokens.filter((day) => isWithin(day, stretch)),
     );
     const covered = new Set(stretches.flat());
@@ -150,22 +205,33 @@ export class ModelWatch {
   conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {
     if (this.#plan === null) return [];
     const notes = new Map<string, { unit: LedgerDay; watch: string | null }>();
-    const confirmed: Confirmed[] = [];
+    const confirmed: DayUnit[] = [];
+    const newly = new Set<UtcDay>();
+    const { memory } = this.#model;
+    const today = dayAt(this.#run.night);
+    const looksMin = looksMinOf(memory.flapping, today);
     for (const { unit, by, seen, models } of this.#looks) {
       const known = notes.get(nameOf(unit));
       const before = known === undefined ? unit.watch : known.watch;
-      const look = rules.lookAt(parseNotes(before), by, seen, now);
+      const rule = { stored: unit.contentSha256, looksMin, now };
+      const look =
+        by === 'rows'
+          ? rules.lookAtRows(parseNotes(before), seen, rule)
+          : rules.lookAtSums(parseNotes(before), seen, now);
+      const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
+      if (isFirst && seen?.isMinor !== true && seen?.leaver === undefined) newly.add(unit.day);
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(nameOf(unit), { unit, watch });
-      if (look.isConfirmed) confirmed.push({ day: unit.day, trailing: look.notes.noted?.trailing === true });
+      if (look.isConfirmed && by === 'rows') confirmed.push(unit);
     }
-    const { memory } = this.#model;
     if (notes.size > 0) memory.note([...notes.values()]);
-    const reopened = rules
-      .chooseReopened(confirmed)
-      .map(({ day, trailing }) => ({ day, streams: trailing ? (['activity'] as const) : DAILY_STREAMS }));
+    const reopened = [...rules.reopenedDays(confirmed)];
     if (reopened.length > 0) memory.reopen(reopened);
+    const isOpen = memory.ledger
+      .days()
+      .some(({ settledAt, watch }) => settledAt !== null && parseNotes(watch).looks !== undefined);
+    this.mass = massAfter(this.#state.mass, [...newly], { isOpen, today });
     this.#remember();
     return reopened;
   }
@@ -173,10 +239,11 @@ export class ModelWatch {
   #remember(): void {
     const { memory, rules } = this.#model;
     if (this.#plan === null || !DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
-    const older = this.#units.size > 0 ? this.#plan.older : null;
-    const looked = { today: dayAt(this.#run.night), isComplete: this.#isComplete };
+    const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [], credit: 0 };
+    const today = dayAt(this.#run.night);
+    const looked = { today, isComplete: this.#isComplete, mass: this.mass, cursors: {}, chase: null };
     const before = parseWatchState(memory.watchState);
-    memory.remember(canonicalJson(rules.afterWatch(before, { older, heavy: this.#plan.heavy }, looked)));
+    memory.remember(canonicalJson(rules.afterWatch(before, plan, looked)));
   }
 
   #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {
@@ -197,4 +264,9 @@ function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
 
 function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
   return `${stream} ${day}`;
+}
+
+function differs(watch: string): boolean {
+  const { looks, noted } = parseNotes(watch);
+  return looks !== undefined || noted !== undefined;
 }

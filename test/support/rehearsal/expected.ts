@@ -2,7 +2,7 @@ import { daysBetween, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import type { Plan, Scene } from './plan.ts';
 import { scenesOf } from './plan.ts';
-import { dayOfNight, NAMES, type Name, type What } from './scenes.ts';
+import { dayOfNight, LOST_NIGHTS, NAMES, type Name, type What } from './scenes.ts';
 
 /** A day is missing in the night in which it ended three days ago, so its date is four days back. */
 const MISSING_AGE = 4;
@@ -44,7 +44,10 @@ function incidentsOf(scene: Scene, name: Name): string[] {
         ),
       ];
     case 'lost day':
-      return [failed, ...streams.map((stream) => text(`loss-doubted ${stream} ${day}`, night, until))];
+      return [
+        failed,
+        ...streams.map((stream) => text(`loss-doubted ${stream} ${day}`, night, night + LOST_NIGHTS)),
+      ];
     case 'restated young day':
     case 'restated settled day':
       // The last night of the scene is the one that stores the new numbers.

@@ -36,6 +36,9 @@ export interface SceneKind {
 
 const [once, all, none] = [Number.POSITIVE_INFINITY, DAILY_STREAMS, []];
 
+/** How long a lost day is away. */
+export const LOST_NIGHTS = 2;
+
 /**
  * Every kind of scene.
  *
@@ -43,10 +46,11 @@ const [once, all, none] = [Number.POSITIVE_INFINITY, DAILY_STREAMS, []];
  * - `outage`: no organization has an answer but 503.
  * - `late stream`: one stream of yesterday arrives after five nights, the others in time.
  * - `late day`: all of yesterday arrives after two nights.
- * - `restated settled day`: the service restates a day that no run pulls any more. The first night notes the difference, the
- *   second pulls the day again.
+ * - `restated settled day`: the service restates a day that no run pulls any more. Three nights see the same, and the third one
+ *   stores it.
  * - `restated young day`: the service restates a day that every run pulls.
- * - `lost day`: a stored day of one stream disappears, and comes back.
+ * - `lost day`: a stored day of one stream disappears for {@link LOST_NIGHTS} nights, and comes back. The day is unstable until the
+ *   fifth equal look.
  * - `erasure`: a person is erased after the run, by a command that is killed again and again.
  * - `upgrade`: a newer version with another schema replaces the program.
  */
@@ -54,9 +58,9 @@ export const SCENE_KINDS = {
   'key revoked': { nights: 7, oneIn: once, concerns: 'one', streams: none, age: null },
   outage: { nights: 2, oneIn: once, concerns: 'all', streams: none, age: null },
   'late stream': { nights: 5, oneIn: 30, concerns: 'one', streams: all, age: 1 },
-  'lost day': { nights: 2, oneIn: 30, concerns: 'one', streams: all, age: 2 },
+  'lost day': { nights: LOST_NIGHTS + 4, oneIn: 30, concerns: 'one', streams: all, age: 2 },
   'late day': { nights: 2, oneIn: 15, concerns: 'one', streams: none, age: 1 },
-  'restated settled day': { nights: 2, oneIn: 15, concerns: 'one', streams: none, age: 10 },
+  'restated settled day': { nights: 3, oneIn: 15, concerns: 'one', streams: none, age: 10 },
   'restated young day': { nights: 1, oneIn: 15, concerns: 'one', streams: none, age: 2 },
   erasure: { nights: 1, oneIn: once, concerns: 'a person', streams: none, age: null },
   upgrade: { nights: 1, oneIn: once, concerns: 'the program', streams: none, age: null },

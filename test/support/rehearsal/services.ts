@@ -8,7 +8,7 @@ import type { Lies } from '../../../src/emulator/quirks.ts';
 import { CANARY_KEY } from '../rig/canary-key.ts';
 import { NEW_FIELD } from './next-version.ts';
 import { type Plan, type Scene, scenesOf } from './plan.ts';
-import { dayOfNight, NAMES, type Name } from './scenes.ts';
+import { dayOfNight, LOST_NIGHTS, NAMES, type Name } from './scenes.ts';
 
 /** Of so many users a restatement surely changes one. */
 const USERS = 24;
@@ -77,7 +77,7 @@ function applyNight(emulator: Emulator, night: number, scenes: readonly Scene[])
     ...(isPlanned('outage') ? [DOWN] : []),
     NEWER,
   ]);
-  emulator.setQuirks({ lies: liesOf(scenes) });
+  emulator.setQuirks({ lies: liesOf(scenes, night) });
   for (const { what, day, streams, night: first } of scenes) {
     const isRestated = what === 'restated young day' || what === 'restated settled day';
     if (isRestated && first === night && day !== null)
@@ -86,10 +86,11 @@ function applyNight(emulator: Emulator, night: number, scenes: readonly Scene[])
 }
 
 /** Days without rows: the batch is late, or they were lost. */
-function liesOf(scenes: readonly Scene[]): Lies {
+function liesOf(scenes: readonly Scene[], night: number): Lies {
   const late: Partial<Record<DailyStream, NonNullable<Scene['day']>[]>> = {};
-  for (const { what, day, streams } of scenes) {
-    if (day === null || (what !== 'late day' && what !== 'late stream' && what !== 'lost day')) continue;
+  for (const { what, day, streams, night: first } of scenes) {
+    const isLost = what === 'lost day' && night < first + LOST_NIGHTS;
+    if (day === null || (what !== 'late day' && what !== 'late stream' && !isLost)) continue;
     for (const stream of DAILY_STREAMS.filter((one) => streams.includes(one)))
       late[stream] = [...(late[stream] ?? []), day];
   }

@@ -1,8 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { shiftDay } from '../../../src/core/day.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { isPostgres } from '../../../src/port/location.ts';
 import type { Database } from '../warehouse/each-database.ts';
 import { createRig, type Rig, type RunRequest } from './rig.ts';
+
+/** Nights after which a first sync has settled. */
+const NIGHTS = 3;
 
 const files = new Map<string, Buffer>();
 
@@ -31,4 +35,21 @@ export async function exportedRig(
   const rig = await createRig(options, where);
   await begin(rig, [options, request], () => rig.run(request));
   return rig;
+}
+
+/** As {@link exportedRig}, after three nights up to today: all but the two newest days have settled. */
+export async function settledRig(
+  options: Partial<EmulatorOptions> = {},
+  where: { readonly database?: Database } = {},
+  request: Omit<RunRequest, 'clock' | 'now' | 'onEvent' | 'signal'> = {},
+): Promise<Rig> {
+  const rig = await createRig(options, where);
+  await begin(rig, ['settled', options, request], () => runThreeNights(rig, request));
+  return rig;
+}
+
+/** Runs on three nights up to today, after which all but the two newest days have settled. */
+export async function runThreeNights(rig: Rig, request: RunRequest = {}): Promise<void> {
+  for (let back = NIGHTS - 1; back >= 0; back -= 1)
+    await rig.run({ ...request, now: shiftDay(rig.today, -back) });
 }

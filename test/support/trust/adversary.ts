@@ -12,19 +12,21 @@ export interface Lie {
   readonly reports?: (reports: readonly SentRow[]) => readonly SentRow[];
 }
 
-/** A service of four users and twelve reports that shares no code with the emulator. Its answers follow the current lie. */
+/** A service with twelve reports that shares no code with the emulator. Its answers follow the current lie. */
 export interface Adversary {
   readonly url: string;
+  /** The IDs of its users, who are all active every day. */
+  readonly users: readonly string[];
   /** The last day with data. */
   lastDay: UtcDay;
   lie: Lie;
 }
 
-const USERS = ['ada', 'ben', 'cem', 'dia'];
+const USERS: readonly string[] = ['ada', 'ben', 'cem', 'dia'];
 
 /** Starts an adversary, which tells the truth until it is told otherwise. It closes itself when the test ends. */
-export async function startAdversary(lastDay: UtcDay): Promise<Adversary> {
-  const adversary = { url: '', lastDay, lie: {} as Lie };
+export async function startAdversary(lastDay: UtcDay, users = USERS): Promise<Adversary> {
+  const adversary = { url: '', lastDay, users, lie: {} as Lie };
   adversary.url = await serve(async (path) => {
     const { pathname, searchParams } = new URL(path, 'http://adversary');
     const stream = DAILY_STREAMS.find((name) => ANALYTICS_PATHS[name] === pathname);
@@ -40,17 +42,23 @@ export async function startAdversary(lastDay: UtcDay): Promise<Adversary> {
   return adversary;
 }
 
-function rowsOf(stream: DailyStream, { lastDay, lie }: Adversary, query: URLSearchParams) {
+function rowsOf(stream: DailyStream, { lastDay, lie, users }: Adversary, query: URLSearchParams) {
   const start_date = parseDay(query.get('startDate') ?? '');
   const end_date = parseDay(query.get('endDate') ?? '');
   const days = daysFrom(start_date, end_date < lastDay ? end_date : lastDay);
   const isByModel = query.has('group_by') || query.has('groupBy');
+  const from = users.indexOf(query.get('cursor') ?? '') + 1;
+  const page = users.slice(from, from + Number(query.get('limit') ?? 20));
   const rows = days
     .filter((day) => day >= FIRST_DAY)
     .flatMap((date) =>
-      isByModel ? [{ date, group_key: 'm', ...credits(USERS.length) }] : TRUTH[stream](date),
+      isByModel
+        ? [{ date, group_key: 'm', ...credits(users.length) }]
+        : TRUTH[stream](date, stream === 'users' ? page : users),
     );
-  const paging = stream === 'users' ? { has_more: false } : {};
+  const hasMore = from + page.length < users.length;
+  const paging =
+    stream === 'users' ? { has_more: hasMore, ...(hasMore && { next_cursor: page.at(-1) }) } : {};
   return {
     data: lie.rows?.(stream, rows) ?? rows,
     meta: { org_id: 'org_own', start_date, end_date, ...paging },
@@ -59,8 +67,10 @@ function rowsOf(stream: DailyStream, { lastDay, lie }: Adversary, query: URLSear
 
 const credits = (users: number) => ({ billable_tokens: 100 * users, input_tokens: 50 * users });
 
-const TRUTH: Readonly<Record<DailyStream, (date: UtcDay) => readonly SentRow[]>> = {
-  tokens: (date) => [{ date, ...credits(4), by_model: [{ model_id: 'm', ...credits(4) }], by_user: [] }],
+const TRUTH: Readonly<Record<DailyStream, (date: UtcDay, users: readonly string[]) => readonly SentRow[]>> = {
+  tokens: (date, { length }) => [
+    { date, ...credits(length), by_model: [{ model_id: 'm', ...credits(length) }], by_user: [] },
+  ],
   tools: (date) => [
     {
       date,
@@ -70,15 +80,15 @@ const TRUTH: Readonly<Record<DailyStream, (date: UtcDay) => readonly SentRow[]>>
       autonomy_ratio_p90: 2,
     },
   ],
-  activity: (date) => [
+  activity: (date, { length }) => [
     {
-      ...{ date, daily_active_users: 4, weekly_active_users: 4, monthly_active_users: 4 },
-      ...{ daily_active_users_by_client: { web: 4 }, sessions: 4, messages: 40, user_messages: 16 },
+      ...{ date, daily_active_users: length, weekly_active_users: length, monthly_active_users: length },
+      ...{ daily_active_users_by_client: { web: length }, sessions: 4, messages: 40, user_messages: 16 },
     },
   ],
   productivity: (date) => [{ date, files_created: 4, files_edited: 8, git_commits: 4, git_prs_created: 0 }],
-  users: (date) =>
-    USERS.map((user_id) => ({
+  users: (date, users) =>
+    users.map((user_id) => ({
       ...{ date, user_id, user_email: `${user_id}@example.com`, tool_calls: 5, billable_tokens: 100 },
       ...{ files_created: 1, files_edited: 2, git_commits: 1, git_prs_created: 0, languages: ['Go'] },
       ...{ sessions: 1, messages: 10, user_messages: 4, assistant_messages: 6 },

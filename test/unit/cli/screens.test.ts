@@ -26,6 +26,7 @@ const report: RunReport = {
   unitsElsewhere: 0,
   unitsLeftOut: 0,
   unitsDoubted: 0,
+  unitsUnstable: 0,
   daysReopened: 0,
   states: { loaded: 1_230, empty: 6 },
   rowsWritten: 48_120,
@@ -169,7 +170,7 @@ describe('the summary of a run', () => {
 
   test('of a run with nothing to do says so', () => {
     expect(draw({ unitsPlanned: 0, unitsDone: 0, states: {} })[0]).toBe(
-      'run: nothing to do, every day is settled',
+      'run: nothing to do, every day is settled or was seen today',
     );
   });
 

@@ -16,7 +16,7 @@ function decided(stream: DailyStream, data: unknown[], options: { ageDays: numbe
   const tables = rows.map(encodeRows);
   const today = new Date(Date.parse(DAY) + options.ageDays * 86_400_000).toISOString().slice(0, 10);
   const day = { orgId: 'org_1', unit: { stream, day: parseDay(DAY) }, tables, findings };
-  const rule = { today: parseDay(today), settleDays: options.settleDays ?? 3 };
+  const rule = { today: parseDay(today), settleDays: options.settleDays ?? 3, looks: 1 };
   const pulledAt = new Date(`${today}T03:00:00Z`);
   const commit = dayCommit(day, { rule, runId: 'run-1', pulledAt, requests: 3, isOwn: true });
   const unit = applyCommit(pendingUnit(dayKey('org_1', commit)), { ...commit, rows: rowCount(commit) });

@@ -27,7 +27,8 @@ const BEFORE = '2026-02-03T03:00:00.000Z';
 const AT = '2026-03-01T03:00:00.000Z';
 const pulledAt = new Date(AT);
 const DAY = parseDay('2026-02-01');
-const rule = { today: parseDay('2026-03-01'), settleDays: 3 };
+/** The number of looks has tests of its own. */
+const rule = { today: parseDay('2026-03-01'), settleDays: 3, looks: 0 };
 const key = dayKey('org_1', { stream: 'tools', day: DAY });
 
 /** A settled, doubted or failed day has a reason; a pending day has none. */
@@ -92,6 +93,7 @@ const end = {
   requests: 2,
   pulledAt,
 };
+const doubted = { unit: key, contentSha256: 'after', doubt: '{"of":4}', since: AT };
 const failure = { unit: key, error: 'answered 503', requests: 2, pulledAt, rule };
 
 /** The fields that an event sets, next to those of every pull. */
@@ -131,8 +133,7 @@ const DAY_EVENTS: readonly DayEvent[] = [
   },
   {
     event: 'is doubted',
-    apply: (unit) =>
-      applyDoubt(unit, { unit: key, doubt: '{"of":4}', since: AT, requests: 2, pulledAt, rule }),
+    apply: (unit) => applyDoubt(unit, { ...doubted, requests: 2, pulledAt, rule }),
     state: 'doubted',
     fields: { ...PULLED, ...OPEN, doubt: '{"of":4}', doubtedAt: AT, lastError: null },
   },
@@ -204,9 +205,14 @@ describe('a look at a settled day', () => {
   );
 
   it('that reopens the day remembers for which difference', () => {
-    const noted = { at: BEFORE, sha256: 'seen', by: 'rows' };
-    const after = applyReopening({ ...dayIn('loaded'), watch: JSON.stringify({ noted }) });
-    expect(parseNotes(after.watch)).toEqual({ reopenedFor: 'seen', reopenedAt: BEFORE, due: true });
+    const seen = { looks: [['2026-02-03', 'seen']], lookedAt: BEFORE };
+    const after = applyReopening({ ...dayIn('loaded'), watch: JSON.stringify(seen) });
+    const refuted = { reopenedFor: 'seen', reopenedAt: BEFORE };
+    expect(parseNotes(after.watch)).toEqual({ ...seen, ...refuted, due: true });
+    // The day's own answer says that nothing has changed.
+    const again = applyCommit(after, { ...entry, contentSha256: 'before' });
+    expect(again.settledAt).toBe(AT);
+    expect(parseNotes(again.watch)).toEqual({ ...refuted, own: 'before' });
   });
 });
 

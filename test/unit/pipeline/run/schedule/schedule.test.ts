@@ -63,12 +63,12 @@ describe('the order of a run', () => {
         fc.boolean(),
         (units, flags, daysMax, newestFirst) => {
           const watched = new Set(unitsOf(12).flatMap((unit, index) => (flags[index] ? [named(unit)] : [])));
-          const isWatched = (unit: DayUnit) => watched.has(named(unit));
+          const isCompared = (unit: DayUnit) => watched.has(named(unit));
           const ordered = newestFirst ? units.toReversed() : units;
-          const taken = takeAll(new Schedule(ordered, { newestFirst, isWatched }), daysMax);
+          const taken = takeAll(new Schedule(ordered, { newestFirst, isCompared }), daysMax);
           const handed = taken.flatMap(({ stream, days }) => days.map((day) => ({ stream, day })));
           expect(handed.map(named).toSorted()).toEqual(units.map(named).toSorted());
-          const isLook = taken.map(({ stream, days }) => days.every((day) => isWatched({ stream, day })));
+          const isLook = taken.map(({ stream, days }) => days.every((day) => isCompared({ stream, day })));
           expect(isLook).toEqual(isLook.toSorted());
           for (const { days } of taken) {
             expect(days.length).toBeLessThanOrEqual(daysMax);
@@ -82,10 +82,10 @@ describe('the order of a run', () => {
   it('fills up a batch with days that are only compared', () => {
     const days = daysFrom(FIRST, shiftDay(FIRST, 9));
     const units = days.map((day): DayUnit => ({ stream: 'tools', day }));
-    const isWatched = ({ day }: DayUnit) => day < shiftDay(FIRST, 8);
+    const isCompared = ({ day }: DayUnit) => day < shiftDay(FIRST, 8);
     for (const newestFirst of [false, true]) {
       const ordered = newestFirst ? units.toReversed() : units;
-      const taken = takeAll(new Schedule(ordered, { newestFirst, isWatched }), 4);
+      const taken = takeAll(new Schedule(ordered, { newestFirst, isCompared }), 4);
       expect(taken.map(({ days: [first] }) => first)).toEqual(
         (newestFirst ? [6, 2, 0] : [6, 0, 4]).map((offset) => shiftDay(FIRST, offset)),
       );

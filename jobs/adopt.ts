@@ -1,0 +1,125 @@
+import { compareArchive, meetArchive } from '../src/archive/index.ts';
+import type { JobContext } from '../src/core/clock.ts';
+import { UsageError } from '../src/core/errors.ts';
+import {
+  addParent,
+  type Comparison,
+  endArchives,
+  type KnownArchive,
+  readIdentity,
+  readKnownArchives,
+  readWarehouseSide,
+} from '../src/identity/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { takeLock } from '../src/warehouse/index.ts';
+import { requireArchive } from './archive.ts';
+import { withOwnWarehouse } from './identity.ts';
+
+/** What was accepted. */
+export interface Adoption {
+  /** The warehouse, as it is known from now on. */
+  readonly warehouse: string | null;
+  /** What is gone, or is no longer expected: one sentence each. */
+  readonly lost: readonly string[];
+}
+
+interface AdoptContext extends Pick<JobContext, 'clock' | 'signal'> {
+  /** Wait for a run to end instead of failing with exit code 75. */
+  readonly wait: boolean;
+}
+
+/**
+ * Accepts once what a run has refused.
+ * @param id the ID that the run has named, or `none`: no archive is expected any more.
+ * @throws {UsageError} if there is nothing to accept under this ID. Nothing is written then.
+ */
+export function adopt(
+  settings: Settings,
+  id: string,
+  { clock, signal, wait }: AdoptContext,
+): Promise<Adoption> {
+  return withOwnWarehouse(settings, { clock, signal }, async (warehouse) => {
+    const lock = await takeLock(warehouse, { clock, signal, wait, exclusive: true });
+    try {
+      const lost = await accept(warehouse, settings, { id, clock, signal });
+      return { warehouse: (await readIdentity(warehouse))?.id ?? null, lost };
+    } catch (error) {
+      await warehouse.discardNew(0);
+      throw error;
+    } finally {
+      await lock.release();
+    }
+  });
+}
+
+interface Asked extends Pick<JobContext, 'clock' | 'signal'> {
+  readonly id: string;
+}
+
+async function accept(
+  warehouse: Warehouse,
+  settings: Settings,
+  { id, clock, signal }: Asked,
+): Promise<string[]> {
+  const at = clock.now();
+  const expected = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
+  if (id === 'none') {
+    await endArchives(warehouse, at);
+    return expected.map(ending);
+  }
+  const archive = settings.archives.length === 0 ? null : requireArchive(settings);
+  const found = archive === null ? null : await compareArchive({ archive, warehouse });
+  if (archive !== null && found !== null && found.mismatch !== null) {
+    if (found.id !== id) throw nothingToAccept(id, `what a run refuses now is ${found.id}`);
+    await meetArchive({ archive, warehouse, clock, signal }, id);
+    return lossesOf(found, expected);
+  }
+  const gone = expected.find((known) => known.id === id);
+  if (gone !== undefined && gone.place === archive) {
+    throw nothingToAccept(id, 'it is the archive that a run would use now');
+  }
+  if (gone !== undefined) {
+    await endArchives(warehouse, at, id);
+    return [ending(gone)];
+  }
+  const { side } = await readWarehouseSide(warehouse, null);
+  const isKnown = side.id === id || side.parents.includes(id);
+  if (isKnown || !UUID.test(id)) throw nothingToAccept(id, 'a run would accept what is there');
+  await addParent(warehouse, { parent: id, at });
+  return [
+    `${warehouse.location} stands for the warehouse ${id} from now on; what only that one held is lost`,
+  ];
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function nothingToAccept(id: string, instead: string): UsageError {
+  return new UsageError(`there is nothing to accept as ${id}: ${instead}`, {
+    hint: 'give the same warehouse and archive as the run that was refused, and the ID that it has named',
+  });
+}
+
+function ending({ id, place, lastMetAt }: KnownArchive): string {
+  return `the archive ${id} (${place}, last met ${lastMetAt}) is no longer expected`;
+}
+
+/** What the accepted side lacks, in words. */
+function lossesOf({ mismatch, id, lostBy }: Comparison, expected: readonly KnownArchive[]): string[] {
+  if (mismatch === 'archive-absent') return expected.filter((known) => known.id === id).map(ending);
+  if (mismatch === 'warehouse-absent')
+    return [
+      `the warehouse ${id} is gone: days are pulled again, and people, prices, budgets, hook events, sessions, accepted records and restatements are lost unless you load them again`,
+    ];
+  const sides = [
+    ['warehouse', lostBy.warehouse],
+    ['archive', lostBy.archive],
+  ] as const;
+  return sides.flatMap(([side, lost]) =>
+    Object.entries(lost).map(([kind, marks]) =>
+      kind === 'pull'
+        ? `the ${side} lacks its last runs (at least ${marks.length}); their days are pulled again`
+        : `the ${side} lacks ${kind}: at least the last ${marks.length === 1 ? 'time' : `${marks.length} times`}`,
+    ),
+  );
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { archiveBytes, savedArchives } from '../src/archive/index.ts';
+import type { Advice } from '../src/core/errors.ts';
+import { DaywalkError } from '../src/core/errors.ts';
+import { joinErased, joinLists, noteErasures, readErased, readErasures } from '../src/erased/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import { type ErasedList, NOBODY } from '../src/privacy/index.ts';
+import { readArchives } from '../src/records/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+
+type Observe = (event: { readonly type: 'warning'; readonly message: string } & Advice) => void;
+
+/** Who was erased, as far as archives and the file of erasures know. */
+export interface KnownErasures {
+  readonly list: ErasedList;
+  /** The archives that are there: named, or remembered by the warehouse. */
+  readonly archives: readonly string[];
+  /** True if an archive or the file was read. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Reads everyone who was erased since a warehouse was written, which may be an older copy. A place that is named and not there is
+ * reported as a warning.
+ * @throws {StorageError} if one of the lists is damaged.
+ */
+export async function erasedSince(
+  { archives: named, erasures }: Pick<Settings, 'archives' | 'erasures'>,
+  warehouse: Pick<Warehouse, 'read'>,
+  observe: Observe,
+): Promise<KnownErasures> {
+  const isThere = (archive: string) => archiveBytes(archive) > 0;
+  const archives = [...new Set([...named, ...(await readArchives(warehouse))])].filter(isThere);
+  const { erasedOfArchive } = await savedArchives();
+  let list: ErasedList = NOBODY;
+  for (const archive of archives) list = joinLists(list, await erasedOfArchive(archive));
+  const hasFile = erasures !== null && existsSync(erasures);
+  if (hasFile) list = joinLists(list, readErasures(erasures));
+  const missing = [
+    ...named.filter((archive) => !isThere(archive)).map((archive) => `the archive ${archive}`),
+    ...(erasures !== null && !hasFile ? [`the list of erasures ${erasures}`] : []),
+  ];
+  for (const place of missing)
+    observe({ type: 'warning', message: `${place} is not there`, hint: undefined });
+  return { list, archives, isKnown: archives.length > 0 || hasFile };
+}
+
+/**
+ * Gives a warehouse and the file of erasures the erased of both, and creates the file if it is not there. Rows that the warehouse
+ * has of them are due to be swept. A file that cannot be written now is reported as a warning: the next call adds to it.
+ * @throws {StorageError} if the file is damaged.
+ */
+export async function shareErasures(
+  warehouse: Pick<Warehouse, 'select' | 'transact'>,
+  { erasures }: Pick<Settings, 'erasures'>,
+  observe: Observe,
+): Promise<void> {
+  if (erasures === null) return;
+  const [hasFile, own] = [existsSync(erasures), await readErased(warehouse)];
+  const kept = hasFile ? readErasures(erasures) : NOBODY;
+  const all = joinLists(own, kept);
+  if (all.entries.length > own.entries.length) await joinErased(warehouse, kept, new Set());
+  if (hasFile && all.entries.length === kept.entries.length) return;
+  if (!hasFile) {
+    const message = `the list of erasures ${erasures} is not there: a new one begins`;
+    observe({ type: 'warning', message, hint: 'if there was one, put it back and repeat the command' });
+  }
+  try {
+    noteErasures(erasures, all);
+  } catch (error) {
+    if (!(error instanceof DaywalkError)) throw error;
+    const message = `add to the list of erasures: ${error.message}`;
+    observe({ type: 'warning', message, hint: 'the next run tries again' });
+  }
+}

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { adviceOf, BusyError } from '../core/errors.ts';
+import {
+  addParent,
+  type Comparison,
+  compareSides,
+  ERASURE,
+  endArchives,
+  ensureIdentity,
+  expectMatch,
+  type Identity,
+  marksHeld,
+  marksOf,
+  newestMarks,
+  noteArchive,
+  PULL,
+  readWarehouseSide,
+  rememberedAfter,
+  type Sides,
+} from '../identity/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { rememberArchive } from '../records/index.ts';
+import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
+import { fileOfArchive, hasMoved } from './archive-place.ts';
+import { shareErased } from './erased-list.ts';
+import {
+  addMark,
+  ensureArchiveId,
+  heldMarks,
+  newestOf,
+  readArchiveId,
+  readKnownWarehouse,
+  readKnownWarehouses,
+  rememberWarehouse,
+} from './known-warehouses.ts';
+
+/** Other workers may meet the archive at the same time; more attempts than there can be of them. */
+const ATTEMPTS_MAX = 1_000;
+
+/** A warehouse and an archive that may meet. */
+export interface MeetingPlace extends Patience {
+  readonly archive: string;
+  readonly warehouse: Pick<Warehouse, 'read' | 'select' | 'transact' | 'location'>;
+}
+
+/** A meeting that went well, or that a person has accepted. */
+export interface Meeting {
+  readonly comparison: Comparison;
+  /**
+   * Tells both sides the last marks of the other, at the end of the work.
+   * @param isSwept everybody who was erased from the warehouse was swept out of the archive too.
+   */
+  part(isSwept: boolean): Promise<void>;
+}
+
+/** Compares a warehouse with an archive, and says the ID of that; null if it has none. Writes nothing. */
+export async function compareArchive(
+  place: Omit<MeetingPlace, keyof Patience>,
+): Promise<Comparison & { readonly archive: string | null }> {
+  const { sides } = await lookAt(place);
+  return { ...compareSides(sides), archive: sides.archive?.id ?? null };
+}
+
+/**
+ * Compares a warehouse with its archive before the first write. If both are as they were, or a person accepts what they are, each
+ * remembers the other. After a kill, the next meeting finds at most marks that are not remembered yet.
+ * @param accepted the ID that a person has named, see `Comparison.id`. @default none
+ * @throws {StorageError} with the reason `identity` if something is wrong. Nothing is written then.
+ */
+export async function meetArchive(place: MeetingPlace, accepted?: string): Promise<Meeting> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const seen = await lookAt(place);
+    const comparison = compareSides(seen.sides);
+    if (comparison.id !== accepted)
+      expectMatch(comparison, {
+        archive: fileOfArchive(place.archive),
+        warehouse: place.warehouse.location,
+      });
+    const identity = await settle(place, comparison);
+    if (await introduce(place, seen, { comparison, identity }))
+      return { comparison, part: (isSwept) => part(place, identity, isSwept) };
+  }
+  throw new BusyError(`other processes write the archive ${place.archive} all the time`, {
+    hint: 'repeat the command',
+  });
+}
+
+interface Seen extends Awaited<ReturnType<typeof readWarehouseSide>> {
+  readonly sides: Sides;
+  /** The row of the warehouse in the archive; null if there is none. */
+  readonly row: string | null;
+}
+
+async function lookAt({ archive, warehouse }: Omit<MeetingPlace, keyof Patience>): Promise<Seen> {
+  const place = resolve(archive);
+  const file = openIfThere(archive);
+  if (file === null) {
+    const own = await readWarehouseSide(warehouse, { id: null, place });
+    const nothing = { id: null, isNew: true, warehouses: [], remembered: null };
+    const sides = { warehouse: own.side, archive: nothing, warehouseHas: NONE, archiveHas: NONE };
+    return { ...own, sides, row: null };
+  }
+  return withArchive(file, async () => {
+    const id = readArchiveId(file);
+    const own = await readWarehouseSide(warehouse, { id, place });
+    const known = readKnownWarehouse(file, own.side.id ?? '');
+    const warehouses = readKnownWarehouses(file).map((each) => each.id);
+    const isNew = warehouses.length === 0 && file.query('read', () => file.lastId()) === 0;
+    const sides = {
+      warehouse: own.side,
+      archive: { id, isNew, warehouses, remembered: known?.remembered ?? null },
+      warehouseHas: await marksHeld(warehouse, marksOf(known?.remembered ?? null)),
+      archiveHas: heldMarks(file, marksOf(own.side.remembered)),
+    };
+    return { ...own, sides, row: known?.text ?? null };
+  });
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function openIfThere(archive: string): ArchiveFile | null {
+  try {
+    return ArchiveFile.read(archive);
+  } catch (error) {
+    if (adviceOf(error).reason === 'no-archive') return null;
+    throw error;
+  }
+}
+
+/** Notes what a person has accepted, and gives the warehouse an identity if it has none. */
+async function settle({ warehouse, clock }: MeetingPlace, { mismatch, id }: Comparison): Promise<Identity> {
+  const at = clock.now();
+  if (mismatch === 'archive-absent') await endArchives(warehouse, at, id);
+  if (mismatch === 'warehouse-absent') return addParent(warehouse, { parent: id, at });
+  return ensureIdentity(warehouse, { parent: null, madeBy: 'run', at });
+}
+
+/** Lets both sides remember each other. False if another worker has met the archive since it was looked at. */
+async function introduce(
+  { archive, warehouse, clock, signal }: MeetingPlace,
+  { sides, row, archives }: Seen,
+  { comparison: { lostBy }, identity }: { readonly comparison: Comparison; readonly identity: Identity },
+): Promise<boolean> {
+  const marks = await newestMarks(warehouse);
+  const at = clock.now();
+  return withArchive(ArchiveFile.create(archive), async (file) => {
+    const found = await file.transact('note the warehouse in', { clock, signal }, () => {
+      const known = readKnownWarehouse(file, identity.id);
+      if ((known?.text ?? null) !== row) return null;
+      // A warehouse that is discarded after its first run leaves nothing behind.
+      if (known !== null || Object.keys(marks).length > 0) {
+        const lost = { marks, lost: lostBy.warehouse, has: sides.warehouseHas };
+        rememberWarehouse(file, identity.id, rememberedAfter(known?.remembered ?? null, lost), at);
+      }
+      addMark(file, PULL, randomUUID());
+      return { id: ensureArchiveId(file), marks: newestOf(file) };
+    });
+    if (found === null) return false;
+    await shareErased(file, warehouse, { clock, signal });
+    const lost = { marks: found.marks, lost: lostBy.archive, has: sides.archiveHas };
+    const remembered = rememberedAfter(sides.warehouse.remembered, lost);
+    // Before the new place is noted: after a kill between the two, the next meeting repeats it.
+    const former = archives.find(({ id }) => id === found.id)?.place;
+    const to = resolve(archive);
+    if (former !== undefined && former !== to && hasMoved(former, to))
+      await rememberArchive(warehouse, to, former);
+    await noteArchive(warehouse, { id: found.id, place: to, remembered, at });
+    return true;
+  });
+}
+
+/** The end of a meeting. An archive that was swept has the erasures of the warehouse. */
+async function part(
+  { archive, warehouse, clock, signal }: MeetingPlace,
+  identity: Identity,
+  isSwept: boolean,
+): Promise<void> {
+  const marks = await newestMarks(warehouse);
+  const at = clock.now();
+  const nothing = { lost: {}, has: NONE };
+  await withArchive(ArchiveFile.write(archive), async (file) => {
+    const found = await file.transact('note the warehouse in', { clock, signal }, () => {
+      const known = readKnownWarehouse(file, identity.id)?.remembered ?? null;
+      rememberWarehouse(file, identity.id, rememberedAfter(known, { marks, ...nothing }), at);
+      if (isSwept) for (const act of marks[ERASURE] ?? []) addMark(file, ERASURE, act);
+      return { id: ensureArchiveId(file), marks: newestOf(file) };
+    });
+    const { side } = await readWarehouseSide(warehouse, { id: found.id, place: resolve(archive) });
+    const remembered = rememberedAfter(side.remembered, { marks: found.marks, ...nothing });
+    await noteArchive(warehouse, { id: found.id, place: resolve(archive), remembered, at });
+  });
+}

@@ -1,0 +1,79 @@
+import { chmodSync, copyFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { explainWriteError, syncPath } from '../core/files.ts';
+import { type ErasedList, NOBODY } from '../privacy/index.ts';
+import { ArchiveFile, createPlace, type Patience, withArchive } from './archive-file.ts';
+import { whileNoRunWrites } from './archive-locks.ts';
+import { fileOfArchive, isWritten } from './archive-place.ts';
+import { readErasedList } from './erased-list.ts';
+import { verifyArchive } from './verify-archive.ts';
+
+/** Where a saved archive says which backup it belongs to. */
+const BACKUP = 'backup';
+/** Readable for its owner only: answers name people. */
+const FILE_MODE = 0o600;
+
+/**
+ * Writes one state of an archive without free pages into an empty file, whose name ends in `.db`, and reads all of it. Runs may
+ * write the archive meanwhile.
+ * @param backup the ID of the backup
+ * @returns how many damages it has, which are those of the archive.
+ * @throws {UsageError} if there is no archive.
+ */
+export async function saveArchive(
+  archive: string,
+  { path, backup, ...patience }: Patience & { readonly path: string; readonly backup: string },
+): Promise<number> {
+  await withArchive(ArchiveFile.read(archive), (file) =>
+    file.query('copy', () => file.db.prepare('VACUUM INTO ?').run(path)),
+  );
+  await withArchive(ArchiveFile.write(path), (saved) =>
+    saved.transact('mark', patience, () => saved.setMeta(BACKUP, backup)),
+  );
+  const { findings } = await verifyArchive(path);
+  return findings.length;
+}
+
+/** The ID of the backup that a file belongs to; null if it is no saved archive. */
+export function backupOfArchive(path: string): string | null {
+  if (!isWritten(path)) return null;
+  const file = ArchiveFile.read(path);
+  try {
+    return file.meta(BACKUP);
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * Puts a saved archive in the place of one, at once and durably.
+ * @throws {BusyError} while a run writes there.
+ */
+export async function placeArchive(saved: string, archive: string): Promise<void> {
+  const path = createPlace(archive);
+  const part = path.replace(/\.db$/, '.part.db');
+  try {
+    await whileNoRunWrites(path, async () => {
+      rmSync(part, { force: true });
+      copyFileSync(saved, part);
+      chmodSync(part, FILE_MODE);
+      const file = ArchiveFile.write(part);
+      file.db.prepare('DELETE FROM meta WHERE name = ?').run(BACKUP);
+      file.db.pragma('journal_mode = WAL');
+      file.close();
+      syncPath(part);
+      // SQLite would take the log of the old file for one of the new.
+      for (const side of ['-wal', '-shm']) rmSync(`${path}${side}`, { force: true });
+      renameSync(part, path);
+      syncPath(dirname(resolve(path)));
+    });
+  } catch (error) {
+    throw explainWriteError(error, path);
+  }
+}
+
+/** Everyone who was erased from an archive; nobody if there is none. */
+export async function erasedOfArchive(archive: string): Promise<ErasedList> {
+  if (!isWritten(fileOfArchive(archive))) return NOBODY;
+  return withArchive(ArchiveFile.read(archive), (file) => readErasedList(file));
+}

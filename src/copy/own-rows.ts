@@ -1,0 +1,126 @@
+import type { AnyTable } from '../../schema/define.ts';
+import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { ERASED_KEYS, encodeEntries } from '../erased/index.ts';
+import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
+import type { ErasedList } from '../privacy/index.ts';
+import { ARCHIVES, joinPlaces, PUBLISHED } from '../records/index.ts';
+import type { Source } from './sides.ts';
+
+/** A source whose rows of that kind are those that the destination keeps. */
+export function withOwnRows(source: Source, own: OwnRows): Source {
+  return {
+    location: source.location,
+    organizations: () => source.organizations(),
+    units: (orgId, streams) => source.units(orgId, streams),
+    scan: (table, scope, columns) =>
+      own.has(table) ? own.scan(source, table, scope) : source.scan(table, scope, columns),
+  };
+}
+
+const { acts, archives, erased, exportState } = tables;
+/** The name of a state. */
+export const nameOf = readerOf(exportState, 'name');
+const jsonOf = readerOf(exportState, 'value');
+const certificateOf = readerOf(erased, 'certificate');
+const encodeState = encoderOf(exportState);
+
+/**
+ * Rows that belong to a warehouse itself, and that a copy into it must not remove: who was erased, the keys of that list, the
+ * archives, what was done to it that cannot be repeated, and where it was copied or published to.
+ */
+export class OwnRows {
+  readonly #list: ErasedList;
+  readonly #erased: readonly Values[];
+  readonly #state: ReadonlyMap<string, Values>;
+  readonly #kept: ReadonlyMap<AnyTable, readonly Values[]>;
+
+  private constructor(
+    list: ErasedList,
+    stored: readonly Values[],
+    state: readonly Values[],
+    kept: ReadonlyMap<AnyTable, readonly Values[]>,
+  ) {
+    this.#list = list;
+    this.#erased = stored;
+    this.#kept = kept;
+    this.#state = new Map(state.map((row) => [String(nameOf(row)), row]));
+  }
+
+  /**
+   * @param list the erased of both sides
+   * @param isRestored the destination becomes what the source is: it forgets the archives that it has met, and what was done to it
+   */
+  static async read(destination: Warehouse, list: ErasedList, isRestored: boolean): Promise<OwnRows> {
+    const state = await collect(destination.scan(exportState, { orgId: '' }));
+    const kept = new Map<AnyTable, readonly Values[]>();
+    if (!isRestored)
+      for (const table of [acts, archives]) kept.set(table, await collect(destination.scan(table)));
+    return new OwnRows(list, await collect(destination.scan(erased)), state, kept);
+  }
+
+  has(table: AnyTable): boolean {
+    return table === erased || table === exportState || this.#kept.has(table);
+  }
+
+  /** The rows of the source as the destination keeps them. */
+  async *scan(source: Source, table: AnyTable, scope?: ScanScope): AsyncGenerator<readonly Values[]> {
+    const rows = await collect(source.scan(table, scope));
+    const joined = this.#joined(table, rows);
+    const [position, orgId] = [columnsOf(table).indexOf('org_id'), scope?.orgId];
+    const inScope = joined.filter((row) => orgId === undefined || row[position] === orgId);
+    if (inScope.length > 0) yield inKeyOrder(table, inScope);
+  }
+
+  #joined(table: AnyTable, theirs: readonly Values[]): Values[] {
+    if (table === erased) return this.#joinedErased(theirs);
+    if (table === exportState) return this.#joinedState(theirs);
+    const nameOfRow = keyOf(table);
+    const all = [...theirs, ...(this.#kept.get(table) ?? [])];
+    return [...new Map(all.map((row) => [JSON.stringify(nameOfRow(row)), row])).values()];
+  }
+
+  #joinedErased(theirs: readonly Values[]): Values[] {
+    const key = keyOf(erased);
+    const rows = new Map<string, Values>();
+    for (const row of [...encodeEntries(this.#list.entries), ...this.#erased, ...theirs]) {
+      const name = JSON.stringify(key(row));
+      const known = rows.get(name);
+      // Without a certificate, the rows of that side have not been swept.
+      if (known === undefined || certificateOf(row) !== null) rows.set(name, row);
+    }
+    return [...rows.values()];
+  }
+
+  #joinedState(theirs: readonly Values[]): Values[] {
+    const others = theirs.filter((row) => !this.#isOwn(row));
+    const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
+    const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
+    const own = [PUBLISHED, RESTORING]
+      .map((name) => this.#state.get(name))
+      .filter((row) => row !== undefined);
+    const { keys } = this.#list;
+    return [
+      ...others,
+      ...own,
+      ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
+      ...(keys.length === 0
+        ? []
+        : [encodeState({ org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) })]),
+    ];
+  }
+
+  #isOwn(row: Values): boolean {
+    return [ARCHIVES, PUBLISHED, RESTORING, ERASED_KEYS].some((name) => isNamed(name)(row));
+  }
+}
+
+function isNamed(name: string): (row: Values) => boolean {
+  return (row) => nameOf(row) === name;
+}
+
+async function collect(chunks: AsyncIterable<readonly Values[]>): Promise<Values[]> {
+  const rows: Values[] = [];
+  for await (const chunk of chunks) rows.push(...chunk);
+  return rows;
+}

@@ -1,0 +1,31 @@
+export {
+  type Comparison,
+  compareSides,
+  ERASURE,
+  type Marks,
+  marksOf,
+  PULL,
+  type Remembered,
+  rememberedAfter,
+  rememberedIn,
+  type Sides,
+  withMark,
+} from './meeting.ts';
+export {
+  addParent,
+  ensureIdentity,
+  type Identity,
+  identityRow,
+  newIdentity,
+  readIdentity,
+} from './own-identity.ts';
+export { expectMatch } from './refusal.ts';
+export {
+  endArchives,
+  type KnownArchive,
+  marksHeld,
+  newestMarks,
+  noteArchive,
+  readKnownArchives,
+  readWarehouseSide,
+} from './warehouse-side.ts';

@@ -1,0 +1,191 @@
+import type { AnyTable } from '../../../schema/define.ts';
+import { decodeRows } from '../../../schema/digest.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
+import { compareUtf8, readerOf, type Values } from '../../../schema/row.ts';
+import { tables, tablesOf } from '../../../schema/tables.ts';
+import type { AnalyticsPage } from '../../api/index.ts';
+import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
+import { isObject } from '../../core/json.ts';
+import { BadRequestError } from '../../http/index.ts';
+import type { Warehouse } from '../../port/index.ts';
+import type { Privacy } from '../../privacy/index.ts';
+import { selectRows } from '../held-rows.ts';
+import { type DayBatch, rangeOf } from '../plan.ts';
+import { type PullCall, pullUsersPage, type Source } from '../pull.ts';
+import { expectAnswerTo } from '../validate.ts';
+import type { Outcomes } from './outcomes.ts';
+import { type CollectedDay, collectDays, withoutErasedPeople } from './prepare-batch.ts';
+import type { Sample, Watch } from './watch.ts';
+import { isRefusal } from './watch-comparisons.ts';
+
+/** At most this many users of a page are compared; a page has 100. */
+const USERS_MAX = 200;
+
+interface PagesOptions {
+  readonly source: Source;
+  readonly warehouse: Warehouse;
+  readonly orgId: string;
+  readonly privacy: Privacy;
+  readonly watch: Watch;
+  readonly outcomes: Outcomes;
+  /** The UTC day on which the run began. */
+  readonly today: UtcDay;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Compares one page of users of each stretch that the run does not compare in full, another page each time: a wrong answer
+ * that touches few users of all days is seen long before the stretch has its turn. Days on which the page differs are
+ * compared in all streams. After a refusal, the run compares no more pages.
+ * @param daysMax maximum number of days per request. Of a longer stretch, another part is compared each night.
+ */
+export async function lookAtPages(options: PagesOptions, daysMax: number): Promise<void> {
+  const { watch, outcomes, signal } = options;
+  try {
+    for (const sample of watch.samples) {
+      if (signal.aborted) return;
+      await lookAtPage(options, sample, daysMax);
+    }
+  } catch (error) {
+    if (!isRefusal(error)) outcomes.recordFailedLook('users', error);
+  }
+}
+
+async function lookAtPage(options: PagesOptions, sample: Sample, daysMax: number): Promise<void> {
+  const { orgId, privacy, watch } = options;
+  const batch = partOf(sample.days, daysMax, options.today);
+  if (batch === null) return;
+  const asked = sample.cursor === '' ? undefined : sample.cursor;
+  const { page: received, cursor } = await requestPage(options, batch, asked);
+  const page = withoutErasedPeople(received, privacy);
+  expectAnswerTo(page, orgId, batch);
+  const collected = collectDays(batch, { orgId, privacy });
+  const isReadable = collected.add(page) === 0;
+  // A key that is held keeps what is stored, so the answer for it differs.
+  const days = collected.finish().filter(({ day }) => day.findings.held.length === 0);
+  const found = isReadable ? await differingDays(options, { page, days, cursor }) : new Set<string>();
+  watch.recordSample(
+    sample,
+    sample.days.filter((day) => found.has(day)),
+    nextCursor(page),
+  );
+}
+
+/** The days of a stretch that one request may cover; another part each night. Null for a stretch without days. */
+function partOf(days: readonly UtcDay[], daysMax: number, today: UtcDay): DayBatch | null {
+  const sorted = days.toSorted();
+  const [first] = sorted;
+  const last = sorted.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const parts = Math.ceil((daysBetween(first, last) + 1) / daysMax);
+  const from = shiftDay(first, (daysBetween(FIRST_DAY, today) % parts) * daysMax);
+  const to = shiftDay(from, daysMax - 1);
+  return rangeOf('users', from, to < last ? to : last);
+}
+
+/** The page at a cursor; page 1 if the service refuses the cursor. */
+async function requestPage(
+  { source, signal }: PagesOptions,
+  batch: DayBatch,
+  cursor: string | undefined,
+): Promise<{ readonly page: AnalyticsPage; readonly cursor: string | undefined }> {
+  const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
+  try {
+    return { page: await pullUsersPage(source, batch, cursor, call), cursor };
+  } catch (error) {
+    if (cursor === undefined || !(error instanceof BadRequestError)) throw error;
+    return { page: await pullUsersPage(source, batch, undefined, call), cursor: undefined };
+  }
+}
+
+function nextCursor({ meta }: AnalyticsPage): string | undefined {
+  return meta.has_more === true && typeof meta.next_cursor === 'string' ? meta.next_cursor : undefined;
+}
+
+const userOf = readerOf(tables.userDaily, 'user_id');
+
+/** A page of users, by day. */
+interface ComparedPage {
+  readonly page: AnalyticsPage;
+  readonly days: readonly CollectedDay[];
+  /** Where the page begins. @default it is page 1 */
+  readonly cursor: string | undefined;
+}
+
+/** The days on which the stored rows of the page's users differ, or on which a stored user lacks who belongs on the page. */
+async function differingDays(
+  { warehouse, orgId }: PagesOptions,
+  compared: ComparedPage,
+): Promise<Set<string>> {
+  const { days } = compared;
+  const first = days[0]?.day.unit.day;
+  const last = days.at(-1)?.day.unit.day;
+  const differing = new Set<string>();
+  if (first === undefined || last === undefined) return differing;
+  const range = sql`org_id = ${orgId} AND date >= ${first} AND date <= ${last}`;
+  const onPage = new Set(
+    days.flatMap(({ day }) => rowsOf(day, tables.userDaily).map((row) => String(userOf(row)))),
+  );
+  const users = [...onPage].toSorted(compareUtf8).slice(0, USERS_MAX);
+  const list = sql.join(
+    users.map((userId) => sql`${userId}`),
+    sql`, `,
+  );
+  const isAmong = new Set(users);
+  for (const table of users.length === 0 ? [] : tablesOf('users')) {
+    const [dateOf, idOf] = [readerOf<AnyTable>(table, 'date'), readerOf<AnyTable>(table, 'user_id')];
+    const rows = await selectRows(warehouse, table, sql`${range} AND user_id IN (${list})`);
+    const stored = Map.groupBy(rows, (row) => String(dateOf(row)));
+    for (const { day } of days) {
+      const own = rowsOf(day, table).filter((row) => isAmong.has(String(idOf(row))));
+      if (textOf(own) !== textOf(stored.get(day.unit.day) ?? [])) differing.add(day.unit.day);
+    }
+  }
+  const span = spanOf(compared, users);
+  if (span === null || onPage.size > USERS_MAX) return differing;
+  const others = users.length === 0 ? sql`` : sql` AND user_id NOT IN (${list})`;
+  const lacking = await warehouse.select(
+    sql`SELECT DISTINCT CAST(date AS TEXT) AS day FROM user_daily WHERE ${range}${others}${span}`,
+  );
+  for (const { day } of lacking) differing.add(String(day));
+  return differing;
+}
+
+/**
+ * The users who belong on a page: all if it is the only one. Otherwise, if it is in order, those from its cursor to its last
+ * user. Null if that is not known.
+ */
+function spanOf({ page, cursor }: ComparedPage, users: readonly string[]): SQL | null {
+  const [first] = users;
+  const last = users.at(-1);
+  const hasMore = page.meta.has_more === true;
+  if (cursor === undefined && !hasMore) return sql``;
+  if (first === undefined || last === undefined || !isInOrder(page.data)) return null;
+  if (cursor !== undefined && compareUtf8(cursor, first) > 0) return null;
+  const after = cursor === undefined ? sql`` : sql` AND user_id > ${cursor}`;
+  return hasMore ? sql`${after} AND user_id <= ${last}` : after;
+}
+
+/** True if the users of each day come in the order of their IDs. The specification promises no order. */
+function isInOrder(rows: readonly unknown[]): boolean {
+  const newest = new Map<unknown, string>();
+  for (const row of rows) {
+    if (!isObject(row) || typeof row['user_id'] !== 'string') return false;
+    const before = newest.get(row['date']);
+    if (before !== undefined && compareUtf8(before, row['user_id']) > 0) return false;
+    newest.set(row['date'], row['user_id']);
+  }
+  return true;
+}
+
+function rowsOf({ tables: parts }: CollectedDay['day'], table: AnyTable): readonly Values[] {
+  const part = parts.find((each) => each.table === table);
+  return part === undefined ? [] : decodeRows(part).rows;
+}
+
+function textOf(rows: readonly Values[]): string {
+  return rows
+    .map((row) => JSON.stringify(row))
+    .toSorted()
+    .join('\n');
+}

@@ -1,0 +1,246 @@
+// @module-tag database-specific
+
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { adopt } from '../../../jobs/adopt.ts';
+import type { Settings } from '../../../src/settings/settings.ts';
+import { type ArchivedRig, archivedRig, contentsOf, hastyClock } from '../../support/archive/archived-rig.ts';
+import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
+import { contextOf } from '../../support/rig/rig.ts';
+import { type Found, onEachDatabase, type Place } from '../../support/warehouse/each-database.ts';
+
+const small = { users: 6, today: '2026-01-20', reports: 2 } as const;
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+
+/** What a run refuses: its message, and the ID to accept. */
+async function refusal(work: Promise<unknown>): Promise<{ message: string; id: string }> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({ exitCode: 6 });
+  const { message, facts } = error as Error & { facts: { id?: string } };
+  return { message, id: facts.id ?? '' };
+}
+
+function adoptFor(rig: ArchivedRig, id: string, settings: Partial<Settings> = {}) {
+  return adopt({ ...rig.settings, ...settings }, id, { ...contextOf(rig.today), wait: false });
+}
+
+/** Moves the archive away; returns how it comes back. */
+function unmount({ folder }: ArchivedRig): () => void {
+  const away = `${folder}-away`;
+  renameSync(folder, away);
+  mkdirSync(folder);
+  return () => {
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(away, folder);
+  };
+}
+
+/** All rows of a warehouse, so that an older state of it can be put back, in either database. */
+async function copyOf(place: Place): Promise<() => Promise<void>> {
+  const tables = (await place.relations()).filter(({ isView }) => !isView).map(({ name }) => name);
+  const rows = new Map<string, Found[]>();
+  for (const table of tables) rows.set(table, await place.query(`SELECT * FROM ${table}`));
+  return async () => {
+    for (const table of tables) {
+      await place.execute(`DELETE FROM ${table}`);
+      for (const some of chunksOf(rows.get(table) ?? [])) {
+        const names = Object.keys(some[0] ?? {});
+        const places = some.map(() => `(${names.map(() => '?').join(', ')})`).join(', ');
+        const list = names.map((name) => `"${name}"`).join(', ');
+        await place.execute(
+          `INSERT INTO ${table} (${list}) VALUES ${places}`,
+          ...some.flatMap((row) => names.map((name) => row[name] ?? null)),
+        );
+      }
+    }
+  };
+}
+
+function chunksOf<Item>(items: readonly Item[], size = 100): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+onEachDatabase((database) => {
+  it('a second night asks nothing, and both sides remember the last run', async () => {
+    const rig = await archivedRig(small, database);
+    const first = await rig.run();
+    const second = await rig.run();
+    expect([first.report.exitCode, second.report.exitCode]).toEqual([0, 0]);
+    expect([...first.events, ...second.events].filter(({ type }) => type === 'warning')).toEqual([]);
+    const [archive] = await rig.sql<{ place: string; marks: string }>('SELECT place, marks FROM archives');
+    expect(archive?.place).toBe(resolve(rig.folder));
+    expect(JSON.parse(archive?.marks ?? '')).toEqual({
+      pull: [expect.stringMatching(UUID), expect.stringMatching(UUID)],
+    });
+    expect(await rig.value('SELECT COUNT(*) FROM identity')).toBe(1);
+  });
+
+  it('an archive that is absent for one night is not begun again, and an erasure waits for it', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const mount = unmount(rig);
+    const { message, id } = await refusal(rig.run());
+    expect(message).toContain(`expected the archive ${id}`);
+    expect(message).toContain('is absent or empty; nothing was written');
+    expect(existsSync(join(rig.folder, 'archive.db'))).toBe(false);
+    expect(await rig.value('SELECT COUNT(*) FROM export_runs')).toBe(1);
+    const { user } = await somebody(rig);
+    await refusal(eraseFrom({ ...rig, settings: rig.settings }, { user }));
+    mount();
+    expect((await rig.run()).report.exitCode).toBe(0);
+  });
+
+  it('an absent archive that a person accepts is begun again; one that returns is swept before anything is pulled', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const mount = unmount(rig);
+    const { id } = await refusal(rig.run());
+    const { lost } = await adoptFor(rig, id);
+    expect(lost).toEqual([expect.stringContaining(`the archive ${id}`)]);
+    expect((await rig.run()).report.exitCode).toBe(0);
+    const { user, email } = await somebody(rig);
+    await eraseFrom({ ...rig, settings: rig.settings }, { user });
+    rmSync(rig.folder, { recursive: true });
+    mkdirSync(rig.folder);
+    mount();
+    expect(await archivedTexts(rig)).toContain(user);
+    expect((await rig.run()).report.exitCode).toBe(0);
+    const texts = await archivedTexts(rig);
+    expect(texts).not.toContain(user);
+    expect(texts).not.toContain(email);
+  });
+
+  it('a warehouse from before an erasure is refused; accepted, it is swept before anything is pulled', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const putBack = await copyOf(rig.place);
+    const { user, email } = await somebody(rig);
+    await eraseFrom({ ...rig, settings: rig.settings }, { user });
+    await putBack();
+    expect(await rig.value('SELECT COUNT(*) FROM user_daily WHERE user_id = ?', user)).toBeGreaterThan(0);
+    const { message, id } = await refusal(rig.run());
+    expect(message).toContain('expected a warehouse with the last acts (erasure)');
+    const { lost } = await adoptFor(rig, id);
+    expect(lost.join()).toContain('the warehouse lacks erasure');
+    expect((await rig.run()).report.exitCode).toBe(0);
+    for (const [table, column] of [
+      ['user_daily', 'user_id'],
+      ['tokens_daily_by_user', 'user_id'],
+      ['users', 'user_id'],
+    ])
+      expect(await rig.value(`SELECT COUNT(*) FROM ${table} WHERE ${column} = ?`, user), table).toBe(0);
+    expect(await rig.value('SELECT COUNT(*) FROM user_daily WHERE user_email = ?', email)).toBe(0);
+  });
+
+  it('a warehouse that lacks runs only is told, and goes on', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const putBack = await copyOf(rig.place);
+    await rig.run();
+    await putBack();
+    const { report, events } = await rig.run();
+    expect(report.exitCode).toBe(0);
+    const warnings = events.flatMap((event) => (event.type === 'warning' ? event.message : []));
+    expect(warnings).toEqual([expect.stringContaining('is older than at the last run')]);
+    const next = await rig.run();
+    expect(next.events.filter(({ type }) => type === 'warning')).toEqual([]);
+  });
+
+  it('the second of two copies that have both gone on is refused, until a person chooses it', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const first = await copyOf(rig.place);
+    await rig.run();
+    const second = await copyOf(rig.place);
+    await first();
+    expect((await rig.run()).report.exitCode).toBe(0);
+    await second();
+    const { message, id } = await refusal(rig.run());
+    expect(message).toContain('another copy of it, which was written too');
+    await adoptFor(rig, id);
+    expect((await rig.run()).report.exitCode).toBe(0);
+  });
+
+  it('an archive that knows a warehouse refuses an empty one, but a replay fills it, and it goes on', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const known = await rig.value('SELECT warehouse_id FROM identity');
+    const { rig: rebuilt } = await rig.replayInto();
+    const settings = { archives: [rig.folder] };
+    expect((await rebuilt.run({ clock: hastyClock(rig.today), settings })).report.exitCode).toBe(0);
+    expect(await rebuilt.value('SELECT parents FROM identity')).toContain(known);
+    const empty = await database.migrated();
+    const { id } = await refusal(rig.run({ settings: { warehouse: empty.location } }));
+    expect(id).toMatch(UUID);
+    await adoptFor(rig, id, { warehouse: empty.location });
+    expect((await rig.run({ settings: { warehouse: empty.location } })).report.exitCode).toBe(0);
+  });
+
+  it('a second warehouse joins an archive only if a person says so', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const other = await archivedRig(small, database);
+    await other.run();
+    const together = { archives: [rig.folder] };
+    const { message, id } = await refusal(other.run({ settings: together }));
+    expect(message).toContain(`is the archive ${id} of other warehouses`);
+    await adoptFor(other, id, together);
+    expect((await other.run({ settings: together })).report.exitCode).toBe(0);
+    expect((await rig.run()).report.exitCode).toBe(0);
+  });
+
+  describe('a run without the archive that the warehouse knows', () => {
+    it('is refused; none runs once without it, and adopt none ends it', async () => {
+      const rig = await archivedRig(small, database);
+      await rig.run();
+      const without = { archives: [] };
+      await refusal(rig.run({ settings: without }));
+      expect((await rig.run({ settings: { ...without, leavesArchiveOut: true } })).report.exitCode).toBe(0);
+      await refusal(rig.run({ settings: without }));
+      const { lost } = await adoptFor(rig, 'none', without);
+      expect(lost).toHaveLength(1);
+      expect((await rig.run({ settings: without })).report.exitCode).toBe(0);
+    });
+  });
+
+  it('a warehouse of an earlier build gets its identity in its first run, without a question', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run({ settings: { archives: [] } });
+    await rig.place.execute('DELETE FROM identity');
+    expect((await rig.run()).report.exitCode).toBe(0);
+    expect((await rig.run()).report.exitCode).toBe(0);
+  });
+
+  it('an ID that nobody has asked for accepts nothing', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const unmounted = unmount(rig);
+    await refusal(rig.run());
+    await expect(adoptFor(rig, 'f0000000-0000-4000-8000-000000000000')).rejects.toMatchObject({
+      exitCode: 2,
+    });
+    unmounted();
+    const id = (await rig.value('SELECT warehouse_id FROM identity')) ?? '';
+    await expect(adoptFor(rig, id)).rejects.toMatchObject({ exitCode: 2 });
+  });
+});
+
+/** Every row that an archive holds, as text. */
+async function archivedTexts({ folder }: ArchivedRig): Promise<string> {
+  const { withCommitted } = await import('../../../src/archive/index.ts');
+  const { answers } = await contentsOf(folder);
+  const digests = answers.flatMap((answer) =>
+    answer.kind === 'day' && answer.object !== null ? answer.object : [],
+  );
+  return withCommitted(folder, async ({ rowsOf }) => {
+    const texts: string[] = [];
+    for (const digest of digests) texts.push(...(await rowsOf(digest)));
+    return texts.join('\n');
+  });
+}

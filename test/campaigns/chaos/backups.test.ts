@@ -1,0 +1,122 @@
+// @module-tag campaign/chaos
+
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { contentTables } from '../../../schema/tables.ts';
+import { parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
+import { archivedRig } from '../../support/archive/archived-rig.ts';
+import { type End, isServer, runKilledInLayerAt } from '../../support/chaos/run-and-kill.ts';
+import { clear } from '../../support/chaos/scenes.ts';
+import { contentOf, copy } from '../../support/copy/run-copy.ts';
+import { eraseFrom } from '../../support/erase/erase-rig.ts';
+import { placesOf } from '../../support/erase/search.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { pick, seeded } from '../../support/random/seed.ts';
+import { rigOver } from '../../support/rig/rig.ts';
+import { IS_LONG } from '../../support/suite/campaign-length.ts';
+import { countUp } from '../../support/suite/campaign-totals.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { needsSessions, onEachDatabase } from '../../support/warehouse/each-database.ts';
+
+const FIRST = parseDay('2026-01-20');
+const NIGHTS = IS_LONG ? 40 : 4;
+/** Kills come at one of so many statements or messages; many commands have ended before. */
+const POINTS_MAX = 250;
+
+type Deed = 'run' | 'backup' | 'erase' | 'lose the warehouse' | 'lose both' | 'go back';
+
+onEachDatabase((database) => {
+  describe('nights with backups, restores, lost volumes, erasures and kills', () => {
+    test(`end with the content of an undisturbed export, ${NIGHTS} times`, async () => {
+      needsSessions(database);
+      const random = seeded(`backups on ${database.name}`);
+      const folder = tempDir();
+      const [erasures, backups] = [join(tempDir(), 'erasures'), join(folder, 'backups')];
+      const last = shiftDay(FIRST, NIGHTS);
+      const rig = await archivedRig({ today: last, users: 8, reports: 2 }, database, { erasures });
+      await rig.run({ now: FIRST });
+      // The undisturbed warehouse shares the key of the pseudonyms, and nothing else.
+      const calm = rigOver(rig.emulator, await database.migrated(), last);
+      await copy(rig.path, calm.path);
+      await calm.place.execute("DELETE FROM archives; DELETE FROM export_state WHERE name = 'archives'");
+      const env = (now: UtcDay) =>
+        envOf(rig, {
+          DAYWALK_ARCHIVE: rig.folder,
+          DAYWALK_ERASURES: erasures,
+          DAYWALK_NOW: `${now}T05:00:00Z`,
+        });
+      const gone: string[] = [];
+      let kills = 0;
+
+      /** Runs a command until it is not killed. */
+      const persist = async (now: UtcDay, command: readonly string[]): Promise<End> => {
+        const subject = {
+          path: rig.path,
+          env: env(now),
+          command: [...command, '--log', 'silent'],
+          exitCode: 0,
+        };
+        const call = isServer(rig.path) ? 'socket' : 'statement';
+        const n = random() < 0.5 ? 0 : Math.ceil(random() * POINTS_MAX);
+        const first = await runKilledInLayerAt(subject, { call, n });
+        if (!first.isKilled) return first;
+        kills += 1;
+        return runKilledInLayerAt(subject, { call: '', n: 0 });
+      };
+      const succeed = async (now: UtcDay, command: readonly string[]) => {
+        const { code, said } = await persist(now, command);
+        expect(code, `${command.join(' ')}: ${said}`).toBe(0);
+      };
+      const backup = (now: UtcDay) =>
+        succeed(now, ['backup', `${backups}/`, '--with-archive', '--keep', '5']);
+      const chosen = () => {
+        const names = readdirSync(backups).filter((name) => /^daywalk-\d+T\d+Z\.db$/.test(name));
+        const [first = '', ...others] = names.map((name) => join(backups, name));
+        return pick(random, [first, ...others]);
+      };
+      const deeds: Readonly<Record<Deed, (now: UtcDay) => Promise<void>>> = {
+        run: (now) => succeed(now, ['run']),
+        backup,
+        erase: async (now) => {
+          const [user] = await calm.column(
+            "SELECT user_id FROM user_daily WHERE user_id NOT LIKE 'erased%' ORDER BY user_id",
+          );
+          if (user === undefined) return;
+          gone.push(user);
+          const { code, said } = await persist(now, ['erase', '--user', user]);
+          // An erasure that was complete when it was killed finds nobody.
+          expect([0, 2], said).toContain(code);
+          await eraseFrom(calm, { user }, { archives: [] });
+        },
+        'lose the warehouse': async (now) => {
+          await clear(rig.place);
+          await succeed(now, ['restore', chosen()]);
+        },
+        'lose both': async (now) => {
+          await clear(rig.place);
+          for (const name of readdirSync(rig.folder)) rmSync(join(rig.folder, name), { recursive: true });
+          await succeed(now, ['restore', chosen(), '--with-archive']);
+        },
+        'go back': (now) => succeed(now, ['restore', chosen(), '--replace']),
+      };
+      await backup(FIRST);
+      const names = Object.keys(deeds) as [Deed, ...Deed[]];
+      for (let night = 1; night <= NIGHTS; night += 1) {
+        const now = shiftDay(FIRST, night);
+        const done = [pick(random, names), pick(random, names)];
+        for (const deed of done) await deeds[deed](now);
+        await succeed(now, ['run']);
+        await calm.run({ now });
+        const story = `night ${night}: ${done.join(', ')}`;
+        expect(await contentOf(rig.path, contentTables), story).toEqual(
+          await contentOf(calm.path, contentTables),
+        );
+        const searched = { place: rig.place, archive: rig.folder, spool: '' };
+        expect(gone.length === 0 ? [] : await placesOf(gone, searched), story).toEqual([]);
+        expect(existsSync(join(rig.folder, 'archive.db')), story).toBe(true);
+      }
+      countUp('kill points', `in nights with backups on ${database.name}`, kills);
+    });
+  });
+});

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dayOf, daysBetween, parseDay, shiftDay } from '../../../src/core/day.ts';
+import {
+  countsAsLook,
+  equalLooks,
+  isUnstable,
+  LOOKS,
+  type Looks,
+  looksNeeded,
+  settlesOn,
+  withLook,
+} from '../../../src/judge/looks.ts';
+
+const HOUR_MS = 3_600_000;
+const START = Date.parse('2026-03-01T03:00:00Z');
+const FIRST = parseDay('2026-03-01');
+
+/** The digest of a content that is named by a letter. */
+const digest = (letter: string) => letter.repeat(64);
+
+/** The looks after these answers, each a letter and the hours since the start. */
+function seen(answers: readonly (readonly [letter: string, hours: number])[]): Looks {
+  return answers.reduce<Looks>(
+    (looks, [letter, hours]) => withLook(looks, digest(letter), new Date(START + hours * HOUR_MS)),
+    {},
+  );
+}
+
+/** One answer a night. */
+const nightly = (letters: string, everyHours = 24) =>
+  seen([...letters].map((letter, night) => [letter, night * everyHours] as const));
+
+const answers = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 0, max: 30 })), {
+  maxLength: 60,
+});
+
+describe('looks', () => {
+  it('count once on one UTC day, and once within twelve hours', () => {
+    expect(
+      equalLooks(
+        seen([
+          ['a', 0],
+          ['a', 20],
+        ]),
+        digest('a'),
+      ),
+    ).toBe(1);
+    expect(
+      equalLooks(
+        seen([
+          ['a', 18],
+          ['a', 22],
+        ]),
+        digest('a'),
+      ),
+    ).toBe(1);
+    expect(
+      equalLooks(
+        seen([
+          ['a', 18],
+          ['a', 30],
+        ]),
+        digest('a'),
+      ),
+    ).toBe(2);
+    expect(equalLooks(nightly('aaa'), digest('a'))).toBe(3);
+  });
+
+  it('that repeat an answer too early do not put the next one off', () => {
+    const hourly = Array.from({ length: 49 }, (_, hour) => ['a', hour] as const);
+    expect(equalLooks(seen(hourly), digest('a'))).toBe(3);
+  });
+
+  it('are never removed by an equal answer, and another answer always counts', () => {
+    expect(nightly('aba').looks?.map(([, known]) => known[0])).toEqual(['a', 'b', 'a']);
+    expect(
+      equalLooks(
+        seen([
+          ['a', 0],
+          ['a', 24],
+          ['b', 25],
+          ['a', 26],
+        ]),
+        digest('a'),
+      ),
+    ).toBe(1);
+  });
+
+  it('never count twice for one day, however often a service is asked', () => {
+    fc.assert(
+      fc.property(answers, fc.constantFrom('a', 'b', 'c'), (given, letter) => {
+        let hours = 0;
+        const timed = given.map(([content, gap]) => {
+          hours += gap;
+          return [content, hours] as const;
+        });
+        const looks = seen(timed);
+        const days = new Set(timed.map(([, at]) => dayOf(new Date(START + at * HOUR_MS))));
+        expect(equalLooks(looks, digest(letter))).toBeLessThanOrEqual(days.size);
+        expect(looks.looks?.length ?? 0).toBeLessThanOrEqual(15);
+        const trailing = (looks.looks ?? []).slice(-equalLooks(looks, digest(letter)) || Infinity);
+        expect(new Set(trailing.map(([day]) => day)).size).toBe(trailing.length);
+      }),
+    );
+  });
+
+  it('of two weeks are kept, and always the newest three, so that a monthly job settles too', () => {
+    expect(nightly('abcabcabcabcabcabcabc').looks).toHaveLength(15);
+    const monthly = nightly('abbb', 24 * 30);
+    expect(monthly.looks).toHaveLength(LOOKS);
+    expect(equalLooks(monthly, digest('b'))).toBe(LOOKS);
+  });
+
+  it('from a clock that was ahead count for nothing', () => {
+    const ahead = withLook({}, digest('a'), new Date('2027-03-01T03:00:00Z'));
+    expect(countsAsLook(ahead, new Date(START))).toBe(true);
+    const looks = withLook(ahead, digest('a'), new Date(START));
+    expect(looks.looks).toEqual([[FIRST, digest('a').slice(0, 16)]]);
+  });
+
+  it('are unstable if an answer comes back within two weeks', () => {
+    expect(isUnstable(nightly('abc'))).toBe(false);
+    expect(isUnstable(nightly('aab'))).toBe(false);
+    expect(isUnstable(nightly('abab'))).toBe(true);
+    expect(isUnstable(nightly('abab', 24 * 8))).toBe(false);
+    expect([looksNeeded(nightly('aab')), looksNeeded(nightly('abab'))]).toEqual([3, 5]);
+  });
+
+  it('are not unstable after a single wrong night', () => {
+    expect(isUnstable(nightly('aba'))).toBe(false);
+    expect(isUnstable(nightly('baa'), digest('a'))).toBe(false);
+  });
+
+  it('of a settled unit begin with what is stored', () => {
+    expect(isUnstable(nightly('bab'), digest('a'))).toBe(true);
+    expect(isUnstable(nightly('bba'), digest('a'))).toBe(true);
+    expect(isUnstable(nightly('bbb'), digest('a'))).toBe(false);
+    expect(isUnstable(nightly('bba', 24 * 8), digest('a'))).toBe(false);
+  });
+});
+
+describe('a unit in its first looks', () => {
+  const old = shiftDay(FIRST, -LOOKS);
+
+  it('settles on the night of the third look', () => {
+    expect(settlesOn(old, nightly('a'))).toBe('2026-03-03');
+    expect(settlesOn(old, nightly('aa'))).toBe('2026-03-03');
+    expect(settlesOn(old, nightly('aaa'))).toBeUndefined();
+  });
+
+  it('was old when it was first seen, and has not changed since', () => {
+    expect(settlesOn(shiftDay(old, 1), nightly('a'))).toBeUndefined();
+    expect(settlesOn(old, nightly('ab'))).toBeUndefined();
+    expect(settlesOn(old, {})).toBeUndefined();
+    expect(daysBetween(old, FIRST)).toBe(LOOKS);
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { areLeavers, lossOf } from '../../../src/judge/doubt.ts';
+import { massAfter } from '../../../src/judge/mass.ts';
+import {
+  afterWatch,
+  chaseAfter,
+  parseWatchState,
+  planWatch,
+  type WatchCost,
+  type WatchScope,
+  type WatchState,
+} from '../../../src/judge/watch-plan.ts';
+
+const TODAY = parseDay('2026-11-10');
+const START: WatchState = { olderFrom: null, heavyOn: null };
+const SMALL: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, recent: 2 };
+const MEDIUM: WatchCost = { light: 4, tokens: 1, users: 45, fullDays: 31, recent: 90 };
+const LARGE: WatchCost = { light: 4, tokens: 1, users: 500, fullDays: 1, recent: 15_531 };
+
+function scope(cost: WatchCost, more: Partial<WatchScope> = {}): WatchScope {
+  return { firstDay: FIRST_DAY, lastDay: shiftDay(TODAY, -1), today: TODAY, watchDays: 31, cost, ...more };
+}
+
+/** Plans some nights, one after the other, each as if it had compared everything. */
+function nights(count: number, cost: WatchCost, more: Partial<WatchScope> = {}) {
+  let state = START;
+  return Array.from({ length: count }, (_, night) => {
+    const today = shiftDay(TODAY, night);
+    const plan = planWatch(state, scope(cost, { ...more, today, lastDay: shiftDay(today, -1) }));
+    if (plan === null) throw new Error('nothing is watched');
+    state = afterWatch(state, plan, { today, isComplete: true, mass: null, cursors: {}, chase: null });
+    return plan;
+  });
+}
+
+describe('the older stretches of a night', () => {
+  test('are as many as twelve requests allow, and the rest is carried over', () => {
+    const full = nights(5, SMALL).map(({ older }) => older.filter(({ isFull }) => isFull).length);
+    expect(full).toEqual([2, 2, 2, 2, 2]);
+    const every = nights(6, SMALL, { requests: 4 }).map(({ older }) => older.map(({ isFull }) => isFull));
+    expect(every).toEqual([[false], [true], [true], [false], [true], [true]]);
+  });
+
+  test('are all compared within about a month if a request covers a month', () => {
+    const plans = nights(38, MEDIUM);
+    const full = plans.flatMap(({ older }) => older.filter(({ isFull }) => isFull).map(({ first }) => first));
+    const all = new Set(
+      plans.flatMap(({ older, sampled }) => [...older, ...sampled].map(({ first }) => first)),
+    );
+    expect(new Set(full)).toEqual(all);
+  });
+
+  test('of 50,000 users are single days, so that no night costs as much as a month of them', () => {
+    const full = nights(20, LARGE).map(({ older }) => older.filter(({ isFull }) => isFull));
+    expect(Math.max(...full.map(({ length }) => length))).toBe(1);
+    const days = full.flat().map(({ first, last }) => (first === last ? first : 'no day'));
+    expect(days.length).toBeGreaterThan(4);
+    expect(new Set(days).size).toBe(days.length);
+  });
+
+  test('and the sampled ones are all of history, each day in one of them', () => {
+    for (const cost of [SMALL, MEDIUM]) {
+      for (const { older, sampled, recent } of nights(12, cost)) {
+        const stretches = [...older.filter(({ isFull }) => isFull), ...sampled];
+        const sorted = stretches.toSorted((a, b) => (a.first < b.first ? -1 : 1));
+        expect(sorted[0]?.first).toBe(FIRST_DAY);
+        for (const [index, { last }] of sorted.entries())
+          expect(shiftDay(last, 1)).toBe(sorted[index + 1]?.first ?? recent.first);
+      }
+    }
+  });
+
+  test('are at least one light stretch, another each night, without any request to spend', () => {
+    const firsts = nights(9, LARGE, { requests: 0 }).map(({ older }) => older.map(({ first }) => first));
+    expect(firsts.map(({ length }) => length)).toEqual(Array.from({ length: 9 }, () => 1));
+    expect(new Set(firsts.flat()).size).toBe(9);
+  });
+
+  test('are all of them while many days differ, at no cost of the budget', () => {
+    const mass = { since: TODAY, days: 11, first: FIRST_DAY, last: TODAY };
+    const plan = planWatch({ ...START, credit: 5, mass }, scope(LARGE, { requests: 0 }));
+    expect(plan).toMatchObject({ heavy: true, credit: 5, sampled: [] });
+    expect(plan?.older.every(({ isFull }) => isFull)).toBe(true);
+    expect(plan?.older).toHaveLength(9);
+  });
+});
+
+test('tokens and users of the recent days are compared every night if that is cheap, otherwise once a week', () => {
+  const heavy = (cost: WatchCost) => nights(8, cost).map((plan) => plan.heavy);
+  expect(heavy({ ...SMALL, recent: 60 }).every(Boolean)).toBe(true);
+  expect(heavy({ ...SMALL, recent: 61 })).toEqual([true, ...Array(6).fill(false), true]);
+});
+
+describe('many days that differ at once', () => {
+  const days = Array.from({ length: 11 }, (_, index) => shiftDay(FIRST_DAY, index));
+
+  test('are a mass from the eleventh on, until none differs any more, and for three weeks at most', () => {
+    const open = { isOpen: true, today: TODAY };
+    expect(massAfter(undefined, days.slice(1), open)).toBeNull();
+    const mass = massAfter(undefined, days, open);
+    expect(mass).toEqual({ since: TODAY, days: 11, first: FIRST_DAY, last: '2026-01-24' });
+    const known = mass ?? undefined;
+    expect(massAfter(known, [], { isOpen: true, today: shiftDay(TODAY, 21) })).toEqual(mass);
+    expect(massAfter(known, [], { isOpen: true, today: shiftDay(TODAY, 22) })).toBeNull();
+    expect(massAfter(known, [], { isOpen: false, today: TODAY })).toBeNull();
+  });
+});
+
+describe('users who are gone', () => {
+  test('have left if they are two or 2 %, not all of the day, and nobody came', () => {
+    const gone = (count: number, stored: number, added = 0) => areLeavers({ gone: count, stored, added });
+    expect([gone(2, 10), gone(3, 10), gone(20, 1_000), gone(21, 1_000)]).toEqual([true, false, true, false]);
+    expect([gone(1, 1), gone(2, 10, 1), gone(0, 10)]).toEqual([false, false, false]);
+  });
+
+  test('from a day whose only user they are, are a loss like any other', () => {
+    const users = { answered: 0, added: 0, active: 1 };
+    expect(lossOf({ missing: [0], stored: 1, setAside: 0, users })?.rule).toBe('loss-of-all');
+  });
+
+  test('lead to two pages at most, for four nights', () => {
+    const chase = chaseAfter(undefined, ['b', 'a', 'b', 'c'], TODAY);
+    expect(chase).toEqual({ since: TODAY, cursors: ['b', 'a'] });
+    const known = chase ?? undefined;
+    expect(chaseAfter(known, ['d'], shiftDay(TODAY, 3))).toEqual(chase);
+    expect(chaseAfter(known, [], shiftDay(TODAY, 4))).toBeNull();
+  });
+});
+
+test('a progress that nobody understands starts a round', () => {
+  expect(
+    parseWatchState('{"olderFrom":7,"mass":{},"chase":{"since":"x"},"credit":-1,"cursors":[]}'),
+  ).toMatchObject(START);
+  const state = {
+    ...START,
+    credit: 3,
+    cursors: { '2026-01-14': 'u' },
+    chase: { since: TODAY, cursors: ['u'] },
+  };
+  expect(parseWatchState(JSON.stringify(state))).toEqual(state);
+});
