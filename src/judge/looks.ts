@@ -53,6 +53,16 @@ export function withLook(known: Looks, sha256: string, now: Date): Looks {
   return { looks: all.filter(isKept).slice(-LOOKS_MAX), lookedAt: now.toISOString() };
 }
 
+/** The looks under another digest of the content that one of them may show: an upgrade has given it new columns. */
+export function renamedLooks(
+  { looks, lookedAt }: Looks,
+  { from, to }: { readonly from: string; readonly to: string },
+): Looks {
+  if (looks === undefined || lookedAt === undefined) return {};
+  const [before, after] = [from.slice(0, DIGEST_CHARS), to.slice(0, DIGEST_CHARS)];
+  return { looks: looks.map(([day, seen]) => [day, seen === before ? after : seen]), lookedAt };
+}
+
 /** How many of the newest looks equal a content. */
 export function equalLooks({ looks = [] }: Looks, sha256: string | null): number {
   const digest = sha256?.slice(0, DIGEST_CHARS);

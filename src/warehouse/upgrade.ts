@@ -6,6 +6,7 @@ import { contentTables, tables, tablesOf } from '../../schema/tables.ts';
 import { fieldValue } from '../checks/index.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { memberTexts } from '../core/json-text.ts';
+import { renamedLooks } from '../judge/looks.ts';
 import { notesText, parseNotes } from '../judge/notes.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
 
@@ -94,9 +95,10 @@ export function movedRow(table: AnyTable, row: Values, added: ReadonlySet<string
 /** The notes of a unit name its content by its digest. Others are about content without the new columns. */
 function notesOf(unit: QueryRow, digest: string): string | null {
   const text = typeof unit['watch'] === 'string' ? unit['watch'] : null;
-  const { own } = parseNotes(text);
-  const known = own !== undefined && own === unit['content_sha256'] ? digest : undefined;
-  return notesText({ ...parseNotes(text), own: known, noted: undefined });
+  const from = String(unit['content_sha256']);
+  const notes = parseNotes(text);
+  const known = notes.own === from ? digest : undefined;
+  return notesText({ ...notes, ...renamedLooks(notes, { from, to: digest }), own: known, noted: undefined });
 }
 
 /** How generated migrations add a column, in either database. */

@@ -8,6 +8,7 @@ import {
   LOOKS,
   type Looks,
   looksNeeded,
+  renamedLooks,
   settlesOn,
   withLook,
 } from '../../../src/judge/looks.ts';
@@ -36,6 +37,14 @@ const answers = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ m
 });
 
 describe('looks', () => {
+  it('still show the same content after an upgrade has changed its digest', () => {
+    const renamed = renamedLooks(nightly('abb'), { from: digest('a'), to: digest('c') });
+    expect(renamed).toEqual(nightly('cbb'));
+    expect(isUnstable(withLook(renamed, digest('c'), new Date(START + 72 * HOUR_MS)))).toBe(true);
+    expect(renamedLooks({}, { from: digest('a'), to: digest('c') })).toEqual({});
+  });
+
+
   it('count once on one UTC day, and once within twelve hours', () => {
     expect(
       equalLooks(
