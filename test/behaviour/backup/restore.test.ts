@@ -1,5 +1,3 @@
-// @module-tag database-specific
-
 import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,

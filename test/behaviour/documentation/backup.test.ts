@@ -1,3 +1,5 @@
+// @module-tag ci/upkeep
+
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

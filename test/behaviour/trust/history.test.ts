@@ -90,7 +90,9 @@ onEachDatabase((database) => {
       expect(await world.open(6)).toEqual([]);
     });
 
-    test('because a user was deleted from all days: that is only listed, and stored after three looks', async () => {
+    test('because a user was deleted from all days: that is only listed, and stored after three looks', {
+      tags: 'ci/variant',
+    }, async () => {
       const world = await settledWorld(database);
       aboutUsers(world.service, (row) => (row['user_id'] === 'user-120' ? [] : [row]));
       const daysOf = (id: string) =>
@@ -108,7 +110,9 @@ onEachDatabase((database) => {
       ).toBeGreaterThan(60);
     });
 
-    test('for one night: all of it is named until three nights have found what is stored, which stays', async () => {
+    test('for one night: all of it is named until three nights have found what is stored, which stays', {
+      tags: 'ci/variant',
+    }, async () => {
       const world = await settledWorld(database);
       aboutUsers(world.service, (row) => [altered(row)]);
       expect(await world.night(3, FRUGAL)).toBe(5);
