@@ -1,6 +1,6 @@
 import { sql } from '../../schema/query.ts';
 import type { Clock } from '../core/clock.ts';
-import { BusyError, messageOf, type Reason, StorageError, UsageError } from '../core/errors.ts';
+import { BusyError, brokenInstallation, type Reason, StorageError, UsageError } from '../core/errors.ts';
 import {
   isPostgres,
   type LockOptions,
@@ -149,10 +149,6 @@ async function requireAddon(): Promise<void> {
     const { default: Sqlite } = await import('better-sqlite3');
     new Sqlite(':memory:').close();
   } catch (cause) {
-    const [first = ''] = messageOf(cause).split('\n- ').join(' ').split('\nRequire stack');
-    throw new UsageError(`load better-sqlite3: ${first.replaceAll('\n', ' ')}`, {
-      cause,
-      hint: `install daywalk again, with npm ci in a clone (${process.execPath} runs it)`,
-    });
+    throw brokenInstallation('better-sqlite3', cause);
   }
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../../core/clock.ts';
-import { DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
+import { brokenInstallation, DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { publicText } from '../../privacy/index.ts';
 import type { LogFormat, Redactor } from '../../settings/index.ts';
@@ -60,9 +60,14 @@ interface Failure {
   readonly stack: string;
 }
 
-/** Describes a thrown value. Every value except a {@link DaywalkError} is a defect. */
-export function failureOf(error: unknown): Failure {
-  const stack = stackOf(error);
+/** Node's message for a package that is not installed. */
+const MISSING_PACKAGE = /^Cannot find package '([^']+)'/;
+
+/** Describes a thrown value. Every value except a {@link DaywalkError} and a package that is missing is a defect. */
+export function failureOf(thrown: unknown): Failure {
+  const stack = stackOf(thrown);
+  const [, name] = MISSING_PACKAGE.exec(messageOf(thrown)) ?? [];
+  const error = name === undefined ? thrown : brokenInstallation(name, thrown);
   if (error instanceof DaywalkError) {
     const { exitCode, message, details } = error;
     return { exitCode, message, details, hint: hintOf(error) ?? '', stack };

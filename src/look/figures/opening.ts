@@ -143,7 +143,6 @@ export async function openDays(reader: PageReader, doubted: Result): Promise<Fig
         : 'Every stored day is settled.';
     return { ...emptyFigure(OPEN_DAYS, empty, results), notes };
   }
-  const more = result.rows.length - OPEN_DAYS_MAX;
   return {
     kind: 'figure',
     id: OPEN_DAYS.id,
@@ -168,14 +167,11 @@ export async function openDays(reader: PageReader, doubted: Result): Promise<Fig
     },
     tableIs: 'shown',
     results,
-    notes: [...notes, ...(more > 0 ? [moreOf(more)] : [])],
+    notes: [...notes, ...(result.rows.length > OPEN_DAYS_MAX ? [OLDER] : [])],
   };
 }
 
-function moreOf(count: number): Phrase {
-  const rows = count === 1 ? 'row is' : 'rows are';
-  return [`${count} more ${rows} on the page `, { kind: 'link', text: 'Data', path: '/data' }, '.'];
-}
+const OLDER: Phrase = ['Older days are on the page ', { kind: 'link', text: 'Data', path: '/data' }, '.'];
 
 /** The daily units of the period. Readiness reports have no day. */
 function unitsOf({ orgId, from, until }: PageReader['filters']): SQL {

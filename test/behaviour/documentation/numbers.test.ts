@@ -5,7 +5,7 @@ import { DEMO_ORGANIZATION } from '../../../jobs/demo.ts';
 import { allViews } from '../../../schema/views.ts';
 import { DEMO_DAY, questionsPage } from '../../../scripts/questions-page.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import { parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { resolveOptions } from '../../../src/emulator/options.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
@@ -33,13 +33,17 @@ describe('README.md', () => {
   }, async () => {
     const today = parseDay(DEMO_DAY);
     const rig = await createRig({ ...DEMO_ORGANIZATION, today });
-    const history = await rig.run({ now: today, settings: { watchDays: 31 } });
+    const nightOf = (day: UtcDay) => rig.run({ now: day, settings: { watchDays: 31 } });
+    // As the demo does: the service stays at its day, and three nights lead up to it.
+    const history = await nightOf(shiftDay(today, -2));
+    await nightOf(shiftDay(today, -1));
+    await nightOf(today);
     const megabytes = statSync(rig.path).size / 1e6;
     const questions = await questionsPage(rig.settings, systemClock(new Date(`${today}T03:00:00Z`)));
     expect(page('docs/questions.md'), 'run npm run docs:questions').toBe(questions);
     const tomorrow = shiftDay(today, 1);
     rig.emulator.setToday(tomorrow);
-    const night = await rig.run({ now: tomorrow, settings: { watchDays: 31 } });
+    const night = await nightOf(tomorrow);
     const stated = (pattern: RegExp) => Number(pattern.exec(README)?.[1]);
     // How a range is cut depends on how fast answers come, by a request or two.
     expect(Math.abs(stated(/takes (\d+) requests\. Its whole history/) - night.report.requests)).toBeLessThan(

@@ -44,7 +44,6 @@ describe('looks', () => {
     expect(renamedLooks({}, { from: digest('a'), to: digest('c') })).toEqual({});
   });
 
-
   it('count once on one UTC day, and once within twelve hours', () => {
     expect(
       equalLooks(
