@@ -63,7 +63,7 @@ export const pauseOf = ({ pauseMs }: Settings): [number, string] => [pauseMs, pa
   expect(copy.read('docs/settings.md')).toContain(
     '| `DAYWALK_PAUSE_MS` | `--pause-ms` | `250` | pause between two units |',
   );
-  expect(copy.read('docs/commands.md')).toMatch(/^Settings: .*`DAYWALK_WATCH_DAYS`, `DAYWALK_PAUSE_MS`/m);
+  expect(copy.read('docs/commands.md')).toMatch(/^Settings: .*`DAYWALK_WATCH_REQUESTS`, `DAYWALK_PAUSE_MS`/m);
   expect(copy.read('.env.example')).toContain(
     '# pause between two units (default: 250)\n# DAYWALK_PAUSE_MS=250',
   );
