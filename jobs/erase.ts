@@ -20,7 +20,7 @@ import type { RunLock, Warehouse } from '../src/port/index.ts';
 import { ErasedPeople, NOBODY, privacyOf } from '../src/privacy/index.ts';
 import { checkEmailSalt, readArchives, readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { drainSpool } from './hooks.ts';
 import { meetArchives } from './identity.ts';
 
@@ -57,14 +57,16 @@ export interface ErasureResult {
  * @throws {BusyError} while a run holds the warehouse or another program reads a SQLite warehouse; a repetition resumes.
  * @throws {StorageError} if an archive is damaged; nothing is changed then.
  */
-export function erasePerson(
+export async function erasePerson(
   settings: Settings,
   request: ErasureRequest,
-  { clock, signal, observe }: JobContext<ErasureEvent>,
+  { clock, signal, observe, upgraded }: JobContext<ErasureEvent>,
 ): Promise<ErasureResult> {
   expectNewFile(request.certificate);
   const { warehouse: location, emails } = settings;
-  return withWarehouse(location, { clock, signal, create: false }, async (warehouse) => {
+  // Who only counts does not upgrade.
+  if (request.isDryRun) await readWarehouse(location, { clock, signal }, async () => undefined);
+  return withWarehouse(location, { clock, signal, upgraded, create: false }, async (warehouse) => {
     const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       await checkEmailSalt(warehouse, emails);

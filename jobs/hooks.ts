@@ -235,9 +235,9 @@ function storableValue(value: unknown): unknown {
  */
 export function drainHooks(
   settings: Settings,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  { clock, signal, upgraded }: Pick<JobContext, 'clock' | 'signal' | 'upgraded'>,
 ): Promise<DrainReport> {
-  return withOwnWarehouse(settings, { clock }, async (warehouse) => {
+  return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
     return drainSpool(warehouse, settings, signal);
   });

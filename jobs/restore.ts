@@ -12,7 +12,7 @@ import {
 } from '../src/backup/index.ts';
 import { type CopyEvent, type CopyReport, copyAll } from '../src/copy/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { NoWarehouseError, UsageError } from '../src/core/errors.ts';
+import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { inTemporaryFolder } from '../src/core/files.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
@@ -25,7 +25,7 @@ import { type ErasedList, privacyOf } from '../src/privacy/index.ts';
 import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
 import { erasedSince, type KnownErasures } from './erasures.ts';
 
@@ -144,7 +144,7 @@ export function testRestore(
 }
 
 async function countBroken(location: string, { clock }: Context): Promise<number> {
-  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+  return readWarehouse(location, { clock }, async (warehouse) => {
     const findings = new FindingList();
     await checkWarehouse(warehouse, findings, { units: 0, rows: 0, comparisons: 0 });
     return findings.counts.broken + (await warehouse.damages()).length;
@@ -162,11 +162,11 @@ async function noteTest(
 ): Promise<void> {
   try {
     const note = { backup: backup?.id ?? null, at: clock.now().toISOString() };
-    await withWarehouse(location, { clock, create: false }, (warehouse) =>
-      noteBackup(warehouse, 'restoreTest', note),
-    );
+    // A test before an upgrade must not upgrade.
+    await readWarehouse(location, { clock }, async () => undefined);
+    await notesIn(location, { clock })((notes) => noteBackup(notes, 'restoreTest', note));
   } catch (error) {
-    if (!(error instanceof NoWarehouseError)) throw error;
+    if (!(error instanceof NoWarehouseError) && !(error instanceof OldWarehouseError)) throw error;
     const message = `the test has succeeded, and is not noted: ${error.message}`;
     observe({ type: 'warning', message, hint: undefined });
   }
@@ -233,10 +233,10 @@ interface Filling {
 }
 
 async function fill(settings: Settings, filling: Filling, context: Context): Promise<Filled> {
-  const { clock, signal } = context;
+  const { clock, signal, upgraded } = context;
   const { request } = filling;
   return withBackup(request.file, clock, (source) =>
-    withWarehouse(settings.warehouse, { clock, signal, create: true }, async (destination) => {
+    withWarehouse(settings.warehouse, { clock, signal, upgraded, create: true }, async (destination) => {
       const lock = await takeLock(destination, {
         ...{ clock, signal, wait: request.wait, exclusive: true, restores: true },
       });

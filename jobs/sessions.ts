@@ -59,14 +59,14 @@ export interface NewSession {
 export function createRecordedSession(
   allSettings: Settings,
   { request: given, orgId: asked, organization, knownIdentifiers }: SessionCreation,
-  { clock, observe, signal }: JobContext<RunEvent>,
+  { clock, observe, signal, upgraded }: JobContext<RunEvent>,
   onCreated: (session: NewSession) => void,
 ): Promise<void> {
   const request = parseSessionRequest(given);
   const named = chooseNamed(allSettings, organization);
   const settings = named === null ? allSettings : settingsFor(allSettings, named);
   const api = requireApi(settings);
-  return withOwnWarehouse(settings, { clock }, async (warehouse) => {
+  return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
     const transport = openTransport(settings, api, { clock, onRetry });

@@ -1,3 +1,4 @@
+import type { Upgrade } from './clock.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 
 /**
@@ -83,11 +84,15 @@ export class NoWarehouseError extends UsageError {
 
 /** The warehouse has the schema of an older version, and is opened for reading only. Exit code 2. */
 export class OldWarehouseError extends UsageError {
-  constructor(location: string) {
-    super(`the warehouse ${location} was written by an older version of daywalk`, {
-      hint: 'the next run upgrades it',
+  /** The upgrade that it needs. */
+  readonly upgrade: Upgrade;
+
+  constructor(upgrade: Upgrade) {
+    super(`the warehouse ${upgrade.location} has version ${upgrade.from}, this program ${upgrade.to}`, {
+      hint: 'upgrade it first',
       reason: 'warehouse-is-older',
     });
+    this.upgrade = upgrade;
   }
 }
 
@@ -238,6 +243,7 @@ export const REASONS = [
   'copy-loses-rows',
   'restore-onto-data',
   'log-cannot-shrink',
+  'read-too-large',
   'lake-not-a-folder',
   'lake-folder-taken',
   'lake-is-foreign',

@@ -60,6 +60,11 @@ export interface Warehouse {
    * @throws {BusyError} if another holder excludes this one.
    */
   lock(options?: LockOptions): Promise<RunLock>;
+  /**
+   * True if a run or other work holds the run lock, or if that cannot be found out: on a standby, or without the right to write
+   * the file of the lock.
+   */
+  isLocked(): Promise<boolean>;
 
   /**
    * Stores several days of one organization in one transaction, see `commitDays` in `ledger.ts`. Repeating a commit writes no fact

@@ -9,8 +9,10 @@ import {
   schemeOf,
   type Warehouse,
 } from '../port/index.ts';
+import { onceMoreIfCancelled } from './reading.ts';
+import type { Migrating, SchemaExpected } from './schema-version.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends SchemaExpected, Migrating {
   readonly clock: Clock;
   /** Create the warehouse if it does not exist. Without it, a missing warehouse is a usage error. */
   readonly create: boolean;
@@ -73,6 +75,41 @@ export async function withWarehouse<Result>(
   } finally {
     await warehouse.close();
   }
+}
+
+/**
+ * Opens an existing warehouse for reading only, passes it to `use`, and closes it. If a standby cancels a read, all is done once
+ * more, so `use` must be able to begin again.
+ * @throws {CancelledReadError} if that happens twice.
+ */
+export function readWarehouse<Result>(
+  location: string,
+  options: Pick<OpenOptions, 'clock' | 'signal'>,
+  use: (warehouse: Warehouse) => Promise<Result>,
+): Promise<Result> {
+  return onceMoreIfCancelled(() =>
+    withWarehouse(location, { ...options, create: false, readOnly: true }, use),
+  );
+}
+
+/** Writes what a command notes in a warehouse that it otherwise only reads. */
+export type WriteNotes = (write: (notes: Pick<Warehouse, 'transact'>) => Promise<void>) => Promise<void>;
+
+/**
+ * Returns what writes notes into a warehouse that has the present schema. On PostgreSQL nothing outlives a transaction, so a pool
+ * in transaction mode serves. It throws a `DaywalkError` if this user may not write there, or a standby is asked.
+ */
+export function notesIn(location: string, options: Pick<OpenOptions, 'clock' | 'signal'>): WriteNotes {
+  return async (write) => {
+    if (!isPostgres(location)) return withWarehouse(location, { ...options, create: false }, write);
+    const { openPostgresForNotes } = await import('./postgres/warehouse.ts');
+    const warehouse = openPostgresForNotes(location);
+    try {
+      await write(warehouse);
+    } finally {
+      await warehouse.close();
+    }
+  };
 }
 
 /** The longest wait for another run; longer than any run takes. */
