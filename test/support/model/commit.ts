@@ -31,6 +31,7 @@ export function commitOf(
     rule,
     isOwn,
     activeUsers: content.activeUsers,
+    figures: isMalformed ? undefined : content.figures,
     runId: now.toISOString(),
     quarantined: [],
     drift: [],

@@ -1,5 +1,6 @@
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { isEmpty, isShortOf } from '../../../src/judge/agreement.ts';
+import { hasWaited } from '../../../src/judge/identities.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
 import type { LedgerDay } from '../../../src/units/unit.ts';
 import { sequence } from '../random/seed.ts';
@@ -174,8 +175,12 @@ export class History {
     const hasOthers = DAILY_STREAMS.some((other) => isActive(this.#truth.of(other, day, night)));
     if (!isActive(honest) && hasOthers && night - day <= 31) return true;
     const active = this.#truth.of('activity', day, night).activeUsers ?? 0;
-    const { shortOn = [] } = parseNotes(this.#memory.unit(stream, dayAt(day)).watch);
-    return stream === 'users' && (honest.activeUsers ?? 0) < active && shortOn.length < 7;
+    const unit = this.#memory.unit(stream, dayAt(day));
+    return (
+      stream === 'users' &&
+      (honest.activeUsers ?? 0) < active &&
+      !hasWaited(parseNotes(unit.watch), unit.contentSha256)
+    );
   }
 
   #fault(night: number, stream: DailyStream, day: number, what: string): void {

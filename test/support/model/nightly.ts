@@ -38,6 +38,8 @@ export class ModelRun {
   readonly #watch: ModelWatch;
   readonly #queue: DayBatch[] = [];
   readonly #doubtedAtStart: ReadonlySet<string>;
+  /** The identities that count, as the ledger tells when the run begins. */
+  readonly #identities: readonly string[];
   #usersRangeMax: number;
   #planned = new Set<string>();
   requests = 0;
@@ -48,7 +50,10 @@ export class ModelRun {
     this.#today = dayAt(run.night);
     this.#now = new Date(`${this.#today}T${String(run.hour).padStart(2, '0')}:00:00Z`);
     this.#looks = new SecondLooks(model.memory.ledger);
-    this.#watch = new ModelWatch(model, run);
+    const { memory, rules } = model;
+    const settling = { today: this.#today, settleDays: SETTLE_DAYS };
+    this.#identities = rules.countingIdentities(memory.ledger.days(), settling);
+    this.#watch = new ModelWatch(model, run, this.#identities);
     this.#usersRangeMax = model.world.rangeMax;
     const doubted = model.memory.ledger.all().filter(({ state }) => state === 'doubted');
     this.#doubtedAtStart = new Set(doubted.map(unitName));
@@ -231,7 +236,8 @@ export class ModelRun {
 
   get #rule() {
     const looks = looksMinOf(this.#model.memory.flapping, this.#today);
-    return { today: this.#today, settleDays: SETTLE_DAYS, ...(looks > LOOKS && { looks }) };
+    const identities = this.#identities;
+    return { today: this.#today, settleDays: SETTLE_DAYS, identities, ...(looks > LOOKS && { looks }) };
   }
 
   #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {

@@ -1,0 +1,176 @@
+import {
+  areEqual,
+  type Figure,
+  figureName,
+  figuresOfStream,
+  IDENTITIES,
+  type Identity,
+  isOfPeople,
+} from '../../schema/identities.ts';
+import { daysBetween, type UtcDay } from '../core/day.ts';
+import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
+import { equalLooks, type Looks } from './looks.ts';
+import { parseNotes } from './notes.ts';
+
+/** A day whose streams contradict each other is believed on this UTC day, counted from the first that found it. */
+export const IDENTITY_DAYS = 7;
+/** An identity counts for an organization by the days of this many last days … */
+const JUDGED_DAYS = 60;
+/** … if at least so many of them have both figures … */
+const JUDGED_MIN = 14;
+/** … and it holds on this share of them. */
+const HOLDS_SHARE = 0.9;
+
+/** The figures of a unit that identities compare, in the order of `figuresOfStream`; null where a row has no value. */
+export type Figures = readonly (number | null)[];
+
+/** What is known of a unit, as far as identities are about it. */
+export interface Measured {
+  readonly stream: string;
+  readonly day: UtcDay;
+  readonly state: string;
+  readonly settledAt: string | null;
+  readonly activeUsers: number | null;
+  readonly watch: string | null;
+}
+
+/** The position of each figure among those of its stream. */
+const POSITIONS = new Map(
+  DAILY_STREAMS.flatMap((stream) =>
+    figuresOfStream(stream).map((figure, index) => [figureName(figure), index] as const),
+  ),
+);
+
+/** The units of a day by stream, with their figures. */
+type MeasuredDay = ReadonlyMap<string, Measured & { readonly figures: Figures }>;
+
+/** A stream without any activity is left out: beside active ones, it is another contradiction, which waits longer. */
+function measure(units: readonly Measured[]): MeasuredDay {
+  const active = units.filter(({ state }) => !['pending', 'awaiting', 'empty'].includes(state));
+  return new Map(
+    active.map((unit) => [unit.stream, { ...unit, figures: parseNotes(unit.watch).figures ?? [] }]),
+  );
+}
+
+/** What an identity compares on a day: the two units, and their figures. Null if one of them is not known. */
+function comparison(identity: Identity, day: MeasuredDay) {
+  const [left, right] = [identity.left, identity.right].map((figure) => {
+    const unit = day.get(figure.table.stream ?? '');
+    const value = unit === undefined ? null : figureOf(unit, figure, identity);
+    return unit === undefined || value === null ? null : { unit, value };
+  });
+  if (left == null || right == null) return null;
+  return { left, right, isEqual: areEqual(left.value, right.value) };
+}
+
+function figureOf(
+  { activeUsers, figures }: Pick<Measured, 'activeUsers'> & { readonly figures: Figures },
+  figure: Figure,
+  identity: Identity,
+): number | null {
+  if (isOfPeople(identity)) return activeUsers;
+  return figures[POSITIONS.get(figureName(figure)) ?? -1] ?? null;
+}
+
+/** A contradiction of two streams of a day. */
+export interface Violation {
+  readonly identity: string;
+  readonly streams: readonly string[];
+}
+
+/** The identities that the units of one day violate, of those that count for the organization. */
+export function violationsOf(units: readonly Measured[], counting: readonly string[]): Violation[] {
+  const day = measure(units);
+  return IDENTITIES.flatMap((identity) => {
+    const found = counting.includes(identity.name) ? comparison(identity, day) : null;
+    if (found === null || found.isEqual) return [];
+    return [{ identity: identity.name, streams: [found.left.unit.stream, found.right.unit.stream] }];
+  });
+}
+
+/** True if all of some identities are known to hold for the units of one day. */
+export function doHold(names: readonly string[], units: readonly Measured[]): boolean {
+  const day = measure(units);
+  const meant = IDENTITIES.filter(({ name }) => names.includes(name));
+  return meant.every((identity) => comparison(identity, day)?.isEqual === true);
+}
+
+/** The identities that count where nothing is known of the organization. */
+export const SPECIFIED: readonly string[] = IDENTITIES.flatMap(({ name, isSpecified }) =>
+  isSpecified ? [name] : [],
+);
+
+/**
+ * The identities that count for an organization, by name: those that held on {@link HOLDS_SHARE} of the last
+ * {@link JUDGED_DAYS} days, of which at least {@link JUDGED_MIN} are known. What the specification says counts until so many
+ * settled days show that this service means something else: a first sync that lacks users proves nothing.
+ * @param units the ledger of the organization.
+ */
+export function countingIdentities(
+  units: readonly Measured[],
+  { today, settleDays }: { readonly today: UtcDay; readonly settleDays: number },
+): string[] {
+  const isJudged = (day: UtcDay) => {
+    const age = daysBetween(day, today);
+    return age >= settleDays && age <= JUDGED_DAYS;
+  };
+  const recent = units.filter(({ day, state }) => state === 'loaded' && isJudged(day));
+  const days = [...Map.groupBy(recent, ({ day }) => day).values()].map(measure);
+  return IDENTITIES.flatMap((identity) => {
+    const known = days.flatMap((day) => comparison(identity, day) ?? []);
+    const judged = identity.isSpecified
+      ? known.filter(({ left, right }) => left.unit.settledAt !== null && right.unit.settledAt !== null)
+      : known;
+    const held = judged.filter(({ isEqual }) => isEqual).length;
+    const counts = judged.length < JUDGED_MIN ? identity.isSpecified : held / judged.length >= HOLDS_SHARE;
+    return counts ? [identity.name] : [];
+  });
+}
+
+/** True if the newest looks have found the same content for so long that a contradiction is no longer doubted. */
+export function hasWaited(looks: Looks, sha256: string | null): boolean {
+  return waitedDays(looks, sha256) >= IDENTITY_DAYS;
+}
+
+/** For how many UTC days the newest looks have found the same content, with the first and the last of them. */
+export function waitedDays(known: Looks, sha256: string | null): number {
+  const looks = known.looks ?? [];
+  const equal = looks.slice(looks.length - equalLooks(known, sha256));
+  const [first, last] = [equal[0]?.[0], equal.at(-1)?.[0]];
+  return first === undefined || last === undefined ? 0 : daysBetween(first, last) + 1;
+}
+
+/** A settled unit of which enough looks have found the same other content. */
+export interface Change {
+  readonly stream: DailyStream;
+  readonly day: UtcDay;
+  /** Digest of that content. */
+  readonly sha256: string;
+  readonly activeUsers: number | null;
+  readonly figures: Figures;
+  /** The looks that found it. */
+  readonly looks: Looks;
+}
+
+/**
+ * The identities that a day would begin to violate if the changes of its settled units were stored. Empty if they may be
+ * stored: they violate nothing new, or have been seen for {@link IDENTITY_DAYS} days.
+ * @param units the units of the day.
+ */
+export function brokenBy(
+  changes: readonly Change[],
+  units: readonly Measured[],
+  counting: readonly string[],
+): string[] {
+  const changed = units.map((unit) => {
+    const change = changes.find(({ stream }) => stream === unit.stream);
+    if (change === undefined) return unit;
+    const { activeUsers, figures } = change;
+    return { ...unit, state: 'loaded', activeUsers, watch: JSON.stringify({ figures }) };
+  });
+  const before = new Set(violationsOf(units, counting).map(({ identity }) => identity));
+  const begun = violationsOf(changed, counting).filter(({ identity }) => !before.has(identity));
+  const causes = changes.filter(({ stream }) => begun.some(({ streams }) => streams.includes(stream)));
+  if (causes.every(({ looks, sha256 }) => hasWaited(looks, sha256))) return [];
+  return begun.map(({ identity }) => identity);
+}
