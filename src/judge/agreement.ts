@@ -144,9 +144,10 @@ function settleEmpty(unit: Standing, { day, rule, isEmptyDay, hasActive }: DayFa
 
 function settleLoaded(unit: Standing, { day, rule, committed }: DayFacts): Settlement {
   // It was in contradiction with another unit of the day, and no longer is.
-  if (isSettledByAge(unit) && parseNotes(unit.watch).odd !== undefined) return { confirmed: 'data' };
+  const wasOdd = parseNotes(unit.watch).odd !== undefined;
+  if (isSettledByAge(unit) && wasOdd) return { confirmed: 'data' };
   const isConfirmed = unit.settledAt !== null || isSeenOften(unit, rule);
-  const mayEnd = committed.has(unit.stream) && isConfirmed && isRipe(unit, day, rule);
+  const mayEnd = (committed.has(unit.stream) || wasOdd) && isConfirmed && isRipe(unit, day, rule);
   return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'data' } : {};
 }
 

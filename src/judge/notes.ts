@@ -38,9 +38,22 @@ export interface Notes extends Looks {
   readonly settlesOn?: UtcDay;
 }
 
+const parsed = new Map<string, Notes>();
+/** A run reads the notes of each unit several times. */
+const PARSED_MAX = 5_000;
+
 /** The notes in the ledger's column; none if someone edited it into something else. */
 export function parseNotes(text: string | null): Notes {
   if (text === null) return {};
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  if (parsed.size >= PARSED_MAX) parsed.clear();
+  const notes = readNotes(text);
+  parsed.set(text, notes);
+  return notes;
+}
+
+function readNotes(text: string): Notes {
   const value = parseJson(text);
   if (!isObject(value)) return {};
   const { noted, reopenedFor, reopenedAt, due, own, figures, odd, breaks, models, heldSince } = value;

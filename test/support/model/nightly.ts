@@ -39,7 +39,7 @@ export class ModelRun {
   readonly #queue: DayBatch[] = [];
   readonly #doubtedAtStart: ReadonlySet<string>;
   /** The identities that count, as the ledger tells when the run begins. */
-  readonly #identities: readonly string[];
+  readonly identities: readonly string[];
   #usersRangeMax: number;
   #planned = new Set<string>();
   requests = 0;
@@ -52,8 +52,8 @@ export class ModelRun {
     this.#looks = new SecondLooks(model.memory.ledger);
     const { memory, rules } = model;
     const settling = { today: this.#today, settleDays: SETTLE_DAYS };
-    this.#identities = rules.countingIdentities(memory.ledger.days(), settling);
-    this.#watch = new ModelWatch(model, run, this.#identities);
+    this.identities = rules.countingIdentities(memory.ledger.days(), settling);
+    this.#watch = new ModelWatch(model, run, this.identities);
     this.#usersRangeMax = model.world.rangeMax;
     const doubted = model.memory.ledger.all().filter(({ state }) => state === 'doubted');
     this.#doubtedAtStart = new Set(doubted.map(unitName));
@@ -236,7 +236,7 @@ export class ModelRun {
 
   get #rule() {
     const looks = looksMinOf(this.#model.memory.flapping, this.#today);
-    const identities = this.#identities;
+    const { identities } = this;
     return { today: this.#today, settleDays: SETTLE_DAYS, identities, ...(looks > LOOKS && { looks }) };
   }
 
