@@ -91,7 +91,8 @@ export function agree<Unit extends Standing>(
   );
   const hasActive = pulled.some(({ state }) => state === 'loaded' || state === 'quarantined');
   const facts = { day, rule, isEmptyDay, hasActive, units, committed };
-  const violations = violationsOf(units, rule.identities ?? SPECIFIED);
+  // What the specification says is named also where it does not count.
+  const violations = violationsOf(units, [...(rule.identities ?? []), ...SPECIFIED]);
   return units.map((unit) => {
     if (isEmpty(unit)) return withSettlement(unit, settleEmpty(unit, facts));
     if (unit.state === 'quarantined')
@@ -152,17 +153,21 @@ function settleLoaded(unit: Standing, { day, rule, committed }: DayFacts): Settl
 }
 
 /**
- * A unit that contradicts another one settles unconfirmed, once looks have found the same long enough. A settled one is
- * unconfirmed from now on; it is opened again if the other one may still change.
+ * A unit that contradicts another one settles unconfirmed, once looks have found the same long enough, if the identity counts
+ * for the organization. A settled one is unconfirmed from now on; it is opened again if the other one may still change.
  */
 function settleOdd(unit: Standing, facts: DayFacts, violations: readonly Violation[]): Settlement {
   const { day, rule, committed, units } = facts;
+  const counting = rule.identities ?? SPECIFIED;
+  const mustWait = violations.some(({ identity }) => counting.includes(identity));
+  const isWaitOver = ({ watch, contentSha256 }: Standing) =>
+    !mustWait || hasWaited(parseNotes(watch), contentSha256);
   if (unit.settledAt !== null) {
     const others = units.filter(
       ({ stream, settledAt }) =>
         settledAt === null && violations.some(({ streams }) => streams.includes(stream)),
     );
-    const isOver = isSettledByAge(unit) || others.every((other) => isWaitOver(other));
+    const isOver = isSettledByAge(unit) || others.every(isWaitOver);
     return isOver ? { confirmed: 'age' } : OPEN;
   }
   const mayEnd =
@@ -173,10 +178,6 @@ function settleOdd(unit: Standing, facts: DayFacts, violations: readonly Violati
 /** True for a unit that settled in contradiction with another one, of which the figures are not known now. */
 function isStillOdd(unit: Standing, units: readonly Standing[]): boolean {
   return isSettledByAge(unit) && !doHold(parseNotes(unit.watch).odd ?? [], units);
-}
-
-function isWaitOver({ watch, contentSha256 }: Standing): boolean {
-  return hasWaited(parseNotes(watch), contentSha256);
 }
 
 /** Notes which identities a unit violates. */

@@ -128,7 +128,7 @@ onEachDatabase((database) => {
       expect((await world.status(5)).neverConfirmed).toEqual([]);
     });
 
-    test('because it counts other active users than it lists, it is held up in its first week only', async () => {
+    test('because it counts other active users than it lists, it is held up in its first week only, and stays named', async () => {
       const world = await adversaryWorld(database, { first: FIRST });
       tell(
         world,
@@ -141,7 +141,11 @@ onEachDatabase((database) => {
         if (number === 5) expect(await confirmedOf(world, 'users')).toBeNull();
       }
       expect(await confirmedOf(world, 'users')).toBe('age');
-      expect(await confirmedOf(world, 'users', shiftDay(FIRST, 5))).toBe('data');
+      expect(await confirmedOf(world, 'users', shiftDay(FIRST, 5))).toBe('age');
+      expect(await confirmedOf(world, 'tools', shiftDay(FIRST, 5))).toBe('data');
+      const { open, neverConfirmed } = await world.status(8);
+      expect(open).toEqual([]);
+      expect(neverConfirmed.map(({ streams }) => streams)).toEqual([['activity'], ['users']]);
     });
   });
 });

@@ -132,7 +132,7 @@ describe('an honest service', () => {
           else expect(confirmed.has(null)).toBe(false);
           if (night < 10) return;
           const young = shiftDay(now.today(night), -3);
-          expect(now.unit('users', young).confirmed).toBe('data');
+          expect(now.unit('users', young).confirmed).toBe('age');
         },
       );
     });

@@ -26,6 +26,8 @@ export interface Content {
   readonly plain: string;
   /** Of tokens: the sums by model. */
   readonly sums: ReadonlyMap<string, number>;
+  /** Its keys have values that contradict each other, so that what is stored under them stays: the name of the record. */
+  readonly held?: string;
 }
 
 /** Context of a day: active users of the trailing week and month, and the form of an idle day. */

@@ -80,7 +80,8 @@ export class History {
   }
 
   /** A confirmed unit never contradicts the stored units of its day when it settles. */
-  #checkAgreement({ night }: Run, identities: readonly string[]): void {
+  #checkAgreement({ night, hour }: Run, identities: readonly string[]): void {
+    const began = `${dayAt(night)}T${String(hour).padStart(2, '0')}`;
     for (let day = 0; day < night; day += 1) {
       const units = DAILY_STREAMS.map((stream) => this.#memory.unit(stream, dayAt(day)));
       const isActiveDay = units.some(({ state }) => state !== 'pending' && !isEmpty({ state }));
@@ -89,7 +90,7 @@ export class History {
         const { stream, confirmed } = unit;
         if (unit.settledAt === null || confirmed === 'age') continue;
         if (isEmpty(unit) && isActiveDay) this.#fault(night, stream, day, 'empty beside other streams');
-        if (unit.settledAt.startsWith(dayAt(night)) && odd.includes(stream))
+        if (unit.settledAt.startsWith(began) && odd.includes(stream))
           this.#fault(night, stream, day, 'in contradiction with another stream');
       }
     }

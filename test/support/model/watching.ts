@@ -1,6 +1,7 @@
 import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import { areLeavers } from '../../../src/judge/doubt.ts';
 import { looksMinOf } from '../../../src/judge/flapping.ts';
 import type { Change } from '../../../src/judge/identities.ts';
 import { type Mass, massAfter } from '../../../src/judge/mass.ts';
@@ -147,14 +148,24 @@ export class ModelWatch {
     const hasTrailing = /[1-9]/.test(content.text);
     const isIdle = content.rows === 0 || (unit.rows === 0 && !hasTrailing);
     const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
-    const isSame = digestOf(content) === unit.contentSha256 || isStillIdle;
+    const isHeld = content.held !== undefined;
+    const isSame =
+      isHeld === (unit.state === 'quarantined') && (digestOf(content) === unit.contentSha256 || isStillIdle);
     const stored = unit.stream === 'activity' ? this.#stored(unit.stream, unit.day) : null;
     const minor = stored?.plain === content.plain ? ({ isMinor: true } as const) : {};
+    const leaver = unit.stream === 'users' && this.#haveLeft(unit.day, content) ? { leaver: '' } : {};
     const { activeUsers, figures } = content;
-    const seen = isSame
-      ? null
-      : ({ sha256: digestOf(content), by: 'rows', activeUsers, figures, ...minor } as const);
+    const sha256 = digestOf({ ...content, text: `${content.text}${content.held ?? ''}` });
+    const seen = isSame ? null : ({ sha256, by: 'rows', activeUsers, figures, ...minor, ...leaver } as const);
     this.#looks.push({ unit, by: 'rows', seen });
+  }
+
+  /** True if a few users are gone, and the rows of the others are as they were. */
+  #haveLeft(day: UtcDay, { text }: Content): boolean {
+    const [stored, sent] = [this.#stored('users', day).text, text].map((rows) => new Set(rows.split(', ')));
+    if (stored === undefined || sent === undefined) return false;
+    const added = [...sent].filter((row) => !stored.has(row)).length;
+    return areLeavers({ gone: stored.size - (sent.size - added), stored: stored.size, added });
   }
 
   #stored(stream: DailyStream, day: UtcDay): Content {
