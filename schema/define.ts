@@ -38,7 +38,7 @@ export interface Table<C extends Columns = Columns> {
   readonly inside?: readonly string[];
   /** Pairs of columns of which the first is never greater than the second. */
   readonly ascending?: readonly Ascending[];
-  /** Figures of other streams that the rows of a day add up to, see `identities.ts`. */
+  /** Figures of other streams that the rows of a day add up to, see `invariants.ts`. */
   readonly addsUp?: readonly AddsUp[];
 }
 

@@ -1,4 +1,6 @@
+import { IDENTITIES } from '../schema/invariants.ts';
 import { parseDay } from '../src/core/day.ts';
+import { countIdentities } from '../src/judge/identities.ts';
 import { withLook } from '../src/judge/looks.ts';
 import { notesText } from '../src/judge/notes.ts';
 import {
@@ -13,7 +15,8 @@ import { dayKey, type LedgerDay, pendingUnit, UNIT_STATES, type UnitState } from
 const DAY = parseDay('2026-02-01');
 const NIGHTS = ['2026-03-01', '2026-03-02', '2026-03-03'] as const;
 const TODAY = parseDay(NIGHTS[2]);
-const rule = { today: TODAY, settleDays: 3 };
+const settling = { today: TODAY, settleDays: 3 };
+const rule = { ...settling, identities: countIdentities(IDENTITIES, [], settling) };
 const pulledAt = new Date(`${TODAY}T03:00:00Z`);
 const unit = dayKey('org', { stream: 'tools', day: DAY });
 const pull = { requests: 1, pulledAt, rule };

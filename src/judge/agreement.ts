@@ -1,7 +1,7 @@
 import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { DailyStream } from '../core/stream.ts';
-import { doHold, hasWaited, SPECIFIED, type Violation, violationsOf } from './identities.ts';
+import { type CountedIdentity, doHold, hasWaited, type Violation, violationsOf } from './identities.ts';
 import { countsAsLook, equalLooks, LOOKS, looksNeeded } from './looks.ts';
 import { notesAfterSettling, notesText, parseNotes } from './notes.ts';
 
@@ -42,8 +42,8 @@ export interface SettleRule {
   readonly activeSince?: string | null;
   /** Equal looks that settle a unit. @default {@link LOOKS} */
   readonly looks?: number;
-  /** The identities that count for the organization, see `countingIdentities`. @default those of the specification */
-  readonly identities?: readonly string[];
+  /** The identities of the organization, see `countIdentities`. @default none */
+  readonly identities?: readonly CountedIdentity[];
 }
 
 /** The units of a day, and the streams that were committed just now. */
@@ -91,15 +91,17 @@ export function agree<Unit extends Standing>(
   );
   const hasActive = pulled.some(({ state }) => state === 'loaded' || state === 'quarantined');
   const facts = { day, rule, isEmptyDay, hasActive, units, committed };
+  const { identities = [] } = rule;
   // What the specification says is named also where it does not count.
-  const violations = violationsOf(units, [...(rule.identities ?? []), ...SPECIFIED]);
+  const named = identities.filter(({ counts, isSpecified }) => counts || isSpecified);
+  const violations = violationsOf(units, named);
   return units.map((unit) => {
     if (isEmpty(unit)) return withSettlement(unit, settleEmpty(unit, facts));
     if (unit.state === 'quarantined')
       return withSettlement(unit, settleAged(unit, facts, committed.has(unit.stream)));
     if (unit.state !== 'loaded') return unit;
     const own = violations.filter(({ streams }) => streams.includes(unit.stream));
-    if (own.length === 0 && isStillOdd(unit, units)) return unit;
+    if (own.length === 0 && isStillOdd(unit, units, identities)) return unit;
     const settlement = own.length > 0 ? settleOdd(unit, facts, own) : settleLoaded(unit, facts);
     return noteOdd(withSettlement(unit, settlement), own);
   });
@@ -158,8 +160,7 @@ function settleLoaded(unit: Standing, { day, rule, committed }: DayFacts): Settl
  */
 function settleOdd(unit: Standing, facts: DayFacts, violations: readonly Violation[]): Settlement {
   const { day, rule, committed, units } = facts;
-  const counting = rule.identities ?? SPECIFIED;
-  const mustWait = violations.some(({ identity }) => counting.includes(identity));
+  const mustWait = violations.some(({ counts }) => counts);
   const isWaitOver = ({ watch, contentSha256 }: Standing) =>
     !mustWait || hasWaited(parseNotes(watch), contentSha256);
   if (unit.settledAt !== null) {
@@ -176,8 +177,12 @@ function settleOdd(unit: Standing, facts: DayFacts, violations: readonly Violati
 }
 
 /** True for a unit that settled in contradiction with another one, of which the figures are not known now. */
-function isStillOdd(unit: Standing, units: readonly Standing[]): boolean {
-  return isSettledByAge(unit) && !doHold(parseNotes(unit.watch).odd ?? [], units);
+function isStillOdd(
+  unit: Standing,
+  units: readonly Standing[],
+  identities: readonly CountedIdentity[],
+): boolean {
+  return isSettledByAge(unit) && !doHold(parseNotes(unit.watch).odd ?? [], units, identities);
 }
 
 /** Notes which identities a unit violates. */

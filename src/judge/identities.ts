@@ -1,14 +1,5 @@
-import {
-  areEqual,
-  type Figure,
-  figureName,
-  figuresOfStream,
-  IDENTITIES,
-  type Identity,
-  isOfPeople,
-} from '../../schema/identities.ts';
 import { daysBetween, type UtcDay } from '../core/day.ts';
-import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
+import type { DailyStream } from '../core/stream.ts';
 import { equalLooks, type Looks } from './looks.ts';
 import { parseNotes } from './notes.ts';
 
@@ -21,7 +12,32 @@ const JUDGED_MIN = 14;
 /** … and it holds on this share of them. */
 const HOLDS_SHARE = 0.9;
 
-/** The figures of a unit that identities compare, in the order of `figuresOfStream`; null where a row has no value. */
+/** One side of an identity: a stream, and the position among its figures; null for the number of people. */
+interface Side {
+  readonly stream: string;
+  readonly index: number | null;
+}
+
+/** Two figures of a day that are equal if both streams are right, see `schema/invariants.ts`. */
+export interface Identity {
+  readonly name: string;
+  readonly left: Side;
+  readonly right: Side;
+  readonly isSpecified: boolean;
+}
+
+/** An identity, and whether a day of the organization waits that violates it. One that does not count is only named. */
+export type CountedIdentity = Identity & { readonly counts: boolean };
+
+/** Relative difference up to which figures count as equal: sums of doubles depend on their order. */
+const TOLERANCE = 1e-9;
+
+/** True for figures that are equal but for rounding. */
+export function areEqual(a: number, b: number): boolean {
+  return Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
+}
+
+/** The sums of a unit that identities compare; null where a row has no value. */
 export type Figures = readonly (number | null)[];
 
 /** What is known of a unit, as far as identities are about it. */
@@ -34,13 +50,6 @@ export interface Measured {
   readonly watch: string | null;
 }
 
-/** The position of each figure among those of its stream. */
-const POSITIONS = new Map(
-  DAILY_STREAMS.flatMap((stream) =>
-    figuresOfStream(stream).map((figure, index) => [figureName(figure), index] as const),
-  ),
-);
-
 /** The units of a day by stream, with their figures. */
 type MeasuredDay = ReadonlyMap<string, Measured & { readonly figures: Figures }>;
 
@@ -52,78 +61,83 @@ function measure(units: readonly Measured[]): MeasuredDay {
   );
 }
 
-/** What an identity compares on a day: the two units, and their figures. Null if one of them is not known. */
-function comparison(identity: Identity, day: MeasuredDay) {
-  const [left, right] = [identity.left, identity.right].map((figure) => {
-    const unit = day.get(figure.table.stream ?? '');
-    const value = unit === undefined ? null : figureOf(unit, figure, identity);
-    return unit === undefined || value === null ? null : { unit, value };
-  });
-  if (left == null || right == null) return null;
-  return { left, right, isEqual: areEqual(left.value, right.value) };
+/** What an identity compares on a day: the two units, and whether they agree. Null if a figure is not known. */
+function comparison({ left, right }: Identity, day: MeasuredDay) {
+  const [a, b] = [day.get(left.stream), day.get(right.stream)];
+  const [own, other] = [a && figureOf(a, left), b && figureOf(b, right)];
+  if (a === undefined || b === undefined || own == null || other == null) return null;
+  return { units: [a, b], isEqual: areEqual(own, other) };
 }
 
-function figureOf(
-  { activeUsers, figures }: Pick<Measured, 'activeUsers'> & { readonly figures: Figures },
-  figure: Figure,
-  identity: Identity,
-): number | null {
-  if (isOfPeople(identity)) return activeUsers;
-  return figures[POSITIONS.get(figureName(figure)) ?? -1] ?? null;
+function figureOf(unit: Measured & { readonly figures: Figures }, { index }: Side): number | null {
+  return index === null ? unit.activeUsers : (unit.figures[index] ?? null);
 }
 
 /** A contradiction of two streams of a day. */
 export interface Violation {
   readonly identity: string;
+  readonly counts: boolean;
   readonly streams: readonly string[];
 }
 
-/** The identities that the units of one day violate, of those that count for the organization. */
-export function violationsOf(units: readonly Measured[], counting: readonly string[]): Violation[] {
+/** The identities that the units of one day violate. */
+export function violationsOf(
+  units: readonly Measured[],
+  identities: readonly CountedIdentity[],
+): Violation[] {
   const day = measure(units);
-  return IDENTITIES.flatMap((identity) => {
-    const found = counting.includes(identity.name) ? comparison(identity, day) : null;
+  return identities.flatMap((identity) => {
+    const found = comparison(identity, day);
     if (found === null || found.isEqual) return [];
-    return [{ identity: identity.name, streams: [found.left.unit.stream, found.right.unit.stream] }];
+    return [
+      {
+        identity: identity.name,
+        counts: identity.counts,
+        streams: [identity.left.stream, identity.right.stream],
+      },
+    ];
   });
 }
 
 /** True if all of some identities are known to hold for the units of one day. */
-export function doHold(names: readonly string[], units: readonly Measured[]): boolean {
+export function doHold(
+  names: readonly string[],
+  units: readonly Measured[],
+  identities: readonly Identity[],
+): boolean {
   const day = measure(units);
-  const meant = IDENTITIES.filter(({ name }) => names.includes(name));
-  return meant.every((identity) => comparison(identity, day)?.isEqual === true);
+  return names.every((name) => {
+    const identity = identities.find((each) => each.name === name);
+    return identity !== undefined && comparison(identity, day)?.isEqual === true;
+  });
 }
 
-/** The identities that count where nothing is known of the organization. */
-export const SPECIFIED: readonly string[] = IDENTITIES.flatMap(({ name, isSpecified }) =>
-  isSpecified ? [name] : [],
-);
-
 /**
- * The identities that count for an organization, by name: those that held on {@link HOLDS_SHARE} of the last
- * {@link JUDGED_DAYS} days, of which at least {@link JUDGED_MIN} are known. What the specification says counts until so many
- * settled days show that this service means something else: a first sync that lacks users proves nothing.
+ * The identities of an organization. Those count that held on {@link HOLDS_SHARE} of the last {@link JUDGED_DAYS} days, of
+ * which at least {@link JUDGED_MIN} are known. What the specification says counts until so many settled days show that this
+ * service means something else: a first sync that lacks users proves nothing.
+ * @param identities all that there are.
  * @param units the ledger of the organization.
  */
-export function countingIdentities(
+export function countIdentities(
+  identities: readonly Identity[],
   units: readonly Measured[],
   { today, settleDays }: { readonly today: UtcDay; readonly settleDays: number },
-): string[] {
+): CountedIdentity[] {
   const isJudged = (day: UtcDay) => {
     const age = daysBetween(day, today);
     return age >= settleDays && age <= JUDGED_DAYS;
   };
   const recent = units.filter(({ day, state }) => state === 'loaded' && isJudged(day));
   const days = [...Map.groupBy(recent, ({ day }) => day).values()].map(measure);
-  return IDENTITIES.flatMap((identity) => {
+  return identities.map((identity) => {
     const known = days.flatMap((day) => comparison(identity, day) ?? []);
     const judged = identity.isSpecified
-      ? known.filter(({ left, right }) => left.unit.settledAt !== null && right.unit.settledAt !== null)
+      ? known.filter((each) => each.units.every(({ settledAt }) => settledAt !== null))
       : known;
     const held = judged.filter(({ isEqual }) => isEqual).length;
     const counts = judged.length < JUDGED_MIN ? identity.isSpecified : held / judged.length >= HOLDS_SHARE;
-    return counts ? [identity.name] : [];
+    return { ...identity, counts };
   });
 }
 
@@ -160,8 +174,9 @@ export interface Change {
 export function brokenBy(
   changes: readonly Change[],
   units: readonly Measured[],
-  counting: readonly string[],
+  identities: readonly CountedIdentity[],
 ): string[] {
+  const counting = identities.filter(({ counts }) => counts);
   const changed = units.map((unit) => {
     const change = changes.find(({ stream }) => stream === unit.stream);
     if (change === undefined) return unit;

@@ -1,8 +1,8 @@
 import type { UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
-import { brokenBy, type Change, type Figures, type Measured } from './identities.ts';
+import { brokenBy, type Change, type CountedIdentity, type Figures, type Measured } from './identities.ts';
 import { equalLooks, LOOKS, looksNeeded, withLook } from './looks.ts';
-import type { Noted, Notes } from './notes.ts';
+import { type Noted, type Notes, notesText, parseNotes } from './notes.ts';
 
 /** A difference of sums counts again at least this much later. */
 export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
@@ -106,11 +106,11 @@ interface Confirmed {
 export function sortChanges(
   changes: readonly Change[],
   unitsOn: (day: UtcDay) => readonly Measured[],
-  counting: readonly string[],
+  identities: readonly CountedIdentity[],
 ): Confirmed {
   const days = [...Map.groupBy(changes, ({ day }) => day)].map(([day, own]) => ({
     own,
-    breaks: brokenBy(own, unitsOn(day), counting),
+    breaks: brokenBy(own, unitsOn(day), identities),
   }));
   return {
     ready: days.flatMap(({ own, breaks }) => (breaks.length === 0 ? own : [])),
@@ -118,6 +118,14 @@ export function sortChanges(
       breaks.length === 0 ? [] : own.map((change) => ({ ...change, breaks })),
     ),
   };
+}
+
+/** The notes of a unit whose confirmed change waits, or no longer does. */
+export function withBreaks<
+  Unit extends { readonly stream: string; readonly day: string; readonly watch: string | null },
+>(unit: Unit, waiting: Confirmed['waiting']): Unit {
+  const { breaks } = waiting.find(({ stream, day }) => stream === unit.stream && day === unit.day) ?? {};
+  return { ...unit, watch: notesText({ ...parseNotes(unit.watch), breaks }) };
 }
 
 /** The units of a day that are confirmed to differ. */

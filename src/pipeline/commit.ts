@@ -1,5 +1,5 @@
 import { contentSha256, decodedChunks, type EncodedRows } from '../../schema/digest.ts';
-import { addedColumns, figuresOfStream } from '../../schema/identities.ts';
+import { positionOfSum, sumsOfStream } from '../../schema/invariants.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { type Clock, SerialQueue } from '../core/clock.ts';
@@ -63,12 +63,11 @@ export function isActive(tables: readonly EncodedRows[]): boolean {
   return tables.some(({ active }) => active > 0);
 }
 
-/** The sums of a day that identities compare, in the order of `figuresOfStream`; a table without rows adds up to 0. */
+/** The sums of a day that identities compare, in the order of `sumsOfStream`; a table without rows adds up to 0. */
 export function sumsOfDay({ unit, tables }: NormalizedDay): (number | null)[] {
-  return figuresOfStream(unit.stream).map(({ table, column }) => {
-    const index = addedColumns(table).indexOf(column ?? '');
-    return tables.find((part) => part.table === table)?.sums[index] ?? null;
-  });
+  return sumsOfStream(unit.stream).map(
+    (figure) => tables.find(({ table }) => table === figure.table)?.sums[positionOfSum(figure)] ?? null,
+  );
 }
 
 const publishedUsers = readerOf(schema.activityDaily, 'daily_active_users');

@@ -1,8 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
-import { areEqual, figureName, IDENTITIES } from '../../schema/identities.ts';
+import { figureName, IDENTITIES } from '../../schema/invariants.ts';
 import { readerOf, type Value, type Values } from '../../schema/row.ts';
 import { allTables, CREDIT_COLUMNS } from '../../schema/tables.ts';
 import type { Stream } from '../core/stream.ts';
+import { areEqual } from '../judge/identities.ts';
 import type { FindingList } from './finding.ts';
 
 /**

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { IDENTITIES } from '../../../schema/invariants.ts';
 import { daysBetween, yesterdayOf } from '../../core/day.ts';
 import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { expectNotErased, readErased } from '../../erased/index.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
 import { type Flapping, looksMinOf } from '../../judge/flapping.ts';
-import { countingIdentities } from '../../judge/identities.ts';
+import { type CountedIdentity, countIdentities } from '../../judge/identities.ts';
 import { LOOKS } from '../../judge/looks.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import { readUnits, settleAfterFirstActivity } from '../../ledger/index.ts';
@@ -173,7 +174,7 @@ interface PlannedRun {
   readonly counts: RunCounts;
   readonly stop: AbortController;
   readonly scope: RunScope;
-  readonly rule: SettleRule & { readonly identities: readonly string[] };
+  readonly rule: SettleRule & { readonly identities: readonly CountedIdentity[] };
   readonly request: PlanRequest;
   readonly ledger: KnownLedger;
   readonly flapping: Flapping | null;
@@ -217,7 +218,7 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
   const request = { ...options, lastDay };
   const settling = { today: scope.today, settleDays: options.settleDays };
-  const base = { ...settling, identities: countingIdentities(stored.filter(isDayUnit), settling) };
+  const base = { ...settling, identities: countIdentities(IDENTITIES, stored.filter(isDayUnit), settling) };
   const { activeSince, settled } = await settleAfterFirstActivity(warehouse, { orgId, rule: base });
   const flapping = await readFlapping(warehouse, orgId);
   const looksMin = looksMinOf(flapping, scope.today);

@@ -2,7 +2,7 @@ import { USERS_LIMIT } from '../../api/index.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import type { Change } from '../../judge/identities.ts';
+import type { Change, CountedIdentity } from '../../judge/identities.ts';
 import { type Mass, massAfter } from '../../judge/mass.ts';
 import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
 import {
@@ -13,6 +13,7 @@ import {
   reopenedDays,
   type Seen,
   sortChanges,
+  withBreaks,
 } from '../../judge/watch.ts';
 import {
   afterWatch,
@@ -60,8 +61,7 @@ interface WatchOptions {
   readonly rangeDays: number;
   /** Equal looks that every change needs, see {@link looksMinOf}. */
   readonly looksMin: number;
-  /** The identities that count for the organization. */
-  readonly identities: readonly string[];
+  readonly identities: readonly CountedIdentity[];
 }
 
 /** The comparison of a settled unit with the service. */
@@ -304,15 +304,6 @@ export class Watch {
   #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {
     return [...this.#units.values()].filter(isMeant).map(({ stream, day }) => ({ stream, day }));
   }
-}
-
-/** The notes of a unit whose confirmed change waits, or no longer does. */
-function withBreaks(
-  own: UnitNotes,
-  waiting: readonly (DayUnit & { readonly breaks: readonly string[] })[],
-): UnitNotes {
-  const { breaks } = waiting.find(({ stream, day }) => stream === own.stream && day === own.day) ?? {};
-  return { ...own, watch: notesText({ ...parseNotes(own.watch), breaks }) };
 }
 
 function isWithin(day: string, stretch: Stretch | null | undefined): boolean {

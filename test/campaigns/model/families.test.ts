@@ -78,6 +78,6 @@ describe('an honest service that', () => {
 /** This shows that the campaign can fail. */
 test('lives with a wrong number for some nights go wrong if no identity counts', () => {
   const behave = LYING['answers one number of single days wrongly for five nights'];
-  const life = liveWith(behave, 1_000, { ...RULES, countingIdentities: () => [] });
+  const life = liveWith(behave, 1_000, { ...RULES, countIdentities: () => [] });
   expect(life.silentNights).not.toEqual([]);
 });

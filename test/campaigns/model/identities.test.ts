@@ -198,7 +198,7 @@ describe('a lie about one stream', () => {
   });
 
   test.each<[string, IdentityRules]>([
-    ['no identity counts', { ...IDENTITY_RULES, countingIdentities: () => [] }],
+    ['no identity counts', { ...IDENTITY_RULES, countIdentities: () => [] }],
     ['no change waits', { ...IDENTITY_RULES, sortChanges: (ready) => ({ ready, waiting: [] }) }],
   ])('is stored after three looks if %s', (_, rules) => {
     const lie: From = { day: FIRST_DAY, night: 5, until: 20, adds: 5, streams: ['tools'] };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { figuresOfStream } from '../../../schema/identities.ts';
+import { sumsOfStream } from '../../../schema/invariants.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 
 /** What one user did on a day. A day without activity is an empty list. */
@@ -20,7 +20,7 @@ export interface Content {
   /** Names of the rows with activity. */
   readonly keys: readonly string[];
   readonly activeUsers: number | null;
-  /** What identities compare, in the order of `figuresOfStream`. */
+  /** What identities compare, in the order of `sumsOfStream`. */
   readonly figures: readonly (number | null)[];
   /** The text without the counts over trailing days. */
   readonly plain: string;
@@ -82,7 +82,7 @@ export function contentOf(stream: DailyStream, people: readonly Person[], settin
     billable_tokens: sum(({ tokens }) => tokens),
   };
   const known: ReadonlyMap<string, number> = new Map(Object.entries(sums));
-  const figures = figuresOfStream(stream).map(({ column }) => known.get(column ?? '') ?? null);
+  const figures = sumsOfStream(stream).map(({ column }) => known.get(column ?? '') ?? null);
   return { ...rowsOf(stream, people, setting), figures };
 }
 

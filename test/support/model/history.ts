@@ -80,12 +80,15 @@ export class History {
   }
 
   /** A confirmed unit never contradicts the stored units of its day when it settles. */
-  #checkAgreement({ night, hour }: Run, identities: readonly string[]): void {
+  #checkAgreement({ night, hour }: Run, identities: ModelRun['identities']): void {
     const began = `${dayAt(night)}T${String(hour).padStart(2, '0')}`;
     for (let day = 0; day < night; day += 1) {
       const units = DAILY_STREAMS.map((stream) => this.#memory.unit(stream, dayAt(day)));
       const isActiveDay = units.some(({ state }) => state !== 'pending' && !isEmpty({ state }));
-      const odd = violationsOf(units, identities).flatMap(({ streams }) => streams);
+      const odd = violationsOf(
+        units,
+        identities.filter(({ counts }) => counts),
+      ).flatMap(({ streams }) => streams);
       for (const unit of units) {
         const { stream, confirmed } = unit;
         if (unit.settledAt === null || confirmed === 'age') continue;

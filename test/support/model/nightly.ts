@@ -1,8 +1,10 @@
+import { IDENTITIES } from '../../../schema/invariants.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { awaitsLeavers } from '../../../src/judge/doubt.ts';
 import { flappingAfter, isFlappingNow, looksMinOf } from '../../../src/judge/flapping.ts';
 import { daysToCompare, judgeUsers } from '../../../src/judge/foreign.ts';
+import type { CountedIdentity } from '../../../src/judge/identities.ts';
 import { LOOKS } from '../../../src/judge/looks.ts';
 import { isUnstableUnit, parseNotes } from '../../../src/judge/notes.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';
@@ -40,7 +42,7 @@ export class ModelRun {
   readonly #queue: DayBatch[] = [];
   readonly #doubtedAtStart: ReadonlySet<string>;
   /** The identities that count, as the ledger tells when the run begins. */
-  readonly identities: readonly string[];
+  readonly identities: readonly CountedIdentity[];
   #usersRangeMax: number;
   /** Nothing was stored, because the answers are about another organization. */
   #isRefused = false;
@@ -55,7 +57,7 @@ export class ModelRun {
     this.#looks = new SecondLooks(model.memory.ledger);
     const { memory, rules } = model;
     const settling = { today: this.#today, settleDays: SETTLE_DAYS };
-    this.identities = rules.countingIdentities(memory.ledger.days(), settling);
+    this.identities = rules.countIdentities(IDENTITIES, memory.ledger.days(), settling);
     this.#watch = new ModelWatch(model, run, this.identities);
     this.#usersRangeMax = model.world.rangeMax;
     const doubted = model.memory.ledger.all().filter(({ state }) => state === 'doubted');

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { figuresOfStream } from '../../../schema/identities.ts';
+import { IDENTITIES, sumsOfStream } from '../../../schema/invariants.ts';
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import { type Change, countingIdentities } from '../../../src/judge/identities.ts';
+import { type Change, countIdentities } from '../../../src/judge/identities.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import { lookAtRows, sortChanges } from '../../../src/judge/watch.ts';
 import { applyCommit, applyReopening, settleDay } from '../../../src/ledger/transitions.ts';
@@ -13,7 +13,7 @@ import { dayKey, type LedgerDay, pendingUnit } from '../../../src/units/unit.ts'
 export type Say = (stream: DailyStream, day: UtcDay, night: number) => number;
 
 /** The rules that a test may replace. */
-export const IDENTITY_RULES = { countingIdentities, sortChanges, settleDay } as const;
+export const IDENTITY_RULES = { countIdentities, sortChanges, settleDay } as const;
 export type IdentityRules = typeof IDENTITY_RULES;
 
 const SETTLE_DAYS = 3;
@@ -48,7 +48,7 @@ export class OneOrganization {
     const today = this.today(night);
     const now = new Date(`${today}T03:00:00Z`);
     const settling = { today, settleDays: SETTLE_DAYS };
-    const identities = this.#rules.countingIdentities(this.ledger.days(), settling);
+    const identities = this.#rules.countIdentities(IDENTITIES, this.ledger.days(), settling);
     const rule = { ...settling, identities };
     const commit = (stream: DailyStream, day: UtcDay) => {
       const before = this.unit(stream, day);
@@ -110,6 +110,6 @@ function answer(stream: DailyStream, day: UtcDay, value: number) {
     ...{ isOwn: true, runId: 'run', quarantined: [], drift: [] },
     contentSha256: createHash('sha256').update(`${stream} ${value}`).digest('hex'),
     activeUsers: isOfPeople ? value : null,
-    figures: figuresOfStream(stream).map(() => value),
+    figures: sumsOfStream(stream).map(() => value),
   };
 }

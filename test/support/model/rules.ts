@@ -1,5 +1,5 @@
 import { isDue, lossOf, weighLoss } from '../../../src/judge/doubt.ts';
-import { countingIdentities } from '../../../src/judge/identities.ts';
+import { countIdentities } from '../../../src/judge/identities.ts';
 import { lookAtRows, lookAtSums, reopenedDays, sortChanges } from '../../../src/judge/watch.ts';
 import { afterWatch, planWatch } from '../../../src/judge/watch-plan.ts';
 import { settleDay } from '../../../src/ledger/transitions.ts';
@@ -7,7 +7,7 @@ import { settleDay } from '../../../src/ledger/transitions.ts';
 /** The rules that a test may replace, to prove that the property depends on them. */
 export const RULES = {
   afterWatch,
-  countingIdentities,
+  countIdentities,
   isDue,
   weighLoss,
   lossOf,

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { areLeavers } from '../../../src/judge/doubt.ts';
 import { looksMinOf } from '../../../src/judge/flapping.ts';
-import type { Change } from '../../../src/judge/identities.ts';
+import type { Change, CountedIdentity } from '../../../src/judge/identities.ts';
 import { type Mass, massAfter } from '../../../src/judge/mass.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import { isWaived, type Seen } from '../../../src/judge/watch.ts';
@@ -46,9 +46,9 @@ export class ModelWatch {
   #isComplete = true;
   #recent: DayUnit[] | undefined;
 
-  readonly #identities: readonly string[];
+  readonly #identities: readonly CountedIdentity[];
 
-  constructor(model: Nightly, run: Run, identities: readonly string[]) {
+  constructor(model: Nightly, run: Run, identities: readonly CountedIdentity[]) {
     this.#model = model;
     this.#run = run;
     this.#identities = identities;

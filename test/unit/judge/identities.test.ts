@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { areEqual, figuresOfStream, IDENTITIES } from '../../../schema/identities.ts';
+import { IDENTITIES, sumsOfStream } from '../../../schema/invariants.ts';
 import { FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
-import { countingIdentities, type Measured, SPECIFIED } from '../../../src/judge/identities.ts';
+import { areEqual, countIdentities, type Measured } from '../../../src/judge/identities.ts';
 
 const TODAY = shiftDay(FIRST_DAY, 80);
 const TOOL_CALLS = 'user_daily.tool_calls = tools_daily.tool_calls';
@@ -35,7 +35,7 @@ test('sums of doubles are equal whatever their order', () => {
 
 /** A unit with one number in all its figures, so many days ago. */
 function unit(stream: DailyStream, age: number, value: number, isSettled = true): Measured {
-  const figures = figuresOfStream(stream).map(() => value);
+  const figures = sumsOfStream(stream).map(() => value);
   return {
     ...{ stream, day: shiftDay(TODAY, -age), state: 'loaded', activeUsers: value },
     ...{ settledAt: isSettled ? 'then' : null, watch: JSON.stringify({ figures }) },
@@ -53,7 +53,9 @@ function days(known: number, { differing = 0, isSettled = true, oldest = 3 + kno
 
 describe('an identity counts', () => {
   const counts = (units: readonly Measured[]) =>
-    countingIdentities(units, { today: TODAY, settleDays: 3 }).includes(TOOL_CALLS);
+    countIdentities(IDENTITIES, units, { today: TODAY, settleDays: 3 }).some(
+      ({ name, counts: isOn }) => name === TOOL_CALLS && isOn,
+    );
 
   test.each([
     ['if it held on all of 14 days', days(14), true],
@@ -70,7 +72,9 @@ describe('an identity counts', () => {
 
   describe('that the specification supports', () => {
     const specified = (units: readonly Measured[]) =>
-      SPECIFIED.every((name) => countingIdentities(units, { today: TODAY, settleDays: 3 }).includes(name));
+      countIdentities(IDENTITIES, units, { today: TODAY, settleDays: 3 }).some(
+        ({ isSpecified, counts: isOn }) => isSpecified && isOn,
+      );
 
     test.each([
       ['where nothing is known', [], true],
