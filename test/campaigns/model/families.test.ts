@@ -17,7 +17,7 @@ const livesOf = (behave: Behave): Life[] =>
 
 /** What gets through for some nights, see docs/trust.md: an answer that is wrong in the same way on three nights in a row. */
 const SILENT_NIGHTS_MAX: Partial<Record<keyof typeof LYING, number>> = {
-  'alternates at random for a month': 8,
+  'alternates at random for a month': 15,
   'answers all of history wrongly for six nights': 3,
 };
 const FOR_EVER = 'answers all streams wrongly, and alike, for ever';
@@ -55,7 +55,7 @@ const SUSPECT: Partial<Record<keyof typeof HONEST, { readonly max: number; reado
 };
 /** The night after which history has settled, where it is not the third. */
 const SETTLED: Partial<Record<keyof typeof HONEST, number>> = {
-  'publishes days late': 4,
+  'publishes days late': 10,
   'has no activity on its first nights': 19,
   'deletes single users of single days': 14,
 };
