@@ -38,6 +38,18 @@ export interface Table<C extends Columns = Columns> {
   readonly inside?: readonly string[];
   /** Pairs of columns of which the first is never greater than the second. */
   readonly ascending?: readonly Ascending[];
+  /** Figures of other streams that the rows of a day add up to, see `invariants.ts`. */
+  readonly addsUp?: readonly AddsUp[];
+}
+
+/** What the rows of a day add up to: a column, or by default their number, and the figure of another stream for the same day. */
+export interface AddsUp {
+  /** @default the number of rows with activity */
+  readonly column?: string;
+  readonly of: AnyTable;
+  readonly figure: string;
+  /** The specification says so. Otherwise only the data of an organization can tell. @default false */
+  readonly isSpecified?: boolean;
 }
 
 /** A column whose values are at most those of another column: of the same row, or of the row of another table for the same day. */
@@ -121,6 +133,7 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
   values: Values;
   inside?: readonly string[];
   ascending?: readonly AscendingOf<Values>[];
+  addsUp?: readonly (AddsUp & { readonly column?: keyof Values })[];
 }): Table<typeof scope & By & Values & typeof extra> {
   const by = spec.by ?? ({} as By);
   return {
@@ -132,6 +145,7 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
     columns: { ...scope, ...by, ...spec.values, ...extra },
     ...(spec.inside && { inside: spec.inside }),
     ...(spec.ascending && { ascending: spec.ascending }),
+    ...(spec.addsUp && { addsUp: spec.addsUp }),
   };
 }
 

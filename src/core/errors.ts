@@ -291,6 +291,7 @@ export const RULES = {
   'range-lacks-users': "a range lacks users whom the day's own answer has",
   'streams-disagree': 'the day has activity in one stream and none in another',
   'fewer-users': 'the day has fewer users than daily_active_users',
+  'figures-disagree': 'the day has numbers in one stream that contradict another one',
   'loss-of-all': 'the answer would remove everything that is stored',
   'loss-of-most': 'the answer would remove more than half of what is stored',
   leaver: 'a few users are gone and nobody came, as if they had left',
