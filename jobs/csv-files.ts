@@ -13,7 +13,7 @@ import {
 } from '../src/csv-files/index.ts';
 import { expectSameErased, LISTING, readErased } from '../src/erased/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import { MUCH_WRITTEN_ROWS, runReads, type Steps, type Warehouse } from '../src/port/index.ts';
+import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
 import { checkEmailSalt, expectEmailSalt } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
@@ -75,7 +75,7 @@ export async function loadFile<Types extends FileTypes>(
     );
     // Remembered last, because a refused load must store nothing.
     if (kind.holdsEmails === true) await expectEmailSalt(warehouse, emails);
-    if (lines.length >= MUCH_WRITTEN_ROWS) await warehouse.refreshStatistics();
+    if (lines.length > 0) await warehouse.refreshStatistics();
     return loaded;
   };
   return isDryRun

@@ -83,6 +83,7 @@ export const integer = column('integer');
 export const amount = column('amount');
 export const count = column('count');
 export const flag = column('flag');
+export const yesNo = column('yesNo');
 export const instant = column('instant');
 export const moment = column('moment');
 export const json = column('json');
@@ -188,7 +189,7 @@ export const extraColumn = extra;
  * - `metric`: a JSON number, exactly as published. `amount`: a number that a person has given, such as a price.
  * - `integer`: a whole number that the specification calls an integer.
  * - `count`: a whole number that this program counts.
- * - `flag`: 0 or 1.
+ * - `yesNo`: 0 or 1. `flag`: one that may be missing. PostgreSQL has them as booleans.
  * - `instant`: `YYYY-MM-DDTHH:MM:SS.sssZ`. `moment`: an instant that may be missing.
  * - `json`: canonical JSON text.
  * - `record`: JSON text as it was sent. PostgreSQL has it as `json`, because `jsonb` refuses some texts and reorders the
@@ -208,6 +209,7 @@ export const KINDS = {
   integer: { value: 'number', isNullable: true, sqlite: 'INTEGER', postgres: 'bigint' },
   count: { value: 'number', isNullable: false, sqlite: 'INTEGER', postgres: 'bigint' },
   flag: { value: 'flag', isNullable: true, sqlite: 'INTEGER', postgres: 'boolean' },
+  yesNo: { value: 'flag', isNullable: false, sqlite: 'INTEGER', postgres: 'boolean' },
   instant: { value: 'text', isNullable: false, sqlite: 'TEXT', postgres: 'timestamptz' },
   moment: { value: 'text', isNullable: true, sqlite: 'TEXT', postgres: 'timestamptz' },
   json: { value: 'text', isNullable: true, sqlite: 'TEXT', postgres: 'jsonb' },

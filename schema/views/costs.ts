@@ -62,7 +62,7 @@ const MONTHS = `months AS (
     THEN 1 ELSE 0 END AS is_uniform
   FROM (
     SELECT org_id, month, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days,
-      SUM(is_settled) AS settled_days, SUM(CASE WHEN is_weekend = 0 THEN is_settled ELSE 0 END) AS weekdays_settled,
+      SUM(is_settled) AS settled_days, SUM(CASE WHEN is_weekend THEN 0 ELSE is_settled END) AS weekdays_settled,
       MAX(is_stale) AS is_stale
     FROM unit_days GROUP BY org_id, month
   ) m
@@ -128,7 +128,7 @@ team_days AS (
   GROUP BY org_id, month, date, team
 ),
 calendar AS (
-  SELECT month, MIN(date) AS first_day, MAX(date) AS last_day, SUM(CASE WHEN is_weekend = 0 THEN 1 ELSE 0 END) AS weekdays FROM dates GROUP BY month
+  SELECT month, MIN(date) AS first_day, MAX(date) AS last_day, SUM(CASE WHEN is_weekend THEN 0 ELSE 1 END) AS weekdays FROM dates GROUP BY month
 ),
 priced_months AS (
   SELECT p.org_id, c.month, CASE WHEN MIN(p.currency) = MAX(p.currency) THEN MIN(p.currency) END AS only_currency

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../port/index.ts';
+import type { RunLock, Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
 import { pendingErasures } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
@@ -83,7 +83,7 @@ export async function copyAll(
   // A copy moves no rollups: the destination computes its own.
   await refreshAllRollups(destination, { now: clock.now(), signal: work.signal });
   work.signal.throwIfAborted();
-  if (writer.counts.rowsWritten >= MUCH_WRITTEN_ROWS) await destination.refreshStatistics();
+  if (writer.counts.rowsWritten > 0) await destination.refreshStatistics();
   const comparison = await work.stored.inSnapshot(() => compareSides(work, observe));
   const isSame = comparison.tables.every((table) => table.isSame);
   const report: CopyReport = {

@@ -39,9 +39,6 @@ export interface ScanScope {
  */
 export const RESTORING = 'restoring';
 
-/** After this many written rows, the caller should call {@link Warehouse.refreshStatistics}. */
-export const MUCH_WRITTEN_ROWS = 10_000;
-
 /**
  * A warehouse: the tables of `schema/` in one database.
  *
@@ -106,7 +103,8 @@ export interface Warehouse {
   oneAtATime<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 
   /**
-   * Updates the statistics by which the database plans queries. Call after many rows were written. Changes no row.
+   * Updates the statistics by which the database plans queries, of tables that have none or have changed much since: on
+   * PostgreSQL, more than a tenth. Call after rows were written. Changes no row.
    */
   refreshStatistics(): Promise<void>;
 

@@ -79,6 +79,8 @@ export interface NamedQuery {
   readonly body: SQL;
   /** Computed once, even if a join reads it row by row. @default as the database decides */
   readonly isMaterialized?: boolean;
+  /** It reads the table that it hides from the rest of the query. @default false */
+  readonly readsHidden?: boolean;
 }
 
 /** Writes a SELECT with a line for each clause, indented, so that people can read it. */
@@ -105,7 +107,9 @@ export function withSql(named: readonly NamedQuery[], main: SQL): SQL {
     const head = sql.raw(`${name} AS ${isMaterialized ? 'MATERIALIZED ' : ''}(\n`);
     return sql`${head}${body}\n)`;
   });
-  return sql`WITH RECURSIVE ${sql.join(parts, sql.raw(', '))}\n${main}`;
+  // PostgreSQL would take the hidden table for the query itself. SQLite knows recursion without the word.
+  const word = sql.raw(named.some(({ readsHidden }) => readsHidden) ? 'WITH' : 'WITH RECURSIVE');
+  return sql`${word} ${sql.join(parts, sql.raw(', '))}\n${main}`;
 }
 
 /** What the databases write differently. The arguments are expressions. */

@@ -40,7 +40,7 @@ export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined
 function isServed(plan: Plan, terms: readonly Term[]): boolean {
   if (plan.source !== userRows || terms.some(({ kind }) => kind === 'cost')) return false;
   // Without the table of teams, the database would read all teams again for each row.
-  if (needsTeam(plan) && plan.teams.length > 0) return false;
+  if (needsTeam(plan) && plan.teams.some(({ readsHidden }) => readsHidden !== true)) return false;
   return groupsOf(plan).every((dimension) => dimension === 'user' || dimension === 'team');
 }
 

@@ -12,7 +12,6 @@ import { LOOKS } from '../../judge/looks.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import { readUnits, settleAfterFirstActivity } from '../../ledger/index.ts';
 import { type NameInFile, recordName } from '../../organizations/index.ts';
-import { MUCH_WRITTEN_ROWS } from '../../port/index.ts';
 import { withoutErased } from '../../privacy/index.ts';
 import { endRun, startRun } from '../../records/index.ts';
 import { refreshRollups } from '../../rollups/index.ts';
@@ -63,7 +62,7 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
     if (counts.orgId === null) counts.doubted = await countDoubtedBefore(options);
   }
   await refreshAll(options, counts);
-  if (counts.rowsWritten >= MUCH_WRITTEN_ROWS) await refreshStatistics(options);
+  if (counts.rowsWritten > 0) await refreshStatistics(options);
   const { requests, retries } = source.transport.totals;
   const responses = Object.fromEntries(source.transport.responses);
   const report = counts.report(run, {

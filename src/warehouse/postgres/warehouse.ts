@@ -103,7 +103,7 @@ function postgresWarehouse(session: PostgresSession): Warehouse {
         : session.repeatableRead(doing, (link) => run(link, steps())),
     oneAtATime: (name, work) => oneAtATime(session, name, work),
     forgetDeleted: () => session.transaction('forget deleted values in', forgetDeleted),
-    refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
+    refreshStatistics: () => refreshStatistics(session),
     close: async () => {
       await readers.close();
       await session.close();
@@ -139,9 +139,29 @@ function namesOf(commits: readonly DayCommit[]): string {
   return first === undefined ? 'nothing' : `${unitName(first)}${others}`;
 }
 
-/** Updates the statistics of all tables, of the rollups too, see `Warehouse.refreshStatistics`. Tables of another owner are skipped. */
-async function refreshStatistics(link: Link): Promise<void> {
-  await link.script(`ANALYZE ${allTables.map((table) => tableIn(link, table)).join(', ')}`);
+/** Tables with few changes are left alone, however small they are. */
+const CHANGES_MIN = 100;
+
+/**
+ * Measures the tables that have no statistics, and those of which more than a tenth has changed since, also in this session's
+ * transactions before. Tables of another owner are skipped.
+ */
+async function refreshStatistics(session: PostgresSession): Promise<void> {
+  const doing = 'measure the tables of';
+  // The server counts the changes of a transaction some time after it.
+  await session.transaction(doing, (link) => link.query('SELECT pg_stat_force_next_flush()'));
+  await session.transaction(doing, async (link) => {
+    const changed = await link.query(
+      `SELECT c.relname FROM pg_class c
+        WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname = ANY($2)
+          AND (pg_stat_get_mod_since_analyze(c.oid) > GREATEST($3::real, c.reltuples / 10)
+            OR pg_relation_size(c.oid) > 0
+              AND NOT EXISTS (SELECT 1 FROM pg_stats s WHERE s.schemaname = $4 AND s.tablename = c.relname))`,
+      [pg.escapeIdentifier(link.schema), allTables.map(({ name }) => name), CHANGES_MIN, link.schema],
+    );
+    const names = changed.map(([name]) => tableIn(link, { name: String(name) }));
+    if (names.length > 0) await link.script(`ANALYZE ${names.join(', ')}`);
+  });
 }
 
 /** A row that names nobody, by the types of its columns. */

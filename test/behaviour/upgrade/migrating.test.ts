@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { CREATE_HISTORY } from '../../../schema/reference/sql.ts';
 import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { migrationsFor } from '../../../src/warehouse/schema-version.ts';
@@ -12,7 +13,8 @@ import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { startScript } from '../../support/process/script.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
-import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 const HISTORY = '"__drizzle_migrations"';
@@ -171,5 +173,30 @@ onEachDatabase((database) => {
     expect(await place.relations()).toEqual(before);
     await place.execute('DROP TABLE coverage');
     expect(await readOrganizationIds(await open(place))).toEqual([]);
+  });
+});
+
+onDatabase(postgres, () => {
+  test('S7: numbers that stood for flags become booleans', async () => {
+    const place = postgres.place();
+    await place.makeEmpty();
+    const isAfter = (sql: string) => /"is_weekend" SET DATA TYPE boolean/.test(sql);
+    const older = migrationsFor('postgres').slice(
+      0,
+      migrationsFor('postgres').findIndex(({ sql }) => sql.some(isAfter)),
+    );
+    for (const { sql } of older) await place.execute(sql.join('\n;\n'));
+    await place.execute(CREATE_HISTORY);
+    for (const [id, { hash, folderMillis }] of older.entries())
+      await place.execute(`INSERT INTO ${HISTORY} VALUES (${id + 1}, '${hash}', ${folderMillis})`);
+    await place.execute(
+      `INSERT INTO dates VALUES ('2026-01-16', 2026, 3, '2026-01-12', '2026-01', '2026-Q1', 5, 0),
+        ('2026-01-17', 2026, 3, '2026-01-12', '2026-01', '2026-Q1', 6, 1)`,
+    );
+    await open(place);
+    expect(await place.query('SELECT date FROM dates WHERE is_weekend')).toEqual([{ date: '2026-01-17' }]);
+    expect(await place.query('SELECT date FROM dates WHERE NOT is_weekend')).toEqual([
+      { date: '2026-01-16' },
+    ]);
   });
 });
