@@ -16,6 +16,7 @@ import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { DaywalkError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode } from '../src/core/exit-code.ts';
+import { readIdentity } from '../src/identity/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
@@ -80,7 +81,8 @@ export function backUp(
       archive === null
         ? null
         : await saveBeside(archive, { path: archiveBeside(path), id, lock, clock, signal });
-    const removed = isFolder ? await removeOld(request.path, request.keep, warehouse) : [];
+    const parents = (await readIdentity(source))?.parents ?? [];
+    const removed = isFolder ? await removeOld(request.path, request.keep, { warehouse, parents }) : [];
     await note(source, warehouse, context);
     return {
       exitCode: (saved?.damages ?? 0) > 0 ? EXIT.quarantine : EXIT.ok,
