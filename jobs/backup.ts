@@ -20,7 +20,7 @@ import { readIdentity } from '../src/identity/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { expectRestored, withWarehouse } from '../src/warehouse/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
 
 /** Where to back up to, and what. */
@@ -70,7 +70,6 @@ export function backUp(
   const archive = request.withArchive ? requireArchive(settings) : null;
   const startedMs = clock.monotonicMs();
   return withWarehouse(settings.warehouse, { clock, signal, create: false }, async (source) => {
-    await expectRestored(source);
     const isFolder = request.isFolder || isExistingFolder(request.path);
     const path = isFolder ? datedPath(request.path, clock.now()) : request.path;
     const lock = isFolder ? join(request.path, '.daywalk-backup.lock') : undefined;
