@@ -2,6 +2,7 @@ export {
   type Comparison,
   compareSides,
   ERASURE,
+  isAct,
   type Marks,
   marksOf,
   PULL,

@@ -34,6 +34,8 @@ export interface Sides {
     /** Null if it is new, or of an earlier build. */
     readonly id: string | null;
     readonly parents: readonly string[];
+    /** `daywalk copy` has made it: nobody has said that its parent is lost. */
+    readonly isCopy: boolean;
     /** No run has written it. */
     readonly isNew: boolean;
     /** The archives that it has met and still expects, the one that is most likely meant first. */
@@ -50,6 +52,8 @@ export interface Sides {
     /** The warehouses that it has met, the last one first. */
     readonly warehouses: readonly string[];
     readonly remembered: Remembered | null;
+    /** The acts that it remembers of the parent of a warehouse that it has not met, and that this one lacks. */
+    readonly lacked: Marks;
   } | null;
   /** Which of the marks that the archive remembers the warehouse has, and the other way round. */
   readonly warehouseHas: ReadonlySet<string>;
@@ -80,7 +84,7 @@ export interface Comparison {
 /** Compares a warehouse and an archive. */
 export function compareSides({ warehouse, archive, warehouseHas, archiveHas }: Sides): Comparison {
   const lostBy = {
-    warehouse: missingOf(archive?.remembered ?? null, warehouseHas),
+    warehouse: archive?.remembered ? missingOf(archive.remembered, warehouseHas) : (archive?.lacked ?? {}),
     archive: missingOf(warehouse.remembered, archiveHas),
   };
   const found = (mismatch: Mismatch | null, id: string | null = ''): Comparison => ({
@@ -90,15 +94,17 @@ export function compareSides({ warehouse, archive, warehouseHas, archiveHas }: S
   });
   const [expected] = warehouse.expected;
   if (archive === null) return found(expected === undefined ? null : 'archive-not-named', expected);
+  if (warehouse.isCopy && Object.keys(archive.lacked).length > 0)
+    return found('warehouse-lacks-acts', warehouse.id);
   if (warehouse.remembered === null && archive.remembered === null)
     return found(...strangers(warehouse, archive));
-  const [lostHere, lostThere] = [lostBy.warehouse, lostBy.archive].map((marks) => Object.keys(marks));
-  const isFork = (lostHere?.length ?? 0) > 0 && (lostThere?.length ?? 0) > 0;
-  if (isFork || hasAny(archive.remembered?.lost, warehouseHas))
+  const lostHere = archive.remembered === null ? [] : Object.keys(lostBy.warehouse);
+  const lostThere = Object.keys(lostBy.archive);
+  if ((lostHere.length > 0 && lostThere.length > 0) || hasAny(archive.remembered?.lost, warehouseHas))
     return found('warehouse-forked', warehouse.id);
   if (hasAny(warehouse.remembered?.lost, archiveHas)) return found('archive-forked', archive.id);
-  if (lostHere?.some(isAct) === true) return found('warehouse-lacks-acts', warehouse.id);
-  if (lostThere?.some(isAct) === true) return found('archive-lacks-acts', archive.id);
+  if (lostHere.some(isAct)) return found('warehouse-lacks-acts', warehouse.id);
+  if (lostThere.some(isAct)) return found('archive-lacks-acts', archive.id);
   return found(null);
 }
 
@@ -117,7 +123,8 @@ function strangers(warehouse: Warehouse, archive: Archive): [Mismatch | null, (s
   return expected === undefined ? ['warehouse-unknown', warehouse.id] : ['archive-unknown', archive.id];
 }
 
-function isAct(kind: string): boolean {
+/** True for what cannot be pulled again. */
+export function isAct(kind: string): boolean {
   return kind !== PULL;
 }
 

@@ -67,6 +67,7 @@ export function readWarehouseSide(
       const side = {
         id: identity?.id ?? null,
         parents: identity?.parents ?? [],
+        isCopy: identity?.madeBy === 'copy',
         isNew: identity === null && (yield* isUnused()),
         expected: [...new Set([...here, ...expected])].map(({ id }) => id),
         remembered: archives.find(({ id }) => id === archive?.id)?.remembered ?? null,

@@ -93,6 +93,7 @@ export function sidesOf(warehouse: WarehouseDisk, archive: ArchiveDisk | null): 
     warehouse: {
       id: warehouse.id,
       parents: warehouse.parents,
+      isCopy: false,
       isNew: warehouse.id === null && warehouse.marks.every(({ kind }) => kind !== PULL),
       expected: expected.toReversed(),
       remembered: warehouse.archives.get(archive?.id ?? '') ?? null,
@@ -102,6 +103,7 @@ export function sidesOf(warehouse: WarehouseDisk, archive: ArchiveDisk | null): 
       isNew: archive.answers === 0 && archive.warehouses.size === 0,
       warehouses: [...archive.warehouses.keys()].toReversed(),
       remembered: archive.warehouses.get(warehouse.id ?? '') ?? null,
+      lacked: {},
     },
     warehouseHas: idsOf(warehouse.marks),
     archiveHas: idsOf(archive?.marks ?? []),
