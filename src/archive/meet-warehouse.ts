@@ -30,7 +30,9 @@ import { shareErased } from './erased-list.ts';
 import {
   addMark,
   ensureArchiveId,
+  forgetWarehouses,
   heldMarks,
+  holdsNothing,
   newestOf,
   readArchiveId,
   readKnownWarehouse,
@@ -110,7 +112,7 @@ async function lookAt({ archive, warehouse }: Omit<MeetingPlace, keyof Patience>
     const known = readKnownWarehouse(file, own.side.id ?? '');
     const others = readKnownWarehouses(file);
     const warehouses = others.map((each) => each.id);
-    const isNew = warehouses.length === 0 && file.query('read', () => file.lastId()) === 0;
+    const isNew = holdsNothing(file);
     const parent = own.side.parents.find((each) => warehouses.includes(each));
     const inherited = known === null ? others.find((each) => each.id === parent)?.remembered : undefined;
     const lacked = await actsLacked(warehouse, inherited);
@@ -168,11 +170,10 @@ async function introduce(
     const found = await file.transact('note the warehouse in', { clock, signal }, () => {
       const known = readKnownWarehouse(file, identity.id);
       if ((known?.text ?? null) !== row) return null;
-      // A warehouse that is discarded after its first run leaves nothing behind.
-      if (known !== null || Object.keys(marks).length > 0) {
-        const lost = { marks, lost: known === null ? {} : lostBy.warehouse, has: sides.warehouseHas };
-        rememberWarehouse(file, identity.id, rememberedAfter(known?.remembered ?? null, lost), at);
-      }
+      // Of a first run that has stored nothing, nothing stays.
+      if (holdsNothing(file)) forgetWarehouses(file);
+      const lost = { marks, lost: known === null ? {} : lostBy.warehouse, has: sides.warehouseHas };
+      rememberWarehouse(file, identity.id, rememberedAfter(known?.remembered ?? null, lost), at);
       addMark(file, PULL, randomUUID());
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });
@@ -201,8 +202,10 @@ async function part(
   const nothing = { lost: {}, has: NONE };
   await withArchive(ArchiveFile.write(archive), async (file) => {
     const found = await file.transact('note the warehouse in', { clock, signal }, () => {
-      const known = readKnownWarehouse(file, identity.id)?.remembered ?? null;
-      rememberWarehouse(file, identity.id, rememberedAfter(known, { marks, ...nothing }), at);
+      // It may have been forgotten for one whose first run has stored something.
+      const known = readKnownWarehouse(file, identity.id)?.remembered;
+      if (known !== undefined)
+        rememberWarehouse(file, identity.id, rememberedAfter(known, { marks, ...nothing }), at);
       if (isSwept) for (const act of marks[ERASURE] ?? []) addMark(file, ERASURE, act);
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });

@@ -47,7 +47,7 @@ export interface Sides {
   readonly archive: {
     /** Null if it is not there, or of an earlier build. */
     readonly id: string | null;
-    /** No run has written it. */
+    /** It has no answer, and of the warehouses that it knows, none had stored anything: a first run has failed. */
     readonly isNew: boolean;
     /** The warehouses that it has met, the last one first. */
     readonly warehouses: readonly string[];
@@ -102,6 +102,8 @@ export function compareSides({ warehouse, archive, warehouseHas, archiveHas }: S
   const lostThere = Object.keys(lostBy.archive);
   if ((lostHere.length > 0 && lostThere.length > 0) || hasAny(archive.remembered?.lost, warehouseHas))
     return found('warehouse-forked', warehouse.id);
+  if (archive.remembered === null && lostThere.length === 0 && isStranger(warehouse, archive))
+    return found('warehouse-unknown', warehouse.id);
   if (hasAny(warehouse.remembered?.lost, archiveHas)) return found('archive-forked', archive.id);
   if (lostHere.some(isAct)) return found('warehouse-lacks-acts', warehouse.id);
   if (lostThere.some(isAct)) return found('archive-lacks-acts', archive.id);
@@ -116,11 +118,16 @@ function strangers(warehouse: Warehouse, archive: Archive): [Mismatch | null, (s
   const [expected] = warehouse.expected;
   const [known] = archive.warehouses;
   if (archive.isNew) return expected === undefined ? [null] : ['archive-absent', expected];
-  if (known === undefined || warehouse.parents.some((id) => archive.warehouses.includes(id))) return [null];
+  if (known === undefined || !isStranger(warehouse, archive)) return [null];
   if (warehouse.isNew) return ['warehouse-absent', known];
   // An earlier build has written one of them.
   if (warehouse.id === null || archive.id === null) return [null];
   return expected === undefined ? ['warehouse-unknown', warehouse.id] : ['archive-unknown', archive.id];
+}
+
+/** True if an archive knows others, and nothing that a warehouse was made from. */
+function isStranger({ parents }: Warehouse, { isNew, warehouses }: Archive): boolean {
+  return !isNew && warehouses.length > 0 && !parents.some((id) => warehouses.includes(id));
 }
 
 /** True for what cannot be pulled again. */
