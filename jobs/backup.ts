@@ -6,6 +6,7 @@ import {
   archiveBeside,
   datedPath,
   noteBackup,
+  noteDamages,
   type PlacedFile,
   putArchive,
   removeOld,
@@ -82,7 +83,12 @@ export function backUp(
         : await saveBeside(archive, { path: archiveBeside(path), id, lock, clock, signal });
     const parents = (await readIdentity(source))?.parents ?? [];
     const removed = isFolder ? await removeOld(request.path, request.keep, { warehouse, parents }) : [];
-    await note(source, warehouse, context);
+    await note(
+      source,
+      warehouse,
+      context,
+      archive === null ? null : { archive, damages: saved?.damages ?? 0 },
+    );
     return {
       exitCode: (saved?.damages ?? 0) > 0 ? EXIT.quarantine : EXIT.ok,
       ...{ warehouse, archive: saved, removed, durationMs: clock.monotonicMs() - startedMs },
@@ -120,8 +126,10 @@ async function note(
   warehouse: Warehouse,
   { id, takenAt }: WrittenBackup,
   { observe }: JobContext<BackupEvent>,
+  found: { readonly archive: string; readonly damages: number } | null,
 ): Promise<void> {
   try {
+    if (found !== null) await noteDamages(warehouse, found.archive, found.damages);
     await noteBackup(warehouse, 'backup', { backup: id, at: takenAt });
   } catch (error) {
     if (!(error instanceof DaywalkError)) throw error;

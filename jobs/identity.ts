@@ -7,7 +7,6 @@ import {
   compareSides,
   ensureIdentity,
   expectMatch,
-  isAct,
   PULL,
   readIdentity,
   readKnownArchives,
@@ -138,7 +137,7 @@ function warnOfLosses(
     [warehouse, lostBy.warehouse],
     [archive, lostBy.archive],
   ] as const) {
-    const acts = Object.keys(lost).filter(isAct);
+    const acts = Object.keys(lost).filter((kind) => kind !== PULL);
     if (acts.length > 0)
       warn(
         `${place} lacks what was done to the warehouse that it was made from: ${acts.join(', ')}`,

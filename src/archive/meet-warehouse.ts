@@ -10,7 +10,6 @@ import {
   ensureIdentity,
   expectMatch,
   type Identity,
-  isAct,
   type Marks,
   marksHeld,
   marksOf,
@@ -133,7 +132,7 @@ async function actsLacked(
 ): Promise<Marks> {
   const has = await marksHeld(warehouse, marksOf(parent ?? null));
   const lacked = Object.entries(parent?.marks ?? {}).flatMap(([kind, marks]) => {
-    const acts = isAct(kind) && kind !== ERASURE ? marks.filter((mark) => !has.has(mark)) : [];
+    const acts = kind !== PULL && kind !== ERASURE ? marks.filter((mark) => !has.has(mark)) : [];
     return acts.length === 0 ? [] : [[kind, acts] as const];
   });
   return Object.fromEntries(lacked);

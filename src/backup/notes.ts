@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { isObject, parseJson } from '../core/json.ts';
 import type { Warehouse } from '../port/index.ts';
 import { readState, writeState } from '../records/index.ts';
@@ -41,4 +42,25 @@ function noteIn(text: string | null): Note | null {
   if (!isObject(value) || typeof value['at'] !== 'string') return null;
   const { backup, at } = value;
   return { backup: typeof backup === 'string' ? backup : null, at };
+}
+
+/** Where a warehouse notes how many damages its archives had when all of them was read last, by their places. */
+const DAMAGES = 'archive-damages';
+
+/** Notes how many damages an archive has. */
+export async function noteDamages(
+  warehouse: Pick<Warehouse, 'read' | 'transact'>,
+  archive: string,
+  damages: number,
+): Promise<void> {
+  const all = { ...(await readDamages(warehouse)), [resolve(archive)]: damages };
+  await writeState(warehouse, '', DAMAGES, JSON.stringify(all));
+}
+
+/** How many damages archives had, by their places; those that were never read are missing. */
+export async function readDamages(
+  warehouse: Pick<Warehouse, 'read'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const noted = parseJson((await readState(warehouse, '', DAMAGES)) ?? '');
+  return isObject(noted) ? noted : {};
 }

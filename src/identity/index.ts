@@ -2,7 +2,6 @@ export {
   type Comparison,
   compareSides,
   ERASURE,
-  isAct,
   type Marks,
   marksOf,
   PULL,

@@ -130,8 +130,7 @@ function isStranger({ parents }: Warehouse, { isNew, warehouses }: Archive): boo
   return !isNew && warehouses.length > 0 && !parents.some((id) => warehouses.includes(id));
 }
 
-/** True for what cannot be pulled again. */
-export function isAct(kind: string): boolean {
+function isAct(kind: string): boolean {
   return kind !== PULL;
 }
 
