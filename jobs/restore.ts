@@ -10,7 +10,7 @@ import {
   noteBackup,
   withBackup,
 } from '../src/backup/index.ts';
-import { type CopyEvent, type CopyReport, copyAll } from '../src/copy/index.ts';
+import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
@@ -235,20 +235,22 @@ interface Filling {
 async function fill(settings: Settings, filling: Filling, context: Context): Promise<Filled> {
   const { clock, signal, upgraded } = context;
   const { request } = filling;
+  const opened = { clock, signal, upgraded, create: true, partial: true };
   return withBackup(request.file, clock, (source) =>
-    withWarehouse(settings.warehouse, { clock, signal, upgraded, create: true }, async (destination) => {
+    withWarehouse(settings.warehouse, opened, async (destination) => {
       const lock = await takeLock(destination, {
-        ...{ clock, signal, wait: request.wait, exclusive: true, restores: true },
+        ...{ clock, signal, wait: request.wait, exclusive: true, partial: true },
       });
       try {
-        await begin(destination, filling);
+        const mark = JSON.stringify(filling.backup?.id ?? request.file);
+        await begin(destination, mark, filling);
         if (filling.archive !== null)
           await (await savedArchives()).placeArchive(filling.archive.saved, filling.archive.place);
-        const existing = { clock, signal, create: false };
+        const existing = { clock, signal, create: false, partial: true };
         const report = await withWarehouse(settings.warehouse, existing, (stored) =>
           source.inSnapshot(() =>
             copyAll({
-              ...{ source, stored, destination, lock, replace: true, ...context },
+              ...{ source, stored, destination, lock, replace: true, mark, ...context },
               erased: filling.known,
               since: { privacy: settings.emails.mode === 'keep' ? null : privacyOf(settings.emails) },
             }),
@@ -270,8 +272,7 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
 }
 
 /** Marks the warehouse, so that no run takes a part of a backup for the whole. */
-async function begin(destination: Warehouse, { request, backup, archive }: Filling): Promise<void> {
-  const mark = JSON.stringify(backup?.id ?? request.file);
+async function begin(destination: Warehouse, mark: string, { request, archive }: Filling): Promise<void> {
   if ((await readState(destination, '', RESTORING)) === mark) return;
   if (!request.replace) {
     await expectEmpty(destination);
@@ -315,9 +316,7 @@ async function complete(
   const parent = bothOf(await readIdentity(source), await readIdentity(destination));
   await newIdentity(destination, { parent, madeBy: 'restore', at });
   if (backup !== null) await noteBackup(destination, 'backup', { backup: backup.id, at: backup.takenAt });
-  await destination.transact('complete the restore of', function* () {
-    yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${RESTORING}`;
-  });
+  await completeFilling(destination);
 }
 
 /** The restored warehouse comes from the backup, and stands for the one that it replaces. */

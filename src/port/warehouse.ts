@@ -35,7 +35,8 @@ export interface ScanScope {
 }
 
 /**
- * Under this name, `export_state` says which backup is being restored into a warehouse. Until that is complete, no run may begin.
+ * Under this name, `export_state` says what a warehouse is being filled with: the ID of a backup, or its file; or the warehouse that
+ * is copied, as an object. Until that is complete, nobody may take the part for the whole.
  */
 export const RESTORING = 'restoring';
 

@@ -1,7 +1,7 @@
 export { digestOf, type WarehouseDigest } from './digest.ts';
 export { frozen, type KeptWarehouse, keepOpen } from './kept-open.ts';
 export {
-  expectRestored,
+  expectWhole,
   notesIn,
   type OpenOptions,
   openWarehouse,

@@ -2,6 +2,7 @@ import { sql } from '../../schema/query.ts';
 import type { Clock } from '../core/clock.ts';
 import { BusyError, type Reason, StorageError, UsageError } from '../core/errors.ts';
 import { brokenInstallation } from '../core/files.ts';
+import { isObject, parseJson } from '../core/json.ts';
 import {
   isPostgres,
   type LockOptions,
@@ -23,6 +24,8 @@ export interface OpenOptions extends SchemaExpected, Migrating {
    * @default false
    */
   readonly readOnly?: boolean | undefined;
+  /** Also a warehouse that has a part of a backup or of another warehouse only. @default false */
+  readonly partial?: boolean | undefined;
   /**
    * The longest that a statement of a warehouse opened for reading may take, in milliseconds. After it, the connection counts
    * as lost. PostgreSQL only: SQLite is part of this process.
@@ -45,8 +48,20 @@ export interface OpenOptions extends SchemaExpected, Migrating {
  * it is opened for reading only.
  * Only the driver of that database is loaded.
  * @throws {UsageError} if this version cannot open the location, or if the driver is not installed correctly.
+ * @throws {StorageError} if a restore or a copy has left a part in it.
  */
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
+  const warehouse = await openAny(location, options);
+  try {
+    if (options.partial !== true) await expectWhole(warehouse);
+    return warehouse;
+  } catch (error) {
+    await warehouse.close();
+    throw error;
+  }
+}
+
+async function openAny(location: string, options: OpenOptions): Promise<Warehouse> {
   if (isPostgres(location)) {
     const { openPostgres, openPostgresForReading } = await import('./postgres/warehouse.ts');
     return options.readOnly === true
@@ -125,8 +140,8 @@ interface LockWait extends LockOptions {
   readonly wait: boolean;
   /** Called once, before the wait begins. */
   readonly warn?: ((message: string, hint: string) => void) | undefined;
-  /** The caller restores a backup, which may have been interrupted before. @default false */
-  readonly restores?: boolean;
+  /** Also of a warehouse that has a part only, see {@link OpenOptions}. @default false */
+  readonly partial?: boolean;
 }
 
 /**
@@ -137,7 +152,8 @@ interface LockWait extends LockOptions {
 export async function takeLock(warehouse: Warehouse, options: LockWait): Promise<RunLock> {
   const lock = await waitForLock(warehouse, options);
   try {
-    if (options.restores !== true) await expectRestored(warehouse);
+    // While this process waited, another one may have begun to fill the warehouse.
+    if (options.partial !== true) await expectWhole(warehouse);
     return lock;
   } catch (error) {
     await lock.release();
@@ -145,16 +161,17 @@ export async function takeLock(warehouse: Warehouse, options: LockWait): Promise
   }
 }
 
-/** @throws {StorageError} when the warehouse has a part of a backup only. */
-export async function expectRestored(warehouse: Pick<Warehouse, 'location' | 'select'>): Promise<void> {
+/** @throws {StorageError} when the warehouse has a part of a backup or of another warehouse only. */
+export async function expectWhole(warehouse: Pick<Warehouse, 'location' | 'select'>): Promise<void> {
   const [row] = await warehouse.select(
-    sql`SELECT 1 AS begun FROM export_state WHERE org_id = '' AND name = ${RESTORING}`,
+    sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${RESTORING}`,
   );
   if (row === undefined) return;
+  const work = isObject(parseJson(String(row['value']))) ? 'copy' : 'restore';
   throw new StorageError(
-    `a restore into ${warehouse.location} was interrupted: it has a part of the backup`,
+    `a ${work} into ${warehouse.location} was interrupted, or goes on: it has a part only`,
     {
-      hint: 'repeat the restore: it resumes',
+      hint: `repeat the ${work}: it resumes`,
     },
   );
 }
