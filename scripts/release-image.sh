@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Builds the image for a release: for amd64 and arm64 where the tools exist, from base images that are pinned by digest. Writes the
 # images, the packages that are in each of them, and checksums into a folder. Prints what it could not do; then it exits with code 1.
-# Usage: [BASE_IMAGE=registry.example.com/node:22-bookworm-slim] scripts/release-image.sh <new folder>
+# Usage: scripts/release-image.sh <new folder>
+# BASE_IMAGE names another base image, such as one of a mirror. BUILD_OPTIONS are further options of docker, podman or buildah,
+# such as '--network host --volume /etc/npmrc:/root/.npmrc:ro' behind a proxy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ $# = 1 ] || { printf 'usage: scripts/release-image.sh <new folder>\n' >&2; exit 2; }
@@ -46,6 +48,8 @@ build() {
   local platform=$1 archive=$2 tag=localhost/daywalk:$version-${1#linux/}
   local args=(--platform "$platform" --build-arg "BUILD_IMAGE=$pinned" --build-arg "RUN_IMAGE=$pinned"
     --build-arg "REVISION=$revision" --tag "$tag")
+  # shellcheck disable=SC2206 # options are words
+  args+=(${BUILD_OPTIONS:-})
   # Docker's format keeps the health check.
   case $builder in
     docker) docker buildx build "${args[@]}" --provenance=false --output "type=docker,dest=$archive" . ;;
