@@ -17,6 +17,7 @@ import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
 import { checkEmailSalt, expectEmailSalt } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
+import { learnErasures } from './erasures.ts';
 
 /** Which organization a job is about. */
 interface OrganizationRequest {
@@ -46,7 +47,7 @@ export interface LoadOf {
  */
 export async function loadFile<Types extends FileTypes>(
   kind: LoadedFile<Types>,
-  { warehouse: location, emails }: Settings,
+  { warehouse: location, emails, erasures }: Settings,
   { file, organization, isDryRun, allowsEmpty }: LoadRequest,
   { clock, upgraded }: Pick<JobContext, 'clock' | 'upgraded'>,
 ): Promise<LoadOf & Types['found']> {
@@ -59,6 +60,7 @@ export async function loadFile<Types extends FileTypes>(
   }
   const load = async (warehouse: Warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
+    if (kind.holdsEmails === true && !isDryRun) await learnErasures(warehouse, { erasures });
     const erased = await readErased(warehouse);
     const now = clock.now();
     const lines = kind.linesOf(rows, { orgId, file: file.name, emails, erased, now });

@@ -21,6 +21,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import { type Privacy, privacyOf, withoutErased } from '../src/privacy/index.ts';
 import { expectEmailSalt, recordSession, type SessionRow } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
+import { learnErasures } from './erasures.ts';
 import { withOwnWarehouse } from './identity.ts';
 import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { openTransport, requireApi } from './service.ts';
@@ -68,6 +69,7 @@ export function createRecordedSession(
   const api = requireApi(settings);
   return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
+    await learnErasures(warehouse, settings);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
     const transport = openTransport(settings, api, { clock, onRetry });
     try {

@@ -9,7 +9,8 @@ import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { contextOf, rigOver } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
-import { type Found, onEachDatabase, type Place } from '../../support/warehouse/each-database.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { copyOf } from '../../support/warehouse/earlier-state.ts';
 
 const small = { users: 6, today: '2026-01-20', reports: 2 } as const;
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
@@ -38,33 +39,6 @@ function unmount({ folder }: ArchivedRig): () => void {
     rmSync(folder, { recursive: true, force: true });
     renameSync(away, folder);
   };
-}
-
-/** All rows of a warehouse, so that an older state of it can be put back, in either database. */
-async function copyOf(place: Place): Promise<() => Promise<void>> {
-  const tables = (await place.relations()).filter(({ isView }) => !isView).map(({ name }) => name);
-  const rows = new Map<string, Found[]>();
-  for (const table of tables) rows.set(table, await place.query(`SELECT * FROM ${table}`));
-  return async () => {
-    for (const table of tables) {
-      await place.execute(`DELETE FROM ${table}`);
-      for (const some of chunksOf(rows.get(table) ?? [])) {
-        const names = Object.keys(some[0] ?? {});
-        const places = some.map(() => `(${names.map(() => '?').join(', ')})`).join(', ');
-        const list = names.map((name) => `"${name}"`).join(', ');
-        await place.execute(
-          `INSERT INTO ${table} (${list}) VALUES ${places}`,
-          ...some.flatMap((row) => names.map((name) => row[name] ?? null)),
-        );
-      }
-    }
-  };
-}
-
-function chunksOf<Item>(items: readonly Item[], size = 100): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 }
 
 onEachDatabase((database) => {
