@@ -85,7 +85,7 @@ const usersWhoStayed = ({ leftFirst }: CostDialect) => `
     WHERE m.is_uniform = 1
       AND (t.user_id IS NULL OR (t.valid_from <= u.first_active_on AND t.valid_to >= u.last_active_on))`;
 
-/** The other users of uniform months: one row per user and day. */
+/** The other users of uniform months: one row per user and day, each of which is found by its key. */
 const usersWhoMoved = ({ leftFirst }: CostDialect) => `
     SELECT o.org_id, o.month, o.first_day, ${TEAM}, u.billable_tokens
     FROM (
@@ -96,8 +96,8 @@ const usersWhoMoved = ({ leftFirst }: CostDialect) => `
         AND t.valid_from <= w.last_active_on AND t.valid_to >= w.first_active_on
       WHERE m.is_uniform = 1 AND (t.valid_from > w.first_active_on OR t.valid_to < w.last_active_on)
     ) o
-    ${leftFirst} user_daily u ON u.org_id = o.org_id AND u.user_id = o.user_id
-      AND u.date BETWEEN o.first_active_on AND o.last_active_on
+    ${leftFirst} dates c ON c.date BETWEEN o.first_active_on AND o.last_active_on
+    ${leftFirst} user_daily u ON u.org_id = o.org_id AND u.date = c.date AND u.user_id = o.user_id
     ${TEAM_OF_DAY}`;
 
 /** All users of the other months: one row per user and day. */

@@ -104,8 +104,8 @@ export interface Warehouse {
   oneAtATime<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 
   /**
-   * Updates the statistics by which the database plans queries, of tables that have none or have changed much since: on
-   * PostgreSQL, more than a tenth. Call after rows were written. Changes no row.
+   * Updates the statistics by which the database plans queries, of tables that have none or have grown much since: on
+   * PostgreSQL, by more than a tenth. Call after rows were written. Changes no row.
    */
   refreshStatistics(): Promise<void>;
 

@@ -49,8 +49,8 @@ team_days AS (
         AND t.valid_from <= w.last_active_on AND t.valid_to >= w.first_active_on
       WHERE m.is_uniform = 1 AND (t.valid_from > w.first_active_on OR t.valid_to < w.last_active_on)
     ) o
-    CROSS JOIN user_daily u ON u.org_id = o.org_id AND u.user_id = o.user_id
-      AND u.date BETWEEN o.first_active_on AND o.last_active_on
+    CROSS JOIN dates c ON c.date BETWEEN o.first_active_on AND o.last_active_on
+    CROSS JOIN user_daily u ON u.org_id = o.org_id AND u.date = c.date AND u.user_id = o.user_id
     LEFT JOIN user_teams t ON t.org_id = u.org_id AND t.user_id = u.user_id
       AND t.valid_from <= u.date AND t.valid_to >= u.date
     UNION ALL
@@ -135,8 +135,8 @@ team_days AS (
         AND t.valid_from <= w.last_active_on AND t.valid_to >= w.first_active_on
       WHERE m.is_uniform = 1 AND (t.valid_from > w.first_active_on OR t.valid_to < w.last_active_on)
     ) o
-    CROSS JOIN user_daily u ON u.org_id = o.org_id AND u.user_id = o.user_id
-      AND u.date BETWEEN o.first_active_on AND o.last_active_on
+    CROSS JOIN dates c ON c.date BETWEEN o.first_active_on AND o.last_active_on
+    CROSS JOIN user_daily u ON u.org_id = o.org_id AND u.date = c.date AND u.user_id = o.user_id
     LEFT JOIN user_teams t ON t.org_id = u.org_id AND t.user_id = u.user_id
       AND t.valid_from <= u.date AND t.valid_to >= u.date
     UNION ALL

@@ -9,6 +9,7 @@ import {
   groupsOf,
   type NamedQuery,
   needsTeam,
+  PHRASES,
   type Plan,
   selectSql,
   teamConditions,
@@ -258,7 +259,7 @@ export async function teamsInPlaceOfTable(
   if (users === null) return [{ ...table, body: changed }];
   const unchanged = sql`  SELECT org_id, ${sql.raw(FIELDS.join(', '))}
   FROM ${sql.raw(TABLE_BEHIND[warehouse.dialect])}
-  WHERE org_id = ${orgId} AND user_id NOT IN (${listOf(users.map((user) => sql`${user}`))})`;
+  WHERE ${PHRASES[warehouse.dialect].common(sql`org_id`)} = ${orgId} AND user_id NOT IN (${listOf(users.map((user) => sql`${user}`))})`;
   const parts = periods.length === 0 ? [unchanged] : [unchanged, changed];
   return [{ ...table, body: sql.join(parts, sql.raw('\n  UNION ALL\n')), readsHidden: true }];
 }

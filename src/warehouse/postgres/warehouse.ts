@@ -139,25 +139,25 @@ function namesOf(commits: readonly DayCommit[]): string {
   return first === undefined ? 'nothing' : `${unitName(first)}${others}`;
 }
 
-/** Tables with few changes are left alone, however small they are. */
-const CHANGES_MIN = 100;
+/** Tables that have grown by fewer rows are left alone, however small they are. */
+const GROWTH_MIN = 100;
 
 /**
- * Measures the tables that have no statistics, and those of which more than a tenth has changed since, also in this session's
- * transactions before. Tables of another owner are skipped.
+ * Measures the tables that have no statistics, and those that have grown by more than a tenth since, also in this session's
+ * transactions before. Rows that replace others say little new. Tables of another owner are skipped.
  */
 async function refreshStatistics(session: PostgresSession): Promise<void> {
   const doing = 'measure the tables of';
-  // The server counts the changes of a transaction some time after it.
+  // The server counts the rows of a transaction some time after it.
   await session.transaction(doing, (link) => link.query('SELECT pg_stat_force_next_flush()'));
   await session.transaction(doing, async (link) => {
     const changed = await link.query(
       `SELECT c.relname FROM pg_class c
         WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname = ANY($2)
-          AND (pg_stat_get_mod_since_analyze(c.oid) > GREATEST($3::real, c.reltuples / 10)
+          AND (pg_stat_get_live_tuples(c.oid) - c.reltuples > GREATEST($3::real, c.reltuples / 10)
             OR pg_relation_size(c.oid) > 0
               AND NOT EXISTS (SELECT 1 FROM pg_stats s WHERE s.schemaname = $4 AND s.tablename = c.relname))`,
-      [pg.escapeIdentifier(link.schema), allTables.map(({ name }) => name), CHANGES_MIN, link.schema],
+      [pg.escapeIdentifier(link.schema), allTables.map(({ name }) => name), GROWTH_MIN, link.schema],
     );
     const names = changed.map(([name]) => tableIn(link, { name: String(name) }));
     if (names.length > 0) await link.script(`ANALYZE ${names.join(', ')}`);
