@@ -62,15 +62,6 @@ export class UsageError extends DaywalkError {
   }
 }
 
-/** A package that the program needs is missing or broken. Exit code 2. */
-export function brokenInstallation(name: string, cause: unknown): UsageError {
-  const [first = ''] = messageOf(cause).split('\n- ').join(' ').split('\nRequire stack');
-  return new UsageError(`load ${name}: ${first.replaceAll('\n', ' ')}`, {
-    cause,
-    hint: `install daywalk again, with npm ci in a clone (${process.execPath} runs it)`,
-  });
-}
-
 /** There is no warehouse where one is to be read. Exit code 2. */
 export class NoWarehouseError extends UsageError {
   constructor(location: string) {

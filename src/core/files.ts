@@ -20,6 +20,15 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
+/** A package that the program needs is missing or broken. Exit code 2. */
+export function brokenInstallation(name: string, cause: unknown): UsageError {
+  const [first = ''] = messageOf(cause).split('\n- ').join(' ').split('\nRequire stack');
+  return new UsageError(`load ${name}: ${first.replaceAll('\n', ' ')}`, {
+    cause,
+    hint: `install daywalk again, with npm ci in a clone (${process.execPath} runs it)`,
+  });
+}
+
 /** Readable only by its owner until the owner decides otherwise; a file that is replaced keeps its rights. */
 const FILE_MODE = 0o600;
 

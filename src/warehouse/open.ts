@@ -1,6 +1,7 @@
 import { sql } from '../../schema/query.ts';
 import type { Clock } from '../core/clock.ts';
-import { BusyError, brokenInstallation, type Reason, StorageError, UsageError } from '../core/errors.ts';
+import { BusyError, type Reason, StorageError, UsageError } from '../core/errors.ts';
+import { brokenInstallation } from '../core/files.ts';
 import {
   isPostgres,
   type LockOptions,

@@ -1,6 +1,7 @@
 import { systemClock } from '../../core/clock.ts';
-import { brokenInstallation, DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
+import { DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { brokenInstallation } from '../../core/files.ts';
 import { publicText } from '../../privacy/index.ts';
 import type { LogFormat, Redactor } from '../../settings/index.ts';
 import { createJsonLog, type Log } from '../output/log.ts';
