@@ -245,8 +245,8 @@ const NAME_FIELD =
 /** Replaces the name of an erased person. */
 const NAME_ERASED = '[erased]';
 
-/** What the structure of JSON consists of. */
-const MARK = /["{}[\]:]/g;
+/** What the structure of JSON consists of. Numbers, true, false and null end with what comes after them. */
+const MARK = /["{}[\]:,]/g;
 
 /** A text in JSON: its place, what it says, and where it belongs. */
 interface Literal {

@@ -101,6 +101,18 @@ describe('erased people in JSON', () => {
     expect(found.learned).toEqual(['new@example.com']);
   });
 
+  test('a field after null or a number keeps its name', () => {
+    const record = {
+      user_id: 'user_1',
+      user_email: null,
+      date: '2026-01-19',
+      display_name: null,
+      tool_calls: 5,
+    };
+    const nested = { ...record, mail: 1, credits: 7, emails: [null], of: { email: false, kind: 'a' } };
+    expect(JSON.parse(people().json(JSON.stringify(nested)))).toEqual({ ...nested, user_id: USER });
+  });
+
   test('an address or a name of theirs with the ID in it is replaced as a whole', () => {
     const json = JSON.stringify({ user_id: 'user_1', email: 'user_1@x.org', full_name: 'Ada (user_1)' });
     const once = people().json(json);
