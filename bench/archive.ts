@@ -54,11 +54,11 @@ function bytesIn(folder: string): number {
 }
 
 const SMALL = { users: 50, days: 60 };
-const NIGHTS = [30, 300, 1_100] as const;
+export const NIGHTS = [30, 300, 1_100] as const;
 /** Each night pulls the days that are not settled. */
 const DAYS_PER_NIGHT = 4;
 /** A night may cost 10 % more. */
-const NIGHT_RATIO_MAX = 1.1;
+export const NIGHT_RATIO_MAX = 1.1;
 
 /** The processor time of a night, by the nights that the archive holds. */
 export const archivedNights: Benchmark = {
@@ -96,6 +96,12 @@ export const archivedNights: Benchmark = {
 async function archiveOf(bench: Bench, begun: string, nights: number): Promise<string> {
   const path = bench.path('archive.db');
   cpSync(begun, path);
+  await addNights(path, nights);
+  return path;
+}
+
+/** Adds nights to an archive. */
+export async function addNights(path: string, nights: number): Promise<void> {
   const clock = systemClock();
   const archive = await openArchive({
     ...{ archive: path, emails: 'keep', policy: '', clock, signal: new AbortController().signal },
@@ -123,5 +129,4 @@ async function archiveOf(bench: Bench, begun: string, nights: number): Promise<s
     await archive.end(await archive.beginDays(await Promise.all(kept)), 'committed');
   }
   await archive.close();
-  return path;
 }

@@ -24,7 +24,7 @@ export interface Adoption {
   readonly lost: readonly string[];
 }
 
-interface AdoptContext extends Pick<JobContext, 'clock' | 'signal'> {
+interface AdoptContext extends Pick<JobContext, 'clock' | 'signal' | 'upgraded'> {
   /** Wait for a run to end instead of failing with exit code 75. */
   readonly wait: boolean;
 }
@@ -37,9 +37,9 @@ interface AdoptContext extends Pick<JobContext, 'clock' | 'signal'> {
 export function adopt(
   settings: Settings,
   id: string,
-  { clock, signal, wait }: AdoptContext,
+  { clock, signal, upgraded, wait }: AdoptContext,
 ): Promise<Adoption> {
-  return withOwnWarehouse(settings, { clock, signal }, async (warehouse) => {
+  return withOwnWarehouse(settings, { clock, signal, upgraded }, async (warehouse) => {
     const lock = await takeLock(warehouse, { clock, signal, wait, exclusive: true });
     try {
       const lost = await accept(warehouse, settings, { id, clock, signal });

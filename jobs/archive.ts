@@ -9,18 +9,60 @@ import {
   showAnswers,
   verifyArchive,
 } from '../src/archive/index.ts';
+import { noteDamages, readDamages } from '../src/backup/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { UsageError } from '../src/core/errors.ts';
+import { DaywalkError, StorageError, UsageError } from '../src/core/errors.ts';
 import type { Settings } from '../src/settings/index.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
 import { expectKnownArchives } from './identity.ts';
 
 /**
  * Reads every answer and every object of the archives, and compares them with their checksums. Writes nothing.
+ * @param note is given how many damages an archive has.
  * @throws {UsageError} if one of them is not there.
  */
-export async function checkArchives(settings: Settings): Promise<ArchiveCheck[]> {
+export async function checkArchives(
+  settings: Settings,
+  note: (archive: string, damages: number) => Promise<void> = async () => undefined,
+): Promise<ArchiveCheck[]> {
   const checks: ArchiveCheck[] = [];
-  for (const archive of requireArchives(settings)) checks.push(await verifyArchive(archive));
+  for (const archive of requireArchives(settings)) {
+    const check = await verifyArchive(archive).catch(async (error: unknown) => {
+      if (error instanceof StorageError) await note(archive, 1);
+      throw error;
+    });
+    await note(archive, check.findings.length);
+    checks.push(check);
+  }
+  return checks;
+}
+
+/**
+ * As {@link checkArchives}, and notes in the warehouse how many damages were found, for the metrics and their alert.
+ * @throws {StorageError} if the warehouse knows other archives there, or nothing of one can be read.
+ */
+export async function verifyArchives(
+  settings: Settings,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<ArchiveCheck[]> {
+  const unreadable = await expectKnownArchives(settings, { clock, signal }).then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof StorageError) || error.reason === 'identity') throw error;
+      return error;
+    },
+  );
+  const checks = await checkArchives(settings, async (archive, found) => {
+    const damages = unreadable === null ? found : Math.max(found, 1);
+    const { warehouse: location } = settings;
+    await withWarehouse(location, { clock, signal, create: false }, async (warehouse) =>
+      noteDamages(warehouse, await readDamages(warehouse), { archive, damages }),
+    ).catch((error: unknown) => {
+      // An archive can be read without a warehouse.
+      if (!(error instanceof DaywalkError)) throw error;
+    });
+  });
+  if (unreadable !== null && checks.every(({ findings }) => findings.length === 0)) throw unreadable;
   return checks;
 }
 

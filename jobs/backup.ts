@@ -6,8 +6,10 @@ import {
   archiveBeside,
   datedPath,
   noteBackup,
+  noteDamages,
   type PlacedFile,
   putArchive,
+  readDamages,
   removeOld,
   type WrittenBackup,
   writeBackup,
@@ -16,10 +18,10 @@ import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { DaywalkError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode } from '../src/core/exit-code.ts';
-import type { Warehouse } from '../src/port/index.ts';
+import { readIdentity } from '../src/identity/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { expectRestored, withWarehouse } from '../src/warehouse/index.ts';
+import { notesIn, readWarehouse, type WriteNotes } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
 
 /** Where to back up to, and what. */
@@ -68,20 +70,26 @@ export function backUp(
   const { clock, signal } = context;
   const archive = request.withArchive ? requireArchive(settings) : null;
   const startedMs = clock.monotonicMs();
-  return withWarehouse(settings.warehouse, { clock, signal, create: false }, async (source) => {
-    await expectRestored(source);
+  return readWarehouse(settings.warehouse, { clock, signal }, async (source) => {
     const isFolder = request.isFolder || isExistingFolder(request.path);
     const path = isFolder ? datedPath(request.path, clock.now()) : request.path;
     const lock = isFolder ? join(request.path, '.daywalk-backup.lock') : undefined;
-    await notePublished(settings.warehouse, source, resolve(request.path));
+    const writeNotes = notesIn(settings.warehouse, { clock, signal });
+    await notePublished(settings.warehouse, source, resolve(request.path), writeNotes);
     const id = randomUUID();
     const warehouse = await writeBackup(path, { source, id, lock, clock, signal });
     const saved =
       archive === null
         ? null
         : await saveBeside(archive, { path: archiveBeside(path), id, lock, clock, signal });
-    const removed = isFolder ? await removeOld(request.path, request.keep, warehouse) : [];
-    await note(source, warehouse, context);
+    const parents = (await readIdentity(source))?.parents ?? [];
+    const removed = isFolder ? await removeOld(request.path, request.keep, { warehouse, parents }) : [];
+    await note(
+      writeNotes,
+      warehouse,
+      context,
+      archive === null ? null : { archive, damages: saved?.damages ?? 0, known: await readDamages(source) },
+    );
     return {
       exitCode: (saved?.damages ?? 0) > 0 ? EXIT.quarantine : EXIT.ok,
       ...{ warehouse, archive: saved, removed, durationMs: clock.monotonicMs() - startedMs },
@@ -116,12 +124,20 @@ async function saveBeside(
 
 /** A warehouse that this user may only read is backed up all the same. */
 async function note(
-  warehouse: Warehouse,
+  writeNotes: WriteNotes,
   { id, takenAt }: WrittenBackup,
   { observe }: JobContext<BackupEvent>,
+  found: {
+    readonly archive: string;
+    readonly damages: number;
+    readonly known: Readonly<Record<string, unknown>>;
+  } | null,
 ): Promise<void> {
   try {
-    await noteBackup(warehouse, 'backup', { backup: id, at: takenAt });
+    await writeNotes(async (notes) => {
+      if (found !== null) await noteDamages(notes, found.known, found);
+      await noteBackup(notes, 'backup', { backup: id, at: takenAt });
+    });
   } catch (error) {
     if (!(error instanceof DaywalkError)) throw error;
     const message = `the backup is complete, and the warehouse does not know it: ${error.message}`;

@@ -1,14 +1,24 @@
 import { resolve } from 'node:path';
-import { type CopyEvent, type CopyReport, copyAll } from '../src/copy/index.ts';
+import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { Clock, JobContext } from '../src/core/clock.ts';
 import type { Reason } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
-import { ensureErasedKey } from '../src/erased/index.ts';
+import { EXIT } from '../src/core/exit-code.ts';
+import { canonicalJson } from '../src/core/json.ts';
+import { canonicalText } from '../src/core/json-text.ts';
+import { ensureErasedKey, readErased } from '../src/erased/index.ts';
 import { ensureIdentity, newIdentity, readIdentity } from '../src/identity/index.ts';
-import { isPostgres, isSameWarehouse, type Warehouse } from '../src/port/index.ts';
-import { notePublished } from '../src/records/index.ts';
+import { isPostgres, isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
+import { notePublished, readState } from '../src/records/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
-import { expectRestored, takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import {
+  expectWhole,
+  notesIn,
+  readWarehouse,
+  takeLock,
+  type WriteNotes,
+  withWarehouse,
+} from '../src/warehouse/index.ts';
 import { erasedSince } from './erasures.ts';
 
 /** Where to copy to, and how. */
@@ -31,7 +41,7 @@ export interface CopyRequest {
 export function copyWarehouse(
   settings: Settings,
   { to, replace, wait }: CopyRequest,
-  { clock, signal, observe }: JobContext<CopyEvent>,
+  { clock, signal, observe, upgraded }: JobContext<CopyEvent>,
 ): Promise<CopyReport> {
   const from = settings.warehouse;
   if (isSameWarehouse(from, to)) {
@@ -41,24 +51,31 @@ export function copyWarehouse(
   }
   const warn = (message: string, hint: string, reason?: Reason) =>
     observe({ type: 'warning', message, hint, reason });
+  const writeNotes = notesIn(from, { clock, signal });
   const existing = { clock, signal, create: false };
-  return withWarehouse(from, existing, async (source) => {
-    await expectRestored(source);
-    await shareKey(source, clock);
+  return readWarehouse(from, { clock, signal }, async (source) => {
+    await shareKey(source, writeNotes, clock);
     const { list: erased } = await erasedSince(settings, source, observe);
-    return withWarehouse(to, { clock, signal, warn, create: true }, async (destination) => {
-      await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to));
-      const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true });
+    const whole = { clock, signal, warn, upgraded, create: true, partial: true };
+    return withWarehouse(to, whole, async (destination) => {
+      await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to), writeNotes);
+      const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true, partial: true });
       try {
-        const report = await withWarehouse(to, existing, (stored) =>
-          source.inSnapshot(() =>
-            copyAll({ source, stored, destination, lock, erased, replace, clock, signal, observe }),
-          ),
-        );
         const [parent, own] = [await readIdentity(source), await readIdentity(destination)];
-        // A repeated copy is the same warehouse as before.
-        if (own === null || (parent !== null && !own.parents.includes(parent.id)))
-          await newIdentity(destination, { parent, madeBy: 'copy', at: clock.now() });
+        // A repeated copy is the same warehouse as before, and may be used meanwhile: its days are whole.
+        const isNew = own === null || (parent !== null && !own.parents.includes(parent.id));
+        const begun = await readState(destination, '', RESTORING);
+        const mark = canonicalJson({ copy: parent?.id ?? null });
+        const isOther = begun !== null && canonicalText(begun) !== mark;
+        if (isOther && !replace) await expectWhole(destination);
+        const work = { source, destination, lock, erased, replace, clock, signal, observe };
+        const marked = { ...work, mark: isNew || begun !== null ? mark : null };
+        const report = await withWarehouse(to, { ...existing, partial: true }, (stored) =>
+          source.inSnapshot(() => copyAll({ ...marked, stored })),
+        );
+        if (report.exitCode !== EXIT.ok) return report;
+        if (isNew) await newIdentity(destination, { parent, madeBy: 'copy', at: clock.now() });
+        if (marked.mark !== null) await completeFilling(destination);
         return report;
       } finally {
         await lock.release();
@@ -68,10 +85,13 @@ export function copyWarehouse(
 }
 
 /** Gives the source a key and an identity. One that cannot be written is copied without: each side then makes its own key, and knows both after a copy. */
-async function shareKey(source: Warehouse, clock: Clock): Promise<void> {
+async function shareKey(source: Warehouse, writeNotes: WriteNotes, clock: Clock): Promise<void> {
+  if ((await readErased(source)).keys.length > 0 && (await readIdentity(source)) !== null) return;
   try {
-    await ensureErasedKey(source);
-    await ensureIdentity(source, { parent: null, madeBy: 'run', at: clock.now() });
+    await writeNotes(async (warehouse) => {
+      await ensureErasedKey(warehouse);
+      await ensureIdentity(warehouse, { parent: null, madeBy: 'run', at: clock.now() });
+    });
   } catch (error) {
     if (!(error instanceof StorageError) && !(error instanceof BusyError)) throw error;
   }

@@ -13,10 +13,11 @@ import {
 } from '../src/csv-files/index.ts';
 import { expectSameErased, LISTING, readErased } from '../src/erased/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import { MUCH_WRITTEN_ROWS, runReads, type Steps, type Warehouse } from '../src/port/index.ts';
+import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
 import { checkEmailSalt, expectEmailSalt } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { withWarehouse } from '../src/warehouse/index.ts';
+import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
+import { learnErasures } from './erasures.ts';
 
 /** Which organization a job is about. */
 interface OrganizationRequest {
@@ -46,9 +47,9 @@ export interface LoadOf {
  */
 export async function loadFile<Types extends FileTypes>(
   kind: LoadedFile<Types>,
-  { warehouse: location, emails }: Settings,
+  { warehouse: location, emails, erasures }: Settings,
   { file, organization, isDryRun, allowsEmpty }: LoadRequest,
-  { clock }: Pick<JobContext, 'clock'>,
+  { clock, upgraded }: Pick<JobContext, 'clock' | 'upgraded'>,
 ): Promise<LoadOf & Types['found']> {
   const [, all] = kind.noun;
   const rows = await readCsv(file, kind.format);
@@ -57,8 +58,9 @@ export async function loadFile<Types extends FileTypes>(
       hint: `check the file; to remove all ${all}, pass --allow-empty`,
     });
   }
-  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+  const load = async (warehouse: Warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
+    if (kind.holdsEmails === true && !isDryRun) await learnErasures(warehouse, { erasures });
     const erased = await readErased(warehouse);
     const now = clock.now();
     const lines = kind.linesOf(rows, { orgId, file: file.name, emails, erased, now });
@@ -75,9 +77,12 @@ export async function loadFile<Types extends FileTypes>(
     );
     // Remembered last, because a refused load must store nothing.
     if (kind.holdsEmails === true) await expectEmailSalt(warehouse, emails);
-    if (lines.length >= MUCH_WRITTEN_ROWS) await warehouse.refreshStatistics();
+    if (lines.length > 0) await warehouse.refreshStatistics();
     return loaded;
-  });
+  };
+  return isDryRun
+    ? readWarehouse(location, { clock }, load)
+    : withWarehouse(location, { clock, upgraded, create: false }, load);
 }
 
 /** The rows of an organization. */
@@ -141,7 +146,7 @@ function inSnapshot<Result>(
   { clock }: Pick<JobContext, 'clock'>,
   read: (warehouse: Warehouse, orgId: string) => Promise<Result>,
 ): Promise<Result> {
-  return withWarehouse(location, { clock, create: false }, (warehouse) =>
+  return readWarehouse(location, { clock }, (warehouse) =>
     warehouse.inSnapshot(async () => read(warehouse, await chooseOrganization(warehouse, organization))),
   );
 }

@@ -18,7 +18,7 @@ import {
 import type { Warehouse } from '../src/port/index.ts';
 import { type RunRecord, readRuns } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { withWarehouse } from '../src/warehouse/index.ts';
+import { readWarehouse } from '../src/warehouse/index.ts';
 import { chooseOrganizations } from './organizations.ts';
 import { type ExportRequest, planRequest } from './run.ts';
 
@@ -85,16 +85,12 @@ export function forecastExport(
     concurrency: settings.concurrency,
     isNamed: settings.orgId !== null,
   };
-  const known = withWarehouse(
-    settings.warehouse,
-    { clock: context.clock, create: false },
-    async (warehouse) => {
-      const orgId = settings.orgId ?? (await knownOrganization(warehouse, name));
-      const runs = await readRuns(warehouse, PACE_RUNS);
-      if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
-      return forecastOf(orgId, await readFacts(warehouse, orgId, facts, settings), runs);
-    },
-  );
+  const known = readWarehouse(settings.warehouse, { clock: context.clock }, async (warehouse) => {
+    const orgId = settings.orgId ?? (await knownOrganization(warehouse, name));
+    const runs = await readRuns(warehouse, PACE_RUNS);
+    if (orgId === null) return forecastOf(null, { ...facts, ...NOTHING_KNOWN }, runs);
+    return forecastOf(orgId, await readFacts(warehouse, orgId, facts, settings), runs);
+  });
   return known.catch((error: unknown) => {
     if (!(error instanceof NoWarehouseError)) throw error;
     return forecastOf(settings.orgId, { ...facts, ...NOTHING_KNOWN }, []);

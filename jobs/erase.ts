@@ -5,22 +5,22 @@ import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
-import type { Certificate } from '../src/erase/certificate.ts';
+import { type Certificate, findListed } from '../src/erase/certificate.ts';
 import { countErasure, erase, planErasure } from '../src/erase/erase.ts';
 import { countOthers, findSubjects, type Person } from '../src/erase/find-subjects.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
-import { erasedOrganization, noteErasures, readErased, type Subject } from '../src/erased/index.ts';
+import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { expectMatch, type KnownArchive, readKnownArchives } from '../src/identity/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { ErasedPeople, NOBODY, privacyOf } from '../src/privacy/index.ts';
+import { NOBODY, privacyOf } from '../src/privacy/index.ts';
 import { checkEmailSalt, readArchives, readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { drainSpool } from './hooks.ts';
 import { meetArchives } from './identity.ts';
 
@@ -45,6 +45,8 @@ type ErasureEvent = { readonly type: 'warning'; readonly message: string } & Adv
 /** The result of an erasure, or what it would be. */
 export interface ErasureResult {
   readonly isDryRun: boolean;
+  /** Nothing was left to do: the certificate is that of an earlier call. */
+  readonly isRepeated: boolean;
   /** The erasure that an earlier, interrupted call had begun; it was completed first. */
   readonly resumed: Certificate | null;
   readonly certificate: Certificate;
@@ -57,14 +59,16 @@ export interface ErasureResult {
  * @throws {BusyError} while a run holds the warehouse or another program reads a SQLite warehouse; a repetition resumes.
  * @throws {StorageError} if an archive is damaged; nothing is changed then.
  */
-export function erasePerson(
+export async function erasePerson(
   settings: Settings,
   request: ErasureRequest,
-  { clock, signal, observe }: JobContext<ErasureEvent>,
+  { clock, signal, observe, upgraded }: JobContext<ErasureEvent>,
 ): Promise<ErasureResult> {
   expectNewFile(request.certificate);
   const { warehouse: location, emails } = settings;
-  return withWarehouse(location, { clock, signal, create: false }, async (warehouse) => {
+  // Who only counts does not upgrade.
+  if (request.isDryRun) await readWarehouse(location, { clock, signal }, async () => undefined);
+  return withWarehouse(location, { clock, signal, upgraded, create: false }, async (warehouse) => {
     const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       await checkEmailSalt(warehouse, emails);
@@ -183,34 +187,34 @@ interface Step {
   readonly observe: JobContext<ErasureEvent>['observe'];
 }
 
-async function eraseRequested(
+async function eraseRequested(warehouse: Warehouse, settings: Settings, step: Step): Promise<ErasureResult> {
+  try {
+    return await eraseFound(warehouse, settings, step);
+  } catch (error) {
+    // Whoever was erased before is found nowhere.
+    const before = error instanceof UsageError ? await erasedBefore(warehouse, settings, step) : null;
+    if (before === null) throw error;
+    return before;
+  }
+}
+
+async function eraseFound(
   warehouse: Warehouse,
   settings: Settings,
   { request, resumed, optionsOf, observe }: Step,
 ): Promise<ErasureResult> {
   const { isDryRun } = request;
-  const isOrganization = request.user === undefined && request.email === undefined;
+  const isOrganization = namesOrganization(request);
   if (isOrganization && request.organization === undefined) {
     throw new UsageError('nothing to erase is named', {
       hint: 'name a person with --user or --email, or an organization with --organization',
     });
   }
-  // The erasure that was just completed was this one: its organization or person cannot be found again.
-  if (isOrganization && resumed?.kind === 'organization') {
-    const list = await readErased(warehouse);
-    if (erasedOrganization(list, resumed.org_id, request.organization) !== undefined)
-      return { isDryRun, resumed: null, certificate: resumed };
-  }
   const orgId = await chooseOrganization(warehouse, request.organization);
   const options = optionsOf(orgId);
   const subjects: Subject[] = isOrganization
     ? await organizationSubjects(warehouse, orgId)
-    : await findSubjects(warehouse, orgId, personOf(request, settings)).catch(async (error: unknown) => {
-        // If the erasure that was just completed was this one, the person cannot be found again.
-        if (resumed !== null && (await isAbout(resumed, warehouse, personOf(request, settings)))) return [];
-        throw error;
-      });
-  if (subjects.length === 0 && resumed !== null) return { isDryRun, resumed: null, certificate: resumed };
+    : await findSubjects(warehouse, orgId, personOf(request, settings));
   const others = await countOthers(warehouse, orgId, subjects);
   if (others > 0) {
     const message = `other users who have had an address of this person: ${others}; it is replaced for them too`;
@@ -221,13 +225,42 @@ async function eraseRequested(
   const isKnown = isOrganization || subjects.some(({ kind }) => kind === 'user');
   const counted = isDryRun || !isKnown ? await countErasure(options, plan) : plan.certificate;
   if (!isKnown && isNothing(counted)) {
-    if (resumed !== null && (await isAbout(resumed, warehouse, personOf(request, settings))))
-      return { isDryRun, resumed: null, certificate: resumed };
     throw new UsageError(`the organization ${orgId} has nothing of this person`, {
       hint: 'check the user ID or the address; nothing was changed',
     });
   }
-  return { isDryRun, resumed, certificate: isDryRun ? counted : await erase(options, plan) };
+  const certificate = isDryRun ? counted : await erase(options, plan);
+  return { isDryRun, isRepeated: false, resumed, certificate };
+}
+
+/** The result for somebody who is on the list already. Null for anybody else: they must not be reported as erased. */
+async function erasedBefore(
+  warehouse: Warehouse,
+  settings: Settings,
+  { request, resumed, optionsOf }: Step,
+): Promise<ErasureResult | null> {
+  const { isDryRun, organization = '' } = request;
+  const isOrganization = namesOrganization(request);
+  const orgId = isOrganization ? null : await chooseOrganization(warehouse, request.organization);
+  const subjects = isOrganization
+    ? [{ kind: 'organization' as const, value: organization }]
+    : subjectsOf(personOf(request, settings));
+  const found = await findListed(warehouse, orgId, subjects);
+  if (found === null) return null;
+  const { certificate: before } = found;
+  if (before !== null && !(await dueSweeps(warehouse)).includes(found.orgId)) {
+    const isRepeated = before.completed_at !== resumed?.completed_at;
+    return { isDryRun, isRepeated, resumed: isRepeated ? resumed : null, certificate: before };
+  }
+  // Another warehouse has erased them, and nothing was swept here.
+  const options = optionsOf(found.orgId);
+  const plan = await planErasure(options, subjects);
+  const certificate = await (isDryRun ? countErasure(options, plan) : erase(options, plan));
+  return { isDryRun, isRepeated: false, resumed, certificate };
+}
+
+function namesOrganization({ user, email }: ErasureRequest): boolean {
+  return user === undefined && email === undefined;
 }
 
 /** Its ID, and the names that go with its rows: a repetition may name it by one of them. */
@@ -236,15 +269,9 @@ async function organizationSubjects(warehouse: Warehouse, orgId: string): Promis
   return [orgId, ...recorded.map(({ name }) => name)].map((value) => ({ kind: 'organization', value }));
 }
 
-/** True if a certificate is about a person: another one must not be reported as erased. */
-async function isAbout(
-  { org_id, pseudonyms }: Certificate,
-  warehouse: Warehouse,
-  person: Person,
-): Promise<boolean> {
-  const erased = new ErasedPeople(await readErased(warehouse), [org_id]);
-  const values = 'user' in person ? [person.user] : person.emails;
-  return values.some((value) => pseudonyms.includes(erased.pseudonymOf(value) ?? ''));
+function subjectsOf(person: Person): Subject[] {
+  if ('user' in person) return [{ kind: 'user', value: person.user }];
+  return person.emails.map((value) => ({ kind: 'email', value }));
 }
 
 function personOf({ user, email = '' }: ErasureRequest, { emails }: Settings): Person {

@@ -46,6 +46,21 @@ export async function erasedSince(
 }
 
 /**
+ * Gives a warehouse those whom only the file of erasures knows: it may be an older copy. Rows that it has of them are due to be swept.
+ * @returns the lists of both as they were.
+ * @throws {StorageError} if the file is damaged.
+ */
+export async function learnErasures(
+  warehouse: Pick<Warehouse, 'select' | 'transact'>,
+  { erasures }: Pick<Settings, 'erasures'>,
+): Promise<Readonly<Record<'own' | 'kept', ErasedList>>> {
+  const own = await readErased(warehouse);
+  const kept = erasures !== null && existsSync(erasures) ? readErasures(erasures) : NOBODY;
+  if (joinLists(own, kept).entries.length > own.entries.length) await joinErased(warehouse, kept, new Set());
+  return { own, kept };
+}
+
+/**
  * Gives a warehouse and the file of erasures the erased of both, and creates the file if it is not there. Rows that the warehouse
  * has of them are due to be swept. A file that cannot be written now is reported as a warning: the next call adds to it.
  * @throws {StorageError} if the file is damaged.
@@ -56,10 +71,9 @@ export async function shareErasures(
   observe: Observe,
 ): Promise<void> {
   if (erasures === null) return;
-  const [hasFile, own] = [existsSync(erasures), await readErased(warehouse)];
-  const kept = hasFile ? readErasures(erasures) : NOBODY;
+  const hasFile = existsSync(erasures);
+  const { own, kept } = await learnErasures(warehouse, { erasures });
   const all = joinLists(own, kept);
-  if (all.entries.length > own.entries.length) await joinErased(warehouse, kept, new Set());
   if (hasFile && all.entries.length === kept.entries.length) return;
   if (!hasFile) {
     const message = `the list of erasures ${erasures} is not there: a new one begins`;

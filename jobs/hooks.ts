@@ -11,6 +11,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import { type EmailPolicy, privacyOf, withoutErased } from '../src/privacy/index.ts';
 import { expectEmailSalt, type HookEventRow, storeHookEvents } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
+import { learnErasures } from './erasures.ts';
 import { withOwnWarehouse } from './identity.ts';
 
 /** The rows of one transaction, and the characters of their lines. These limits bound the memory of a drain. */
@@ -235,10 +236,11 @@ function storableValue(value: unknown): unknown {
  */
 export function drainHooks(
   settings: Settings,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  { clock, signal, upgraded }: Pick<JobContext, 'clock' | 'signal' | 'upgraded'>,
 ): Promise<DrainReport> {
-  return withOwnWarehouse(settings, { clock }, async (warehouse) => {
+  return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
+    await learnErasures(warehouse, settings);
     return drainSpool(warehouse, settings, signal);
   });
 }

@@ -7,6 +7,7 @@ import {
   compareSides,
   ensureIdentity,
   expectMatch,
+  PULL,
   readIdentity,
   readKnownArchives,
   readWarehouseSide,
@@ -136,7 +137,13 @@ function warnOfLosses(
     [warehouse, lostBy.warehouse],
     [archive, lostBy.archive],
   ] as const) {
-    if (Object.keys(lost).length > 0)
+    const acts = Object.keys(lost).filter((kind) => kind !== PULL);
+    if (acts.length > 0)
+      warn(
+        `${place} lacks what was done to the warehouse that it was made from: ${acts.join(', ')}`,
+        'load it again; if an older state was put back on purpose, this is as it should be',
+      );
+    if (PULL in lost)
       warn(
         `${place} is older than at the last run: it lacks runs that the other side knows`,
         'the days of these runs are pulled again; if a backup was put back, this is as it should be',

@@ -14,7 +14,7 @@ import {
 import { chooseOrganization } from '../src/organizations/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { withWarehouse } from '../src/warehouse/index.ts';
+import { readWarehouse } from '../src/warehouse/index.ts';
 
 /** The most rows of an answer, so that it fits into memory. */
 const ANSWER_ROWS_MAX = 1_000_000;
@@ -72,7 +72,7 @@ function withQuestion<Result>(
 ): Promise<Result> {
   // A misspelt name needs no warehouse.
   findMetric(asked.metric);
-  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+  return readWarehouse(location, { clock }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, asked.organization);
     const { metric, by, from, until, user } = asked;
     if (user !== undefined) await checkUser(warehouse, orgId, user);

@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import type { Advice } from '../src/core/errors.ts';
-import { messageOf, UsageError } from '../src/core/errors.ts';
+import { messageOf, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { packageVersion } from '../src/core/files.ts';
 import {
   reportPeriod,
@@ -18,7 +18,7 @@ import { findTeam } from '../src/metrics/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { isPostgres } from '../src/port/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
-import { keepOpen, withWarehouse } from '../src/warehouse/index.ts';
+import { keepOpen, readWarehouse } from '../src/warehouse/index.ts';
 
 /** What a person asks for besides the settings. */
 interface DashboardRequest {
@@ -36,7 +36,7 @@ interface DashboardContext extends Pick<JobContext, 'clock' | 'signal'> {
 
 /**
  * Serves the warehouse to browsers until the process is asked to stop. Opens it for reading only.
- * @throws {UsageError} when there is no such warehouse, it has another version, the address cannot be used, or it can be
+ * @throws {UsageError} when there is no such warehouse, a newer version wrote it, the address cannot be used, or it can be
  * reached from other machines and there is no token.
  */
 export async function serveDashboard(
@@ -49,7 +49,13 @@ export async function serveDashboard(
   const warehouse = keepOpen(location, { clock, signal });
   try {
     // What is wrong with the warehouse is reported before anything listens.
-    await warehouse.read(async () => undefined);
+    await warehouse
+      .read(async () => undefined)
+      .catch((error: unknown) => {
+        // The pages say so, until it is upgraded.
+        if (!(error instanceof OldWarehouseError)) throw error;
+        report(error, '/');
+      });
     const footer = [
       `Daywalk ${packageVersion()}`,
       isPostgres(location) ? maskUrlPassword(location) : basename(location),
@@ -123,7 +129,7 @@ export async function report(
   const path = resolve(target.path);
   // Before the work, which takes seconds.
   if (target.kind === 'file') await expectFolder(dirname(path));
-  return withWarehouse(location, { clock, create: false, readOnly: true, signal }, async (warehouse) => {
+  return readWarehouse(location, { clock, signal }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     const period = await reportPeriod(warehouse, orgId, { from, until }, yesterdayOf(clock.now()));
     const request = { filters: { orgId, ...period }, audience, minGroup };

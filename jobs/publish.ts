@@ -10,7 +10,7 @@ import { chooseOrganization } from '../src/organizations/index.ts';
 import { type LakeReport, publishLake } from '../src/publish/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { withWarehouse } from '../src/warehouse/index.ts';
+import { notesIn, readWarehouse } from '../src/warehouse/index.ts';
 
 /** What to publish, and where. */
 export interface PublishRequest {
@@ -42,11 +42,12 @@ export function publish(
   { parquet, sqlite }: PublishRequest,
   { clock, signal }: Pick<JobContext<never>, 'clock' | 'signal'>,
 ): Promise<PublishReport> {
-  return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
+  return readWarehouse(settings.warehouse, { clock, signal }, async (warehouse) => {
     const lake = parquet === undefined ? null : await publishLake({ warehouse, clock, signal }, parquet);
     signal.throwIfAborted();
+    const writeNotes = notesIn(settings.warehouse, { clock, signal });
     for (const place of [parquet?.directory, sqlite])
-      if (place !== undefined) await notePublished(settings.warehouse, warehouse, resolve(place));
+      if (place !== undefined) await notePublished(settings.warehouse, warehouse, resolve(place), writeNotes);
     const copy = sqlite === undefined ? null : await writeCopy(sqlite, { source: warehouse, clock, signal });
     return { parquet: lake, sqlite: copy };
   });
@@ -70,7 +71,7 @@ export async function focus(
 ): Promise<FocusReport> {
   const today = dayOf(clock.now());
   expectBegun(request.month, today);
-  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+  return readWarehouse(location, { clock, signal }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     return exportFocus(warehouse, { ...request, orgId, isOver: request.month.next <= today }, signal);
   });

@@ -69,7 +69,7 @@ export interface ReplayResult {
 export async function replay(
   settings: Settings,
   request: ReplayRequest,
-  { clock, signal, observe }: JobContext<Warning>,
+  { clock, signal, observe, upgraded }: JobContext<Warning>,
 ): Promise<ReplayResult> {
   const archives = requireArchives(settings);
   const { emails, warehouse: location } = settings;
@@ -77,7 +77,7 @@ export async function replay(
   const lastDay = request.until ?? yesterdayOf(clock.now());
   const asOf = request.asOf ?? null;
   for (const archive of archives) expectArchive(archive);
-  return withWarehouse(location, { clock, signal, create: true }, async (warehouse) => {
+  return withWarehouse(location, { clock, signal, upgraded, create: true }, async (warehouse) => {
     const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       if (asOf !== null) await expectEmpty(warehouse, asOf);

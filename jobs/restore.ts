@@ -10,9 +10,9 @@ import {
   noteBackup,
   withBackup,
 } from '../src/backup/index.ts';
-import { type CopyEvent, type CopyReport, copyAll } from '../src/copy/index.ts';
+import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { NoWarehouseError, UsageError } from '../src/core/errors.ts';
+import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { inTemporaryFolder } from '../src/core/files.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
@@ -25,7 +25,7 @@ import { type ErasedList, privacyOf } from '../src/privacy/index.ts';
 import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
-import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
+import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
 import { erasedSince, type KnownErasures } from './erasures.ts';
 
@@ -144,7 +144,7 @@ export function testRestore(
 }
 
 async function countBroken(location: string, { clock }: Context): Promise<number> {
-  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+  return readWarehouse(location, { clock }, async (warehouse) => {
     const findings = new FindingList();
     await checkWarehouse(warehouse, findings, { units: 0, rows: 0, comparisons: 0 });
     return findings.counts.broken + (await warehouse.damages()).length;
@@ -162,11 +162,11 @@ async function noteTest(
 ): Promise<void> {
   try {
     const note = { backup: backup?.id ?? null, at: clock.now().toISOString() };
-    await withWarehouse(location, { clock, create: false }, (warehouse) =>
-      noteBackup(warehouse, 'restoreTest', note),
-    );
+    // A test before an upgrade must not upgrade.
+    await readWarehouse(location, { clock }, async () => undefined);
+    await notesIn(location, { clock })((notes) => noteBackup(notes, 'restoreTest', note));
   } catch (error) {
-    if (!(error instanceof NoWarehouseError)) throw error;
+    if (!(error instanceof NoWarehouseError) && !(error instanceof OldWarehouseError)) throw error;
     const message = `the test has succeeded, and is not noted: ${error.message}`;
     observe({ type: 'warning', message, hint: undefined });
   }
@@ -233,22 +233,24 @@ interface Filling {
 }
 
 async function fill(settings: Settings, filling: Filling, context: Context): Promise<Filled> {
-  const { clock, signal } = context;
+  const { clock, signal, upgraded } = context;
   const { request } = filling;
+  const opened = { clock, signal, upgraded, create: true, partial: true };
   return withBackup(request.file, clock, (source) =>
-    withWarehouse(settings.warehouse, { clock, signal, create: true }, async (destination) => {
+    withWarehouse(settings.warehouse, opened, async (destination) => {
       const lock = await takeLock(destination, {
-        ...{ clock, signal, wait: request.wait, exclusive: true, restores: true },
+        ...{ clock, signal, wait: request.wait, exclusive: true, partial: true },
       });
       try {
-        await begin(destination, filling);
+        const mark = JSON.stringify(filling.backup?.id ?? request.file);
+        await begin(destination, mark, filling);
         if (filling.archive !== null)
           await (await savedArchives()).placeArchive(filling.archive.saved, filling.archive.place);
-        const existing = { clock, signal, create: false };
+        const existing = { clock, signal, create: false, partial: true };
         const report = await withWarehouse(settings.warehouse, existing, (stored) =>
           source.inSnapshot(() =>
             copyAll({
-              ...{ source, stored, destination, lock, replace: true, ...context },
+              ...{ source, stored, destination, lock, replace: true, mark, ...context },
               erased: filling.known,
               since: { privacy: settings.emails.mode === 'keep' ? null : privacyOf(settings.emails) },
             }),
@@ -270,8 +272,7 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
 }
 
 /** Marks the warehouse, so that no run takes a part of a backup for the whole. */
-async function begin(destination: Warehouse, { request, backup, archive }: Filling): Promise<void> {
-  const mark = JSON.stringify(backup?.id ?? request.file);
+async function begin(destination: Warehouse, mark: string, { request, archive }: Filling): Promise<void> {
   if ((await readState(destination, '', RESTORING)) === mark) return;
   if (!request.replace) {
     await expectEmpty(destination);
@@ -315,9 +316,7 @@ async function complete(
   const parent = bothOf(await readIdentity(source), await readIdentity(destination));
   await newIdentity(destination, { parent, madeBy: 'restore', at });
   if (backup !== null) await noteBackup(destination, 'backup', { backup: backup.id, at: backup.takenAt });
-  await destination.transact('complete the restore of', function* () {
-    yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${RESTORING}`;
-  });
+  await completeFilling(destination);
 }
 
 /** The restored warehouse comes from the backup, and stands for the one that it replaces. */

@@ -40,6 +40,10 @@ export function openTransport(
   return createTransport({
     apiKey,
     appApiKey,
+    credentialFacts: {
+      keyVariable: settings.keyVariables.apiKey,
+      ...(appApiKey !== null && { appKeyVariable: settings.keyVariables.appApiKey }),
+    },
     userAgent: `daywalk/${packageVersion()}`,
     concurrency: settings.concurrency,
     maxRequestsPerMinute: settings.maxRequestsPerMinute,

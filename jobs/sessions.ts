@@ -21,6 +21,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import { type Privacy, privacyOf, withoutErased } from '../src/privacy/index.ts';
 import { expectEmailSalt, recordSession, type SessionRow } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
+import { learnErasures } from './erasures.ts';
 import { withOwnWarehouse } from './identity.ts';
 import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { openTransport, requireApi } from './service.ts';
@@ -59,15 +60,16 @@ export interface NewSession {
 export function createRecordedSession(
   allSettings: Settings,
   { request: given, orgId: asked, organization, knownIdentifiers }: SessionCreation,
-  { clock, observe, signal }: JobContext<RunEvent>,
+  { clock, observe, signal, upgraded }: JobContext<RunEvent>,
   onCreated: (session: NewSession) => void,
 ): Promise<void> {
   const request = parseSessionRequest(given);
   const named = chooseNamed(allSettings, organization);
   const settings = named === null ? allSettings : settingsFor(allSettings, named);
   const api = requireApi(settings);
-  return withOwnWarehouse(settings, { clock }, async (warehouse) => {
+  return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
+    await learnErasures(warehouse, settings);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
     const transport = openTransport(settings, api, { clock, onRetry });
     try {

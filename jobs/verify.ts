@@ -21,7 +21,7 @@ import {
   type Sampling,
   type Severity,
 } from '../src/verify/index.ts';
-import { withWarehouse } from '../src/warehouse/index.ts';
+import { readWarehouse } from '../src/warehouse/index.ts';
 import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { observerFor } from './round.ts';
 import { openTransport, requireApi } from './service.ts';
@@ -66,7 +66,7 @@ export function verifyWarehouse(
 ): Promise<Verification> {
   // Refused before the warehouse is read, which may take an hour.
   if (againstApi > 0 && settings.organizationsFile === null) requireApi(settings);
-  return withWarehouse(settings.warehouse, { clock: context.clock, create: false }, async (warehouse) => {
+  return readWarehouse(settings.warehouse, { clock: context.clock }, async (warehouse) => {
     const findings = new FindingList();
     const checked: Checked = { units: 0, rows: 0, comparisons: 0 };
     const only = organization === undefined ? undefined : await chooseOrganization(warehouse, organization);

@@ -6,7 +6,7 @@ import { acceptQuarantine as acceptRecords, type QuarantineScope } from '../src/
 import { chooseOrganization } from '../src/organizations/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { assessHealth, type Health, readWarehouseStatus, type WarehouseStatus } from '../src/status/index.ts';
-import { digestOf, type WarehouseDigest, withWarehouse } from '../src/warehouse/index.ts';
+import { digestOf, readWarehouse, type WarehouseDigest, withWarehouse } from '../src/warehouse/index.ts';
 import { namesOf } from './organizations.ts';
 
 /**
@@ -19,7 +19,7 @@ export function readStatus(
   { clock }: Pick<JobContext, 'clock'>,
   only?: string,
 ): Promise<WarehouseStatus> {
-  return withWarehouse(settings.warehouse, { clock, create: false }, (warehouse) =>
+  return readWarehouse(settings.warehouse, { clock }, (warehouse) =>
     readWarehouseStatus(warehouse, clock.now(), { names: namesOf(settings), only }),
   );
 }
@@ -31,7 +31,7 @@ export async function readHealth(
   maxAgeHours: number,
 ): Promise<Health> {
   try {
-    return await withWarehouse(settings.warehouse, { clock, create: false }, (warehouse) =>
+    return await readWarehouse(settings.warehouse, { clock }, (warehouse) =>
       assessHealth(warehouse, { now: clock.now(), maxAgeHours, names: namesOf(settings) }),
     );
   } catch (error) {
@@ -45,7 +45,7 @@ export function digestWarehouse(
   { warehouse }: Settings,
   { clock }: Pick<JobContext, 'clock'>,
 ): Promise<WarehouseDigest> {
-  return withWarehouse(warehouse, { clock, create: false }, digestOf);
+  return readWarehouse(warehouse, { clock }, digestOf);
 }
 
 /** The longest list; further records are only counted. */
@@ -95,7 +95,7 @@ export function listQuarantine(
   { warehouse: location }: Settings,
   { clock }: Pick<JobContext, 'clock'>,
 ): Promise<QuarantineList> {
-  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+  return readWarehouse(location, { clock }, async (warehouse) => {
     const records: ListedRecord[] = [];
     let more = 0;
     for await (const rows of warehouse.scan(tables.quarantine, undefined, COLUMNS)) {
@@ -139,9 +139,9 @@ export interface AcceptRequest extends Omit<QuarantineScope, 'orgId'> {
 export function acceptQuarantine(
   { warehouse: location }: Settings,
   { organization, ...scope }: AcceptRequest,
-  { clock }: Pick<JobContext, 'clock'>,
+  { clock, upgraded }: Pick<JobContext, 'clock' | 'upgraded'>,
 ): Promise<number> {
-  return withWarehouse(location, { clock, create: false }, async (warehouse) => {
+  return withWarehouse(location, { clock, upgraded, create: false }, async (warehouse) => {
     const orgId = organization === undefined ? undefined : await chooseOrganization(warehouse, organization);
     const { accepted, found } = await acceptRecords(warehouse, { ...scope, orgId }, clock.now());
     if (found === 0) expectAll(scope);

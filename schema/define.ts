@@ -38,6 +38,18 @@ export interface Table<C extends Columns = Columns> {
   readonly inside?: readonly string[];
   /** Pairs of columns of which the first is never greater than the second. */
   readonly ascending?: readonly Ascending[];
+  /** Figures of other streams that the rows of a day add up to, see `invariants.ts`. */
+  readonly addsUp?: readonly AddsUp[];
+}
+
+/** What the rows of a day add up to: a column, or by default their number, and the figure of another stream for the same day. */
+export interface AddsUp {
+  /** @default the number of rows with activity */
+  readonly column?: string;
+  readonly of: AnyTable;
+  readonly figure: string;
+  /** The specification says so. Otherwise only the data of an organization can tell. @default false */
+  readonly isSpecified?: boolean;
 }
 
 /** A column whose values are at most those of another column: of the same row, or of the row of another table for the same day. */
@@ -71,6 +83,7 @@ export const integer = column('integer');
 export const amount = column('amount');
 export const count = column('count');
 export const flag = column('flag');
+export const yesNo = column('yesNo');
 export const instant = column('instant');
 export const moment = column('moment');
 export const json = column('json');
@@ -121,6 +134,7 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
   values: Values;
   inside?: readonly string[];
   ascending?: readonly AscendingOf<Values>[];
+  addsUp?: readonly (AddsUp & { readonly column?: keyof Values })[];
 }): Table<typeof scope & By & Values & typeof extra> {
   const by = spec.by ?? ({} as By);
   return {
@@ -132,6 +146,7 @@ export function factTable<Values extends Columns, By extends Columns = Record<ne
     columns: { ...scope, ...by, ...spec.values, ...extra },
     ...(spec.inside && { inside: spec.inside }),
     ...(spec.ascending && { ascending: spec.ascending }),
+    ...(spec.addsUp && { addsUp: spec.addsUp }),
   };
 }
 
@@ -174,7 +189,7 @@ export const extraColumn = extra;
  * - `metric`: a JSON number, exactly as published. `amount`: a number that a person has given, such as a price.
  * - `integer`: a whole number that the specification calls an integer.
  * - `count`: a whole number that this program counts.
- * - `flag`: 0 or 1.
+ * - `yesNo`: 0 or 1. `flag`: one that may be missing. PostgreSQL has them as booleans.
  * - `instant`: `YYYY-MM-DDTHH:MM:SS.sssZ`. `moment`: an instant that may be missing.
  * - `json`: canonical JSON text.
  * - `record`: JSON text as it was sent. PostgreSQL has it as `json`, because `jsonb` refuses some texts and reorders the
@@ -194,6 +209,7 @@ export const KINDS = {
   integer: { value: 'number', isNullable: true, sqlite: 'INTEGER', postgres: 'bigint' },
   count: { value: 'number', isNullable: false, sqlite: 'INTEGER', postgres: 'bigint' },
   flag: { value: 'flag', isNullable: true, sqlite: 'INTEGER', postgres: 'boolean' },
+  yesNo: { value: 'flag', isNullable: false, sqlite: 'INTEGER', postgres: 'boolean' },
   instant: { value: 'text', isNullable: false, sqlite: 'TEXT', postgres: 'timestamptz' },
   moment: { value: 'text', isNullable: true, sqlite: 'TEXT', postgres: 'timestamptz' },
   json: { value: 'text', isNullable: true, sqlite: 'TEXT', postgres: 'jsonb' },

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { AnyTable } from './define.ts';
-import { activityTest, type TableRows, type Values } from './row.ts';
+import { activityTest, additiveColumns, positionsOf, type TableRows, type Values } from './row.ts';
 
 /** Rows encoded at once: few enough for a cheap garbage collection. It affects speed only, never the digest. */
 const CHUNK_ROWS = 500;
@@ -73,14 +73,17 @@ export interface EncodedRows {
   readonly count: number;
   /** How many of them show activity, see `row.ts`. */
   readonly active: number;
+  /** The sums of the columns that may be added up, in their order; null for one in which a row has no value. */
+  readonly sums: readonly (number | null)[];
   /** Texts of JSON arrays, some hundred rows each, see `encodedChunks` in `digest.ts`. */
   readonly texts: readonly string[];
 }
 
 /** Encodes rows in the form from which their digest is computed. */
 export function encodeRows({ table, rows }: TableRows): EncodedRows {
-  const active = rows.filter(activityTest(table)).length;
-  return { table, count: rows.length, active, texts: [...encodedChunks(rows)] };
+  const encoder = new RowEncoder(table);
+  for (const row of rows) encoder.add(row);
+  return encoder.finish();
 }
 
 /** Encodes rows one by one, so that only their encoding stays in memory. */
@@ -89,23 +92,32 @@ export class RowEncoder {
   readonly #texts: string[] = [];
   #pending: Values[] = [];
   readonly #isActive: (row: Values) => boolean;
+  readonly #added: readonly number[];
+  readonly #sums: Float64Array;
   #count = 0;
   #active = 0;
 
   constructor(table: AnyTable) {
     this.#table = table;
     this.#isActive = activityTest(table);
+    this.#added = positionsOf<AnyTable>(table, additiveColumns(table));
+    this.#sums = new Float64Array(this.#added.length);
   }
 
   add(row: Values): void {
     this.#count += 1;
     if (this.#isActive(row)) this.#active += 1;
+    for (let index = 0; index < this.#added.length; index += 1) {
+      const value = row[this.#added[index] ?? 0];
+      this.#sums[index] = (this.#sums[index] ?? 0) + (typeof value === 'number' ? value : Number.NaN);
+    }
     if (this.#pending.push(row) >= CHUNK_ROWS) this.#encode();
   }
 
   finish(): EncodedRows {
     if (this.#pending.length > 0) this.#encode();
-    return { table: this.#table, count: this.#count, active: this.#active, texts: this.#texts };
+    const sums = [...this.#sums].map((sum) => (Number.isNaN(sum) ? null : sum));
+    return { table: this.#table, count: this.#count, active: this.#active, sums, texts: this.#texts };
   }
 
   #encode(): void {

@@ -1,5 +1,6 @@
 import type { AnyTable } from './define.ts';
-import { columnsOf, positionsOf, type Value, type Values } from './row.ts';
+import { additiveColumns, columnsOf, positionsOf, type Value, type Values } from './row.ts';
+import { userDaily } from './tables/daily.ts';
 
 /**
  * What the values of one row must satisfy. NULL satisfies everything. `impossible` values contradict the specification
@@ -129,4 +130,59 @@ function isViolated({ column, relation, bound }: Access, row: Values, dayRow: Va
   const limit = typeof bound === 'number' ? bound : (bound.of === 'row' ? row : dayRow)[bound.position];
   if (typeof value !== 'number' || typeof limit !== 'number') return false;
   return relation === '≥' ? value < limit : value > limit;
+}
+
+/** A figure of a day: a column, added up over the day's rows of its table; null for the number of rows with activity. */
+export interface Figure {
+  readonly table: AnyTable;
+  readonly column: string | null;
+  readonly stream: string;
+  /** Its position among the sums that the ledger keeps of a unit; null for people, whom it counts in `active_users`. */
+  readonly index: number | null;
+}
+
+/**
+ * Two figures of one day, of different streams, that are equal if both streams are right. The specification supports those that
+ * are `isSpecified` (section 2.4: daily_active_users counts unique users); for the others, the data of an organization
+ * decide whether they hold, see `src/judge/identities.ts`.
+ */
+export interface Identity {
+  /** `user_daily.tool_calls = tools_daily.tool_calls` */
+  readonly name: string;
+  readonly left: Figure;
+  readonly right: Figure;
+  readonly isSpecified: boolean;
+}
+
+const sums: Figure[] = [];
+
+/** Every identity, as the tables declare them. */
+export const IDENTITIES: readonly Identity[] = (userDaily.addsUp ?? []).map(
+  ({ column = null, of, figure, isSpecified = false }) => {
+    const [left, right] = [figureOf(userDaily, column, column), figureOf(of, figure, column)];
+    return { name: `${figureName(left)} = ${figureName(right)}`, left, right, isSpecified };
+  },
+);
+
+function figureOf(table: AnyTable, column: string | null, counted: string | null): Figure {
+  const stream = String(table.stream);
+  if (counted === null) return { table, column, stream, index: null };
+  const figure = { table, column, stream, index: sumsOfStream(stream).length };
+  sums.push(figure);
+  return figure;
+}
+
+/** Names a figure: `tools_daily.tool_calls`, `user_daily.rows`. */
+export function figureName({ table, column }: Pick<Figure, 'table' | 'column'>): string {
+  return `${table.name}.${column ?? 'rows'}`;
+}
+
+/** The sums that identities compare of a stream, in the order in which the ledger keeps them. */
+export function sumsOfStream(stream: string): Figure[] {
+  return sums.filter((figure) => figure.stream === stream);
+}
+
+/** Where the sum of a figure stands in `EncodedRows.sums` of its table. */
+export function positionOfSum({ table, column }: Figure): number {
+  return additiveColumns(table).indexOf(column ?? '');
 }

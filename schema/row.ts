@@ -34,6 +34,16 @@ export function columnsOf<T extends AnyTable>(table: T): readonly ColumnOf<T>[] 
   return known as readonly ColumnOf<T>[];
 }
 
+const additive = new WeakMap<AnyTable, readonly string[]>();
+
+/** The columns of a table that may be added up. */
+export function additiveColumns(table: AnyTable): readonly string[] {
+  const known =
+    additive.get(table) ?? columnsOf(table).filter((name) => table.columns[name]?.additive === true);
+  additive.set(table, known);
+  return known;
+}
+
 /**
  * The positions of columns in the values of a row.
  * @throws {TypeError} for a name that is no column of the table.

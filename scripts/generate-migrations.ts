@@ -62,9 +62,18 @@ function withViewsOf(before: Snapshot, now: Snapshot): Snapshot {
   return { ...before, views: Object.fromEntries(kept) };
 }
 
-/** Corrects the generator, which adds the default schema and quotes the collation of keys like a type. */
-function inSearchPath(statement: string): string {
-  return statement.replaceAll('"public".', '').replaceAll('"text COLLATE "C""', 'text COLLATE "C"');
+/**
+ * Corrects the generator, which adds the default schema, quotes the collation of keys like a type, and does not know that
+ * PostgreSQL makes no boolean of a bigint by itself.
+ */
+function corrected(statement: string): string {
+  return statement
+    .replaceAll('"public".', '')
+    .replaceAll('"text COLLATE "C""', 'text COLLATE "C"')
+    .replaceAll(
+      /ALTER COLUMN ("\w+") SET DATA TYPE boolean;/g,
+      'ALTER COLUMN $1 SET DATA TYPE boolean USING $1 <> 0;',
+    );
 }
 
 const EMPTY = { id: '', prevId: '', tables: {}, views: {}, enums: {} };
@@ -95,8 +104,7 @@ const postgres: Dialect = {
   },
   snapshot: async (before) =>
     generateDrizzleJson(postgresSchema, before.id || undefined) as unknown as Snapshot,
-  statements: async (before, now) =>
-    (await generateMigration(before as never, now as never)).map(inSearchPath),
+  statements: async (before, now) => (await generateMigration(before as never, now as never)).map(corrected),
 };
 
 for (const dialect of [sqlite, postgres]) await generate(dialect);

@@ -2,6 +2,8 @@
 # Builds the image for a release: for amd64 and arm64 where the tools exist, from base images that are pinned by digest. Writes the
 # images, the packages that are in each of them, and checksums into a folder. Prints what it could not do; then it exits with code 1.
 # Usage: scripts/release-image.sh <new folder>
+# BASE_IMAGE names another base image, such as one of a mirror. BUILD_OPTIONS are further options of docker, podman or buildah,
+# such as '--network host --volume /etc/npmrc:/root/.npmrc:ro' behind a proxy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ $# = 1 ] || { printf 'usage: scripts/release-image.sh <new folder>\n' >&2; exit 2; }
@@ -11,7 +13,7 @@ out=$(cd "$1" && pwd)
 
 version=$(node -p 'require("./package.json").version')
 revision=$(git rev-parse HEAD)
-base=$(sed -n 's/^ARG RUN_IMAGE=//p' Dockerfile)
+base=${BASE_IMAGE:-$(sed -n 's/^ARG RUN_IMAGE=//p' Dockerfile)}
 missing=()
 could_not() {
   missing+=("$1")
@@ -25,9 +27,10 @@ done
 
 # The digest of the list of images, which is the same for every platform.
 digest_of() {
-  local found=
+  local found='' reference
   if command -v skopeo >/dev/null; then
-    found=$(skopeo inspect --format '{{.Digest}}' "docker://docker.io/library/$1" 2>/dev/null) || found=
+    case $1 in */*) reference=$1 ;; *) reference=docker.io/library/$1 ;; esac
+    found=$(skopeo inspect --format '{{.Digest}}' "docker://$reference" 2>/dev/null) || found=
   fi
   if [ -z "$found" ] && [ "$builder" = docker ]; then
     found=$(docker buildx imagetools inspect "$1" --format '{{.Manifest.Digest}}' 2>/dev/null) || found=
@@ -45,6 +48,8 @@ build() {
   local platform=$1 archive=$2 tag=localhost/daywalk:$version-${1#linux/}
   local args=(--platform "$platform" --build-arg "BUILD_IMAGE=$pinned" --build-arg "RUN_IMAGE=$pinned"
     --build-arg "REVISION=$revision" --tag "$tag")
+  # shellcheck disable=SC2206 # options are words
+  args+=(${BUILD_OPTIONS:-})
   # Docker's format keeps the health check.
   case $builder in
     docker) docker buildx build "${args[@]}" --provenance=false --output "type=docker,dest=$archive" . ;;

@@ -1,4 +1,6 @@
+import { IDENTITIES } from '../schema/invariants.ts';
 import { parseDay } from '../src/core/day.ts';
+import { countIdentities } from '../src/judge/identities.ts';
 import { withLook } from '../src/judge/looks.ts';
 import { notesText } from '../src/judge/notes.ts';
 import {
@@ -13,7 +15,8 @@ import { dayKey, type LedgerDay, pendingUnit, UNIT_STATES, type UnitState } from
 const DAY = parseDay('2026-02-01');
 const NIGHTS = ['2026-03-01', '2026-03-02', '2026-03-03'] as const;
 const TODAY = parseDay(NIGHTS[2]);
-const rule = { today: TODAY, settleDays: 3 };
+const settling = { today: TODAY, settleDays: 3 };
+const rule = { ...settling, identities: countIdentities(IDENTITIES, [], settling) };
 const pulledAt = new Date(`${TODAY}T03:00:00Z`);
 const unit = dayKey('org', { stream: 'tools', day: DAY });
 const pull = { requests: 1, pulledAt, rule };
@@ -46,11 +49,22 @@ function settled(after: LedgerDay, others: readonly LedgerDay[] = []): string {
 
 const active: LedgerDay = { ...unitIn('loaded'), stream: 'tokens' };
 
+/** The third equal look at a unit that contradicts the users of its day; for the seventh day, or not yet. */
+function oddUnit(before: LedgerDay, firstNight: string): string {
+  const known = withLook({}, 'same', new Date(`${firstNight}T03:00:00Z`));
+  const looks = withLook(known, 'same', new Date(`${NIGHTS[1]}T03:00:00Z`));
+  const seen = { ...before, stream: 'activity', watch: notesText(looks) } as const;
+  const users: LedgerDay = { ...unitIn('loaded'), stream: 'users', activeUsers: 9 };
+  return settled({ ...answered(seen, 'loaded'), activeUsers: 10 }, [users]);
+}
+
 /** What happens to a unit, by what a run finds out about it. */
 const EVENTS: Readonly<Record<string, (before: LedgerDay) => string>> = {
   'third equal look with activity': (before) => settled(answered(before, 'loaded')),
   'the same without activity, all streams agree': (before) => settled(answered(before, 'awaiting')),
   'the same, another stream is active': (before) => settled(answered(before, 'awaiting'), [active]),
+  'the same, against the numbers of another stream': (before) => oddUnit(before, NIGHTS[0]),
+  'that for the seventh day': (before) => oddUnit(before, '2026-02-25'),
   'records in quarantine': (before) => settled(answered(before, 'quarantined')),
   'a loss': (before) =>
     applyDoubt(before, { unit, contentSha256: 'less', doubt: '{}', since: '', ...pull }).state,

@@ -18,7 +18,7 @@ function numbers(seed: number): () => number {
 }
 
 function randomValue(name: string, kind: ColumnKind, next: () => number): Value {
-  if (kind === 'flag') return next() < 0.01 ? 1 : 0;
+  if (kind === 'flag' || kind === 'yesNo') return next() < 0.01 ? 1 : 0;
   if (kind === 'json') return name === 'extra' && next() < 0.98 ? null : '{"GitHub":12,"github":3}';
   if (kind === 'label') {
     if (name === 'user_email') return `person.${Math.floor(next() * 1e6)}@example.com`;

@@ -219,6 +219,23 @@ export const userDaily = factTable({
     delegation_level: label('primary autonomy mode: auto-high, auto-medium, auto-low, spec or manual'),
   },
   ascending: [{ smaller: 'user_messages', larger: 'messages' }],
+  // The ledger keeps the figures in this order, so a new line belongs at the end.
+  addsUp: [
+    { of: activityDaily, figure: 'daily_active_users', isSpecified: true },
+    { column: 'sessions', of: activityDaily, figure: 'sessions' },
+    { column: 'messages', of: activityDaily, figure: 'messages' },
+    { column: 'user_messages', of: activityDaily, figure: 'user_messages' },
+    { column: 'billable_tokens', of: tokensDaily, figure: 'billable_tokens' },
+    { column: 'files_created', of: productivityDaily, figure: 'files_created' },
+    { column: 'files_edited', of: productivityDaily, figure: 'files_edited' },
+    { column: 'git_commits', of: productivityDaily, figure: 'git_commits' },
+    { column: 'git_prs_created', of: productivityDaily, figure: 'git_prs_created' },
+    { column: 'tool_calls', of: toolsDaily, figure: 'tool_calls' },
+    { column: 'skill_calls', of: toolsDaily, figure: 'skills_invocations' },
+    { column: 'slash_commands', of: toolsDaily, figure: 'slash_commands_invocations' },
+    { column: 'hooks', of: toolsDaily, figure: 'hooks_invocations' },
+    { column: 'mcp_calls', of: toolsDailyByMcpServer, figure: 'invocations' },
+  ],
 });
 
 export const userDailyLanguages = factTable({

@@ -1,4 +1,16 @@
-import { type Columns, count, day, integer, key, label, metric, orgColumn, table, text } from '../define.ts';
+import {
+  type Columns,
+  count,
+  day,
+  integer,
+  key,
+  label,
+  metric,
+  orgColumn,
+  table,
+  text,
+  yesNo,
+} from '../define.ts';
 import { userDaily } from './daily.ts';
 
 /** The columns of `user_daily` that rollups add up. */
@@ -50,7 +62,7 @@ export const dates = table({
     month: text('month, YYYY-MM'),
     quarter: text('quarter, YYYY-Qn'),
     weekday: count('1 for Monday to 7 for Sunday'),
-    is_weekend: count('1 on Saturday and Sunday, otherwise 0'),
+    is_weekend: yesNo('1 on Saturday and Sunday, otherwise 0'),
   },
 });
 

@@ -62,7 +62,7 @@ const MONTHS = `months AS (
     THEN 1 ELSE 0 END AS is_uniform
   FROM (
     SELECT org_id, month, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days,
-      SUM(is_settled) AS settled_days, SUM(CASE WHEN is_weekend = 0 THEN is_settled ELSE 0 END) AS weekdays_settled,
+      SUM(is_settled) AS settled_days, SUM(CASE WHEN is_weekend THEN 0 ELSE is_settled END) AS weekdays_settled,
       MAX(is_stale) AS is_stale
     FROM unit_days GROUP BY org_id, month
   ) m
@@ -85,7 +85,7 @@ const usersWhoStayed = ({ leftFirst }: CostDialect) => `
     WHERE m.is_uniform = 1
       AND (t.user_id IS NULL OR (t.valid_from <= u.first_active_on AND t.valid_to >= u.last_active_on))`;
 
-/** The other users of uniform months: one row per user and day. */
+/** The other users of uniform months: one row per user and day, each of which is found by its key. */
 const usersWhoMoved = ({ leftFirst }: CostDialect) => `
     SELECT o.org_id, o.month, o.first_day, ${TEAM}, u.billable_tokens
     FROM (
@@ -96,8 +96,8 @@ const usersWhoMoved = ({ leftFirst }: CostDialect) => `
         AND t.valid_from <= w.last_active_on AND t.valid_to >= w.first_active_on
       WHERE m.is_uniform = 1 AND (t.valid_from > w.first_active_on OR t.valid_to < w.last_active_on)
     ) o
-    ${leftFirst} user_daily u ON u.org_id = o.org_id AND u.user_id = o.user_id
-      AND u.date BETWEEN o.first_active_on AND o.last_active_on
+    ${leftFirst} dates c ON c.date BETWEEN o.first_active_on AND o.last_active_on
+    ${leftFirst} user_daily u ON u.org_id = o.org_id AND u.date = c.date AND u.user_id = o.user_id
     ${TEAM_OF_DAY}`;
 
 /** All users of the other months: one row per user and day. */
@@ -128,7 +128,7 @@ team_days AS (
   GROUP BY org_id, month, date, team
 ),
 calendar AS (
-  SELECT month, MIN(date) AS first_day, MAX(date) AS last_day, SUM(CASE WHEN is_weekend = 0 THEN 1 ELSE 0 END) AS weekdays FROM dates GROUP BY month
+  SELECT month, MIN(date) AS first_day, MAX(date) AS last_day, SUM(CASE WHEN is_weekend THEN 0 ELSE 1 END) AS weekdays FROM dates GROUP BY month
 ),
 priced_months AS (
   SELECT p.org_id, c.month, CASE WHEN MIN(p.currency) = MAX(p.currency) THEN MIN(p.currency) END AS only_currency

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isObject, parseJson } from '../core/json.ts';
-import { type Marks, type Remembered, rememberedIn, withMark } from '../identity/index.ts';
+import { type Marks, marksOf, type Remembered, rememberedIn, withMark } from '../identity/index.ts';
 import type { ArchiveFile } from './archive-file.ts';
 
 /** Where an archive keeps its UUID, its last marks, each mark, and what it remembers of each warehouse. */
@@ -60,6 +60,17 @@ export function readKnownWarehouse(file: ArchiveFile, id: string): KnownWarehous
 /** Remembers a warehouse, after it has what is remembered of it. Call it inside a transaction. */
 export function rememberWarehouse(file: ArchiveFile, id: string, remembered: Remembered, at: Date): void {
   file.setMeta(WAREHOUSE + id, JSON.stringify({ ...remembered, at: at.toISOString() }));
+}
+
+/** True if an archive has no answer, and none of the warehouses that it has met had stored anything. */
+export function holdsNothing(file: ArchiveFile): boolean {
+  const isEmpty = file.query('read', () => file.lastId()) === 0;
+  return isEmpty && readKnownWarehouses(file).every(({ remembered }) => marksOf(remembered).length === 0);
+}
+
+/** Forgets all warehouses. Call it inside a transaction. */
+export function forgetWarehouses(file: ArchiveFile): void {
+  file.prepare('DELETE FROM meta WHERE name GLOB ?').run(`${WAREHOUSE}*`);
 }
 
 /** Which of these marks an archive has. */

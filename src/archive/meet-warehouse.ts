@@ -10,11 +10,13 @@ import {
   ensureIdentity,
   expectMatch,
   type Identity,
+  type Marks,
   marksHeld,
   marksOf,
   newestMarks,
   noteArchive,
   PULL,
+  type Remembered,
   readWarehouseSide,
   rememberedAfter,
   type Sides,
@@ -27,7 +29,9 @@ import { shareErased } from './erased-list.ts';
 import {
   addMark,
   ensureArchiveId,
+  forgetWarehouses,
   heldMarks,
+  holdsNothing,
   newestOf,
   readArchiveId,
   readKnownWarehouse,
@@ -97,7 +101,7 @@ async function lookAt({ archive, warehouse }: Omit<MeetingPlace, keyof Patience>
   const file = openIfThere(archive);
   if (file === null) {
     const own = await readWarehouseSide(warehouse, { id: null, place });
-    const nothing = { id: null, isNew: true, warehouses: [], remembered: null };
+    const nothing = { id: null, isNew: true, warehouses: [], remembered: null, lacked: {} };
     const sides = { warehouse: own.side, archive: nothing, warehouseHas: NONE, archiveHas: NONE };
     return { ...own, sides, row: null };
   }
@@ -105,16 +109,33 @@ async function lookAt({ archive, warehouse }: Omit<MeetingPlace, keyof Patience>
     const id = readArchiveId(file);
     const own = await readWarehouseSide(warehouse, { id, place });
     const known = readKnownWarehouse(file, own.side.id ?? '');
-    const warehouses = readKnownWarehouses(file).map((each) => each.id);
-    const isNew = warehouses.length === 0 && file.query('read', () => file.lastId()) === 0;
+    const others = readKnownWarehouses(file);
+    const warehouses = others.map((each) => each.id);
+    const isNew = holdsNothing(file);
+    const parent = own.side.parents.find((each) => warehouses.includes(each));
+    const inherited = known === null ? others.find((each) => each.id === parent)?.remembered : undefined;
+    const lacked = await actsLacked(warehouse, inherited);
     const sides = {
       warehouse: own.side,
-      archive: { id, isNew, warehouses, remembered: known?.remembered ?? null },
+      archive: { id, isNew, warehouses, remembered: known?.remembered ?? null, lacked },
       warehouseHas: await marksHeld(warehouse, marksOf(known?.remembered ?? null)),
       archiveHas: heldMarks(file, marksOf(own.side.remembered)),
     };
     return { ...own, sides, row: known?.text ?? null };
   });
+}
+
+/** The acts that are remembered of the parent of a warehouse, and that this one lacks. Whoever was erased is swept when they meet. */
+async function actsLacked(
+  warehouse: MeetingPlace['warehouse'],
+  parent: Remembered | undefined,
+): Promise<Marks> {
+  const has = await marksHeld(warehouse, marksOf(parent ?? null));
+  const lacked = Object.entries(parent?.marks ?? {}).flatMap(([kind, marks]) => {
+    const acts = kind !== PULL && kind !== ERASURE ? marks.filter((mark) => !has.has(mark)) : [];
+    return acts.length === 0 ? [] : [[kind, acts] as const];
+  });
+  return Object.fromEntries(lacked);
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -148,11 +169,10 @@ async function introduce(
     const found = await file.transact('note the warehouse in', { clock, signal }, () => {
       const known = readKnownWarehouse(file, identity.id);
       if ((known?.text ?? null) !== row) return null;
-      // A warehouse that is discarded after its first run leaves nothing behind.
-      if (known !== null || Object.keys(marks).length > 0) {
-        const lost = { marks, lost: lostBy.warehouse, has: sides.warehouseHas };
-        rememberWarehouse(file, identity.id, rememberedAfter(known?.remembered ?? null, lost), at);
-      }
+      // Of a first run that has stored nothing, nothing stays.
+      if (holdsNothing(file)) forgetWarehouses(file);
+      const lost = { marks, lost: known === null ? {} : lostBy.warehouse, has: sides.warehouseHas };
+      rememberWarehouse(file, identity.id, rememberedAfter(known?.remembered ?? null, lost), at);
       addMark(file, PULL, randomUUID());
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });
@@ -181,8 +201,10 @@ async function part(
   const nothing = { lost: {}, has: NONE };
   await withArchive(ArchiveFile.write(archive), async (file) => {
     const found = await file.transact('note the warehouse in', { clock, signal }, () => {
-      const known = readKnownWarehouse(file, identity.id)?.remembered ?? null;
-      rememberWarehouse(file, identity.id, rememberedAfter(known, { marks, ...nothing }), at);
+      // It may have been forgotten for one whose first run has stored something.
+      const known = readKnownWarehouse(file, identity.id)?.remembered;
+      if (known !== undefined)
+        rememberWarehouse(file, identity.id, rememberedAfter(known, { marks, ...nothing }), at);
       if (isSwept) for (const act of marks[ERASURE] ?? []) addMark(file, ERASURE, act);
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });

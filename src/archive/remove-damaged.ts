@@ -11,7 +11,6 @@ import type { Contents } from './contents.ts';
 import { readErasedList, writeErasedList } from './erased-list.ts';
 import { countDamaged, type Damage, findDamage } from './find-damage.ts';
 import { ObjectReader, putObject } from './objects.ts';
-import { PRUNED_BEFORE } from './readable.ts';
 
 /** Answers and objects that are copied in one transaction. */
 const BATCH = 256;
@@ -62,14 +61,10 @@ async function copyReadable(
   { contents, objects, patience }: Damage & { readonly patience: Patience },
 ): Promise<void> {
   const erased = readErasedList(from);
-  // Which archive this is, and whom it has met.
-  const names = from
-    .query('read', () => from.prepare('SELECT name FROM meta', 'value').all())
-    .map(String)
-    .filter((name) => name !== PRUNED_BEFORE);
+  // Which archive this is, whom it has met, and since when it is whole.
+  const names = from.query('read', () => from.prepare('SELECT name FROM meta', 'value').all()).map(String);
   await to.transact('write again', patience, () => {
     for (const name of names) to.setMeta(name, from.meta(name) ?? '');
-    if (contents.prunedBefore !== null) to.setMeta(PRUNED_BEFORE, contents.prunedBefore);
     if (erased.entries.length > 0) writeErasedList(to, erased);
   });
   const reader = new ObjectReader(from);

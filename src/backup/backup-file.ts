@@ -20,6 +20,8 @@ interface BackupOptions {
   readonly id: string;
   /** The file to lock, so that one process writes at a time. @default one beside the path */
   readonly lock?: string | undefined;
+  /** How many of the newest migrations the warehouse does not have. @default 0 */
+  readonly leaving?: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -38,16 +40,17 @@ export interface WrittenBackup extends PlacedFile, BackupRecord {
  */
 export async function writeBackup(
   path: string,
-  { source, id, lock, clock, signal }: BackupOptions,
+  { source, id, lock, leaving = 0, clock, signal }: BackupOptions,
 ): Promise<WrittenBackup> {
-  const identity = await readIdentity(source);
+  // Earlier versions have none, or have it where this version does not look.
+  const identity = leaving > 0 ? null : await readIdentity(source);
   const record: BackupRecord = {
     ...{ id, takenAt: clock.now().toISOString(), version: packageVersion() },
     ...{ source: source.location, warehouse: identity?.id ?? null },
   };
   let [tables, rows] = [0, 0];
   const placed = await putFile({ path, kind: BACKUP, source: fileOf(source), lock }, async (part) => {
-    const filling = { source, tables: allTables, mark: BACKUP_MARK, clock, signal };
+    const filling = { source, tables: allTables, mark: BACKUP_MARK, leaving, clock, signal };
     const written = await fillFile(part, filling, (db, recorded) => writeRecord(db, record, recorded));
     tables = written.length;
     rows = written.reduce((sum, table) => sum + table.rows, 0);

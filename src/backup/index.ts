@@ -1,7 +1,7 @@
 export type { WrittenBackup } from './backup-file.ts';
 export { archiveBeside, datedPath } from './dated-folder.ts';
 export type { PlacedFile } from './file-place.ts';
-export { type BackupNotes, noteBackup, readBackupNotes } from './notes.ts';
+export { type BackupNotes, noteBackup, noteDamages, readBackupNotes, readDamages } from './notes.ts';
 export type { BackupRecord } from './record.ts';
 
 // The calls below load the driver of SQLite: only opening a warehouse explains why it cannot be loaded.

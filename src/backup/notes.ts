@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { isObject, parseJson } from '../core/json.ts';
 import type { Warehouse } from '../port/index.ts';
 import { readState, writeState } from '../records/index.ts';
@@ -41,4 +42,27 @@ function noteIn(text: string | null): Note | null {
   if (!isObject(value) || typeof value['at'] !== 'string') return null;
   const { backup, at } = value;
   return { backup: typeof backup === 'string' ? backup : null, at };
+}
+
+/** Where a warehouse notes how many damages its archives had when all of them was read last, by their places. */
+const DAMAGES = 'archive-damages';
+
+/**
+ * Notes how many damages an archive has.
+ * @param known what {@link readDamages} has read.
+ */
+export function noteDamages(
+  warehouse: Pick<Warehouse, 'transact'>,
+  known: Readonly<Record<string, unknown>>,
+  { archive, damages }: { readonly archive: string; readonly damages: number },
+): Promise<void> {
+  return writeState(warehouse, '', DAMAGES, JSON.stringify({ ...known, [resolve(archive)]: damages }));
+}
+
+/** How many damages archives had, by their places; those that were never read are missing. */
+export async function readDamages(
+  warehouse: Pick<Warehouse, 'read'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const noted = parseJson((await readState(warehouse, '', DAMAGES)) ?? '');
+  return isObject(noted) ? noted : {};
 }

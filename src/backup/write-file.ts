@@ -28,6 +28,8 @@ interface Filling {
   readonly tables: readonly AnyTable[];
   /** The user version of the file. */
   readonly mark: number;
+  /** How many of the newest migrations the source does not have: the file gets its schema. @default 0 */
+  readonly leaving?: number | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -37,7 +39,10 @@ interface Filling {
  * tell who was erased or hold raw records.
  * @throws {UsageError} if the path holds something other than an earlier published copy.
  */
-export function writeCopy(path: string, filling: Omit<Filling, 'tables' | 'mark'>): Promise<PlacedFile> {
+export function writeCopy(
+  path: string,
+  filling: Omit<Filling, 'tables' | 'mark' | 'leaving'>,
+): Promise<PlacedFile> {
   const { source, clock } = filling;
   return putFile({ path, kind: PUBLISHED_COPY, source: fileOf(source) }, async (part) => {
     const parent = await readIdentity(source);
@@ -60,10 +65,10 @@ export function fileOf({ dialect, location }: Warehouse): string | null {
  */
 export async function fillFile(
   part: string,
-  { source, tables: filled, mark, clock, signal }: Filling,
+  { source, tables: filled, mark, leaving = 0, clock, signal }: Filling,
   finish: (db: Database, written: readonly RecordedTable[]) => void = () => undefined,
 ): Promise<readonly RecordedTable[]> {
-  await withWarehouse(part, { clock, create: true }, async () => undefined);
+  await withWarehouse(part, { clock, leaving, create: true }, async () => undefined);
   const db = new Sqlite(part);
   try {
     // The file is made durable as a whole. Unlike a warehouse it has no log: readers who may not write could not open that.
@@ -76,7 +81,8 @@ export async function fillFile(
     const written: RecordedTable[] = [];
     await source.inSnapshot(async () => {
       db.exec('BEGIN');
-      for (const table of filled) written.push(await fillTable(db, source, table, signal));
+      const stored = leaving === 0 ? filled : filled.flatMap((table) => tableIn(db, table));
+      for (const table of stored) written.push(await fillTable(db, source, table, signal));
       db.exec('COMMIT');
     });
     finish(db, written);
@@ -89,6 +95,19 @@ export async function fillFile(
   } finally {
     db.close();
   }
+}
+
+/** The table with the columns that it has in a file; none if it is not there. */
+function tableIn(db: Database, table: AnyTable): AnyTable[] {
+  // Some tables were views.
+  const found = db
+    .prepare<[string], string>(
+      "SELECT c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name = ?",
+    )
+    .pluck()
+    .all(table.name);
+  const columns = Object.entries(table.columns).filter(([name]) => found.includes(name));
+  return found.length === 0 ? [] : [{ ...table, columns: Object.fromEntries(columns) }];
 }
 
 async function fillTable(

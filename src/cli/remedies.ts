@@ -10,8 +10,10 @@ type Remedy = string | ((facts: Facts, hint: string) => string);
  */
 export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, Remedy>> = {
   'key-rejected': (facts, hint) => `check ${keyOf(facts)}: ${hint}`,
-  'app-key-rejected': (facts) =>
-    `check ${keyOf(facts)}; if the application host needs its own credential, set ${appKeyOf(facts)}`,
+  'app-key-rejected': (facts, hint) =>
+    facts['appKeyVariable'] !== undefined && facts['organization'] === undefined
+      ? `check ${facts['appKeyVariable']}: ${hint}`
+      : `check ${keyOf(facts)}; if the application host needs its own credential, set ${appKeyOf(facts)}`,
   'app-key-lacks-role': (facts, hint) => `${hint}; set ${appKeyOf(facts)} to a credential that may`,
   'api-not-found': (facts) =>
     `check ${baseUrlOf(facts)} and ${appUrlOf(facts)}: this host does not serve the API at this path`,
@@ -45,9 +47,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
   'warehouse-path': 'name a file, for example --warehouse daywalk.db',
   'warehouse-is-folder': ({ file = '' }) => `name a file in it, for example --warehouse ${file}`,
   'warehouse-is-foreign': 'name a new file with --warehouse',
-  'warehouse-is-newer': 'update daywalk, or name another warehouse with --warehouse',
-  'warehouse-is-older':
-    'upgrade it with daywalk status, which any user who may write it can run; the next run does it too',
+  'warehouse-is-newer': 'it is newer: update daywalk, or name another warehouse with --warehouse',
+  'warehouse-is-older': 'upgrade it as a user who may write it: daywalk upgrade',
   'warehouse-busy': 'wait for it to end, or pass --wait',
   'warehouse-replaced-by-other':
     'it copies or replaces the whole warehouse; wait for it to end, or pass --wait',
@@ -70,6 +71,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
   'restore-onto-data': 'restore into a new place, or pass --replace to replace what is there',
   'log-cannot-shrink':
     'end the transaction of that program, or let it read a copy made with daywalk publish --sqlite',
+  'read-too-large':
+    'read a copy made with daywalk publish --sqlite, or run this as a user who may write in the folder',
   'lake-not-a-folder': 'name a folder with --parquet; it is created if it does not exist',
   'lake-folder-taken': 'name a new or an empty folder with --parquet',
   'lake-is-foreign': 'name a new folder with --parquet',
@@ -87,8 +90,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
 };
 
 // The fact `organization` is a name of the organizations file, which then takes the place of these variables.
-const keyOf = ({ organization }: Facts) =>
-  organization === undefined ? 'DAYWALK_API_KEY or DAYWALK_API_KEY_FILE' : `the key file of ${organization}`;
+const keyOf = ({ organization, keyVariable = 'DAYWALK_API_KEY or DAYWALK_API_KEY_FILE' }: Facts) =>
+  organization === undefined ? keyVariable : `the key file of ${organization}`;
 const consentOf = (facts: Facts) => `daywalk run --new-organization ${facts['orgId'] ?? 'ID'}`;
 const appKeyOf = ({ organization }: Facts) =>
   organization === undefined

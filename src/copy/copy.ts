@@ -6,9 +6,9 @@ import type { Clock } from '../core/clock.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import { MUCH_WRITTEN_ROWS, type RunLock, type Warehouse } from '../port/index.ts';
+import { RESTORING, type RunLock, type Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
-import { pendingErasures } from '../records/index.ts';
+import { pendingErasures, writeState } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
@@ -55,6 +55,8 @@ interface CopyWork extends Sides {
   readonly replace: boolean;
   /** The source is a backup, and what has been decided since is applied to it. @default it is a warehouse in use */
   readonly since?: DecidedSince | undefined;
+  /** JSON that says until the end what the destination has a part of; null if it may be used meanwhile. */
+  readonly mark: string | null;
   readonly clock: Clock;
   readonly observe: CopyObserver;
 }
@@ -77,13 +79,14 @@ export async function copyAll(
   const plan = await planCopy(work);
   refuseLosses(work, plan.losses);
   observe({ type: 'copy-planned', units: plan.units, unchanged: plan.unchanged });
+  if (work.mark !== null) await writeState(destination, '', RESTORING, work.mark);
   const writer = createCopyWriter(work);
   writer.counts.unitsUnchanged = plan.unchanged;
   await moveAll(work, writer);
   // A copy moves no rollups: the destination computes its own.
   await refreshAllRollups(destination, { now: clock.now(), signal: work.signal });
   work.signal.throwIfAborted();
-  if (writer.counts.rowsWritten >= MUCH_WRITTEN_ROWS) await destination.refreshStatistics();
+  if (writer.counts.rowsWritten > 0) await destination.refreshStatistics();
   const comparison = await work.stored.inSnapshot(() => compareSides(work, observe));
   const isSame = comparison.tables.every((table) => table.isSame);
   const report: CopyReport = {

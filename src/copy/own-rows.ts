@@ -1,4 +1,5 @@
 import type { AnyTable } from '../../schema/define.ts';
+import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { ERASED_KEYS, encodeEntries } from '../erased/index.ts';
@@ -35,28 +36,36 @@ export class OwnRows {
   readonly #state: ReadonlyMap<string, Values>;
   readonly #kept: ReadonlyMap<AnyTable, readonly Values[]>;
 
+  readonly #mark: string | null;
+
   private constructor(
     list: ErasedList,
     stored: readonly Values[],
     state: readonly Values[],
-    kept: ReadonlyMap<AnyTable, readonly Values[]>,
+    { kept, mark }: { readonly kept: ReadonlyMap<AnyTable, readonly Values[]>; readonly mark: string | null },
   ) {
     this.#list = list;
     this.#erased = stored;
     this.#kept = kept;
+    this.#mark = mark;
     this.#state = new Map(state.map((row) => [String(nameOf(row)), row]));
   }
 
   /**
    * @param list the erased of both sides
    * @param isRestored the destination becomes what the source is: it forgets the archives that it has met, and what was done to it
+   * @param mark says that the destination has a part only; null if it need not say that.
    */
-  static async read(destination: Warehouse, list: ErasedList, isRestored: boolean): Promise<OwnRows> {
+  static async read(
+    destination: Warehouse,
+    list: ErasedList,
+    { isRestored, mark }: { readonly isRestored: boolean; readonly mark: string | null },
+  ): Promise<OwnRows> {
     const state = await collect(destination.scan(exportState, { orgId: '' }));
     const kept = new Map<AnyTable, readonly Values[]>();
     if (!isRestored)
       for (const table of [acts, archives]) kept.set(table, await collect(destination.scan(table)));
-    return new OwnRows(list, await collect(destination.scan(erased)), state, kept);
+    return new OwnRows(list, await collect(destination.scan(erased)), state, { kept, mark });
   }
 
   has(table: AnyTable): boolean {
@@ -96,13 +105,12 @@ export class OwnRows {
     const others = theirs.filter((row) => !this.#isOwn(row));
     const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
     const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
-    const own = [PUBLISHED, RESTORING]
-      .map((name) => this.#state.get(name))
-      .filter((row) => row !== undefined);
+    const published = this.#state.get(PUBLISHED);
     const { keys } = this.#list;
     return [
       ...others,
-      ...own,
+      ...(published === undefined ? [] : [published]),
+      ...(this.#mark === null ? [] : [encodeState({ org_id: '', name: RESTORING, value: this.#mark })]),
       ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
       ...(keys.length === 0
         ? []
@@ -123,4 +131,11 @@ async function collect(chunks: AsyncIterable<readonly Values[]>): Promise<Values
   const rows: Values[] = [];
   for await (const chunk of chunks) rows.push(...chunk);
   return rows;
+}
+
+/** Notes that a warehouse has all of what it was filled with. */
+export async function completeFilling(warehouse: Pick<Warehouse, 'transact'>): Promise<void> {
+  await warehouse.transact('complete', function* () {
+    yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${RESTORING}`;
+  });
 }

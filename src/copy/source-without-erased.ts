@@ -37,6 +37,7 @@ interface Given {
   readonly stored: Warehouse;
   readonly erased: ErasedList;
   readonly since?: DecidedSince | undefined;
+  readonly mark: string | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly observe: CopyObserver;
@@ -51,16 +52,18 @@ export async function sourceWithoutErased({
   stored,
   erased,
   since,
+  mark,
   clock,
   signal,
   observe,
 }: Given): Promise<Source> {
+  const own = { isRestored: since !== undefined, mark };
   const [theirs, kept] = [await readErased(source), await readErased(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
   let list = joinLists(theirs, joinLists(kept, erased));
   const isClean =
     since === undefined ? await knowsAll(source, stored, erased) : await isSwept(source, list, since);
-  if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list, since !== undefined));
+  if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list, own));
   for (let round = 1; ; round += 1) {
     const units = await ErasedUnits.read(sourceOf(source), { list, privacy: since?.privacy ?? null, signal });
     const before = list.entries.length;
@@ -71,7 +74,7 @@ export async function sourceWithoutErased({
       const message = `the organization ${orgId} was erased from ${stored.location}: it is not copied`;
       observe({ type: 'warning', message, hint: undefined });
     }
-    return withOwnRows(units.source, await OwnRows.read(stored, list, since !== undefined));
+    return withOwnRows(units.source, await OwnRows.read(stored, list, own));
   }
 }
 

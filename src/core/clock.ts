@@ -30,6 +30,14 @@ export function systemClock(frozenAt?: Date): Clock {
   };
 }
 
+/** An upgrade of a warehouse to the schema of this version. Each database counts its own versions. */
+export interface Upgrade {
+  readonly location: string;
+  /** The versions of its schema before and after. */
+  readonly from: number;
+  readonly to: number;
+}
+
 /** What an entry point passes to a job besides its settings and its request. */
 export interface JobContext<Event = never> {
   readonly clock: Clock;
@@ -37,6 +45,8 @@ export interface JobContext<Event = never> {
   readonly observe: (event: Event) => void;
   /** Aborted with a `StoppedError` when the process is asked to stop. */
   readonly signal: AbortSignal;
+  /** Is told of each warehouse that the job has upgraded before it wrote. Must not throw. */
+  readonly upgraded?: ((upgrade: Upgrade) => void) | undefined;
 }
 
 /** Calls a listener when a signal aborts. Returns what stops listening; a signal that outlives the listener needs it. */

@@ -1,3 +1,4 @@
+import type { Upgrade } from './clock.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 
 /**
@@ -74,11 +75,15 @@ export class NoWarehouseError extends UsageError {
 
 /** The warehouse has the schema of an older version, and is opened for reading only. Exit code 2. */
 export class OldWarehouseError extends UsageError {
-  constructor(location: string) {
-    super(`the warehouse ${location} was written by an older version of daywalk`, {
-      hint: 'the next run upgrades it',
+  /** The upgrade that it needs. */
+  readonly upgrade: Upgrade;
+
+  constructor(upgrade: Upgrade) {
+    super(`the warehouse ${upgrade.location} has version ${upgrade.from}, this program ${upgrade.to}`, {
+      hint: 'upgrade it first',
       reason: 'warehouse-is-older',
     });
+    this.upgrade = upgrade;
   }
 }
 
@@ -229,6 +234,7 @@ export const REASONS = [
   'copy-loses-rows',
   'restore-onto-data',
   'log-cannot-shrink',
+  'read-too-large',
   'lake-not-a-folder',
   'lake-folder-taken',
   'lake-is-foreign',
@@ -276,6 +282,7 @@ export const RULES = {
   'range-lacks-users': "a range lacks users whom the day's own answer has",
   'streams-disagree': 'the day has activity in one stream and none in another',
   'fewer-users': 'the day has fewer users than daily_active_users',
+  'figures-disagree': 'the day has numbers in one stream that contradict another one',
   'loss-of-all': 'the answer would remove everything that is stored',
   'loss-of-most': 'the answer would remove more than half of what is stored',
   leaver: 'a few users are gone and nobody came, as if they had left',

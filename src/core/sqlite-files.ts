@@ -19,6 +19,11 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
 }
 
+/** True if a connection that may only read needs the shared memory of the log, and cannot create or recover it. */
+export function isLogMissing(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(CANTOPEN|READONLY_)/.test(error.code);
+}
+
 /** Turns an error of SQLite into one that names the file and the remedy. Returns other errors unchanged. */
 export function storageError(error: unknown, doing: string, path: string): unknown {
   if (error instanceof DaywalkError || !(error instanceof Sqlite.SqliteError)) return error;
@@ -38,7 +43,7 @@ export function storageError(error: unknown, doing: string, path: string): unkno
 
 /** The remedy for a read-only file system, for which SQLite reports several errors. */
 export const HINT_READ_ONLY =
-  'the file system is read-only: mount it for writing, or put the file on another one; SQLite writes beside the file even to read it';
+  'the file system is read-only: mount it for writing, or put the file on another one';
 
 function isReadOnly(path: string): boolean {
   try {

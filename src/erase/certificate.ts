@@ -1,4 +1,10 @@
 import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { sql } from '../../schema/query.ts';
+import { parseJson } from '../core/json.ts';
+import { readErased, type Subject } from '../erased/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { subjectHmac } from '../privacy/index.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer());
 
@@ -41,3 +47,35 @@ export const Certificate = Type.Object({
 });
 
 export type Certificate = Static<typeof Certificate>;
+
+const check = Compile(Certificate);
+
+/** Somebody who is on the list of the erased. */
+export interface Listed {
+  readonly orgId: string;
+  /** Null while nothing of them was swept here. */
+  readonly certificate: Certificate | null;
+}
+
+/**
+ * Finds one of some values on the list of the erased; null if it has none of them.
+ * @param only the organization. @default any
+ */
+export async function findListed(
+  warehouse: Pick<Warehouse, 'select'>,
+  only: string | null,
+  subjects: readonly Subject[],
+): Promise<Listed | null> {
+  const { keys, entries } = await readErased(warehouse);
+  const isNamed = (orgId: string, hmac: string) =>
+    keys.some((key) => subjects.some(({ kind, value }) => subjectHmac(key, orgId, kind, value) === hmac));
+  const entry = entries.find(
+    ({ orgId, subjectHmac: hmac }) => (only === null || orgId === only) && isNamed(orgId, hmac),
+  );
+  if (entry === undefined) return null;
+  const [row] = await warehouse.select(
+    sql`SELECT certificate FROM erased WHERE org_id = ${entry.orgId} AND subject_hmac = ${entry.subjectHmac}`,
+  );
+  const certificate = parseJson(String(row?.['certificate']));
+  return { orgId: entry.orgId, certificate: check.Check(certificate) ? certificate : null };
+}

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { UsageError } from '../core/errors.ts';
+import { type Facts, UsageError } from '../core/errors.ts';
 import { type ApiRequest, type Creation, nameOf, queryOf } from './api-request.ts';
 import type { ProxyOptions, RequestDispatcher } from './connections.ts';
-import { OverloadError } from './errors.ts';
+import { CredentialError, OverloadError } from './errors.ts';
 import { RETRY_AFTER_MAX_MS } from './limits.ts';
 import { createPacer, type Pacer, type Pause } from './pace.ts';
 import { createRequester, type ReadOptions, type Requester } from './request.ts';
@@ -18,6 +18,8 @@ export interface TransportOptions extends RetryPolicy {
   /** Bearer credential of the application host. @default apiKey */
   readonly appApiKey?: string | null;
   readonly userAgent: string;
+  /** What the error of a refused credential says besides, for the words of its remedy. @default {} */
+  readonly credentialFacts?: Facts;
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
   /** Maximum number of requests that begin in any 60 seconds; null for no limit. */
@@ -138,10 +140,13 @@ export function createTransport(options: TransportOptions): Transport {
     };
     const first = attempt();
     try {
-      return await first;
-    } catch {
       // The retry library costs as much as a request, so it is used only after a failure.
-      return await repeatAttempts(first, again, { ...options, attempts, signal: linked.signal });
+      return await first.catch(() =>
+        repeatAttempts(first, again, { ...options, attempts, signal: linked.signal }),
+      );
+    } catch (error) {
+      if (error instanceof CredentialError) Object.assign(error, { facts: options.credentialFacts ?? {} });
+      throw error;
     } finally {
       linked.unlink();
     }

@@ -34,6 +34,8 @@ export interface Sides {
     /** Null if it is new, or of an earlier build. */
     readonly id: string | null;
     readonly parents: readonly string[];
+    /** `daywalk copy` has made it: nobody has said that its parent is lost. */
+    readonly isCopy: boolean;
     /** No run has written it. */
     readonly isNew: boolean;
     /** The archives that it has met and still expects, the one that is most likely meant first. */
@@ -45,11 +47,13 @@ export interface Sides {
   readonly archive: {
     /** Null if it is not there, or of an earlier build. */
     readonly id: string | null;
-    /** No run has written it. */
+    /** It has no answer, and of the warehouses that it knows, none had stored anything: a first run has failed. */
     readonly isNew: boolean;
     /** The warehouses that it has met, the last one first. */
     readonly warehouses: readonly string[];
     readonly remembered: Remembered | null;
+    /** The acts that it remembers of the parent of a warehouse that it has not met, and that this one lacks. */
+    readonly lacked: Marks;
   } | null;
   /** Which of the marks that the archive remembers the warehouse has, and the other way round. */
   readonly warehouseHas: ReadonlySet<string>;
@@ -80,7 +84,7 @@ export interface Comparison {
 /** Compares a warehouse and an archive. */
 export function compareSides({ warehouse, archive, warehouseHas, archiveHas }: Sides): Comparison {
   const lostBy = {
-    warehouse: missingOf(archive?.remembered ?? null, warehouseHas),
+    warehouse: archive?.remembered ? missingOf(archive.remembered, warehouseHas) : (archive?.lacked ?? {}),
     archive: missingOf(warehouse.remembered, archiveHas),
   };
   const found = (mismatch: Mismatch | null, id: string | null = ''): Comparison => ({
@@ -90,15 +94,19 @@ export function compareSides({ warehouse, archive, warehouseHas, archiveHas }: S
   });
   const [expected] = warehouse.expected;
   if (archive === null) return found(expected === undefined ? null : 'archive-not-named', expected);
+  if (warehouse.isCopy && Object.keys(archive.lacked).length > 0)
+    return found('warehouse-lacks-acts', warehouse.id);
   if (warehouse.remembered === null && archive.remembered === null)
     return found(...strangers(warehouse, archive));
-  const [lostHere, lostThere] = [lostBy.warehouse, lostBy.archive].map((marks) => Object.keys(marks));
-  const isFork = (lostHere?.length ?? 0) > 0 && (lostThere?.length ?? 0) > 0;
-  if (isFork || hasAny(archive.remembered?.lost, warehouseHas))
+  const lostHere = archive.remembered === null ? [] : Object.keys(lostBy.warehouse);
+  const lostThere = Object.keys(lostBy.archive);
+  if ((lostHere.length > 0 && lostThere.length > 0) || hasAny(archive.remembered?.lost, warehouseHas))
     return found('warehouse-forked', warehouse.id);
+  if (archive.remembered === null && lostThere.length === 0 && isStranger(warehouse, archive))
+    return found('warehouse-unknown', warehouse.id);
   if (hasAny(warehouse.remembered?.lost, archiveHas)) return found('archive-forked', archive.id);
-  if (lostHere?.some(isAct) === true) return found('warehouse-lacks-acts', warehouse.id);
-  if (lostThere?.some(isAct) === true) return found('archive-lacks-acts', archive.id);
+  if (lostHere.some(isAct)) return found('warehouse-lacks-acts', warehouse.id);
+  if (lostThere.some(isAct)) return found('archive-lacks-acts', archive.id);
   return found(null);
 }
 
@@ -110,11 +118,16 @@ function strangers(warehouse: Warehouse, archive: Archive): [Mismatch | null, (s
   const [expected] = warehouse.expected;
   const [known] = archive.warehouses;
   if (archive.isNew) return expected === undefined ? [null] : ['archive-absent', expected];
-  if (known === undefined || warehouse.parents.some((id) => archive.warehouses.includes(id))) return [null];
+  if (known === undefined || !isStranger(warehouse, archive)) return [null];
   if (warehouse.isNew) return ['warehouse-absent', known];
   // An earlier build has written one of them.
   if (warehouse.id === null || archive.id === null) return [null];
   return expected === undefined ? ['warehouse-unknown', warehouse.id] : ['archive-unknown', archive.id];
+}
+
+/** True if an archive knows others, and nothing that a warehouse was made from. */
+function isStranger({ parents }: Warehouse, { isNew, warehouses }: Archive): boolean {
+  return !isNew && warehouses.length > 0 && !parents.some((id) => warehouses.includes(id));
 }
 
 function isAct(kind: string): boolean {

@@ -13,6 +13,12 @@ export interface Identity {
   readonly parents: readonly string[];
 }
 
+/** The identity that a warehouse has. */
+export interface KnownIdentity extends Identity {
+  /** See {@link MadeBy}. */
+  readonly madeBy: string;
+}
+
 /** How a warehouse came into being. */
 export type MadeBy = 'run' | 'copy' | 'restore' | 'replay' | 'publish';
 
@@ -27,14 +33,18 @@ interface NewIdentity {
 const encode = encoderOf(tables.identity);
 
 /** The identity of a warehouse; null if it is new, or of an earlier build. */
-export function readIdentity(warehouse: Pick<Warehouse, 'select'>): Promise<Identity | null> {
+export function readIdentity(warehouse: Pick<Warehouse, 'select'>): Promise<KnownIdentity | null> {
   return runReads(warehouse, readIdentitySteps());
 }
 
 /** As {@link readIdentity}, as steps of a transaction. */
-export function* readIdentitySteps(): Steps<Identity | null> {
-  const [row] = yield sql`SELECT warehouse_id, parents FROM identity`;
-  return row === undefined ? null : { id: String(row['warehouse_id']), parents: idsIn(row['parents']) };
+export function* readIdentitySteps(): Steps<KnownIdentity | null> {
+  const [row] = yield sql`SELECT warehouse_id, parents, made_by FROM identity`;
+  if (row === undefined) return null;
+  return {
+    ...{ id: String(row['warehouse_id']), parents: idsIn(row['parents']) },
+    madeBy: String(row['made_by']),
+  };
 }
 
 /** The row of a new identity. It names its parent, and the parents of that. */

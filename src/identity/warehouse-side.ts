@@ -67,6 +67,7 @@ export function readWarehouseSide(
       const side = {
         id: identity?.id ?? null,
         parents: identity?.parents ?? [],
+        isCopy: identity?.madeBy === 'copy',
         isNew: identity === null && (yield* isUnused()),
         expected: [...new Set([...here, ...expected])].map(({ id }) => id),
         remembered: archives.find(({ id }) => id === archive?.id)?.remembered ?? null,
@@ -99,10 +100,11 @@ export async function marksHeld(
   return new Set(rows.map(({ mark }) => String(mark)));
 }
 
-/** The last marks of a warehouse. All of them are durable in it. */
+/** The last marks of a warehouse. All of them are durable in it. Runs before the first one that stored anything have no mark. */
 export async function newestMarks(warehouse: Pick<Warehouse, 'select'>): Promise<Marks> {
   const runs = await warehouse.select(
-    sql`SELECT run_id FROM export_runs ORDER BY started_at DESC, run_id DESC LIMIT ${MARKS_MAX}`,
+    sql`SELECT run_id FROM export_runs
+      WHERE EXISTS (SELECT 1 FROM export_units WHERE state NOT IN ('pending', 'failed')) ORDER BY started_at DESC, run_id DESC LIMIT ${MARKS_MAX}`,
   );
   const acts = await warehouse.select(
     sql`SELECT kind, act_id FROM (

@@ -1,5 +1,7 @@
 import { dayOf, daysBetween, type UtcDay } from '../core/day.ts';
+import { canonicalJson } from '../core/json.ts';
 import type { DailyStream } from '../core/stream.ts';
+import { type CountedIdentity, doHold, hasWaited, type Violation, violationsOf } from './identities.ts';
 import { countsAsLook, equalLooks, LOOKS, looksNeeded } from './looks.ts';
 import { notesAfterSettling, notesText, parseNotes } from './notes.ts';
 
@@ -10,13 +12,11 @@ import { notesAfterSettling, notesText, parseNotes } from './notes.ts';
 export const CONFIRM_DAYS = 31;
 /** A record that says something impossible stops counting after this many UTC days, if the service keeps sending it. */
 export const HELD_DAYS = 7;
-/** After runs on this many UTC days found fewer users than `daily_active_users`, the day settles unconfirmed. */
-const SHORT_LOOKS = 7;
 
 /** The fields of a unit that {@link agree} reads or changes. */
 interface Standing {
   readonly stream: string;
-  readonly day: string;
+  readonly day: UtcDay;
   readonly state: string;
   readonly contentSha256: string | null;
   readonly firstLoadedAt: string | null;
@@ -42,6 +42,8 @@ export interface SettleRule {
   readonly activeSince?: string | null;
   /** Equal looks that settle a unit. @default {@link LOOKS} */
   readonly looks?: number;
+  /** The identities of the organization, see `countIdentities`. @default none */
+  readonly identities?: readonly CountedIdentity[];
 }
 
 /** The units of a day, and the streams that were committed just now. */
@@ -62,6 +64,8 @@ interface DayFacts {
   /** Every stream that was pulled is empty, at the age at which days settle. */
   readonly isEmptyDay: boolean;
   readonly hasActive: boolean;
+  readonly units: readonly Standing[];
+  readonly committed: ReadonlySet<string>;
 }
 
 const OPEN = { settledAt: null, confirmed: null } as const;
@@ -71,8 +75,8 @@ const OPEN = { settledAt: null, confirmed: null } as const;
  * age of `settleDays`, if its last {@link LOOKS} looks equal what is stored. A unit without activity settles only if no other stream of the day has any.
  * While one does, the unit is pulled again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is
  * doubted or is quarantined disagrees; one that was never pulled does not count. No unit settles as empty before the
- * organization was ever active, nor by a pull from before. A day with fewer users than `daily_active_users` does not
- * settle after one pull, and a unit with records in quarantine only once these are old.
+ * organization was ever active, nor by a pull from before. Units that
+ * contradict each other wait, see `identities.ts`, and a unit with records in quarantine settles only once these are old.
  *
  * Pure, and the result does not depend on the order of commits. Returns all units, changed or not.
  */
@@ -86,17 +90,20 @@ export function agree<Unit extends Standing>(
       isEmpty(unit) && (unit.settledAt !== null || (isRipe(unit, day, rule) && countsAsEmpty(unit, rule))),
   );
   const hasActive = pulled.some(({ state }) => state === 'loaded' || state === 'quarantined');
-  const active = pulled.find(({ stream }) => stream === 'activity')?.activeUsers ?? null;
-  const facts = { day, rule, isEmptyDay, hasActive };
+  const facts = { day, rule, isEmptyDay, hasActive, units, committed };
+  const { identities = [] } = rule;
+  // What the specification says is named also where it does not count.
+  const named = identities.filter(({ counts, isSpecified }) => counts || isSpecified);
+  const violations = violationsOf(units, named);
   return units.map((unit) => {
     if (isEmpty(unit)) return withSettlement(unit, settleEmpty(unit, facts));
     if (unit.state === 'quarantined')
       return withSettlement(unit, settleAged(unit, facts, committed.has(unit.stream)));
     if (unit.state !== 'loaded') return unit;
-    const isShort = isShortOf(unit, active);
-    const noted = unit.stream === 'users' ? noteShort(unit, isShort, rule) : unit;
-    const isCommitted = committed.has(unit.stream);
-    return withSettlement(noted, (isShort ? settleShort : settleLoaded)(noted, facts, isCommitted));
+    const own = violations.filter(({ streams }) => streams.includes(unit.stream));
+    if (own.length === 0 && isStillOdd(unit, units, identities)) return unit;
+    const settlement = own.length > 0 ? settleOdd(unit, facts, own) : settleLoaded(unit, facts);
+    return noteOdd(withSettlement(unit, settlement), own);
   });
 }
 
@@ -138,17 +145,53 @@ function settleEmpty(unit: Standing, { day, rule, isEmptyDay, hasActive }: DayFa
   return { state: 'awaiting', ...OPEN };
 }
 
-function settleLoaded(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
+function settleLoaded(unit: Standing, { day, rule, committed }: DayFacts): Settlement {
+  // It was in contradiction with another unit of the day, and no longer is.
+  const wasOdd = parseNotes(unit.watch).odd !== undefined;
+  if (isSettledByAge(unit) && wasOdd) return { confirmed: 'data' };
   const isConfirmed = unit.settledAt !== null || isSeenOften(unit, rule);
-  const mayEnd = isCommitted && isConfirmed && isRipe(unit, day, rule);
+  const mayEnd = (committed.has(unit.stream) || wasOdd) && isConfirmed && isRipe(unit, day, rule);
   return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'data' } : {};
 }
 
-/** A day with fewer users than `daily_active_users` settles only after {@link SHORT_LOOKS} runs found that. */
-function settleShort(unit: Standing, { day, rule }: DayFacts, isCommitted: boolean): Settlement {
-  const isOver = (parseNotes(unit.watch).shortOn?.length ?? 0) >= SHORT_LOOKS;
-  const mayEnd = isSettledByAge(unit) || (isCommitted && isOver && isRipe(unit, day, rule));
-  return mayEnd ? { settledAt: unit.settledAt ?? unit.lastPulledAt, confirmed: 'age' } : OPEN;
+/**
+ * A unit that contradicts another one settles unconfirmed, once looks have found the same long enough, if the identity counts
+ * for the organization. A settled one is unconfirmed from now on; it is opened again if the other one may still change.
+ */
+function settleOdd(unit: Standing, facts: DayFacts, violations: readonly Violation[]): Settlement {
+  const { day, rule, committed, units } = facts;
+  const mustWait = violations.some(({ counts }) => counts);
+  const isWaitOver = ({ watch, contentSha256 }: Standing) =>
+    !mustWait || hasWaited(parseNotes(watch), contentSha256);
+  if (unit.settledAt !== null) {
+    const others = units.filter(
+      ({ stream, settledAt }) =>
+        settledAt === null && violations.some(({ streams }) => streams.includes(stream)),
+    );
+    const isOver = isSettledByAge(unit) || others.every(isWaitOver);
+    return isOver ? { confirmed: 'age' } : OPEN;
+  }
+  const mayEnd =
+    committed.has(unit.stream) && isWaitOver(unit) && isSeenOften(unit, rule) && isRipe(unit, day, rule);
+  return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'age' } : OPEN;
+}
+
+/** True for a unit that settled in contradiction with another one, of which the figures are not known now. */
+function isStillOdd(
+  unit: Standing,
+  units: readonly Standing[],
+  identities: readonly CountedIdentity[],
+): boolean {
+  return isSettledByAge(unit) && !doHold(parseNotes(unit.watch).odd ?? [], units, identities);
+}
+
+/** Notes which identities a unit violates. */
+function noteOdd<Unit extends Standing>(unit: Unit, violations: readonly Violation[]): Unit {
+  const notes = parseNotes(unit.watch);
+  const odd = violations.map(({ identity }) => identity);
+  return canonicalJson(odd) === canonicalJson(notes.odd ?? [])
+    ? unit
+    : { ...unit, watch: notesText({ ...notes, odd }) };
 }
 
 /** A unit with records in quarantine settles only if the service keeps sending them. */
@@ -163,18 +206,6 @@ function settleAged(unit: Standing, { day, rule }: DayFacts, isCommitted: boolea
 
 function isSettledByAge({ settledAt, confirmed }: Standing): boolean {
   return settledAt !== null && confirmed === 'age';
-}
-
-/** Records on which days runs found fewer users than `daily_active_users`. */
-function noteShort<Unit extends Standing>(unit: Unit, isShort: boolean, { today }: SettleRule): Unit {
-  const notes = parseNotes(unit.watch);
-  const known = notes.shortOn ?? [];
-  const isLookOfToday =
-    unit.lastPulledAt !== null &&
-    dayOf(new Date(unit.lastPulledAt)) >= today &&
-    notes.own === unit.contentSha256;
-  const shortOn = isShort ? (isLookOfToday && !known.includes(today) ? [...known, today] : known) : [];
-  return shortOn.length === known.length ? unit : { ...unit, watch: notesText({ ...notes, shortOn }) };
 }
 
 /**

@@ -24,8 +24,12 @@ export interface Notes extends Looks {
   readonly due?: true;
   /** Digest of the content that the day's own answer gave. A range with the same content needs no second request. */
   readonly own?: string;
-  /** UTC days on which runs found fewer users than `daily_active_users`. */
-  readonly shortOn?: readonly UtcDay[];
+  /** The sums of the content that identities compare, see `identities.ts`; unknown while records are in quarantine. */
+  readonly figures?: readonly (number | null)[];
+  /** The identities that the unit violates together with another one of its day. */
+  readonly odd?: readonly string[];
+  /** The identities that the content of the looks would begin to violate, while it waits for that. */
+  readonly breaks?: readonly string[];
   /** Digest of the sums by model, if they cannot be compared with the rows. */
   readonly models?: string;
   /** The day on which the newest of the records in quarantine came, if all of them may settle with the unit. */
@@ -34,12 +38,25 @@ export interface Notes extends Looks {
   readonly settlesOn?: UtcDay;
 }
 
+const parsed = new Map<string, Notes>();
+/** A run reads the notes of each unit several times. */
+const PARSED_MAX = 5_000;
+
 /** The notes in the ledger's column; none if someone edited it into something else. */
 export function parseNotes(text: string | null): Notes {
   if (text === null) return {};
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  if (parsed.size >= PARSED_MAX) parsed.clear();
+  const notes = readNotes(text);
+  parsed.set(text, notes);
+  return notes;
+}
+
+function readNotes(text: string): Notes {
   const value = parseJson(text);
   if (!isObject(value)) return {};
-  const { noted, reopenedFor, reopenedAt, due, own, shortOn, models, heldSince } = value;
+  const { noted, reopenedFor, reopenedAt, due, own, figures, odd, breaks, models, heldSince } = value;
   const { looks, lookedAt, settlesOn: settles } = value;
   return {
     ...(isNoted(noted) ? { noted } : {}),
@@ -47,7 +64,9 @@ export function parseNotes(text: string | null): Notes {
     ...(typeof reopenedAt === 'string' ? { reopenedAt } : {}),
     ...(due === true ? { due } : {}),
     ...(typeof own === 'string' ? { own } : {}),
-    ...(Array.isArray(shortOn) ? { shortOn: shortOn.filter(isDay) } : {}),
+    ...(isFigures(figures) ? { figures } : {}),
+    ...(isNames(odd) ? { odd } : {}),
+    ...(isNames(breaks) ? { breaks } : {}),
     ...(typeof models === 'string' ? { models } : {}),
     ...(isDay(heldSince) ? { heldSince } : {}),
     ...parseLooks(looks, lookedAt),
@@ -70,6 +89,7 @@ export interface NotedCommit {
   readonly isOwn: boolean;
   readonly pulledAt: Date;
   readonly heldSince?: UtcDay | undefined;
+  readonly figures?: readonly (number | null)[] | undefined;
 }
 
 /**
@@ -78,16 +98,17 @@ export interface NotedCommit {
  */
 export function notesAfterCommit(
   text: string | null,
-  { day, contentSha256, isOwn, pulledAt, heldSince }: NotedCommit,
+  { day, contentSha256, isOwn, pulledAt, heldSince, figures }: NotedCommit,
   { isChanged, staysSettled }: { readonly isChanged: boolean; readonly staysSettled: boolean },
 ): string | null {
   const known = parseNotes(text);
-  const { shortOn, models, reopenedFor, reopenedAt, own } = known;
+  const { odd, models, reopenedFor, reopenedAt, own } = known;
   // Nothing differs from a settled unit, or the day's own answer has refuted what did.
   const isRefuted = known.due === true || known.looks === undefined;
   const looks = staysSettled && isRefuted ? {} : withLook(known, contentSha256, pulledAt);
   return notesText({
-    shortOn,
+    odd,
+    figures: figures ?? (isChanged ? undefined : known.figures),
     models,
     ...(isChanged ? {} : { reopenedFor, reopenedAt }),
     own: isOwn || own === contentSha256 ? contentSha256 : undefined,
@@ -100,7 +121,8 @@ export function notesAfterCommit(
 export function notesAfterDoubt(text: string | null, seen: Omit<NotedCommit, 'isOwn'>): string | null {
   const known = parseNotes(text);
   const looks = withLook(known, seen.contentSha256, seen.pulledAt);
-  return notesText({ ...known, noted: undefined, due: undefined, ...looksNotes(seen.day, looks) });
+  const nothingOpen = { noted: undefined, due: undefined, breaks: undefined };
+  return notesText({ ...known, ...nothingOpen, ...looksNotes(seen.day, looks) });
 }
 
 /** The notes of a unit that has settled: its looks have done their work. */
@@ -132,6 +154,14 @@ export function isUnstableUnit({
 }): boolean {
   const notes = parseNotes(watch);
   return notes.looks !== undefined && isUnstable(notes, settledAt === null ? null : contentSha256);
+}
+
+function isFigures(value: unknown): value is (number | null)[] {
+  return Array.isArray(value) && value.every((each) => each === null || typeof each === 'number');
+}
+
+function isNames(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 function isNoted(value: unknown): value is Noted {

@@ -1,7 +1,8 @@
 import type { UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
+import { brokenBy, type Change, type CountedIdentity, type Figures, type Measured } from './identities.ts';
 import { equalLooks, LOOKS, looksNeeded, withLook } from './looks.ts';
-import type { Noted, Notes } from './notes.ts';
+import { type Noted, type Notes, notesText, parseNotes } from './notes.ts';
 
 /** A difference of sums counts again at least this much later. */
 export const SECOND_LOOK_AFTER_MS = 12 * 60 * 60 * 1000;
@@ -15,6 +16,9 @@ export type Seen =
   | (Pick<Noted, 'sha256' | 'by'> & {
       /** Only weekly or monthly active users, or email addresses, differ. */
       readonly isMinor?: boolean;
+      /** What identities compare of it, see `identities.ts`. */
+      readonly activeUsers?: number | null;
+      readonly figures?: Figures;
       /** Only users are gone who have probably left: the user before the first of them, who leads to the page that lacks them. */
       readonly leaver?: string;
     })
@@ -51,7 +55,7 @@ export function lookAtRows(
   const after = { ...notes, ...looks };
   if (seen !== null)
     return { notes: after, isConfirmed: equal >= Math.max(looksMin, looksNeeded(looks, stored)) };
-  const { looks: _looks, lookedAt: _lookedAt, ...others } = after;
+  const { looks: _looks, lookedAt: _lookedAt, breaks: _breaks, ...others } = after;
   return { notes: equal >= LOOKS ? others : after, isConfirmed: false };
 }
 
@@ -85,6 +89,43 @@ export function isWaived(
 ): boolean {
   if (reopenedFor === undefined || !sha256.startsWith(reopenedFor)) return false;
   return reopenedAt === undefined || now.getTime() - Date.parse(reopenedAt) < REOPEN_AGAIN_AFTER_MS;
+}
+
+/** Settled units of which enough looks have found the same other content, and how the run goes on with them. */
+interface Confirmed {
+  /** Changes that may be stored. */
+  readonly ready: readonly Change[];
+  /** The others, with the identities that their day would begin to violate. */
+  readonly waiting: readonly (Change & { readonly breaks: readonly string[] })[];
+}
+
+/**
+ * Decides which confirmed changes may be stored. Those of one day are stored together, or wait together, because the other
+ * stream of an identity may be recalculated later.
+ */
+export function sortChanges(
+  changes: readonly Change[],
+  unitsOn: (day: UtcDay) => readonly Measured[],
+  identities: readonly CountedIdentity[],
+): Confirmed {
+  const days = [...Map.groupBy(changes, ({ day }) => day)].map(([day, own]) => ({
+    own,
+    breaks: brokenBy(own, unitsOn(day), identities),
+  }));
+  return {
+    ready: days.flatMap(({ own, breaks }) => (breaks.length === 0 ? own : [])),
+    waiting: days.flatMap(({ own, breaks }) =>
+      breaks.length === 0 ? [] : own.map((change) => ({ ...change, breaks })),
+    ),
+  };
+}
+
+/** The notes of a unit whose confirmed change waits, or no longer does. */
+export function withBreaks<
+  Unit extends { readonly stream: string; readonly day: string; readonly watch: string | null },
+>(unit: Unit, waiting: Confirmed['waiting']): Unit {
+  const { breaks } = waiting.find(({ stream, day }) => stream === unit.stream && day === unit.day) ?? {};
+  return { ...unit, watch: notesText({ ...parseNotes(unit.watch), breaks }) };
 }
 
 /** The units of a day that are confirmed to differ. */

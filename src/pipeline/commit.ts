@@ -1,4 +1,5 @@
 import { contentSha256, decodedChunks, type EncodedRows } from '../../schema/digest.ts';
+import { positionOfSum, sumsOfStream } from '../../schema/invariants.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { type Clock, SerialQueue } from '../core/clock.ts';
@@ -50,6 +51,7 @@ export function dayCommit(day: NormalizedDay, pull: Pull): DayCommit {
     contentSha256: contentSha256(tables),
     state: quarantined.length > 0 ? 'quarantined' : active,
     activeUsers: activeUsersOf(day),
+    figures: quarantined.length > 0 ? undefined : sumsOfDay(day),
     quarantined,
     drift,
     ...pull,
@@ -59,6 +61,13 @@ export function dayCommit(day: NormalizedDay, pull: Pull): DayCommit {
 /** True if some number shows activity on the day. */
 export function isActive(tables: readonly EncodedRows[]): boolean {
   return tables.some(({ active }) => active > 0);
+}
+
+/** The sums of a day that identities compare, in the order of `sumsOfStream`; a table without rows adds up to 0. */
+export function sumsOfDay({ unit, tables }: NormalizedDay): (number | null)[] {
+  return sumsOfStream(unit.stream).map(
+    (figure) => tables.find(({ table }) => table === figure.table)?.sums[positionOfSum(figure)] ?? null,
+  );
 }
 
 const publishedUsers = readerOf(schema.activityDaily, 'daily_active_users');

@@ -98,7 +98,13 @@ function watchOf(options: {
     free: async () => undefined,
     release: async () => undefined,
   };
-  return Watch.begin({ ...options, looksMin: LOOKS, lock, ledger: new KnownLedger(options.ledger) });
+  return Watch.begin({
+    ...options,
+    looksMin: LOOKS,
+    identities: [],
+    lock,
+    ledger: new KnownLedger(options.ledger),
+  });
 }
 
 /** Stored days before the planned ones whose users are likely to be active on days that are not stored yet. */

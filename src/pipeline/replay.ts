@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { contentSha256 } from '../../schema/digest.ts';
+import { IDENTITIES } from '../../schema/invariants.ts';
 import { readerOf } from '../../schema/row.ts';
 import { tables as schema, tablesOf } from '../../schema/tables.ts';
 import { analyticsPage, readinessPage } from '../api/index.ts';
@@ -9,6 +10,7 @@ import { DefectError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
 import { expectNotErased, readErased } from '../erased/index.ts';
+import { countIdentities } from '../judge/identities.ts';
 import {
   commitReadinessPage,
   endReadinessWalk,
@@ -99,7 +101,7 @@ export async function replayOrganization(
   const [oldest] = days;
   const newest = days.at(-1);
   if (oldest !== undefined && newest !== undefined) {
-    const rule = { today: newest.today, settleDays: newest.settleDays };
+    const rule = ruleOf(newest);
     const since = oldest.pulledAt.toISOString();
     await settleAfterFirstActivity(warehouse, { orgId, rule, since, always: true });
   }
@@ -174,14 +176,19 @@ async function commitOf(
     privacy,
   }: { readonly warehouse: Warehouse; readonly runId: string; readonly privacy: Privacy },
 ): Promise<DayCommit> {
-  const { orgId, today, settleDays, pulledAt, requests, isOwn } = archived;
+  const { orgId, pulledAt, requests, isOwn } = archived;
   const collected = collectArchived(archived, pages, privacy);
   // Empty days settle at the end, if the archive has any activity.
-  const rule = { today, settleDays, activeSince: null };
+  const rule = { ...ruleOf(archived), activeSince: null };
   const day = await withStoredRows(collected.day, warehouse);
   const commit = dayCommit(day, { rule, runId, pulledAt, requests, isOwn });
   const aged = await withAge(commit.quarantined, { warehouse, orgId, unit: commit, now: pulledAt });
   return { ...commit, ...aged, rewrite: true };
+}
+
+/** Of identities, those of the specification count: the archive tells nothing of the organization when its days were judged. */
+function ruleOf({ today, settleDays }: Pick<ReplayDay, 'today' | 'settleDays'>) {
+  return { today, settleDays, identities: countIdentities(IDENTITIES, [], { today, settleDays }) };
 }
 
 /** Validates and normalizes the archived rows of a day, page by page. */

@@ -19,7 +19,6 @@ export {
   type LedgerStep,
   type LedgerSteps,
   type LockOptions,
-  MUCH_WRITTEN_ROWS,
   RESTORING,
   type RunLock,
   type ScanScope,

@@ -35,12 +35,10 @@ export interface ScanScope {
 }
 
 /**
- * Under this name, `export_state` says which backup is being restored into a warehouse. Until that is complete, no run may begin.
+ * Under this name, `export_state` says what a warehouse is being filled with: the ID of a backup, or its file; or the warehouse that
+ * is copied, as an object. Until that is complete, nobody may take the part for the whole.
  */
 export const RESTORING = 'restoring';
-
-/** After this many written rows, the caller should call {@link Warehouse.refreshStatistics}. */
-export const MUCH_WRITTEN_ROWS = 10_000;
 
 /**
  * A warehouse: the tables of `schema/` in one database.
@@ -60,6 +58,11 @@ export interface Warehouse {
    * @throws {BusyError} if another holder excludes this one.
    */
   lock(options?: LockOptions): Promise<RunLock>;
+  /**
+   * True if a run or other work holds the run lock, or if that cannot be found out: on a standby, or without the right to write
+   * the file of the lock.
+   */
+  isLocked(): Promise<boolean>;
 
   /**
    * Stores several days of one organization in one transaction, see `commitDays` in `ledger.ts`. Repeating a commit writes no fact
@@ -101,7 +104,8 @@ export interface Warehouse {
   oneAtATime<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 
   /**
-   * Updates the statistics by which the database plans queries. Call after many rows were written. Changes no row.
+   * Updates the statistics by which the database plans queries, of tables that have none or have grown much since: on
+   * PostgreSQL, by more than a tenth. Call after rows were written. Changes no row.
    */
   refreshStatistics(): Promise<void>;
 

@@ -51,15 +51,17 @@ export async function readPublished(location: string, warehouse: Pick<Warehouse,
 /** Notes where a warehouse is copied or published to. Without the right to write there, nothing is noted. */
 export async function notePublished(
   location: string,
-  warehouse: Pick<Warehouse, 'read' | 'transact'>,
+  warehouse: Pick<Warehouse, 'read'>,
   place: string,
+  writeNotes: (write: (notes: Pick<Warehouse, 'transact'>) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const path = noteOf(location);
   const known = await readPublished(location, warehouse);
   if (known.includes(place)) return;
   const text = textOf([...known, place]);
   try {
-    await (path === null ? writeState(warehouse, '', PUBLISHED, text) : replaceFile(path, `${text}\n`));
+    if (path !== null) await replaceFile(path, `${text}\n`);
+    else await writeNotes((notes) => writeState(notes, '', PUBLISHED, text));
   } catch (error) {
     if (!(error instanceof DaywalkError)) throw error;
   }

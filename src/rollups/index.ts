@@ -1,8 +1,7 @@
 export { checkRollups, organizationsWithRollups, type RollupFinding, wrongDates } from './compare.ts';
+export { currentRollups, teamChanges } from './current.ts';
 export {
-  currentRollups,
   fillRollups,
-  periodsInPlaceOfTable,
   ROLLUPS,
   refreshAllRollups,
   refreshRollups,

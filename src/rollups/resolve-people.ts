@@ -1,7 +1,7 @@
 import { listOf, type SQL, sql } from '../../schema/query.ts';
 import type { RowOf } from '../../schema/row.ts';
 import type { tables } from '../../schema/tables.ts';
-import { isDay, shiftDay } from '../core/day.ts';
+import { daysFrom, isDay, shiftDay } from '../core/day.ts';
 import { compareText } from '../core/json.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
 import { bucketsOf } from './calendar.ts';
@@ -184,12 +184,22 @@ export interface KnownUsers extends Pick<PeopleInput, 'emails' | 'users'> {
  * Reads every user with every email address that the user ever had: from the rollups of the months that are current, from
  * `user_daily` in the others.
  * @param standing the standing of the rollups in the same state of the database.
+ * @param only the only users to read, some hundred. @default all
  */
-export function* readKnownUsers(orgId: string, { stale }: Pick<Standing, 'stale'>): Steps<KnownUsers> {
+export function* readKnownUsers(
+  orgId: string,
+  { stale }: Pick<Standing, 'stale'>,
+  only?: readonly string[],
+): Steps<KnownUsers> {
   const months = bucketsOf('monthly', stale.monthly);
   const names = months.map(({ name }) => sql`${name}`);
+  const conditions = [
+    sql`org_id = ${orgId}`,
+    ...(only === undefined ? [] : [sql`user_id IN (${listOf(only.map((user) => sql`${user}`))})`]),
+  ];
+  const ofUsers = sql.join(conditions, sql` AND `);
   const ofCurrentMonths: SQL =
-    names.length === 0 ? sql`org_id = ${orgId}` : sql`org_id = ${orgId} AND month NOT IN (${listOf(names)})`;
+    names.length === 0 ? ofUsers : sql`${ofUsers} AND month NOT IN (${listOf(names)})`;
   const active = yield sql`
     SELECT user_id, NULL AS user_email, MAX(last_active_on) AS last_seen_on FROM user_monthly
     WHERE ${ofCurrentMonths} GROUP BY user_id`;
@@ -198,9 +208,13 @@ export function* readKnownUsers(orgId: string, { stale }: Pick<Standing, 'stale'
     WHERE ${ofCurrentMonths} GROUP BY user_id, user_email`;
   const found = [...active, ...addressed];
   for (const { firstDay, lastDay } of months) {
+    // Each day of few users is found by the key.
+    const days = daysFrom(firstDay, lastDay).map((day) => sql`${day}`);
+    const inMonth =
+      only === undefined ? sql`date BETWEEN ${firstDay} AND ${lastDay}` : sql`date IN (${listOf(days)})`;
     const rows = yield sql`
       SELECT user_id, user_email, MAX(date) AS last_seen_on FROM user_daily
-      WHERE org_id = ${orgId} AND date BETWEEN ${firstDay} AND ${lastDay} GROUP BY user_id, user_email`;
+      WHERE ${ofUsers} AND ${inMonth} GROUP BY user_id, user_email`;
     found.push(...rows);
   }
   return knownIn(found);
@@ -221,13 +235,17 @@ function knownIn(rows: readonly QueryRow[]): KnownUsers {
   return { emails, users: [...lastActiveOn.keys()].toSorted(compareText), lastActiveOn };
 }
 
-/** The rows of `user_teams` as they follow from the people and the stored days. Memory holds both. */
+/**
+ * The rows of `user_teams` as they follow from the people and the stored days. Memory holds both.
+ * @param only the only users to resolve, some hundred. @default all
+ */
 export function* teamPeriods(
   orgId: string,
   standing: Pick<Standing, 'people' | 'stale'>,
+  only?: readonly string[],
 ): Steps<readonly TeamPeriod[]> {
   const { people } = standing;
   if (people.length === 0) return [];
-  const known = yield* readKnownUsers(orgId, standing);
+  const known = yield* readKnownUsers(orgId, standing, only);
   return resolvePeople({ orgId, people, ...known }).periods;
 }

@@ -74,6 +74,8 @@ export interface Standing {
   readonly people: readonly PersonRow[];
   /** The people differ from those that `users` was computed from. */
   readonly isPeopleStale: boolean;
+  /** `users` and the rollups by month were computed from the same content of the days. */
+  readonly isOneState: boolean;
   /** The newest loaded day: what "today" means in `users`. Null if no day has rows. */
   readonly today: UtcDay | null;
 }
@@ -133,6 +135,9 @@ function standingOf(
     },
     people,
     isPeopleStale: (marked.users.get(PEOPLE_MARK) ?? NO_PEOPLE) !== peopleSha256(people),
+    isOneState: [...marked.users.keys(), ...marked.monthly.keys()].every(
+      (date) => date === PEOPLE_MARK || marked.users.get(date) === marked.monthly.get(date),
+    ),
     today: stored.findLast(({ rows }) => rows > 0)?.day ?? null,
   };
 }

@@ -67,7 +67,7 @@ export async function serve(
   context: JobContext<RunEvent | ServeEvent>,
   onListening: (url: string) => void,
 ): Promise<void> {
-  const { clock, signal, observe } = context;
+  const { clock, signal, observe, upgraded } = context;
   const { settings } = options;
   let names = namesOf(settings);
   const readSettings = () => {
@@ -80,7 +80,7 @@ export async function serve(
   const location = settings.warehouse;
   const warn = (message: string, hint: string, reason?: Reason) =>
     observe({ type: 'warning', message, hint, reason });
-  const handledUntil = await withOwnWarehouse(settings, { clock, signal, warn }, readLastRound);
+  const handledUntil = await withOwnWarehouse(settings, { clock, signal, warn, upgraded }, readLastRound);
   const warehouse = keepOpen(location, { clock, signal });
   const state = createServiceState(clock);
   const server = await listen(options.listen, clock);

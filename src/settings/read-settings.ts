@@ -247,7 +247,7 @@ function removeWeaker(given: GivenTexts, name: Key): UsageError | null {
 
 /** The credentials of the settings, and the key files that other users can read. */
 interface OpenedCredentials {
-  readonly credentials: Pick<Settings, Key | 'organizationsFile'>;
+  readonly credentials: Pick<Settings, Key | 'keyVariables' | 'organizationsFile'>;
   readonly exposedKeyFiles: readonly string[];
 }
 
@@ -290,5 +290,8 @@ function openCredentials(
     readOrganizations(path, { withKeys }),
   );
   exposedKeyFiles.push(...(organizationsFile?.exposedKeyFiles ?? []));
-  return { credentials: { ...keys, organizationsFile }, exposedKeyFiles };
+  const variableOf = (name: 'apiKey' | 'appApiKey') =>
+    SETTINGS[values[name] === null && values[`${name}File`] !== null ? (`${name}File` as const) : name].env;
+  const keyVariables = { apiKey: variableOf('apiKey'), appApiKey: variableOf('appApiKey') };
+  return { credentials: { ...keys, keyVariables, organizationsFile }, exposedKeyFiles };
 }

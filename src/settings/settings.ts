@@ -13,6 +13,8 @@ export interface Settings extends Omit<SettingValues, `${string}File`> {
   readonly apiKey: string | null;
   /** The credential of the application host; null if it is the same. */
   readonly appApiKey: string | null;
+  /** The variables that the two credentials came from. */
+  readonly keyVariables: Readonly<Record<'apiKey' | 'appApiKey', string>>;
   /** What people log in to the dashboard with; null for none. */
   readonly dashboardToken: string | null;
   /** What controls the emulator; null for none. */
@@ -31,7 +33,7 @@ export type LogFormat = Settings['log'];
 
 type Credentials = Pick<
   Settings,
-  'apiKey' | 'appApiKey' | 'dashboardToken' | 'emulateToken' | 'organizationsFile'
+  'apiKey' | 'appApiKey' | 'keyVariables' | 'dashboardToken' | 'emulateToken' | 'organizationsFile'
 >;
 
 /** Completes values by what several of them say together, and by the credentials that were read from files. */
@@ -49,6 +51,7 @@ export function settingsOf(values: SettingValues, credentials?: Credentials): Se
   const leavesArchiveOut = others.archives.join() === 'none';
   return {
     organizationsFile: null,
+    keyVariables: { apiKey: SETTINGS.apiKey.env, appApiKey: SETTINGS.appApiKey.env },
     ...others,
     ...credentials,
     ...{ archives: leavesArchiveOut ? [] : others.archives, leavesArchiveOut },

@@ -1,6 +1,7 @@
 import { daysBetween, daysFrom, FIRST_DAY, shiftDay, spansOf, type UtcDay } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, type Stream } from '../core/stream.ts';
+import { parseNotes } from '../judge/notes.ts';
 import { isStored } from '../metrics/index.ts';
 import { isDayUnit, type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
 
@@ -20,6 +21,8 @@ export interface UnconfirmedDays {
   readonly lastDay: UtcDay;
   readonly days: number;
   readonly streams: readonly DailyStream[];
+  /** The identities that they violate. @default none are known */
+  readonly identities?: readonly string[];
 }
 
 /** Finds the holes of a stream. */
@@ -54,20 +57,29 @@ export function mergeHoles(holes: readonly Hole[]): Hole[] {
 
 /** Finds the days that settled although nothing confirmed their data. */
 export function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
+  const unconfirmed = units
+    .filter(isDayUnit)
+    .filter(({ confirmed, state }) => confirmed === 'age' && state !== 'quarantined');
   return DAILY_STREAMS.flatMap((stream) => {
-    const own = units.filter(isDayUnit).filter((unit) => unit.stream === stream && unit.confirmed === 'age');
-    const rules = ['streams-disagree', 'fewer-users'] as const;
+    const own = unconfirmed.filter((unit) => unit.stream === stream);
+    const rules = ['streams-disagree', 'figures-disagree'] as const;
     return rules.flatMap((rule) => {
       const days = own.flatMap(({ day, state }) =>
         (state === 'empty') === (rule === 'streams-disagree') ? [day] : [],
       );
-      return spansOf(days.toSorted()).map(({ from, until }) => ({
-        rule,
-        firstDay: from,
-        lastDay: until,
-        days: daysBetween(from, until) + 1,
-        streams: [stream],
-      }));
+      return spansOf(days.toSorted()).map(({ from, until }) => {
+        const odd = own.flatMap(({ day, watch }) =>
+          day >= from && day <= until ? (parseNotes(watch).odd ?? []) : [],
+        );
+        return {
+          rule,
+          firstDay: from,
+          lastDay: until,
+          days: daysBetween(from, until) + 1,
+          streams: [stream],
+          ...(rule === 'figures-disagree' && odd.length > 0 && { identities: [...new Set(odd)] }),
+        };
+      });
     });
   });
 }

@@ -1,5 +1,4 @@
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
-import { DaywalkError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
 import { readUnits } from '../ledger/index.ts';
@@ -132,19 +131,8 @@ async function isRunning(warehouse: Warehouse, now: Date): Promise<boolean> {
   const begun = runs.some(
     ({ endedAt, startedAt }) => endedAt === null && now.getTime() - Date.parse(startedAt) < RUN_MS_MAX,
   );
-  return begun && (await isLocked(warehouse));
-}
-
-/** Takes the lock for an instant: there is no other way to find out whether it is free. */
-async function isLocked(warehouse: Warehouse): Promise<boolean> {
-  try {
-    await (await warehouse.lock({ exclusive: true })).release();
-    return false;
-  } catch (error) {
-    // Another run holds it, or this user may not take it. Then the recorded run decides.
-    if (error instanceof DaywalkError) return true;
-    throw error;
-  }
+  // If nobody can tell whether it is held, the recorded run decides.
+  return begun && (await warehouse.isLocked());
 }
 
 /** Runs that are searched for the last complete one. */

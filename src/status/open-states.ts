@@ -9,7 +9,8 @@ import {
   type StandingDoubt,
 } from '../judge/doubt.ts';
 import { FLAPPING_NAMED_DAYS, type Flapping, isFlappingNow } from '../judge/flapping.ts';
-import { equalLooks, LOOKS, looksNeeded } from '../judge/looks.ts';
+import { IDENTITY_DAYS, waitedDays } from '../judge/identities.ts';
+import { equalLooks, LOOKS, type Look, looksNeeded } from '../judge/looks.ts';
 import { isMassNow, type Mass } from '../judge/mass.ts';
 import { isMostMissing } from '../judge/missing-reports.ts';
 import { isUnstableUnit, parseNotes } from '../judge/notes.ts';
@@ -28,6 +29,7 @@ import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/ind
  * - `most-reports-missing`: the list lacks more than half of the stored readiness reports.
  * - `reports-missing`: the list lacks some of them.
  * - `leavers`: days that lack a few users, as if these had left.
+ * - `figures-disagree`: units of days whose streams contradict each other in numbers.
  * - `never-active`: empty days of an organization in which no activity was ever seen.
  * - `seen-otherwise`: settled units that differ from the service, until enough looks have found the same.
  * - `first-looks`: units that were old when a run first saw them or that have changed since, and have been seen too few times to settle.
@@ -42,6 +44,7 @@ export const OPEN_STATES = [
   'most-reports-missing',
   'reports-missing',
   'leavers',
+  'figures-disagree',
   'never-active',
   'seen-otherwise',
   'first-looks',
@@ -197,7 +200,7 @@ function waiting(units: readonly LedgerDay[]): OpenState[] {
 }
 
 interface WaitingUnit {
-  readonly state: 'unstable' | 'seen-otherwise' | 'first-looks';
+  readonly state: 'unstable' | 'figures-disagree' | 'seen-otherwise' | 'first-looks';
   readonly day: UtcDay;
   /** The day of its first look. */
   readonly since: UtcDay;
@@ -212,7 +215,9 @@ function waitingUnit(unit: LedgerDay): WaitingUnit[] {
   const newest = notes.looks?.at(-1);
   if (first === undefined || newest === undefined) return [];
   const isSettled = settledAt !== null;
-  const state = isUnstableUnit(unit) ? 'unstable' : isSettled ? 'seen-otherwise' : 'first-looks';
+  const isUnstable = isUnstableUnit(unit);
+  if (!isUnstable && isOdd(unit, newest[0])) return [oddUnit(unit, newest)];
+  const state = isUnstable ? 'unstable' : isSettled ? 'seen-otherwise' : 'first-looks';
   if (state === 'first-looks' && !isLate(unit, newest[0])) return [];
   const looks = {
     soFar: equalLooks(notes, newest[1]),
@@ -220,6 +225,21 @@ function waitingUnit(unit: LedgerDay): WaitingUnit[] {
   };
   const endsOn = shiftDay(newest[0], Math.max(1, looks.needed - looks.soFar));
   return [{ state, day, since: first[0], looks, endsOn }];
+}
+
+/** True for a unit that waits because it contradicts, or would begin to contradict, another one of its day. */
+function isOdd({ day, state, settledAt, watch }: LedgerDay, lookedOn: UtcDay): boolean {
+  const { odd = [], breaks = [] } = parseNotes(watch);
+  if (settledAt !== null) return breaks.length > 0;
+  return state === 'loaded' && odd.length > 0 && daysBetween(day, lookedOn) >= LOOKS;
+}
+
+function oddUnit({ day, watch }: LedgerDay, [lookedOn, digest]: Look): WaitingUnit {
+  const notes = parseNotes(watch);
+  const soFar = Math.min(IDENTITY_DAYS, waitedDays(notes, digest));
+  const since = shiftDay(lookedOn, 1 - Math.max(1, waitedDays(notes, digest)));
+  const endsOn = shiftDay(lookedOn, Math.max(1, IDENTITY_DAYS - soFar));
+  return { state: 'figures-disagree', day, since, looks: { soFar, needed: IDENTITY_DAYS }, endsOn };
 }
 
 /** True for a unit that was old enough to settle at its newest look, and did not: not for a young day that settles as usual. */

@@ -199,6 +199,8 @@ export interface DayCommit extends DayKey {
   readonly isOwn: boolean;
   /** Active users according to the content, see `export_units.active_users`. */
   readonly activeUsers: number | null;
+  /** The sums that identities compare, see `schema/invariants.ts`. @default those of the stored content, if it stays */
+  readonly figures?: readonly (number | null)[] | undefined;
   /** The run that commits it. */
   readonly runId: string;
   readonly quarantined: readonly QuarantinedRecord[];

@@ -1,7 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
+import { figureName, IDENTITIES } from '../../schema/invariants.ts';
 import { readerOf, type Value, type Values } from '../../schema/row.ts';
 import { allTables, CREDIT_COLUMNS } from '../../schema/tables.ts';
 import type { Stream } from '../core/stream.ts';
+import { areEqual } from '../judge/identities.ts';
 import type { FindingList } from './finding.ts';
 
 /**
@@ -9,9 +11,6 @@ import type { FindingList } from './finding.ts';
  * rows were changed since, so that differences show by how much; `unclear` if rows are missing or in quarantine.
  */
 export type Standing = 'whole' | 'broken' | 'unclear';
-
-/** Relative difference up to which sums count as equal: sums of doubles depend on their order. */
-const TOLERANCE = 1e-9;
 
 const STREAMS = new Map<string, Stream | null>(allTables.map((table) => [table.name, table.stream]));
 
@@ -38,8 +37,7 @@ export function crossCheck(
 }
 
 function holds({ relation }: Rule, expected: number, found: number): boolean {
-  if (relation === '≤') return found <= expected;
-  return Math.abs(found - expected) <= TOLERANCE * Math.max(Math.abs(found), Math.abs(expected));
+  return relation === '≤' ? found <= expected : areEqual(found, expected);
 }
 
 function streamOf(name: string): Stream {
@@ -70,9 +68,6 @@ const atMost = (found: string, expected: string): Rule => ({
   found,
 });
 
-const PRODUCTIVITY = ['files_created', 'files_edited', 'git_commits', 'git_prs_created'];
-const ACTIVITY = ['sessions', 'messages', 'user_messages'];
-
 /**
  * How the figures of one day should relate. The service promises none of this, so a violation is an oddity, not an error.
  * `rows` is the number of rows.
@@ -83,15 +78,7 @@ const RULES: readonly Rule[] = [
   ...CREDIT_COLUMNS.map((name) =>
     equal(`tokens_daily_by_user_model.${name}`, `tokens_daily_by_user.${name}`),
   ),
-  equal('user_daily.billable_tokens', 'tokens_daily.billable_tokens'),
-  ...ACTIVITY.map((name) => equal(`user_daily.${name}`, `activity_daily.${name}`)),
-  ...PRODUCTIVITY.map((name) => equal(`user_daily.${name}`, `productivity_daily.${name}`)),
-  equal('user_daily.tool_calls', 'tools_daily.tool_calls'),
-  equal('user_daily.mcp_calls', 'tools_daily_by_mcp_server.invocations'),
-  equal('user_daily.skill_calls', 'tools_daily.skills_invocations'),
-  equal('user_daily.slash_commands', 'tools_daily.slash_commands_invocations'),
-  equal('user_daily.hooks', 'tools_daily.hooks_invocations'),
-  equal('user_daily.rows', 'activity_daily.daily_active_users'),
+  ...IDENTITIES.map(({ left, right }) => equal(figureName(left), figureName(right))),
   equal('tools_daily_by_tool.invocations', 'tools_daily.tool_calls'),
   equal('tools_daily_by_skill.count', 'tools_daily.skills_invocations'),
   equal('tools_daily_by_slash_command.count', 'tools_daily.slash_commands_invocations'),

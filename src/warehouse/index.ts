@@ -1,3 +1,13 @@
 export { digestOf, type WarehouseDigest } from './digest.ts';
 export { frozen, type KeptWarehouse, keepOpen } from './kept-open.ts';
-export { expectRestored, type OpenOptions, openWarehouse, takeLock, withWarehouse } from './open.ts';
+export {
+  expectWhole,
+  notesIn,
+  type OpenOptions,
+  openWarehouse,
+  readWarehouse,
+  takeLock,
+  type WriteNotes,
+  withWarehouse,
+} from './open.ts';
+export { schemaVersion } from './schema-version.ts';

@@ -4,12 +4,13 @@ import { SerialQueue } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { isPostgres, runReads, type Warehouse } from '../port/index.ts';
 import { type OpenOptions, openWarehouse } from './open.ts';
+import { onceMoreIfCancelled } from './reading.ts';
 
 /** A warehouse that stays open for reading, while runs commit to it and programs replace it. */
 export interface KeptWarehouse {
   /**
    * Reads in one snapshot; reads run one at a time, and what was read of the same content before is remembered. Opens the warehouse if it is not open, if its file was replaced, or
-   * after a failure. `version` identifies the content: the same one means the same content.
+   * after a failure. A read that a standby cancels is done once more. `version` identifies the content: the same one means the same content.
    * @throws what opening the warehouse or `work` throws.
    */
   read<Result>(work: (warehouse: Warehouse, version: string) => Promise<Result>): Promise<Result>;
@@ -57,22 +58,22 @@ export function keepOpen(
     opened = { warehouse, opening: openings, files: { ...before, log: filesOf(location).log } };
     return opened;
   };
-  const read: KeptWarehouse['read'] = (work) =>
-    queue.add(async () => {
-      const now = await open();
-      try {
-        return await now.warehouse.inSnapshot(async () => {
-          const version = `${now.opening} ${await now.warehouse.version()}`;
-          if (now.remembered?.version !== version)
-            now.remembered = { version, warehouse: frozen(now.warehouse) };
-          return work(now.remembered.warehouse, version);
-        });
-      } catch (error) {
-        // A connection that failed once is not used again.
-        if (!(error instanceof UsageError)) await shut();
-        throw error;
-      }
-    });
+  const readOnce: KeptWarehouse['read'] = async (work) => {
+    const now = await open();
+    try {
+      return await now.warehouse.inSnapshot(async () => {
+        const version = `${now.opening} ${await now.warehouse.version()}`;
+        if (now.remembered?.version !== version)
+          now.remembered = { version, warehouse: frozen(now.warehouse) };
+        return work(now.remembered.warehouse, version);
+      });
+    } catch (error) {
+      // A connection that failed once is not used again.
+      if (!(error instanceof UsageError)) await shut();
+      throw error;
+    }
+  };
+  const read: KeptWarehouse['read'] = (work) => queue.add(() => onceMoreIfCancelled(() => readOnce(work)));
   return { read, close: () => queue.add(shut) };
 }
 

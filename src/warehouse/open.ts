@@ -2,6 +2,7 @@ import { sql } from '../../schema/query.ts';
 import type { Clock } from '../core/clock.ts';
 import { BusyError, type Reason, StorageError, UsageError } from '../core/errors.ts';
 import { brokenInstallation } from '../core/files.ts';
+import { isObject, parseJson } from '../core/json.ts';
 import {
   isPostgres,
   type LockOptions,
@@ -10,8 +11,10 @@ import {
   schemeOf,
   type Warehouse,
 } from '../port/index.ts';
+import { onceMoreIfCancelled } from './reading.ts';
+import type { Migrating, SchemaExpected } from './schema-version.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends SchemaExpected, Migrating {
   readonly clock: Clock;
   /** Create the warehouse if it does not exist. Without it, a missing warehouse is a usage error. */
   readonly create: boolean;
@@ -21,6 +24,8 @@ export interface OpenOptions {
    * @default false
    */
   readonly readOnly?: boolean | undefined;
+  /** Also a warehouse that has a part of a backup or of another warehouse only. @default false */
+  readonly partial?: boolean | undefined;
   /**
    * The longest that a statement of a warehouse opened for reading may take, in milliseconds. After it, the connection counts
    * as lost. PostgreSQL only: SQLite is part of this process.
@@ -43,8 +48,20 @@ export interface OpenOptions {
  * it is opened for reading only.
  * Only the driver of that database is loaded.
  * @throws {UsageError} if this version cannot open the location, or if the driver is not installed correctly.
+ * @throws {StorageError} if a restore or a copy has left a part in it.
  */
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
+  const warehouse = await openAny(location, options);
+  try {
+    if (options.partial !== true) await expectWhole(warehouse);
+    return warehouse;
+  } catch (error) {
+    await warehouse.close();
+    throw error;
+  }
+}
+
+async function openAny(location: string, options: OpenOptions): Promise<Warehouse> {
   if (isPostgres(location)) {
     const { openPostgres, openPostgresForReading } = await import('./postgres/warehouse.ts');
     return options.readOnly === true
@@ -76,6 +93,41 @@ export async function withWarehouse<Result>(
   }
 }
 
+/**
+ * Opens an existing warehouse for reading only, passes it to `use`, and closes it. If a standby cancels a read, all is done once
+ * more, so `use` must be able to begin again.
+ * @throws {CancelledReadError} if that happens twice.
+ */
+export function readWarehouse<Result>(
+  location: string,
+  options: Pick<OpenOptions, 'clock' | 'signal'>,
+  use: (warehouse: Warehouse) => Promise<Result>,
+): Promise<Result> {
+  return onceMoreIfCancelled(() =>
+    withWarehouse(location, { ...options, create: false, readOnly: true }, use),
+  );
+}
+
+/** Writes what a command notes in a warehouse that it otherwise only reads. */
+export type WriteNotes = (write: (notes: Pick<Warehouse, 'transact'>) => Promise<void>) => Promise<void>;
+
+/**
+ * Returns what writes notes into a warehouse that has the present schema. On PostgreSQL nothing outlives a transaction, so a pool
+ * in transaction mode serves. It throws a `DaywalkError` if this user may not write there, or a standby is asked.
+ */
+export function notesIn(location: string, options: Pick<OpenOptions, 'clock' | 'signal'>): WriteNotes {
+  return async (write) => {
+    if (!isPostgres(location)) return withWarehouse(location, { ...options, create: false }, write);
+    const { openPostgresForNotes } = await import('./postgres/warehouse.ts');
+    const warehouse = openPostgresForNotes(location);
+    try {
+      await write(warehouse);
+    } finally {
+      await warehouse.close();
+    }
+  };
+}
+
 /** The longest wait for another run; longer than any run takes. */
 const WAIT_MS_MAX = 24 * 60 * 60 * 1000;
 /** The pause between two attempts. */
@@ -88,8 +140,8 @@ interface LockWait extends LockOptions {
   readonly wait: boolean;
   /** Called once, before the wait begins. */
   readonly warn?: ((message: string, hint: string) => void) | undefined;
-  /** The caller restores a backup, which may have been interrupted before. @default false */
-  readonly restores?: boolean;
+  /** Also of a warehouse that has a part only, see {@link OpenOptions}. @default false */
+  readonly partial?: boolean;
 }
 
 /**
@@ -100,7 +152,8 @@ interface LockWait extends LockOptions {
 export async function takeLock(warehouse: Warehouse, options: LockWait): Promise<RunLock> {
   const lock = await waitForLock(warehouse, options);
   try {
-    if (options.restores !== true) await expectRestored(warehouse);
+    // While this process waited, another one may have begun to fill the warehouse.
+    if (options.partial !== true) await expectWhole(warehouse);
     return lock;
   } catch (error) {
     await lock.release();
@@ -108,16 +161,17 @@ export async function takeLock(warehouse: Warehouse, options: LockWait): Promise
   }
 }
 
-/** @throws {StorageError} when the warehouse has a part of a backup only. */
-export async function expectRestored(warehouse: Pick<Warehouse, 'location' | 'select'>): Promise<void> {
+/** @throws {StorageError} when the warehouse has a part of a backup or of another warehouse only. */
+export async function expectWhole(warehouse: Pick<Warehouse, 'location' | 'select'>): Promise<void> {
   const [row] = await warehouse.select(
-    sql`SELECT 1 AS begun FROM export_state WHERE org_id = '' AND name = ${RESTORING}`,
+    sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${RESTORING}`,
   );
   if (row === undefined) return;
+  const work = isObject(parseJson(String(row['value']))) ? 'copy' : 'restore';
   throw new StorageError(
-    `a restore into ${warehouse.location} was interrupted: it has a part of the backup`,
+    `a ${work} into ${warehouse.location} was interrupted, or goes on: it has a part only`,
     {
-      hint: 'repeat the restore: it resumes',
+      hint: `repeat the ${work}: it resumes`,
     },
   );
 }

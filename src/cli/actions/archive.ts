@@ -1,5 +1,4 @@
-import { checkArchives, showArchive, thinArchive } from '../../../jobs/archive.ts';
-import { expectKnownArchives } from '../../../jobs/identity.ts';
+import { showArchive, thinArchive, verifyArchives } from '../../../jobs/archive.ts';
 import type { ArchiveCheck, ShownAnswers, ShownUnit } from '../../archive/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
@@ -14,8 +13,7 @@ import { renderTable, right, shrinking } from '../screens/table.ts';
 const FINDING_COLUMNS = ['found', shrinking('what'), shrinking('units'), shrinking('reason')];
 
 export const verifyAction: Action = async ({ settings, job, out }) => {
-  await expectKnownArchives(settings, job);
-  const check = joinChecks(await checkArchives(settings));
+  const check = joinChecks(await verifyArchives(settings, job));
   const exitCode = check.findings.length === 0 ? EXIT.ok : EXIT.quarantine;
   const { unusedBytes, ...counts } = check;
   out.show({ exit_code: exitCode, ...counts, unused_bytes: unusedBytes }, (frame) =>

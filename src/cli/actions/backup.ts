@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type BackupReport, backUp } from '../../../jobs/backup.ts';
 import { type RestoreReport, type RestoreTest, restore, testRestore } from '../../../jobs/restore.ts';
+import { type UpgradeReport, upgradeWarehouse } from '../../../jobs/upgrade.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { Action } from '../program/command.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../screens/numbers.ts';
@@ -121,5 +122,25 @@ function fieldsOf({
     ['erasures since', knowsErasures ? `${formatNumber(erasuresApplied)} applied` : 'unknown'],
     ['digest', digest],
     ['duration', formatDuration(durationMs)],
+  ];
+}
+
+export const upgradeAction: Action = async ({ settings, job, flags, directory, out }) => {
+  const file = flags.text('--backup');
+  const backup = file === undefined ? undefined : resolve(directory, file);
+  const report = await upgradeWarehouse(settings, { isDryRun: flags.isOn('--dry-run'), backup }, job);
+  out.show(report, () => renderUpgrade(report), { afterLog: true });
+  return EXIT.ok;
+};
+
+function renderUpgrade({ location, from, to, dry_run: isDryRun, backup }: UpgradeReport): string[] {
+  if (from === to) return [`${location} has version ${to}: nothing to do`];
+  const change = `from version ${from} to ${to}`;
+  if (isDryRun) return [`${location} would be upgraded ${change}; nothing was changed`];
+  return [
+    ...(backup === null
+      ? []
+      : [`backed up to ${backup.path}: ${counted(backup.rows, 'row')}, ${formatBytes(backup.bytes)}`]),
+    `upgraded ${location} ${change}`,
   ];
 }

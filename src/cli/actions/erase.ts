@@ -25,8 +25,8 @@ export const eraseAction: Action = async ({ settings, job, flags, out, directory
     },
     job,
   );
-  const { certificate, resumed, isDryRun } = result;
-  const json = { dry_run: isDryRun, resumed, certificate };
+  const { certificate, resumed, isDryRun, isRepeated } = result;
+  const json = { dry_run: isDryRun, repeated: isRepeated, resumed, certificate };
   out.show(json, (frame) => renderErasure(result, { file, isPerson: isPerson(flags) }, frame), {
     afterLog: true,
   });
@@ -43,14 +43,18 @@ function notEmpty(text: string): string {
 }
 
 function renderErasure(
-  { certificate, resumed, isDryRun }: ErasureResult,
+  { certificate, resumed, isDryRun, isRepeated }: ErasureResult,
   { file, isPerson: erasesPerson }: { readonly file: string | undefined; readonly isPerson: boolean },
   frame: TableFrame,
 ): string[] {
   const { rows, units, archive, spool_lines: spoolLines, published } = certificate;
   const what = erasesPerson ? 'one person' : 'the organization';
-  const heading = isDryRun ? `dry run: ${what} would be erased; nothing was changed` : `${what} was erased`;
-  const verb = isDryRun ? 'would change' : 'changed';
+  const wouldChange = isDryRun && !isRepeated;
+  const done = isRepeated
+    ? `${what} was erased on ${certificate.completed_at?.slice(0, 10)}; nothing was left to do`
+    : `${what} was erased`;
+  const heading = wouldChange ? `dry run: ${what} would be erased; nothing was changed` : done;
+  const verb = wouldChange ? 'would change' : 'changed';
   return [
     ...(resumed === null ? [] : ['an erasure that was interrupted earlier is complete now', '']),
     frame.style.green(heading),
@@ -68,7 +72,7 @@ function renderErasure(
     ...(archive?.dropped === undefined
       ? []
       : [
-          `archive: ${counted(archive.dropped, 'damaged object')} ${isDryRun ? 'would be ' : ''}removed; daywalk archive verify names the days`,
+          `archive: ${counted(archive.dropped, 'damaged object')} ${wouldChange ? 'would be ' : ''}removed; daywalk archive verify names the days`,
         ]),
     `spool: ${counted(spoolLines, 'line')}`,
     ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),

@@ -70,6 +70,12 @@ const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
     noun: 'unit',
     ends: ({ endsOn }) => `when they are back, or on ${endsOn} if they are still gone: that is stored then`,
   },
+  'figures-disagree': {
+    title: () => 'days whose streams contradict each other in numbers',
+    noun: 'unit',
+    ends: ({ endsOn }) =>
+      `when they agree, or on ${endsOn} if the service keeps answering the same: it is stored then, unconfirmed`,
+  },
   'never-active': {
     title: ({ firstDay }) => `no activity has ever been seen since ${firstDay}`,
     noun: 'unit',

@@ -208,11 +208,11 @@ function renderMissing(missing: readonly MissingReport[], frame: ScreenFrame): s
 
 function renderUnconfirmed(unconfirmed: readonly UnconfirmedDays[], frame: ScreenFrame): string[] {
   const columns = ['stream', 'days', right('count'), shrinking('rule')];
-  const row = ({ rule, firstDay, lastDay, days, streams }: UnconfirmedDays) => [
+  const row = ({ rule, firstDay, lastDay, days, streams, identities }: UnconfirmedDays) => [
     streams.join(', '),
     spanText(firstDay, lastDay),
     days,
-    RULES[rule],
+    identities === undefined ? RULES[rule] : `${RULES[rule]}: not ${identities.join(', ')}`,
   ];
   return renderListing({ columns, items: unconfirmed, row, shownMax: HOLES_SHOWN_MAX }, frame);
 }

@@ -20,7 +20,7 @@ export const agentCommands: readonly Command[] = [
       'Creates a session on a connected computer and records it in the table sessions. Each successful call creates ' +
       'another session. A request is therefore retried only if the service certainly did not process it. If that is ' +
       'unknown, the message says so. The key may be an API key or a JWT.',
-    uses: usesOf('service', 'organizations', 'warehouse', 'requests', 'emails'),
+    uses: usesOf('service', 'organizations', 'warehouse', 'requests', 'emails', 'erasures'),
     flags: {
       '--organization <name>': 'the organization of the organizations file to create it in',
       '--computer-id <id>': 'ID of the computer; required here or in --request',
@@ -163,7 +163,7 @@ export const agentCommands: readonly Command[] = [
     description:
       'Moves received hook events from the spool into the table hook_events. Each event is stored once, however often the ' +
       'command is run or killed. Every daywalk run does the same. The command may run during a run, and while receivers write.',
-    uses: usesOf('warehouse', 'emails', 'spool'),
+    uses: usesOf('warehouse', 'emails', 'erasures', 'spool'),
     flags: { ...jsonFlag },
     examples: {
       'daywalk hooks drain': 'stores all events received so far',

@@ -10,6 +10,27 @@ const archiveGroup: CommandGroup = {
 /** Commands that back up, copy, rebuild or erase a whole warehouse, or care for the archive beside it. */
 export const warehouseCommands: readonly Command[] = [
   {
+    name: 'upgrade',
+    summary: 'brings the warehouse to the schema of this version',
+    description:
+      'Commands that only read never change a warehouse, and refuse one of another version. This command upgrades it, in one ' +
+      'transaction, after a backup with --backup. Commands that write, such as daywalk run, upgrade it too, and say so. An older ' +
+      'version of Daywalk refuses the upgraded warehouse.',
+    uses: usesOf('warehouse'),
+    flags: {
+      '--backup <file>': 'back up into this SQLite file first, with the schema that the warehouse has',
+      '--dry-run': 'say what would be done; change nothing',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk upgrade --dry-run': 'the version of the warehouse, and that of this program',
+      'daywalk upgrade --backup before-upgrade.db': 'a backup, then the upgrade',
+    },
+    isForPeople: true,
+    resultIsOutput: false,
+    load: async () => (await import('../actions/backup.ts')).upgradeAction,
+  },
+  {
     name: 'backup',
     summary: 'backs up the warehouse, and the archive, into one file each, while runs go on',
     description:

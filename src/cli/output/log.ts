@@ -52,6 +52,7 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   'serving',
   'stopping',
   'schedule-waits',
+  'warehouse-upgraded',
   'tick',
   'round-ended',
   'run-started',

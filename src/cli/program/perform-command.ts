@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
+import { systemClock, type Upgrade } from '../../core/clock.ts';
 import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import {
@@ -129,7 +129,14 @@ async function runAction(
     redact,
     isJson: flags.isOn('--json'),
   });
-  const job = { clock, observe, signal: stopping.signal };
+  const upgraded = ({ location, from, to }: Upgrade) =>
+    log.write({
+      level: 'info',
+      event: 'warehouse-upgraded',
+      message: `upgraded the warehouse ${location} from version ${from} to ${to}`,
+      fields: { from, to },
+    });
+  const job = { clock, observe, signal: stopping.signal, upgraded };
 
   host.onDefect((error) => void report(error));
   for (const warning of warnings) log.write({ level: 'warn', event: 'settings', ...warning });

@@ -12,6 +12,8 @@ import {
 import { type Cell, type Column, linkTo, type Table } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 
+type Phrases = (typeof PHRASES)['sqlite'];
+
 /** The numbers of a person, by the name that `?sort=` takes. */
 const PERSON_NUMBERS = {
   credits: { metric: 'billable_tokens', title: 'Credits', format: 'compact' },
@@ -41,7 +43,7 @@ export async function readActivePeople(
 ): Promise<{ readonly people: readonly ActivePerson[]; readonly results: readonly Result[] }> {
   const { warehouse, filters } = reader;
   const query = peopleQuery(filters, {
-    sortable: PHRASES[warehouse.dialect].sortable,
+    ...PHRASES[warehouse.dialect],
     teams: await teamsInPlaceOfTable(warehouse, filters.orgId),
   });
   const found = await reader.select({ title: 'People with activity', query, streams: ['users'] });
@@ -87,7 +89,7 @@ async function numbersByUser(
 
 function peopleQuery(
   { orgId, from, until, team }: Filters,
-  { sortable, teams }: { sortable: (text: SQL) => SQL; teams: readonly NamedQuery[] },
+  { sortable, joined, teams }: Pick<Phrases, 'sortable' | 'joined'> & { teams: readonly NamedQuery[] },
 ): SQL {
   const days = selectSql(
     {
@@ -99,7 +101,7 @@ function peopleQuery(
       where: [
         sql`r.org_id = ${orgId}`,
         sql`r.date BETWEEN ${from} AND ${until}`,
-        ...(team === undefined ? [] : [team === null ? sql`t.team IS NULL` : sql`t.team = ${team}`]),
+        ...(team === undefined ? [] : [team === null ? sql`t.team IS NULL` : joined(sql`t.team`, team)]),
       ],
       groupBy: [sql`r.user_id`],
     },

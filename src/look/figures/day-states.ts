@@ -110,7 +110,7 @@ const OPEN_REASON: SQL = sql`CASE
       WHEN u.confirmed = 'age' THEN 'never-confirmed'
       WHEN u.settled_at IS NOT NULL THEN NULL
       WHEN CAST(u.watch AS TEXT) LIKE '%"due"%' THEN 'reopened'
-      WHEN CAST(u.watch AS TEXT) LIKE '%"shortOn"%' THEN 'fewer-users'
+      WHEN CAST(u.watch AS TEXT) LIKE '%"odd"%' THEN 'figures-disagree'
       ELSE 'young'
     END`;
 
@@ -217,13 +217,13 @@ FROM days`,
 const HOUR_MS = 3_600_000;
 
 /** Why days are not settled: `young` ones have not reached the age at which days settle. */
-const OPEN_REASONS = ['young', 'fewer-users', 'reopened', 'never-confirmed'] as const;
+const OPEN_REASONS = ['young', 'figures-disagree', 'reopened', 'never-confirmed'] as const;
 type OpenReason = (typeof OPEN_REASONS)[number];
 
 const OPEN_STEPS: Readonly<Record<OpenReason, string>> = {
   young: 'Too young to settle: every run pulls it again, and the service may still change it.',
-  'fewer-users':
-    'It has fewer users than daily_active_users. It settles when runs on seven days have found the same.',
+  'figures-disagree':
+    'Its numbers contradict those of another stream. It settles when runs have found the same for seven days.',
   reopened: 'The service changed it after it settled. The next run pulls it again.',
   'never-confirmed':
     'It settled by its age, although nothing confirmed it. Only daywalk backfill --force pulls it again.',

@@ -1,6 +1,6 @@
 import { sql } from '../../../schema/query.ts';
 import { compareText } from '../../core/json.ts';
-import { PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import { type NamedQuery, PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
 import { currentRollups, UNASSIGNED } from '../../rollups/index.ts';
 import {
   peopleOrder,
@@ -184,20 +184,6 @@ async function readIdlePeople(
   const { warehouse, filters } = reader;
   const { orgId, from, until, team } = filters;
   const { sortable } = PHRASES[warehouse.dialect];
-  const isOnLastDay = sql`t.org_id = ${orgId} AND ${until} BETWEEN t.valid_from AND t.valid_to`;
-  const active = selectSql(
-    {
-      columns: [sql`DISTINCT t.person`],
-      from: [sql`user_daily r`, sql`JOIN user_teams t ON ${isOnLastDay} AND t.user_id = r.user_id`],
-      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`],
-    },
-    '  ',
-  );
-  // The table has no index by person. SQLite makes one for a subquery that it keeps.
-  const usersThen = selectSql(
-    { columns: [sql`t.person`, sql`t.user_id`], from: [sql`user_teams t`], where: [isOnLastDay] },
-    '  ',
-  );
   const rollups = await currentRollups(warehouse, orgId, from, until);
   const lastDays = rollups.has('users')
     ? sql`  SELECT user_id, last_active_on FROM users WHERE org_id = ${orgId}`
@@ -229,15 +215,7 @@ async function readIdlePeople(
   const teams = await teamsInPlaceOfTable(warehouse, orgId);
   const result = await reader.select({
     title: 'People without activity',
-    query: withSql(
-      [
-        ...teams,
-        { name: 'active_people', body: active },
-        { name: 'users_then', body: usersThen, isMaterialized: true },
-        { name: 'last_days', body: lastDays },
-      ],
-      main,
-    ),
+    query: withSql([...teams, ...peopleOnLastDay(reader), { name: 'last_days', body: lastDays }], main),
     streams: ['users'],
   });
   const people = result.rows.map((row) => ({
@@ -252,6 +230,37 @@ async function readIdlePeople(
     people: people.toSorted((a, b) => compareText(a.lastActiveOn ?? '', b.lastActiveOn ?? '')),
     result,
   };
+}
+
+/** The people whose users have a row in the period, and the users of each person on its last day. */
+function peopleOnLastDay({ warehouse, filters }: PageReader): readonly NamedQuery[] {
+  const { orgId, from, until } = filters;
+  const { common } = PHRASES[warehouse.dialect];
+  const isOnLastDay = sql`${until} BETWEEN t.valid_from AND t.valid_to`;
+  const active = selectSql(
+    {
+      columns: [sql`DISTINCT t.person`],
+      from: [
+        sql`user_daily r`,
+        sql`JOIN user_teams t ON t.org_id = ${orgId} AND ${isOnLastDay} AND t.user_id = r.user_id`,
+      ],
+      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`],
+    },
+    '  ',
+  );
+  // The table has no index by person. SQLite makes one for a subquery that it keeps and takes for large.
+  const usersThen = selectSql(
+    {
+      columns: [sql`t.person`, sql`t.user_id`],
+      from: [sql`user_teams t`],
+      where: [sql`${common(sql`t.org_id`)} = ${orgId}`, isOnLastDay],
+    },
+    '  ',
+  );
+  return [
+    { name: 'active_people', body: active },
+    { name: 'users_then', body: usersThen, isMaterialized: true },
+  ];
 }
 
 function textOf(value: unknown): string | null {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { dayOf } from '../../core/day.ts';
 import type { Advice } from '../../core/errors.ts';
-import { DaywalkError, UsageError } from '../../core/errors.ts';
+import { DaywalkError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { KeptWarehouse } from '../../warehouse/index.ts';
 import { MANAGERS } from '../audience.ts';
@@ -176,7 +176,10 @@ function failureAnswer(error: unknown, hintOf: PageSourceOptions['hintOf']): Ans
     });
   }
   const answer = messageAnswer(503, {
-    heading: 'The warehouse cannot be read',
+    heading:
+      error instanceof OldWarehouseError
+        ? 'The warehouse is not upgraded yet'
+        : 'The warehouse cannot be read',
     text: sentenceOf(error.message),
     remedy: sentenceOf(hintOf(error) ?? ''),
   });

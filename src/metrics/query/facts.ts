@@ -110,25 +110,23 @@ function grouped(plan: Plan, rows: Rows, values: readonly (ValueColumn & { reado
 
 /** The number of people who are valid on the last day of each bucket. */
 function licensedPeople(plan: Plan): Facts {
-  return countedPeople(plan, { named: [], joins: [], value: sql`COUNT(*)` });
+  return countedPeople(plan, { named: [], value: sql`COUNT(*)` });
 }
 
 /** The number of these whose users have no row in the bucket. */
 function inactivePeople(plan: Plan): Facts {
-  const sameBucket = plan.grain === undefined ? [] : [sql.raw(`a.${plan.grain} = b.${plan.grain}`)];
+  const { grain } = plan;
+  const [who, key] =
+    grain === undefined ? ['p.person', 'person'] : [`(b.${grain}, p.person)`, `${grain}, person`];
+  // A list has an index in any case. As a join, SQLite would read all of it for each person until it has statistics.
+  const isActive = sql.raw(`${who} IN (SELECT ${key} FROM active_people)`);
   return countedPeople(plan, {
     named: activePeople(plan),
-    joins: [
-      sql`LEFT JOIN active_people a ON ${sql.join([...sameBucket, sql`a.person = p.person`], sql` AND `)}`,
-    ],
-    value: sql`COUNT(*) - COUNT(a.person)`,
+    value: sql`SUM(CASE WHEN ${isActive} THEN 0 ELSE 1 END)`,
   });
 }
 
-function countedPeople(
-  plan: Plan,
-  { named, joins, value }: { named: readonly NamedQuery[]; joins: readonly SQL[]; value: SQL },
-): Facts {
+function countedPeople(plan: Plan, { named, value }: { named: readonly NamedQuery[]; value: SQL }): Facts {
   const { orgId, grain } = plan;
   const bucket = grain === undefined ? [] : [sql.raw(`b.${grain}`)];
   const groups = [...bucket, ...groupsOf(plan).map((dimension) => sql`p.${columnName(dimension)}`)];
@@ -139,7 +137,6 @@ function countedPeople(
         sql`buckets b`,
         sql`JOIN people p ON p.org_id = ${orgId}
     AND b.last_day >= p.valid_from AND (p.valid_to IS NULL OR b.last_day <= p.valid_to)`,
-        ...joins,
       ],
       where: teamConditions(plan, sql`p.team`),
       groupBy: groups,
@@ -166,10 +163,11 @@ function activePeople(plan: Plan): NamedQuery[] {
   const rows = rollupRows(everyone, []) ?? dailyRows(everyone, []);
   const bucket =
     rows.bucket === undefined || grain === undefined ? [] : [sql`${rows.bucket} AS ${sql.raw(grain)}`];
-  const column = grain === undefined ? [] : [sql.raw(`b.${grain}`)];
+  const column = grain === undefined ? [] : [sql.raw(`u.${grain}`)];
   const users = selectSql(
     {
-      columns: [sql.join([sql`DISTINCT `, sql.join([...bucket, sql`r.user_id`], sql`, `)])],
+      // Not DISTINCT: SQLite would take the users for few, and look through all teams for each.
+      columns: [...bucket, sql`r.user_id`],
       from: rows.from,
       where: rows.where,
     },
@@ -180,16 +178,23 @@ function activePeople(plan: Plan): NamedQuery[] {
       columns: [sql.join([sql`DISTINCT `, sql.join([...column, sql`t.person`], sql`, `)])],
       from: [
         sql`active_users u`,
-        grain === undefined
-          ? sql`CROSS JOIN buckets b`
-          : sql`JOIN buckets b ON ${sql.raw(`b.${grain} = u.${grain}`)}`,
         sql`JOIN user_teams t ON t.org_id = ${orgId} AND t.user_id = u.user_id
-    AND b.last_day BETWEEN t.valid_from AND t.valid_to`,
+    AND ${lastDayOf(plan)} BETWEEN t.valid_from AND t.valid_to`,
       ],
     },
     '  ',
   );
   return [...rows.named, { name: 'active_users', body: users }, { name: 'active_people', body: people }];
+}
+
+/** The last day of the bucket of a row `u`. A join with the buckets would look through all of them for each row. */
+function lastDayOf({ phrases, grain, until }: Plan): SQL {
+  const last = phrases.day(until);
+  if (grain === undefined) return last;
+  const bucket = sql.raw(`u.${grain}`);
+  if (grain === 'date') return bucket;
+  const end = phrases.endOf(grain, bucket);
+  return sql`CASE WHEN ${end} > ${last} THEN ${last} ELSE ${end} END`;
 }
 
 /** The mean score of the reports that are the latest of their repository at the end of each bucket. */

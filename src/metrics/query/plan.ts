@@ -57,9 +57,9 @@ export function columnName(dimension: Dimension): SQL {
 }
 
 /** The conditions on the team of a row; none without a filter. */
-export function teamConditions({ team }: Plan, column: SQL): SQL[] {
+export function teamConditions({ team, phrases }: Plan, column: SQL): SQL[] {
   if (team === undefined) return [];
-  return [team === null ? sql`${column} IS NULL` : sql`${column} = ${team}`];
+  return [team === null ? sql`${column} IS NULL` : phrases.joined(column, team)];
 }
 
 /** The clauses of a SELECT. Conditions are joined by AND. */
@@ -79,6 +79,8 @@ export interface NamedQuery {
   readonly body: SQL;
   /** Computed once, even if a join reads it row by row. @default as the database decides */
   readonly isMaterialized?: boolean;
+  /** It reads the table that it hides from the rest of the query. @default false */
+  readonly readsHidden?: boolean;
 }
 
 /** Writes a SELECT with a line for each clause, indented, so that people can read it. */
@@ -105,7 +107,9 @@ export function withSql(named: readonly NamedQuery[], main: SQL): SQL {
     const head = sql.raw(`${name} AS ${isMaterialized ? 'MATERIALIZED ' : ''}(\n`);
     return sql`${head}${body}\n)`;
   });
-  return sql`WITH RECURSIVE ${sql.join(parts, sql.raw(', '))}\n${main}`;
+  // PostgreSQL would take the hidden table for the query itself. SQLite knows recursion without the word.
+  const word = sql.raw(named.some(({ readsHidden }) => readsHidden) ? 'WITH' : 'WITH RECURSIVE');
+  return sql`${word} ${sql.join(parts, sql.raw(', '))}\n${main}`;
 }
 
 /** What the databases write differently. The arguments are expressions. */
@@ -118,12 +122,21 @@ interface Phrases {
   weekOf(day: SQL): SQL;
   /** The month of a day, YYYY-MM. */
   monthOf(day: SQL): SQL;
+  /** The last day of a week or month, by the names that they have in groups. */
+  endOf(grain: 'week' | 'month', bucket: SQL): SQL;
   /** A day as the ledger has it: as text. */
   textOf(day: SQL): SQL;
   /** The UTC day of an instant. */
   dayOf(instant: SQL): SQL;
   /** A text, to be sorted by its bytes. */
   sortable(text: SQL): SQL;
+  /**
+   * The condition on a column of an outer join. With `=`, SQLite would begin with the joined table, and look for the rows of each
+   * of its users among those of everybody.
+   */
+  joined(column: SQL, value: string): SQL;
+  /** A column whose condition selects many rows. Without statistics, SQLite takes what an index finds for few, and would scan it in a join. */
+  common(column: SQL): SQL;
   /** Ends a subquery that must not be merged with the query around it. */
   readonly unmerged: SQL;
 }
@@ -135,9 +148,13 @@ const sqlite: Phrases = {
   SELECT date(date, '+1 day') FROM ${sql.raw(name)} WHERE date < ${until}`,
   weekOf: (day) => sql`date(${day}, 'weekday 0', '-6 days')`,
   monthOf: (day) => sql`substr(${day}, 1, 7)`,
+  endOf: (grain, bucket) =>
+    grain === 'week' ? sql`date(${bucket}, '+6 days')` : sql`date(${bucket} || '-01', '+1 month', '-1 day')`,
   textOf: (day) => day,
   dayOf: (instant) => sql`substr(${instant}, 1, 10)`,
   sortable: (text) => text,
+  joined: (column, value) => sql`${column} IS ${value}`,
+  common: (column) => sql`+${column}`,
   unmerged: sql``,
 };
 
@@ -147,9 +164,15 @@ const postgres: Phrases = {
   FROM generate_series(CAST(${from} AS timestamp), CAST(${until} AS timestamp), INTERVAL '1 day') AS day`,
   weekOf: (day) => sql`CAST(date_trunc('week', CAST(${day} AS timestamp)) AS date)`,
   monthOf: (day) => sql`to_char(${day}, 'YYYY-MM')`,
+  endOf: (grain, bucket) =>
+    grain === 'week'
+      ? sql`(${bucket} + 6)`
+      : sql`CAST(CAST(${bucket} || '-01' AS date) + INTERVAL '1 month' AS date) - 1`,
   textOf: (day) => sql`to_char(${day}, 'YYYY-MM-DD')`,
   dayOf: (instant) => sql`CAST(${instant} AT TIME ZONE 'UTC' AS date)`,
   sortable: (text) => sql`${text} COLLATE "C"`,
+  joined: (column, value) => sql`${column} = ${value}`,
+  common: (column) => column,
   unmerged: sql` OFFSET 0`,
 };
 

@@ -1,14 +1,15 @@
 import type { Dimension, Grain, Term } from '../../../schema/metrics/dictionary.ts';
-import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
+import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { Warehouse } from '../../port/index.ts';
-import { periodsInPlaceOfTable, type TeamPeriod } from '../../rollups/index.ts';
+import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
 import { storedUnit } from '../period.ts';
 import {
   columnName,
   groupsOf,
   type NamedQuery,
   needsTeam,
+  PHRASES,
   type Plan,
   selectSql,
   teamConditions,
@@ -250,12 +251,21 @@ export async function teamsInPlaceOfTable(
   warehouse: Pick<Warehouse, 'dialect' | 'select'>,
   orgId: string,
 ): Promise<readonly NamedQuery[]> {
-  const periods = await periodsInPlaceOfTable(warehouse, orgId);
-  if (periods === null) return [];
-  return [
-    { name: 'user_teams', body: ROWS_OF[warehouse.dialect](orgId, textOf(periods)), isMaterialized: true },
-  ];
+  const changes = await teamChanges(warehouse, orgId);
+  if (changes === null) return [];
+  const { users, periods } = changes;
+  const table = { name: 'user_teams', isMaterialized: true };
+  const changed = ROWS_OF[warehouse.dialect](orgId, textOf(periods));
+  if (users === null) return [{ ...table, body: changed }];
+  const unchanged = sql`  SELECT org_id, ${sql.raw(FIELDS.join(', '))}
+  FROM ${sql.raw(TABLE_BEHIND[warehouse.dialect])}
+  WHERE ${PHRASES[warehouse.dialect].common(sql`org_id`)} = ${orgId} AND user_id NOT IN (${listOf(users.map((user) => sql`${user}`))})`;
+  const parts = periods.length === 0 ? [unchanged] : [unchanged, changed];
+  return [{ ...table, body: sql.join(parts, sql.raw('\n  UNION ALL\n')), readsHidden: true }];
 }
+
+/** The table whose name a named query has. */
+const TABLE_BEHIND: Readonly<Record<Dialect, string>> = { sqlite: 'main.user_teams', postgres: 'user_teams' };
 
 /** The periods as one parameter, because a database limits the number of parameters. Absent fields are NULL. */
 function textOf(periods: readonly TeamPeriod[]): string {

@@ -142,16 +142,6 @@ export class SecondLooks {
     return { alone: units, gaps, empty };
   }
 
-  /** Days whose own answer still has fewer users than `daily_active_users`. */
-  get short(): readonly { readonly day: UtcDay; readonly users: number; readonly active: number }[] {
-    return [...this.#seen].flatMap(([day, seen]) => {
-      const users = this.#ledger.of('users', day);
-      const active = this.#ledger.of('activity', day)?.activeUsers ?? null;
-      const isMeant = seen.has('users') && users?.state === 'loaded' && isShortOf(users, active);
-      return isMeant ? [{ day, users: users.activeUsers ?? 0, active: active ?? 0 }] : [];
-    });
-  }
-
   #viewOf(day: UtcDay): DayView {
     const active = this.#ledger.of('activity', day)?.activeUsers ?? null;
     const views = new Map<DailyStream, UnitView>();

@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { yesterdayOf } from '../../core/day.ts';
+import { IDENTITIES } from '../../../schema/invariants.ts';
+import { daysBetween, yesterdayOf } from '../../core/day.ts';
 import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { expectNotErased, readErased } from '../../erased/index.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
 import { type Flapping, looksMinOf } from '../../judge/flapping.ts';
+import { type CountedIdentity, countIdentities } from '../../judge/identities.ts';
 import { LOOKS } from '../../judge/looks.ts';
+import { parseNotes } from '../../judge/notes.ts';
 import { readUnits, settleAfterFirstActivity } from '../../ledger/index.ts';
 import { type NameInFile, recordName } from '../../organizations/index.ts';
-import { MUCH_WRITTEN_ROWS } from '../../port/index.ts';
 import { withoutErased } from '../../privacy/index.ts';
 import { endRun, startRun } from '../../records/index.ts';
 import { refreshRollups } from '../../rollups/index.ts';
-import { type DayUnit, unitName } from '../../units/index.ts';
+import { type DayUnit, isDayUnit, unitName } from '../../units/index.ts';
 import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
 import { mostlyLooks, type Plan, type PlanRequest, planUnits } from '../plan.ts';
@@ -60,7 +62,7 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
     if (counts.orgId === null) counts.doubted = await countDoubtedBefore(options);
   }
   await refreshAll(options, counts);
-  if (counts.rowsWritten >= MUCH_WRITTEN_ROWS) await refreshStatistics(options);
+  if (counts.rowsWritten > 0) await refreshStatistics(options);
   const { requests, retries } = source.transport.totals;
   const responses = Object.fromEntries(source.transport.responses);
   const report = counts.report(run, {
@@ -171,7 +173,7 @@ interface PlannedRun {
   readonly counts: RunCounts;
   readonly stop: AbortController;
   readonly scope: RunScope;
-  readonly rule: SettleRule;
+  readonly rule: SettleRule & { readonly identities: readonly CountedIdentity[] };
   readonly request: PlanRequest;
   readonly ledger: KnownLedger;
   readonly flapping: Flapping | null;
@@ -214,7 +216,8 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const foreign = await expectSameOrganization(options, scope, stored, stop.signal);
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
   const request = { ...options, lastDay };
-  const base = { today: scope.today, settleDays: options.settleDays };
+  const settling = { today: scope.today, settleDays: options.settleDays };
+  const base = { ...settling, identities: countIdentities(IDENTITIES, stored.filter(isDayUnit), settling) };
   const { activeSince, settled } = await settleAfterFirstActivity(warehouse, { orgId, rule: base });
   const flapping = await readFlapping(warehouse, orgId);
   const looksMin = looksMinOf(flapping, scope.today);
@@ -255,7 +258,7 @@ async function createParts(
   const looks = new SecondLooks(ledger);
   const about = { orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey };
   const gauge = await openRangeGauge(options, orgId, ledger, today);
-  const own = { today, looksMin: rule.looks ?? LOOKS, rangeDays: gauge.daysMax };
+  const own = { today, looksMin: rule.looks ?? LOOKS, rangeDays: gauge.daysMax, identities: rule.identities };
   const watch = await Watch.begin({ ...options, ...about, request, ...own });
   const outcomes = new Outcomes({ ...about, looks: plan.looks });
   if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);
@@ -327,13 +330,22 @@ async function settleFirstDays({ options, scope, rule, counts, ledger }: Planned
   for (const unit of settled) counts.setState(unitName(unit), unit.state);
 }
 
-/** Warns of days that lack users, and counts what decides on the exit code. */
+/** Warns of days that contradict themselves, and counts what decides on the exit code. */
 async function finishCounts(run: PlannedRun): Promise<void> {
-  const { counts, scope, parts } = run;
+  const { counts, scope, parts, ledger } = run;
   const { warehouse, observe } = run.options;
-  for (const { day, users, active } of parts.looks.short) {
-    const message = `users ${day}: ${RULES['fewer-users']} (${users} of ${active}); it is pulled again until seven nights have found this`;
-    observe({ type: 'warning', message, hint: undefined });
+  const waiting = ledger.days().flatMap(({ day, settledAt, watch }) => {
+    const { odd = [], breaks = [] } = parseNotes(watch);
+    if (daysBetween(day, scope.today) < run.rule.settleDays) return [];
+    return (settledAt === null ? odd : breaks).map((identity) => ({ day, identity }));
+  });
+  for (const [identity, own] of Map.groupBy(waiting, (each) => each.identity)) {
+    const days = [...new Set(own.map(({ day }) => day))].toSorted();
+    const span = days.length === 1 ? days[0] : `${days.length} days from ${days[0]} to ${days.at(-1)}`;
+    const message = `${span}: ${RULES['figures-disagree']}: not ${identity}`;
+    const hint =
+      'it settles when the numbers agree, or unconfirmed after runs have found the same for seven days';
+    observe({ type: 'warning', message, hint });
   }
   await countAttention(counts, { ...run, ...scope, warehouse, observe, mass: parts.watch.mass });
 }

@@ -212,7 +212,7 @@ function explainDenial(error: unknown): never {
     exitCode: error.exitCode,
     hint: `${refusal}; for a key that may not read analytics, name the organization`,
     reason: 'organization-unreadable',
-    facts: { status: String(error.status), refusal },
+    facts: { ...error.facts, status: String(error.status), refusal },
   });
 }
 

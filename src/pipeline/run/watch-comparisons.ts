@@ -20,7 +20,7 @@ import { parseNotes } from '../../judge/notes.ts';
 import type { Seen } from '../../judge/watch.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { LedgerDay } from '../../units/index.ts';
-import { isActive, type NormalizedDay } from '../commit.ts';
+import { activeUsersOf, isActive, type NormalizedDay, sumsOfDay } from '../commit.ts';
 import { batchesOf, type DayBatch } from '../plan.ts';
 import { type PullCall, pullGrouped, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
@@ -192,6 +192,8 @@ export async function compareSettledDay(
   return {
     sha256: contentSha256,
     by: 'rows',
+    activeUsers: activeUsersOf(day),
+    figures: sumsOfDay(day),
     ...(isMinor ? { isMinor } : {}),
     ...(leaver === null ? {} : { leaver }),
   };

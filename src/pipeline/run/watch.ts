@@ -2,6 +2,7 @@ import { USERS_LIMIT } from '../../api/index.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import type { Change, CountedIdentity } from '../../judge/identities.ts';
 import { type Mass, massAfter } from '../../judge/mass.ts';
 import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
 import {
@@ -11,6 +12,8 @@ import {
   type Reopened,
   reopenedDays,
   type Seen,
+  sortChanges,
+  withBreaks,
 } from '../../judge/watch.ts';
 import {
   afterWatch,
@@ -58,6 +61,7 @@ interface WatchOptions {
   readonly rangeDays: number;
   /** Equal looks that every change needs, see {@link looksMinOf}. */
   readonly looksMin: number;
+  readonly identities: readonly CountedIdentity[];
 }
 
 /** The comparison of a settled unit with the service. */
@@ -211,8 +215,10 @@ export class Watch {
     if (this.#plan === null) return [];
     const { warehouse, orgId, ledger, today } = this.#options;
     const { notes, confirmed, newly } = this.#judge(now);
-    if (notes.length > 0) ledger.put(await noteUnits(warehouse, orgId, notes));
-    const reopened = reopenedDays(confirmed);
+    const { ready, waiting } = sortChanges(confirmed, (day) => ledger.onDay(day), this.#options.identities);
+    const noted = notes.map((each) => withBreaks(each, waiting));
+    if (noted.length > 0) ledger.put(await noteUnits(warehouse, orgId, noted));
+    const reopened = reopenedDays(ready);
     if (reopened.length > 0) ledger.put(await reopenDays(warehouse, orgId, reopened));
     const isOpen = ledger
       .days()
@@ -229,9 +235,9 @@ export class Watch {
     return isWaived(notes, { sha256: notes.reopenedFor ?? '' }, now);
   }
 
-  #judge(now: Date): { notes: UnitNotes[]; confirmed: DayUnit[]; newly: UtcDay[] } {
+  #judge(now: Date): { notes: UnitNotes[]; confirmed: Change[]; newly: UtcDay[] } {
     const notes = new Map<string, UnitNotes>();
-    const confirmed: DayUnit[] = [];
+    const confirmed: Change[] = [];
     const newly = new Set<UtcDay>();
     for (const { unit, by, seen, models } of this.#looks) {
       const { stream, day, contentSha256 } = unit;
@@ -248,7 +254,9 @@ export class Watch {
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
-      if (look.isConfirmed && by === 'rows') confirmed.push({ stream, day });
+      if (!look.isConfirmed || by !== 'rows' || seen === null) continue;
+      const { sha256, activeUsers = null, figures = [] } = seen;
+      confirmed.push({ stream, day, sha256, activeUsers, figures, looks: look.notes });
     }
     return { notes: [...notes.values()], confirmed, newly: [...newly] };
   }

@@ -63,6 +63,12 @@ export const METRICS = {
     help: 'Size of the file of the archive, if it is on this machine.',
     labels: ['archive'],
   },
+  archiveDamages: {
+    name: 'daywalk_archive_damages',
+    type: 'gauge',
+    help: 'Damages of the archive when "daywalk archive verify" or a backup last read all of it; missing before.',
+    labels: ['archive'],
+  },
   lastSuccess: {
     name: 'daywalk_last_success_timestamp_seconds',
     type: 'gauge',

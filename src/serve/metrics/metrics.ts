@@ -9,7 +9,7 @@ import {
   refusalOf,
 } from '../../../jobs/round.ts';
 import { archiveBytes } from '../../archive/index.ts';
-import { readBackupNotes } from '../../backup/index.ts';
+import { readBackupNotes, readDamages } from '../../backup/index.ts';
 import type { Clock, JobContext } from '../../core/clock.ts';
 import { yesterdayOf } from '../../core/day.ts';
 import { DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
@@ -107,19 +107,21 @@ export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
 }
 
 /** What a warehouse says of its erasures and archives. */
-async function samplesOfWarehouse(warehouse: Pick<Warehouse, 'select'>): Promise<Sample[]> {
+async function samplesOfWarehouse(warehouse: Pick<Warehouse, 'read' | 'select'>): Promise<Sample[]> {
   const pending = [
     ...(await pendingErasures(warehouse)).map(({ orgId }) => orgId),
     ...(await dueSweeps(warehouse)),
   ];
   const archives = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
+  const damages = await readDamages(warehouse);
   return [
     sample('pendingErasures', {}, new Set(pending).size),
     ...archives.flatMap(({ id: archive, place, lastMetAt }) => {
-      const bytes = archiveBytes(place);
+      const [bytes, found] = [archiveBytes(place), damages[place]];
       return [
         sample('archiveLastMet', { archive }, Date.parse(lastMetAt) / 1000),
         ...(bytes === 0 ? [] : [sample('archiveBytes', { archive }, bytes)]),
+        ...(typeof found === 'number' ? [sample('archiveDamages', { archive }, found)] : []),
       ];
     }),
   ];

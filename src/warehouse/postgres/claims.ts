@@ -164,10 +164,23 @@ export class Claims {
   }
 
   get #runKey(): string {
-    return lockKey(this.#session.target.schema, ['run']);
+    return runKeyOf(this.#session.target);
   }
 
   #keyOf(unit: UnitKey): string {
     return lockKey(this.#session.target.schema, ['unit', unit.orgId, unit.stream, dateOf(unit)]);
   }
+}
+
+function runKeyOf({ schema }: { readonly schema: string }): string {
+  return lockKey(schema, ['run']);
+}
+
+/** See `Warehouse.isLocked`. Takes the run lock until the transaction ends. A standby has locks of its own. */
+export async function isRunLocked(link: Link): Promise<boolean> {
+  const [row] = await link.query(
+    'SELECT pg_is_in_recovery() OR NOT pg_try_advisory_xact_lock($1::bigint) AS locked',
+    [runKeyOf(link)],
+  );
+  return row?.[0] === 1;
 }

@@ -28,6 +28,8 @@ const HINTS: readonly [RegExp, string][] = [
     /^42501/,
     'grant this user the rights to create and write in the schema, or name another schema with ?schema=',
   ],
+  // PgBouncer says so of every statement that it does not let through.
+  [/^08P01/, `${POOLED}; commands that only read work in transaction mode too`],
   [/^25006/, 'connect to the primary: this server only reads'],
   [/^(42P01|3F000)/, 'tables are missing; restore them, or name another schema with ?schema='],
   [/^23505/, 'a unique index that daywalk did not create refuses a row; drop it, then run again: it resumes'],

@@ -17,17 +17,27 @@ const CONNECT_TIMEOUT_MS = 15_000;
 /** The value of a parameter. A list becomes an array. */
 export type Parameter = string | number | boolean | null | readonly (string | number | null)[];
 
-/** One connection to a server, set up for a warehouse. Statements run one after the other. */
+interface LinkOptions {
+  /** How long the server may take to let this client in. */
+  readonly withinMs?: number;
+  /** Keep statements prepared on the server, under names. Through a pool, the next one may go to another backend. */
+  readonly isPrepared: boolean;
+}
+
+/** One connection to a server for a warehouse. Statements run one after the other. */
 export class Link {
   readonly #client: pg.Client;
   readonly #names = new Map<string, string>();
   readonly #queue = new SerialQueue();
   #lost = false;
+  /** What the server said when it ended the connection between two statements. */
+  #farewell: Error | undefined;
   #isAbandoned = false;
   /** How long a statement may take; undefined means the configured limit. */
   #timeoutMs: number | undefined;
   /** The schema of the warehouse. */
   readonly schema: string;
+  readonly #isPrepared: boolean;
   /** Tables for which the open transaction has copied rows. */
   readonly staged = new Set<string>();
   /** By table: whether row policies apply to this connection. Holds only tables that were checked. */
@@ -35,11 +45,13 @@ export class Link {
   /** The mark that the session got when it was set up. Another mark means another session. */
   mark = '';
 
-  private constructor(client: pg.Client, schema: string) {
+  private constructor(client: pg.Client, schema: string, isPrepared: boolean) {
     this.#client = client;
     this.schema = schema;
-    client.on('error', () => {
+    this.#isPrepared = isPrepared;
+    client.on('error', (error) => {
       this.#lost = true;
+      if (sqlState(error) !== undefined) this.#farewell ??= error;
     });
   }
 
@@ -54,7 +66,7 @@ export class Link {
    */
   static async connect(target: PostgresTarget, withinMs = CONNECT_TIMEOUT_MS): Promise<Link> {
     const timeoutMs = Math.min(withinMs, CONNECT_TIMEOUT_MS);
-    const link = new Link(await openClient(target, timeoutMs), target.schema);
+    const link = await Link.open(target, { withinMs: timeoutMs, isPrepared: true });
     try {
       link.#timeoutMs = timeoutMs;
       link.mark = await setUp(link);
@@ -64,6 +76,14 @@ export class Link {
       link.abandon();
       throw error;
     }
+  }
+
+  /** Connects, and changes nothing in the session: whoever reads may share it with others. */
+  static async open(
+    target: PostgresTarget,
+    { withinMs = CONNECT_TIMEOUT_MS, isPrepared }: LinkOptions,
+  ): Promise<Link> {
+    return new Link(await openClient(target, withinMs), target.schema, isPrepared);
   }
 
   /** Sets how long each statement may take from now on; undefined for as long as it needs. */
@@ -82,7 +102,7 @@ export class Link {
       text: sql,
       values: [...values],
       types: valueTypes,
-      name: this.#nameOf(sql),
+      ...this.#named(sql),
       ...this.#limit,
     };
     return (await this.#next(() => this.#client.query<QueryRow>(query))).rows;
@@ -149,8 +169,7 @@ export class Link {
         rowMode: 'array',
         types: valueTypes,
         ...this.#limit,
-        // Planned once for the life of the connection.
-        ...(values.length > 0 ? { name: this.#nameOf(sql) } : {}),
+        ...(values.length > 0 ? this.#named(sql) : {}),
       }),
     );
   }
@@ -163,14 +182,17 @@ export class Link {
   #next<Result>(send: () => Promise<Result>): Promise<Result> {
     return this.#queue.add(send).catch((error: unknown) => {
       if (isLost(error)) this.#lost = true;
-      throw error;
+      // The driver only knows that the connection has ended.
+      throw sqlState(error) === undefined && isLost(error) ? (this.#farewell ?? error) : error;
     });
   }
 
-  #nameOf(sql: string): string {
+  /** A statement with a name is planned once for the life of the connection. */
+  #named(sql: string): { name?: string } {
+    if (!this.#isPrepared) return {};
     const name = this.#names.get(sql) ?? `daywalk_${this.#names.size}`;
     this.#names.set(sql, name);
-    return name;
+    return { name };
   }
 }
 

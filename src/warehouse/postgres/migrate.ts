@@ -1,11 +1,16 @@
-import { existsSync } from 'node:fs';
-import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
 import pg from 'pg';
 import { CREATE_HISTORY, commentsSql, HISTORY_TABLE } from '../../../schema/reference/sql.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
-import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
-import { programPath } from '../../core/files.ts';
+import type { Upgrade } from '../../core/clock.ts';
+import { NoWarehouseError, UsageError } from '../../core/errors.ts';
 import { fillRollups } from '../../rollups/index.ts';
+import {
+  expectPresentSchema,
+  migrationsFor,
+  missingMigrations,
+  type SchemaExpected,
+  upgradeOf,
+} from '../schema-version.ts';
 import { addedColumns, moveFields } from '../upgrade.ts';
 import type { Link } from './link.ts';
 import { runSteps } from './queries.ts';
@@ -15,32 +20,25 @@ import { expectCreatable } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
 import { tableIn } from './write-rows.ts';
 
-const FOLDER = programPath('schema/migrations/postgres');
-
-/** The migrations of this version, oldest first. */
-export function knownMigrations(): MigrationMeta[] {
-  return existsSync(FOLDER) ? readMigrationFiles({ migrationsFolder: FOLDER }) : [];
-}
-
 /**
  * Migrates the schema to this version in one transaction. Does nothing if it has this version. Several processes may
- * do so at once: one migrates, the others wait.
+ * do so at once: one migrates, the others wait. Returns the upgrade if this call made one.
  * @throws {UsageError} if the schema holds something else, has a newer version, or is missing and must not be
  * created.
  */
 export async function migrate(
   session: PostgresSession,
   { create }: { readonly create: boolean },
-): Promise<void> {
-  const known = knownMigrations();
+): Promise<Upgrade | undefined> {
+  const known = migrationsFor('postgres');
   const { schema, location } = session.target;
   const isDone = await session.transaction('read the schema of', async (link) => {
     const applied = await appliedMigrations(link, schema, location);
     if (applied === null && !create) throw new NoWarehouseError(location);
-    return pending(known, applied ?? [], location).length === 0;
+    return missingMigrations(location, known, applied ?? []).length === 0;
   });
-  if (isDone) return;
-  await session.transaction('migrate', async (link) => {
+  if (isDone) return undefined;
+  return session.transaction('migrate', async (link) => {
     await link.query('SELECT pg_advisory_xact_lock($1::bigint)', [lockKey(schema, ['migrate'])]);
     await createSchema(link, schema);
     await expectCreatable(link);
@@ -49,7 +47,7 @@ export async function migrate(
     // Another process may have migrated between the check above and the lock.
     const applied = (await appliedMigrations(link, schema, location)) ?? [];
     await link.script(CREATE_HISTORY);
-    const missing = pending(known, applied, location);
+    const missing = missingMigrations(location, known, applied);
     for (const [index, migration] of missing.entries()) {
       // One round trip for all statements: with one each, they took most of the time to create a warehouse.
       await link.script(migration.sql.join('\n;\n'));
@@ -60,12 +58,12 @@ export async function migrate(
       ]);
     }
     if (missing.length > 0) await link.script(commentsSql());
-    if (missing.length > 0 && missing.length < known.length) {
-      // Runs of an earlier version commit nothing meanwhile, so all statements see the same units.
-      await link.script(`LOCK TABLE ${tableIn(link, tables.exportUnits)} IN SHARE ROW EXCLUSIVE MODE`);
-      await runSteps(link, moveFields(addedColumns(missing)));
-      await runSteps(link, fillRollups('postgres', session.clock.now()));
-    }
+    if (missing.length === 0 || missing.length === known.length) return undefined;
+    // Runs of an earlier version commit nothing meanwhile, so all statements see the same units.
+    await link.script(`LOCK TABLE ${tableIn(link, tables.exportUnits)} IN SHARE ROW EXCLUSIVE MODE`);
+    await runSteps(link, moveFields(addedColumns(missing)));
+    await runSteps(link, fillRollups('postgres', session.clock.now()));
+    return upgradeOf(location, known, missing);
   });
 }
 
@@ -73,21 +71,13 @@ export async function migrate(
  * Makes sure that the schema has this version. Writes nothing.
  * @throws {UsageError} if it is missing, holds something else, or has another version.
  */
-export async function expectSchema(link: Link, { schema, location }: PostgresTarget): Promise<void> {
+export async function expectSchema(
+  link: Link,
+  { schema, location }: PostgresTarget,
+  expected: SchemaExpected,
+): Promise<void> {
   const applied = await appliedMigrations(link, schema, location);
-  if (applied === null) throw new NoWarehouseError(location);
-  if (pending(knownMigrations(), applied, location).length > 0) throw new OldWarehouseError(location);
-}
-
-function pending(known: MigrationMeta[], applied: readonly number[], location: string): MigrationMeta[] {
-  const newest = known.at(-1)?.folderMillis ?? 0;
-  if (applied.some((when) => when > newest)) {
-    throw new UsageError(`the warehouse ${location} was written by a newer version of daywalk`, {
-      hint: 'update daywalk, or use another warehouse',
-      reason: 'warehouse-is-newer',
-    });
-  }
-  return known.filter((migration) => !applied.includes(migration.folderMillis));
+  expectPresentSchema(location, migrationsFor('postgres'), applied ?? [], expected);
 }
 
 /** The creation times of the applied migrations; null if there is no warehouse yet. */

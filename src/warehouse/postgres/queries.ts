@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import { compileQuery, type SQL } from '../../../schema/query.ts';
 import { keyOf, type Value, type Values } from '../../../schema/row.ts';
-import { BusyError } from '../../core/errors.ts';
+import { BusyError, messageOf } from '../../core/errors.ts';
 import {
   isStatement,
   type LedgerStep,
@@ -13,9 +13,11 @@ import {
   writtenRows,
 } from '../../port/index.ts';
 import type { UnitKey } from '../../units/index.ts';
-import { isLost, storageError } from './errors.ts';
+import { CancelledReadError } from '../reading.ts';
+import { isConflict, isLost, storageError } from './errors.ts';
 import { Link } from './link.ts';
 import { lockKey, type Patience, type PostgresSession } from './session.ts';
+import { beginningOf, expectServer } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
 import { writeDays } from './write-days.ts';
 import { addRows, findRows, keyList, putRows, removeRows, selectWhere, tableIn } from './write-rows.ts';
@@ -26,12 +28,20 @@ export function select(link: Link, query: SQL): Promise<readonly QueryRow[]> {
   return link.records(text, values);
 }
 
+/** Numbers the versions that cannot be compared with others. */
+let versions = 0;
+
 /**
- * See `Warehouse.version`. Two snapshots with the same list of transactions see the same rows.
+ * See `Warehouse.version`. Two snapshots with the same list of transactions see the same rows. A standby lists no transactions
+ * in progress, so a snapshot with some is like no other.
  */
 export async function versionOf(link: Link): Promise<string> {
-  const [row] = await link.query('SELECT pg_current_snapshot()::text');
-  return String(row?.[0]);
+  const [row] = await link.query(
+    `SELECT pg_current_snapshot()::text, pg_is_in_recovery()
+       AND pg_snapshot_xmin(pg_current_snapshot()) <> pg_snapshot_xmax(pg_current_snapshot())`,
+  );
+  const [snapshot, isUnlike] = row ?? [];
+  return isUnlike === 1 ? `${snapshot} ${++versions}` : String(snapshot);
 }
 
 /**
@@ -109,8 +119,6 @@ export async function oneAtATime<Result>(
   }
 }
 
-const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
 /** Repeats a read once, at once: the connection may have ended while it was idle, and the server is there. */
 function onePatience(): Patience {
   let left = 1;
@@ -128,6 +136,8 @@ export class Readers {
   readonly #statementMsMax: number | undefined;
   readonly #patience: () => Patience;
   #isClosed = false;
+  /** The server was checked, see {@link expectServer}. */
+  #isChecked = false;
 
   /** @param patience how long a read waits for a lost server. @default a read is repeated once, at once */
   constructor(
@@ -180,6 +190,23 @@ export class Readers {
     });
   }
 
+  /** Runs one transaction that writes. It sees what others have committed by then, and is not repeated. */
+  async write<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
+    const { location } = this.#target;
+    let link: Link | undefined;
+    try {
+      link = await this.#begin();
+      await link.script(`ROLLBACK; ${beginningOf('writing', link)}`);
+      const result = await work(link);
+      await link.script('COMMIT');
+      return result;
+    } catch (error) {
+      throw storageError(error, doing, location);
+    } finally {
+      if (link !== undefined) await this.#end(link);
+    }
+  }
+
   /** See `Warehouse.scan`. */
   async *scan(
     table: AnyTable,
@@ -213,7 +240,9 @@ export class Readers {
       try {
         if (link?.isLost) link.abandon();
         if (link === undefined || link.isLost) link = await this.#connect();
-        await link.script(BEGIN);
+        await link.script(beginningOf('reading', link));
+        if (!this.#isChecked) await expectServer(link);
+        this.#isChecked = true;
         return link;
       } catch (error) {
         link?.abandon();
@@ -223,7 +252,7 @@ export class Readers {
   }
 
   async #connect(): Promise<Link> {
-    const link = await Link.connect(this.#target);
+    const link = await Link.open(this.#target, { isPrepared: false });
     link.limitStatements(this.#statementMsMax);
     return link;
   }
@@ -239,9 +268,18 @@ export class Readers {
     try {
       return await read();
     } catch (error) {
-      throw storageError(error, doing, this.#target.location);
+      const { location } = this.#target;
+      // What only reads conflicts with nothing but a standby that must apply a change.
+      throw isConflict(error) ? cancelled(error, doing, location) : storageError(error, doing, location);
     }
   }
+}
+
+function cancelled(error: unknown, doing: string, location: string): CancelledReadError {
+  return new CancelledReadError(`${doing} ${location}: the standby cancelled it: ${messageOf(error)}`, {
+    cause: error,
+    hint: 'run it again; to let long reads end, raise max_standby_streaming_delay of the standby, or set its hot_standby_feedback',
+  });
 }
 
 /** Gives each cursor its own name: several may be open on one connection. */

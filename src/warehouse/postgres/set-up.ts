@@ -16,15 +16,44 @@ const SERVER_VERSION_MIN = 150_000;
 const CLIENT_CHECK = '2s';
 
 /**
- * Sets up a new connection. The search path comes first: until then, the role's own path decides which function a
- * name means. Returns the mark of the session.
+ * Sets up the session of a new connection for writing. The search path comes first: until then, the role's own path decides
+ * which function a name means. Returns the mark of the session.
+ * @throws {UsageError} as {@link expectServer} does.
+ */
+export async function setUp(link: NewConnection): Promise<string> {
+  const mark = randomUUID();
+  // The mark comes before anything that a shared session may refuse: whoever else has the session then finds it.
+  await link.script(`${searchPath('SET', link)}; SET daywalk.session = '${mark}'`);
+  await expectServer(link);
+  await link.script(`${settings('SET')}; ${SESSION_SETTINGS}`);
+  // A server on Windows refuses the setting. It frees the locks of a lost client when its statement ends.
+  await link.script(`SET client_connection_check_interval = '${CLIENT_CHECK}'`).catch(() => undefined);
+  return mark;
+}
+
+const BEGIN = {
+  /** Sees one state of the database. */
+  reading: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  writing: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
+} as const;
+
+/**
+ * The statements that begin a transaction. All settings end with it, so that it works through a pool that gives each transaction
+ * another session; the one for reading works on a standby too.
+ */
+export function beginningOf(what: keyof typeof BEGIN, link: SchemaConnection): string {
+  const beginning = `${BEGIN[what]}; ${searchPath('SET LOCAL', link)}; ${settings('SET LOCAL')}`;
+  return what === 'reading' ? beginning : `${beginning}; ${durable('SET LOCAL')}`;
+}
+
+/**
+ * Checks the server once the search path is set.
  * @throws {UsageError} if the server is too old, the database is not UTF-8, the server is a worker node of Citus, or
  * the role may not use the schema.
  */
-export async function setUp(link: NewConnection): Promise<string> {
+export async function expectServer(link: NewConnection): Promise<void> {
   const [row] = await link.script(
-    `SET search_path = pg_catalog, ${pg.escapeIdentifier(link.schema)}, pg_temp;
-     SELECT current_setting('server_version_num')::int, current_setting('server_version'),
+    `SELECT current_setting('server_version_num')::int, current_setting('server_version'),
        current_setting('server_encoding'), to_regclass('pg_catalog.pg_dist_local_group') IS NOT NULL`,
   );
   const [version, shown, encoding, isCitus] = row ?? [];
@@ -36,33 +65,54 @@ export async function setUp(link: NewConnection): Promise<string> {
       hint: `create one for the warehouse: CREATE DATABASE daywalk ENCODING 'UTF8' TEMPLATE template0`,
     });
   }
-  const mark = randomUUID();
-  await link.script(settings(mark));
-  // A server on Windows refuses the setting. It frees the locks of a lost client when its statement ends.
-  await link.script(`SET client_connection_check_interval = '${CLIENT_CHECK}'`).catch(() => undefined);
   if (isCitus === 1) await expectCoordinator(link);
   await expectUsableSchema(link);
-  return mark;
 }
 
-/**
- * The settings that a session needs. They override the defaults of server, database and role: an acknowledged commit
- * survives a power loss; waits for other sessions' locks end; the server does not end a long transaction; NULL in a list
- * is NULL; and the server frees the locks of a lost client within two minutes. The mark distinguishes this session from
- * others.
- */
-function settings(mark: string): string {
-  return `
-    SET daywalk.session = '${mark}';
-    SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET extra_float_digits = 1; SET client_min_messages = warning;
-    SET standard_conforming_strings = on; SET array_nulls = on;
-    SET default_transaction_isolation = 'read committed';
-    SET lock_timeout = '30s'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
-    SET idle_session_timeout = 0; SET jit = off;
-    SET tcp_keepalives_idle = 60; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 5;
-    SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('server_version_num')::int >= 170000;
-    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
+/** How long a setting lasts: as long as the session, or the transaction. */
+type Scope = 'SET' | 'SET LOCAL';
+
+function searchPath(scope: Scope, { schema }: SchemaConnection): string {
+  return `${scope} search_path = pg_catalog, ${pg.escapeIdentifier(schema)}, pg_temp`;
 }
+
+/** By name and value. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  TimeZone: "'UTC'",
+  DateStyle: "'ISO, YMD'",
+  extra_float_digits: '1',
+  client_min_messages: 'warning',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  lock_timeout: "'30s'",
+  statement_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  jit: 'off',
+  tcp_keepalives_idle: '60',
+  tcp_keepalives_interval: '10',
+  tcp_keepalives_count: '5',
+};
+
+/**
+ * The settings of every transaction. They override the defaults of server, database and role: waits for other sessions' locks
+ * end; the server does not end a long transaction; NULL in a list is NULL; and the server notices within two minutes that a
+ * client is lost.
+ */
+function settings(scope: Scope): string {
+  const all = Object.entries(SETTINGS).map(([name, value]) => `${scope} ${name} = ${value}`);
+  const isLocal = scope === 'SET LOCAL';
+  return `${all.join('; ')}; SELECT set_config('transaction_timeout', '0', ${isLocal})
+    WHERE current_setting('server_version_num')::int >= 170000`;
+}
+
+/** An acknowledged commit survives a power loss. */
+function durable(scope: Scope): string {
+  return `SELECT set_config('synchronous_commit', 'on', ${scope === 'SET LOCAL'})
+    WHERE current_setting('synchronous_commit') = 'off'`;
+}
+
+/** What a session that writes needs besides. Its locks stay while it is idle. */
+const SESSION_SETTINGS = `SET default_transaction_isolation = 'read committed'; SET idle_session_timeout = 0; ${durable('SET')}`;
 
 /**
  * Refuses a worker node of Citus: advisory locks belong to the node that took them, and the migration tables belong

@@ -6,7 +6,9 @@ import { UsageError } from '../../core/errors.ts';
 import { commitDays } from '../../ledger/index.ts';
 import type { LedgerSteps, Warehouse } from '../../port/index.ts';
 import { type DayCommit, unitName } from '../../units/index.ts';
-import { Claims } from './claims.ts';
+import { refusedWrites } from '../reading.ts';
+import type { Migrating, SchemaExpected } from '../schema-version.ts';
+import { Claims, isRunLocked } from './claims.ts';
 import type { Link } from './link.ts';
 import { expectSchema, migrate } from './migrate.ts';
 import { oneAtATime, Readers, runSteps, select, versionOf } from './queries.ts';
@@ -22,11 +24,12 @@ import { putRows, removeRows, tableIn } from './write-rows.ts';
  */
 export async function openPostgres(
   url: string,
-  options: PostgresSessionOptions & { readonly create: boolean },
+  options: PostgresSessionOptions & Migrating & { readonly create: boolean },
 ): Promise<Warehouse> {
   const session = await PostgresSession.open(parseTarget(url), options);
   try {
-    await migrate(session, options);
+    const upgrade = await migrate(session, options);
+    if (upgrade !== undefined) options.upgraded?.(upgrade);
   } catch (error) {
     await session.close();
     throw error;
@@ -42,28 +45,29 @@ export async function openPostgres(
  */
 export async function openPostgresForReading(
   url: string,
-  { statementMsMax }: { readonly statementMsMax?: number | undefined },
+  { statementMsMax, ...expected }: SchemaExpected & { readonly statementMsMax?: number | undefined },
 ): Promise<Warehouse> {
   const target = parseTarget(url);
   const readers = new Readers(target, { statementMsMax });
   try {
-    await readers.read((link) => expectSchema(link, target));
+    await readers.read((link) => expectSchema(link, target, expected));
   } catch (error) {
     await readers.close();
     throw error;
   }
-  const refuse = async () => {
-    throw new TypeError(`the warehouse ${target.location} is open for reading only`);
-  };
   return {
     ...readsOf((work) => readers.read(work), readers),
     ...warehouseFacts(target),
-    lock: refuse,
-    commitDays: refuse,
-    transact: refuse,
-    oneAtATime: refuse,
-    forgetDeleted: refuse,
-    refreshStatistics: refuse,
+    ...refusedWrites(target.location),
+    close: () => readers.close(),
+  };
+}
+
+/** Opens a schema of a PostgreSQL database for a few short transactions that write, see `notesIn`. */
+export function openPostgresForNotes(url: string): Pick<Warehouse, 'transact' | 'close'> {
+  const readers = new Readers(parseTarget(url));
+  return {
+    transact: (doing, steps) => readers.write(doing, (link) => runSteps(link, steps())),
     close: () => readers.close(),
   };
 }
@@ -80,7 +84,7 @@ function warehouseFacts({
   };
 }
 
-type Reads = Pick<Warehouse, 'read' | 'scan' | 'rowsOf' | 'select' | 'version' | 'inSnapshot'>;
+type Reads = Pick<Warehouse, 'isLocked' | 'read' | 'scan' | 'rowsOf' | 'select' | 'version' | 'inSnapshot'>;
 
 function postgresWarehouse(session: PostgresSession): Warehouse {
   const claims = new Claims(session);
@@ -99,7 +103,7 @@ function postgresWarehouse(session: PostgresSession): Warehouse {
         : session.repeatableRead(doing, (link) => run(link, steps())),
     oneAtATime: (name, work) => oneAtATime(session, name, work),
     forgetDeleted: () => session.transaction('forget deleted values in', forgetDeleted),
-    refreshStatistics: () => session.transaction('measure the tables of', refreshStatistics),
+    refreshStatistics: () => refreshStatistics(session),
     close: async () => {
       await readers.close();
       await session.close();
@@ -124,6 +128,7 @@ function readsOf(short: ShortRead, readers: Readers): Reads {
     },
     select: (query) => readers.read((link) => select(link, query)),
     version: () => readers.read(versionOf),
+    isLocked: () => readers.read(isRunLocked),
     inSnapshot: (work) => readers.inSnapshot(work),
   };
 }
@@ -134,9 +139,29 @@ function namesOf(commits: readonly DayCommit[]): string {
   return first === undefined ? 'nothing' : `${unitName(first)}${others}`;
 }
 
-/** Updates the statistics of all tables, of the rollups too, see `Warehouse.refreshStatistics`. Tables of another owner are skipped. */
-async function refreshStatistics(link: Link): Promise<void> {
-  await link.script(`ANALYZE ${allTables.map((table) => tableIn(link, table)).join(', ')}`);
+/** Tables that have grown by fewer rows are left alone, however small they are. */
+const GROWTH_MIN = 100;
+
+/**
+ * Measures the tables that have no statistics, and those that have grown by more than a tenth since, also in this session's
+ * transactions before. Rows that replace others say little new. Tables of another owner are skipped.
+ */
+async function refreshStatistics(session: PostgresSession): Promise<void> {
+  const doing = 'measure the tables of';
+  // The server counts the rows of a transaction some time after it.
+  await session.transaction(doing, (link) => link.query('SELECT pg_stat_force_next_flush()'));
+  await session.transaction(doing, async (link) => {
+    const changed = await link.query(
+      `SELECT c.relname FROM pg_class c
+        WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname = ANY($2)
+          AND (pg_stat_get_live_tuples(c.oid) - c.reltuples > GREATEST($3::real, c.reltuples / 10)
+            OR pg_relation_size(c.oid) > 0
+              AND NOT EXISTS (SELECT 1 FROM pg_stats s WHERE s.schemaname = $4 AND s.tablename = c.relname))`,
+      [pg.escapeIdentifier(link.schema), allTables.map(({ name }) => name), GROWTH_MIN, link.schema],
+    );
+    const names = changed.map(([name]) => tableIn(link, { name: String(name) }));
+    if (names.length > 0) await link.script(`ANALYZE ${names.join(', ')}`);
+  });
 }
 
 /** A row that names nobody, by the types of its columns. */

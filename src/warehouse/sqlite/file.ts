@@ -5,6 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { closedFolder, HINT_CLOSED } from '../../core/files.ts';
 import { createPrivately, storageError } from '../../core/sqlite-files.ts';
+import { openCopy } from './read-copy.ts';
 
 /** SQLite's own wait blocks the process, so it is short. The long wait is outside, where signals are handled. */
 const BUSY_TIMEOUT_MS = 10;
@@ -99,7 +100,9 @@ function openUnreplaced(
 ): Omit<OpenFile, 'isNew'> {
   for (let attempt = 1; attempt <= OPEN_ATTEMPTS_MAX; attempt += 1) {
     const file = fileAt(path);
-    const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create, readonly: readOnly });
+    const db =
+      (readOnly ? openCopy(realPath(path)) : undefined) ??
+      new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create, readonly: readOnly });
     if (fileAt(path) === file) return { db, file };
     db.close();
   }

@@ -1,10 +1,16 @@
-import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
-import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
-import { NoWarehouseError, OldWarehouseError, UsageError } from '../../core/errors.ts';
-import { programPath } from '../../core/files.ts';
+import type { MigrationMeta } from 'drizzle-orm/migrator';
+import type { Upgrade } from '../../core/clock.ts';
+import { UsageError } from '../../core/errors.ts';
 import { fillRollups } from '../../rollups/index.ts';
+import {
+  expectPresentSchema,
+  migrationsFor,
+  missingMigrations,
+  type SchemaExpected,
+  upgradeOf,
+} from '../schema-version.ts';
 import { addedColumns, moveFields } from '../upgrade.ts';
 import { APPLICATION_ID, type Connection } from './connection.ts';
 import { runSteps } from './queries.ts';
@@ -12,26 +18,22 @@ import { runSteps } from './queries.ts';
 /** Bits of `PRAGMA optimize`: analyze (0x02) every table, not only those that this connection has read (0x10000). */
 const OPTIMIZE_ALL_TABLES = 0x10002;
 
-const FOLDER = programPath('schema/migrations/sqlite');
-
-/** The migrations of this version, oldest first. */
-export function knownMigrations(): MigrationMeta[] {
-  return existsSync(FOLDER) ? readMigrationFiles({ migrationsFolder: FOLDER }) : [];
-}
-
 /**
- * Migrates the file to the schema of this version in one transaction. Does nothing if it has that schema.
+ * Migrates the file to the schema of this version in one transaction. Does nothing if it has that schema. Returns the
+ * upgrade if this call made one.
+ * @param leaving how many of the newest migrations stay out, for a file of an earlier version. @default 0
  * @throws {UsageError} if the file belongs to another program or to a newer version.
  */
-export async function migrate(connection: Connection): Promise<void> {
-  const known = knownMigrations();
-  const isDone = pending(connection, known).length === 0;
+export async function migrate(connection: Connection, leaving = 0): Promise<Upgrade | undefined> {
+  const known = migrationsFor('sqlite');
+  const wanted = known.slice(0, known.length - leaving);
+  const isDone = pending(connection, wanted).length === 0;
   connection.useLog();
-  if (isDone) return;
-  await connection.transaction('migrate the warehouse', () => {
+  if (isDone) return undefined;
+  return connection.transaction('migrate the warehouse', () => {
     const { db } = connection;
     // Another process may have migrated between the check above and the lock.
-    const missing = pending(connection, known);
+    const missing = pending(connection, wanted);
     db.exec(
       'CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)',
     );
@@ -41,10 +43,12 @@ export async function migrate(connection: Connection): Promise<void> {
       record.run(migration.hash, migration.folderMillis);
     }
     db.pragma(`application_id = ${APPLICATION_ID}`);
-    if (missing.length < known.length) runSteps(connection, moveFields(addedColumns(missing)));
-    if (missing.length < known.length) runSteps(connection, fillRollups('sqlite', connection.clock.now()));
+    if (missing.length === 0 || missing.length === wanted.length) return undefined;
+    runSteps(connection, moveFields(addedColumns(missing)));
+    runSteps(connection, fillRollups('sqlite', connection.clock.now()));
     // Readers cannot use a new index before it is analyzed, and runs over a settled history would not do that.
-    if (missing.length < known.length) refreshStatistics(connection);
+    refreshStatistics(connection);
+    return upgradeOf(connection.path, known, missing);
   });
 }
 
@@ -52,11 +56,8 @@ export async function migrate(connection: Connection): Promise<void> {
  * Makes sure that the file has the schema of this version. Writes nothing.
  * @throws {UsageError} if it is not a warehouse, or one of another version.
  */
-export function expectSchema(connection: Connection): void {
-  const known = knownMigrations();
-  const missing = pending(connection, known);
-  if (missing.length === known.length) throw new NoWarehouseError(connection.path);
-  if (missing.length > 0) throw new OldWarehouseError(connection.path);
+export function expectSchema(connection: Connection, expected: SchemaExpected): void {
+  expectPresentSchema(connection.path, migrationsFor('sqlite'), appliedTo(connection), expected);
 }
 
 /**
@@ -77,16 +78,12 @@ function apply(db: Database, migration: MigrationMeta): void {
   }
 }
 
-function pending(connection: Connection, known: MigrationMeta[]): MigrationMeta[] {
-  const applied = connection.read('read the schema of', () => appliedMigrations(connection));
-  const newest = known.at(-1)?.folderMillis ?? 0;
-  if (applied.some((when) => when > newest)) {
-    throw new UsageError(`the warehouse ${connection.path} was written by a newer version of daywalk`, {
-      hint: 'update daywalk, or use another warehouse',
-      reason: 'warehouse-is-newer',
-    });
-  }
-  return known.filter((migration) => !applied.includes(migration.folderMillis));
+function pending(connection: Connection, known: readonly MigrationMeta[]): MigrationMeta[] {
+  return missingMigrations(connection.path, known, appliedTo(connection));
+}
+
+function appliedTo(connection: Connection): number[] {
+  return connection.read('read the schema of', () => appliedMigrations(connection));
 }
 
 function appliedMigrations({ db, path }: Connection): number[] {
@@ -123,7 +120,7 @@ export function damagesOf({ db }: Connection): string[] {
 function expectedSchema(): Map<string, string> {
   const db = new Sqlite(':memory:');
   try {
-    for (const migration of knownMigrations()) apply(db, migration);
+    for (const migration of migrationsFor('sqlite')) apply(db, migration);
     return schemaOf(db);
   } finally {
     db.close();

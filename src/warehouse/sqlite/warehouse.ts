@@ -1,29 +1,61 @@
 import { realpathSync, rmSync } from 'node:fs';
 import { tables } from '../../../schema/tables.ts';
-import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
-import { createPrivately, type FileLock, storageError, tryFileLock } from '../../core/sqlite-files.ts';
+import { BusyError, DaywalkError, messageOf, StorageError } from '../../core/errors.ts';
+import {
+  createPrivately,
+  type FileLock,
+  isLogMissing,
+  storageError,
+  tryFileLock,
+} from '../../core/sqlite-files.ts';
 import { readUnitRows } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
+import { refusedWrites } from '../reading.ts';
+import type { Migrating, SchemaExpected } from '../schema-version.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf, expectSchema, migrate, refreshStatistics } from './migrate.ts';
 import { readRows, runSteps, scan, select, versionOf, withRoomToSort } from './queries.ts';
 import { DayWriter } from './writer-thread.ts';
+
+type SqliteOptions = ConnectionOptions & SchemaExpected & Migrating;
 
 /**
  * Opens a SQLite file as a warehouse and migrates it to the schema of this version.
  * @throws {UsageError} if the file is missing (unless `create`), belongs to another program, or has a newer version.
  * @throws {StorageError} if it cannot be opened or, unless `readOnly`, written.
  */
-export async function openSqlite(path: string, options: ConnectionOptions): Promise<Warehouse> {
+export async function openSqlite(path: string, options: SqliteOptions): Promise<Warehouse> {
+  if (options.readOnly === true) return openForReading(path, options);
   const connection = new Connection(path, options);
   try {
-    if (options.readOnly === true) expectSchema(connection);
-    else await migrate(connection);
+    const upgrade = await migrate(connection, options.leaving);
+    if (upgrade !== undefined) options.upgraded?.(upgrade);
   } catch (error) {
     connection.close();
     throw error;
   }
   return sqliteWarehouse(connection, new DayWriter(connection, options.signal));
+}
+
+/** How often a file is opened whose log comes or goes at that instant, and the pause before the next attempt. */
+const READ_ATTEMPTS_MAX = 5;
+const READ_PAUSE_MS = 50;
+
+async function openForReading(path: string, options: SqliteOptions): Promise<Warehouse> {
+  for (let attempt = 1; ; attempt += 1) {
+    const connection = new Connection(path, options);
+    try {
+      expectSchema(connection, options);
+      const warehouse = sqliteWarehouse(connection, new DayWriter(connection, options.signal));
+      return { ...warehouse, ...refusedWrites(path) };
+    } catch (error) {
+      connection.close();
+      // Where this user may not write, the last one who writes takes the log away.
+      const isPassing = error instanceof StorageError && isLogMissing(error.cause);
+      if (!isPassing || attempt === READ_ATTEMPTS_MAX) throw error;
+    }
+    await options.clock.sleep(READ_PAUSE_MS, options.signal);
+  }
 }
 
 function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
@@ -32,6 +64,7 @@ function sqliteWarehouse(connection: Connection, days: DayWriter): Warehouse {
     location: path,
     dialect: 'sqlite',
     lock: async () => runLock(connection),
+    isLocked: () => isLocked(path),
     commitDays: (commits) => days.commitDays(commits),
     scan: (table, scope, columns) => scan(connection, table, scope, columns),
     rowsOf: (table, scope, columns) => readRows(connection, table, scope, columns),
@@ -82,6 +115,17 @@ function runLock(connection: Connection): RunLock {
     free: async () => undefined,
     release,
   };
+}
+
+/** Takes the lock for an instant: there is no other way to find out whether it is free. */
+async function isLocked(path: string): Promise<boolean> {
+  try {
+    await takeRunLock(path).release();
+    return false;
+  } catch (error) {
+    if (error instanceof DaywalkError) return true;
+    throw error;
+  }
 }
 
 /**

@@ -6,11 +6,13 @@ import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { type ArchivedRig, archivedRig, contentsOf } from '../../support/archive/archived-rig.ts';
 import { changeFile, keep, opened } from '../../support/archive/small-archive.ts';
+import { metricsOf } from '../../support/monitoring/read-metrics.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { contextOf } from '../../support/rig/rig.ts';
 import { leftOut } from '../../support/suite/left-out.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const today = parseDay('2026-01-30');
@@ -151,6 +153,46 @@ describe('a damaged archive', () => {
     const named = [...result.lost, ...(result.organizations[0]?.damaged ?? [])];
     if (!named.includes('readiness')) expect(stored + named.length).toBe(await rig.value(units));
   });
+
+  testVariants(['pages are overwritten', 'the file is truncated', 'the first page is overwritten'])(
+    'is known to the metrics once it is verified, and its units are named: %s',
+    async (damage) => {
+      const { rig, path } = await exported();
+      const env = { ...envOf(rig), DAYWALK_ARCHIVE: rig.folder, DAYWALK_NOW: `${today}T05:00:00Z` };
+      const verify = () => daywalkInProcess(['archive', 'verify', '--json'], { env });
+      const metric = async () => {
+        const text = await metricsOf(rig);
+        return /^daywalk_archive_damages\{.*\} (\d+)$/m.exec(text)?.[1];
+      };
+      expect(await metric()).toBeUndefined();
+      expect((await verify()).code).toBe(0);
+      expect(await metric()).toBe('0');
+      const bytes = readFileSync(path);
+      const page = 16_384;
+      if (damage === 'the first page is overwritten') bytes.fill(0x55, 0, page);
+      if (damage === 'pages are overwritten') {
+        const { object } = await usersOf(path, '2026-01-27');
+        const at = page * Math.floor(bytes.lastIndexOf(Buffer.from(object, 'hex')) / page);
+        bytes.fill(0x55, at, at + page);
+      }
+      const left = damage === 'the file is truncated' ? bytes.subarray(0, bytes.length - 4 * page) : bytes;
+      writeFileSync(path, left);
+      const { code, stdout } = await verify();
+      expect(code).toBe(damage === 'the first page is overwritten' ? 6 : 5);
+      expect(Number(await metric())).toBeGreaterThan(0);
+      if (code === 6) return;
+      const named = JSON.parse(stdout).findings.flatMap(({ units }: { units: string }) => units);
+      expect(named.join()).toMatch(/users 2026-01-/);
+      const { rig: copy, result } = await rig.replayInto();
+      expect(result.exitCode).toBe(6);
+      const lost = [...result.lost, ...result.organizations.flatMap(({ damaged }) => damaged)];
+      expect(lost.length).toBeGreaterThan(0);
+      // What is stored of a day is what the warehouse has.
+      const units =
+        "SELECT stream || ' ' || date || content_sha256 FROM export_units WHERE content_sha256 IS NOT NULL AND stream <> 'readiness'";
+      expect(await rig.column(units)).toEqual(expect.arrayContaining(await copy.column(units)));
+    },
+  );
 
   test('an archive without its first page is refused with 6', async () => {
     const { rig, path } = await exported();

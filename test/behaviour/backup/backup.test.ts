@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { allTables } from '../../../schema/tables.ts';
 import { checkBackup } from '../../../src/backup/backup-file.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { newIdentity, readIdentity } from '../../../src/identity/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/settings/settings.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
@@ -90,6 +91,33 @@ onEachDatabase((database) => {
         'daywalk-20260204T030000Z.db',
         'mine.db',
       ]);
+    });
+
+    test('replaces those from before a restore into the same place, and none of a parent that goes on', async () => {
+      const warehouse = await small(database);
+      const given = { parent: null, madeBy: 'run', at: new Date('2026-01-01T00:00:00Z') } as const;
+      const parent = await newIdentity(warehouse, given);
+      const folder = tempDir();
+      const backUpOn = (location: string, date: string) =>
+        backUpTo(installed(location, parseDay(date)), folder, { isFolder: true, keep: 2 });
+      await backUpOn(warehouse.location, '2026-02-01');
+      await backUpOn(warehouse.location, '2026-02-02');
+      const elsewhere = await small(database);
+      await newIdentity(elsewhere, { parent, madeBy: 'copy', at: given.at });
+      await backUpOn(elsewhere.location, '2026-02-03');
+      const dated = () => readdirSync(folder).flatMap((name) => /^daywalk-\d{6}(\d\d)/.exec(name)?.[1] ?? []);
+      expect(dated()).toEqual(['01', '02', '03']);
+      await newIdentity(warehouse, { parent, madeBy: 'restore', at: given.at });
+      await backUpOn(warehouse.location, '2026-02-04');
+      expect(dated()).toEqual(['02', '03', '04']);
+      // As if the parent had a backup taken in another place of the same name.
+      const child = await readIdentity(warehouse);
+      await warehouse.place.execute(`UPDATE identity SET warehouse_id = '${parent.id}'`);
+      await backUpOn(warehouse.location, '2026-02-05');
+      await warehouse.place.execute(`UPDATE identity SET warehouse_id = '${child?.id}'`);
+      await backUpOn(warehouse.location, '2026-02-06');
+      await backUpOn(warehouse.location, '2026-02-07');
+      expect(dated()).toEqual(['02', '03', '05', '06', '07']);
     });
 
     test('of a warehouse whose file changes a row before it is in place is not put there', async () => {

@@ -123,6 +123,30 @@ test('what is not clear is refused, and nothing is changed', { tags: 'ci/rare' }
   expect(await rig.value('SELECT count(*) FROM erased')).toBe(0);
 });
 
+test('an erasure that is repeated says when it was done, for a person by ID or address and for an organization', async () => {
+  const rig = await archivedRig(SMALL, sqlite);
+  await rig.run();
+  const { user, email } = await somebody(rig);
+  const organization = (await rig.value('SELECT org_id FROM export_units LIMIT 1')) ?? '';
+  const erases = async (...args: readonly string[]) => {
+    const env = {
+      DAYWALK_WAREHOUSE: rig.path,
+      DAYWALK_ARCHIVE: rig.folder,
+      DAYWALK_NOW: `${today}T04:00:00Z`,
+    };
+    const { code, stdout } = await daywalkInProcess(['erase', ...args], { env });
+    return `${code} ${stdout.split('\n')[0]}`;
+  };
+  const said = 'was erased on 2026-01-30; nothing was left to do';
+  expect(await erases('--user', user)).toBe('0 one person was erased');
+  expect(await erases('--user', user)).toBe(`0 one person ${said}`);
+  expect(await erases('--email', email.toUpperCase())).toBe(`0 one person ${said}`);
+  expect(await erases('--user', user, '--dry-run')).toBe(`0 one person ${said}`);
+  expect(await erases('--user', `${user}x`)).toBe('2 ');
+  expect(await erases('--organization', organization)).toBe('0 the organization was erased');
+  expect(await erases('--organization', organization)).toBe(`0 the organization ${said}`);
+});
+
 test('a program that reads the file ends the erasure with 75, and a repetition completes it', {
   tags: 'ci/rare',
 }, async () => {
@@ -161,9 +185,13 @@ onEachDatabase((database) => {
     await expect(eraseFrom(rig, { user: `${user}x` }, { spool })).rejects.toThrow(/no user with this ID/);
     const searchedFirst = { place: rig.place, archive: rig.folder, spool };
     expect(await placesOf([user, email], searchedFirst)).toEqual([]);
-    await expect(eraseFrom(rig, { user }, { spool })).rejects.toThrow(/no user with this ID/);
+    const repeated = await eraseFrom(rig, { user }, { spool });
     const [text = ''] = await rig.column('SELECT CAST(certificate AS text) FROM erased LIMIT 1');
     expect(JSON.parse(text)).toMatchObject({ interrupted: true });
+    expect(repeated).toEqual({
+      ...{ isDryRun: false, isRepeated: true, resumed: null },
+      certificate: JSON.parse(text),
+    });
   });
 
   test('an interrupted erasure that is repeated returns its certificate, also without the archive being named', {

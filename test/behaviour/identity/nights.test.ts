@@ -1,12 +1,16 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adopt } from '../../../jobs/adopt.ts';
+import { copyWarehouse } from '../../../jobs/copy.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { type ArchivedRig, archivedRig, contentsOf, hastyClock } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
-import { contextOf } from '../../support/rig/rig.ts';
-import { type Found, onEachDatabase, type Place } from '../../support/warehouse/each-database.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { contextOf, rigOver } from '../../support/rig/rig.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { copyOf } from '../../support/warehouse/earlier-state.ts';
 
 const small = { users: 6, today: '2026-01-20', reports: 2 } as const;
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
@@ -35,33 +39,6 @@ function unmount({ folder }: ArchivedRig): () => void {
     rmSync(folder, { recursive: true, force: true });
     renameSync(away, folder);
   };
-}
-
-/** All rows of a warehouse, so that an older state of it can be put back, in either database. */
-async function copyOf(place: Place): Promise<() => Promise<void>> {
-  const tables = (await place.relations()).filter(({ isView }) => !isView).map(({ name }) => name);
-  const rows = new Map<string, Found[]>();
-  for (const table of tables) rows.set(table, await place.query(`SELECT * FROM ${table}`));
-  return async () => {
-    for (const table of tables) {
-      await place.execute(`DELETE FROM ${table}`);
-      for (const some of chunksOf(rows.get(table) ?? [])) {
-        const names = Object.keys(some[0] ?? {});
-        const places = some.map(() => `(${names.map(() => '?').join(', ')})`).join(', ');
-        const list = names.map((name) => `"${name}"`).join(', ');
-        await place.execute(
-          `INSERT INTO ${table} (${list}) VALUES ${places}`,
-          ...some.flatMap((row) => names.map((name) => row[name] ?? null)),
-        );
-      }
-    }
-  };
-}
-
-function chunksOf<Item>(items: readonly Item[], size = 100): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 }
 
 onEachDatabase((database) => {
@@ -191,6 +168,67 @@ onEachDatabase((database) => {
     await adoptFor(other, id, together);
     expect((await other.run({ settings: together })).report.exitCode).toBe(0);
     expect((await rig.run()).report.exitCode).toBe(0);
+  });
+
+  it('a copy from before an act of its parent joins the archive only if a person says so; a later one joins at once', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const copyInto = async () => {
+      const other = rigOver(rig.emulator, await database.migrated(), rig.today);
+      await copyWarehouse(
+        { ...rig.settings, archives: [] },
+        { to: other.path, replace: false, wait: false },
+        { ...contextOf(rig.today), observe: () => undefined },
+      );
+      const runs = () => other.run({ clock: hastyClock(rig.today), settings: { archives: [rig.folder] } });
+      return { ...other, folder: rig.folder, runs };
+    };
+    const { user } = await somebody(rig);
+    const early = await copyInto();
+    const file = tempFile('people.csv');
+    writeFileSync(file, `user_id,team\n${user},core\n`);
+    const env = { DAYWALK_WAREHOUSE: rig.path, DAYWALK_NOW: `${rig.today}T05:00:00Z` };
+    expect((await daywalkInProcess(['people', 'load', file], { env })).code).toBe(0);
+    expect((await rig.run()).report.exitCode).toBe(0);
+    const late = await copyInto();
+    expect((await late.runs()).report.exitCode).toBe(0);
+    const { message, id } = await refusal(early.runs());
+    expect(message).toContain('expected a warehouse with the last acts (people)');
+    const joined = { archives: [rig.folder] };
+    const accepts = (other: typeof early) =>
+      adopt({ ...other.settings, ...joined }, id, { ...contextOf(rig.today), wait: false });
+    expect((await accepts(early)).lost).toEqual(['the warehouse lacks people: at least the last time']);
+    expect((await early.runs()).report.exitCode).toBe(0);
+    // A repeated copy brings the acts, and is no fork.
+    await copyWarehouse(
+      { ...rig.settings, archives: [] },
+      { to: early.path, replace: true, wait: false },
+      { ...contextOf(rig.today), observe: () => undefined },
+    );
+    expect((await early.runs()).report.exitCode).toBe(0);
+    // An erasure is no reason to refuse: it is applied.
+    const beforeErasure = await copyInto();
+    await eraseFrom({ ...rig, settings: rig.settings }, { user });
+    expect((await beforeErasure.runs()).report.exitCode).toBe(0);
+    expect(await beforeErasure.value('SELECT COUNT(*) FROM user_daily WHERE user_id = ?', user)).toBe(0);
+  });
+
+  it('a warehouse that is rebuilt or restored joins with a warning about what its parent had', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run();
+    const { user } = await somebody(rig);
+    const file = tempFile('people.csv');
+    writeFileSync(file, `user_id,team\n${user},core\n`);
+    const env = { DAYWALK_WAREHOUSE: rig.path, DAYWALK_NOW: `${rig.today}T05:00:00Z` };
+    expect((await daywalkInProcess(['people', 'load', file], { env })).code).toBe(0);
+    await rig.run();
+    const { rig: rebuilt } = await rig.replayInto();
+    const joins = () => rebuilt.run({ clock: hastyClock(rig.today), settings: { archives: [rig.folder] } });
+    const { report, events } = await joins();
+    expect(report.exitCode).toBe(0);
+    const warnings = events.flatMap((event) => (event.type === 'warning' ? event.message : []));
+    expect(warnings).toEqual([expect.stringMatching(/lacks what was done to the warehouse .*: people$/)]);
+    expect((await joins()).events.filter(({ type }) => type === 'warning')).toEqual([]);
   });
 
   describe('a run without the archive that the warehouse knows', () => {

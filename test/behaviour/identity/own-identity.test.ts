@@ -15,7 +15,7 @@ onEachDatabase((database) => {
     const made = await Promise.all([ensureIdentity(warehouse, given), ensureIdentity(warehouse, given)]);
     expect(made[0].id).toMatch(UUID);
     expect(made[1]).toEqual(made[0]);
-    expect(await readIdentity(warehouse)).toEqual({ id: made[0].id, parents: [] });
+    expect(await readIdentity(warehouse)).toEqual({ id: made[0].id, parents: [], madeBy: 'run' });
   });
 
   it('two processes that open a warehouse at the same time give it one identity', async () => {
@@ -33,7 +33,7 @@ onEachDatabase((database) => {
     const restored = await newIdentity(warehouse, { parent: copied, madeBy: 'restore', at });
     expect(new Set([first.id, copied.id, restored.id]).size).toBe(3);
     expect(restored.parents).toEqual([copied.id, first.id]);
-    expect(await readIdentity(warehouse)).toEqual(restored);
+    expect(await readIdentity(warehouse)).toEqual({ ...restored, madeBy: 'restore' });
     expect(await warehouse.place.query('SELECT kind, done_at FROM acts')).toEqual([
       { kind: 'restore', done_at: at.toISOString() },
     ]);

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
-import { knownMigrations } from '../../../src/warehouse/postgres/migrate.ts';
 import { parseTarget } from '../../../src/warehouse/postgres/target.ts';
+import { migrationsFor } from '../../../src/warehouse/schema-version.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { selfSigned } from '../../support/network/certificates.ts';
 import { postgresProxy } from '../../support/postgres/proxy.ts';
@@ -73,7 +73,7 @@ onDatabase(postgres, () => {
       const opened = await Promise.all([1, 2, 3, 4].map(() => open(place)));
       for (const warehouse of opened) expect(await readOrganizationIds(warehouse)).toEqual([]);
       expect(await place.query('SELECT COUNT(*) AS n FROM "__drizzle_migrations"')).toEqual([
-        { n: knownMigrations().length },
+        { n: migrationsFor('postgres').length },
       ]);
     });
   });

@@ -24,6 +24,7 @@ const TYPES: Readonly<Record<ColumnKind, string>> = {
   integer: 'BIGINT',
   count: 'BIGINT',
   flag: 'BOOLEAN',
+  yesNo: 'BOOLEAN',
   instant: 'TIMESTAMP',
   moment: 'TIMESTAMP',
   json: 'VARCHAR',

@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<ColumnKind, string>> = {
   integer: 'bigint',
   count: 'bigint',
   flag: 'boolean',
+  yesNo: 'boolean',
   instant: 'timestamp',
   moment: 'timestamp',
   json: 'string',

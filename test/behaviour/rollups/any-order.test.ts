@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
-import type { Warehouse } from '../../../src/port/warehouse.ts';
-import { currentRollups, refreshRollups } from '../../../src/rollups/refresh.ts';
+import { currentRollups } from '../../../src/rollups/current.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
+import { expectTeamsExact, killed } from '../../support/rollups/exact-teams.ts';
 import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
 import { type UserOfDay, usersOn } from '../../support/rollups/user-days.ts';
 import { commitDay } from '../../support/warehouse/commit-of.ts';
@@ -23,22 +24,14 @@ const step = fc.oneof(
     day: fc.integer({ min: 0, max: 12 }).map((days) => shiftDay(FIRST, days)),
     users: fc.uniqueArray(user, { minLength: 1, selector: ({ id }) => id }),
   }),
-  fc.record({ kind: fc.constant('people' as const), team: fc.constantFrom('Red', 'Blue') }),
+  fc.record({
+    kind: fc.constant('people' as const),
+    person: fc.constantFrom('A@example.com', 'b@example.com', 'u1'),
+    team: fc.constantFrom('Red', 'Blue'),
+  }),
   // A refresh that is killed before its nth transaction.
   fc.record({ kind: fc.constant('refresh' as const), killedAt: fc.integer({ min: 1, max: 6 }) }),
 );
-
-/** The warehouse of a process that is killed before its nth transaction. */
-function killed(warehouse: Warehouse, at: number): Warehouse {
-  let count = 0;
-  return {
-    ...warehouse,
-    transact: (doing, steps) => {
-      count += 1;
-      return count >= at ? Promise.reject(new Error('killed')) : warehouse.transact(doing, steps);
-    },
-  };
-}
 
 /** Rollups whose marks are current equal a plain computation. Returns them. */
 async function expectCurrentExact(warehouse: Held): Promise<ReadonlySet<string>> {
@@ -67,19 +60,22 @@ onEachDatabase((database) => {
             await commitDay(warehouse, usersOn(taken.day, rows));
           } else if (taken.kind === 'people') {
             await warehouse.place.execute(
-              `DELETE FROM people; INSERT INTO people (org_id, person, valid_from, team) VALUES ('org_1', 'A@example.com', '2026-01-14', '${taken.team}')`,
+              `DELETE FROM people; INSERT INTO people (org_id, person, valid_from, team) VALUES ('org_1', '${taken.person}', '2026-01-14', '${taken.team}'), ('org_1', 'a@example.com', '2026-01-20', 'Green')`,
             );
           } else {
             await refreshRollups(killed(warehouse, taken.killedAt), OPTIONS).catch(() => undefined);
           }
           await expectCurrentExact(warehouse);
+          await expectTeamsExact(warehouse, OPTIONS.orgId);
         }
         await refreshRollups(warehouse, OPTIONS);
         expect([...(await expectCurrentExact(warehouse))]).toEqual(['weekly', 'monthly', 'users']);
-        const teams = await warehouse.place.query(
-          'SELECT COUNT(*) AS n FROM users LEFT JOIN people ON TRUE WHERE users.team IS NOT NULL AND users.team <> people.team',
-        );
-        expect(Number(teams[0]?.['n'])).toBe(0);
+        expect(await expectTeamsExact(warehouse, OPTIONS.orgId)).toBe('the table');
+        const wrong = await warehouse.place.query(`
+          SELECT u.user_id FROM users u LEFT JOIN user_teams t ON t.user_id = u.user_id
+            AND (SELECT MAX(last_active_on) FROM users) BETWEEN t.valid_from AND t.valid_to
+          WHERE u.team IS DISTINCT FROM t.team`);
+        expect(wrong).toEqual([]);
       }),
       { numRuns: database.name === 'SQLite' ? 12 : 5 },
     );

@@ -3,7 +3,11 @@ import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { requireApi } from '../../../jobs/service.ts';
-import { daywalk } from '../../support/process/daywalk-process.ts';
+import { parseRules } from '../../../src/emulator/faults/rules.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
+import { CANARY_KEY } from '../../support/rig/canary-key.ts';
+import { createRig } from '../../support/rig/rig.ts';
 import { problemOf, read, workingDirectory } from '../../support/settings/read-settings.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
@@ -150,5 +154,29 @@ describe('a command that needs the service', () => {
     expect(() => requireApi(read({ env: { DAYWALK_BASE_URL: 'https://api.example.com' } }).settings)).toThrow(
       expect.objectContaining({ exitCode: 2, hint: expect.stringContaining('DAYWALK_API_KEY_FILE') }),
     );
+  });
+});
+
+describe('the hint of a refused key', () => {
+  const hintOf = async (stream: string, env: Readonly<Record<string, string>>) => {
+    const rules = parseRules([{ match: { stream }, action: { type: 'status', status: 401 } }]);
+    const rig = await createRig({ users: 2, reports: 1, rules });
+    const { code, stdout, stderr } = await daywalkInProcess(['run', '--from', '2026-02-09'], {
+      env: { ...envOf(rig), DAYWALK_API_KEY: '', ...env },
+    });
+    expect(code).toBe(3);
+    return (stdout + stderr).match(/check DAYWALK_\w*KEY\w*/g)?.at(-1);
+  };
+  const file = () => keyFile(CANARY_KEY);
+
+  test.each([
+    ['activity', 'DAYWALK_API_KEY', CANARY_KEY],
+    ['activity', 'DAYWALK_API_KEY_FILE', undefined],
+    ['readiness', 'DAYWALK_APP_API_KEY', CANARY_KEY.concat('2')],
+    ['readiness', 'DAYWALK_APP_API_KEY_FILE', undefined],
+  ])('names the variable that was used: %s, %s', async (stream, variable, key) => {
+    const own = stream === 'readiness' ? { DAYWALK_API_KEY: CANARY_KEY } : {};
+    const other = key ?? (stream === 'readiness' ? keyFile(CANARY_KEY.concat('2')) : file());
+    expect(await hintOf(stream, { ...own, [variable]: other })).toBe(`check ${variable}`);
   });
 });

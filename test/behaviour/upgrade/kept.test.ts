@@ -138,6 +138,7 @@ onEachDatabase((database) => {
       const emulator = await startEmulator({ realistic: true, ...service, today, apiKey: CANARY_KEY });
       onTestFinished(() => emulator.close());
       const rig = rigOver(emulator, await restored(version, database));
+      await (await open(rig.place, { create: false })).close();
       expect(await verify(rig, { now: today })).toMatchObject({
         counts: { broken: 0, hole: 0, oddity: 0 },
         damages: [],

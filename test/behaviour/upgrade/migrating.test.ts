@@ -4,15 +4,17 @@
 import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { CREATE_HISTORY } from '../../../schema/reference/sql.ts';
 import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
+import { migrationsFor } from '../../../src/warehouse/schema-version.ts';
 import { APPLICATION_ID } from '../../../src/warehouse/sqlite/connection.ts';
-import { knownMigrations } from '../../../src/warehouse/sqlite/migrate.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { startScript } from '../../support/process/script.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
-import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const isLongCampaign = process.env['DAYWALK_CHAOS'] === '1';
 const HISTORY = '"__drizzle_migrations"';
@@ -21,7 +23,7 @@ const IN_FUTURE = Date.UTC(2100);
 /** A warehouse file that is one migration behind. */
 function olderWarehouse(): string {
   const path = tempFile();
-  const [first] = knownMigrations();
+  const [first] = migrationsFor('sqlite');
   if (first === undefined) throw new Error('there is no migration');
   const db = new Sqlite(path);
   for (const statement of first.sql) db.exec(statement);
@@ -57,7 +59,7 @@ describe('S7: a migration of a file', () => {
     expect(await warehouse.damages()).toEqual([]);
     await warehouse.close();
     const db = new Sqlite(path);
-    expect(db.prepare(`SELECT COUNT(*) FROM ${HISTORY}`).pluck().get()).toBe(knownMigrations().length);
+    expect(db.prepare(`SELECT COUNT(*) FROM ${HISTORY}`).pluck().get()).toBe(migrationsFor('sqlite').length);
     expect(db.prepare('SELECT billable_tokens FROM tokens_daily').pluck().all()).toEqual([7]);
     db.close();
   });
@@ -90,7 +92,7 @@ describe('S7: a migration of a file', () => {
   test('that fails midway keeps the older version, and succeeds later', async () => {
     const path = olderWarehouse();
     const creates = /CREATE (?:TABLE|VIEW|INDEX) `?(\w+)`?/i;
-    const last = knownMigrations()
+    const last = migrationsFor('sqlite')
       .flatMap(({ sql }) => sql)
       .findLast((sql) => creates.test(sql));
     const name = creates.exec(last ?? '')?.[1] ?? '';
@@ -110,7 +112,7 @@ describe('S7: a migration of a file', () => {
   });
 
   test('that is killed midway keeps the older version, and succeeds later', { tags: 'ci/rare' }, async () => {
-    const statements = knownMigrations()
+    const statements = migrationsFor('sqlite')
       .slice(1)
       .flatMap(({ sql }) => sql).length;
     expect(statements).toBeGreaterThan(0);
@@ -153,7 +155,7 @@ onEachDatabase((database) => {
     expect(await thrownBy(open(place))).toMatchObject({
       name: 'UsageError',
       exitCode: 2,
-      message: expect.stringContaining('newer version of daywalk'),
+      message: expect.stringMatching(/ has version \d+, this program \d+$/),
       hint: expect.stringContaining('update daywalk'),
     });
     expect(await content()).toBe(before);
@@ -171,5 +173,30 @@ onEachDatabase((database) => {
     expect(await place.relations()).toEqual(before);
     await place.execute('DROP TABLE coverage');
     expect(await readOrganizationIds(await open(place))).toEqual([]);
+  });
+});
+
+onDatabase(postgres, () => {
+  test('S7: numbers that stood for flags become booleans', async () => {
+    const place = postgres.place();
+    await place.makeEmpty();
+    const isAfter = (sql: string) => /"is_weekend" SET DATA TYPE boolean/.test(sql);
+    const older = migrationsFor('postgres').slice(
+      0,
+      migrationsFor('postgres').findIndex(({ sql }) => sql.some(isAfter)),
+    );
+    for (const { sql } of older) await place.execute(sql.join('\n;\n'));
+    await place.execute(CREATE_HISTORY);
+    for (const [id, { hash, folderMillis }] of older.entries())
+      await place.execute(`INSERT INTO ${HISTORY} VALUES (${id + 1}, '${hash}', ${folderMillis})`);
+    await place.execute(
+      `INSERT INTO dates VALUES ('2026-01-16', 2026, 3, '2026-01-12', '2026-01', '2026-Q1', 5, 0),
+        ('2026-01-17', 2026, 3, '2026-01-12', '2026-01', '2026-Q1', 6, 1)`,
+    );
+    await open(place);
+    expect(await place.query('SELECT date FROM dates WHERE is_weekend')).toEqual([{ date: '2026-01-17' }]);
+    expect(await place.query('SELECT date FROM dates WHERE NOT is_weekend')).toEqual([
+      { date: '2026-01-16' },
+    ]);
   });
 });

@@ -43,6 +43,7 @@ const VALUES: Readonly<Record<ColumnKind, fc.Arbitrary<Value>>> = {
   integer: fc.option(whole),
   count: whole,
   flag: fc.option(fc.constantFrom(0, 1)),
+  yesNo: fc.constantFrom(0, 1),
   instant,
   moment: fc.option(instant),
   json: fc.option(json.map(canonicalText)),

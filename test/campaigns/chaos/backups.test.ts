@@ -11,6 +11,7 @@ import { clear } from '../../support/chaos/scenes.ts';
 import { contentOf, copy } from '../../support/copy/run-copy.ts';
 import { eraseFrom } from '../../support/erase/erase-rig.ts';
 import { placesOf } from '../../support/erase/search.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { pick, seeded } from '../../support/random/seed.ts';
 import { rigOver } from '../../support/rig/rig.ts';
@@ -18,13 +19,25 @@ import { killsMax } from '../../support/suite/campaign-length.ts';
 import { countUp } from '../../support/suite/campaign-totals.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { needsSessions, onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { copyOf } from '../../support/warehouse/earlier-state.ts';
 
 const FIRST = parseDay('2026-01-20');
-const NIGHTS = killsMax(40, 4);
+const NIGHTS = killsMax(40, 5);
+/** Runs that a standby lacks. */
+const RUNS_LOST = 3;
 /** Kills come at one of so many statements or messages; many commands have ended before. */
 const POINTS_MAX = 250;
 
-type Deed = 'run' | 'backup' | 'erase' | 'lose the warehouse' | 'lose both' | 'go back';
+type Deed =
+  | 'run'
+  | 'backup'
+  | 'erase'
+  | 'lose the warehouse'
+  | 'lose both'
+  | 'go back'
+  | 'fork'
+  | 'fail over'
+  | 'fail over and lack an erasure';
 
 onEachDatabase((database) => {
   describe('nights with backups, restores, lost volumes, erasures and kills', () => {
@@ -84,20 +97,29 @@ onEachDatabase((database) => {
         const [first = '', ...others] = names.map((name) => join(backups, name));
         return pick(random, [first, ...others]);
       };
+      /** A run is refused, and goes on once a person has accepted what is there. */
+      const refuse = async (now: UtcDay, words: string) => {
+        const { code, stderr } = await daywalkInProcess(['run'], { env: env(now) });
+        expect([code, stderr]).toEqual([6, expect.stringContaining(words)]);
+        const id = /daywalk adopt ([0-9a-f-]{36})/.exec(stderr)?.[1] ?? '';
+        const end = await persist(now, ['adopt', id]);
+        // A kill may come after it was accepted.
+        const isDone = end.code === 2 && end.said.includes('a run would accept what is there');
+        expect(end.code === 0 || isDone, end.said).toBe(true);
+      };
+      const erase = async (now: UtcDay) => {
+        const [user] = await calm.column<string>(
+          "SELECT user_id FROM user_daily WHERE user_id NOT LIKE 'erased%' ORDER BY user_id",
+        );
+        if (user === undefined) return;
+        gone.push(user);
+        await succeed(now, ['erase', '--user', user]);
+        await eraseFrom(calm, { user }, { archives: [] });
+      };
       const deeds: Readonly<Record<Deed, (now: UtcDay) => Promise<void>>> = {
         run,
         backup,
-        erase: async (now) => {
-          const [user] = await calm.column(
-            "SELECT user_id FROM user_daily WHERE user_id NOT LIKE 'erased%' ORDER BY user_id",
-          );
-          if (user === undefined) return;
-          gone.push(user);
-          const { code, said } = await persist(now, ['erase', '--user', user]);
-          // An erasure that was complete when it was killed finds nobody.
-          expect([0, 2], said).toContain(code);
-          await eraseFrom(calm, { user }, { archives: [] });
-        },
+        erase,
         'lose the warehouse': async (now) => {
           await clear(rig.place);
           await succeed(now, ['restore', chosen()]);
@@ -109,12 +131,43 @@ onEachDatabase((database) => {
           await succeed(now, ['restore', chosen(), '--with-archive']);
         },
         'go back': (now) => succeed(now, ['restore', chosen(), '--replace']),
+        fork: async (now) => {
+          const first = await copyOf(rig.place);
+          await succeed(now, ['run']);
+          const second = await copyOf(rig.place);
+          await first();
+          await succeed(now, ['run']);
+          const third = await copyOf(rig.place);
+          await second();
+          await refuse(now, 'another copy of it, which was written too');
+          await succeed(now, ['run']);
+          await third();
+          await refuse(now, 'another copy of it, which was written too');
+        },
+        'fail over': async (now) => {
+          const standby = await copyOf(rig.place);
+          for (let run = 0; run < RUNS_LOST; run += 1) await succeed(now, ['run']);
+          await standby();
+        },
+        'fail over and lack an erasure': async (now) => {
+          await succeed(now, ['run']);
+          const standby = await copyOf(rig.place);
+          await erase(now);
+          await standby();
+          await refuse(now, 'the last acts (erasure)');
+        },
+      };
+      // Each deed comes before any comes again.
+      let bag: Deed[] = [];
+      const drawn = (): Deed => {
+        if (bag.length === 0) bag = Object.keys(deeds) as Deed[];
+        const [deed = 'run'] = bag.splice(Math.floor(random() * bag.length), 1);
+        return deed;
       };
       await backup(FIRST);
-      const names = Object.keys(deeds) as [Deed, ...Deed[]];
       for (let night = 1; night <= NIGHTS; night += 1) {
         const now = shiftDay(FIRST, night);
-        const done = [pick(random, names), pick(random, names)];
+        const done = [drawn(), drawn()];
         for (const deed of done) await deeds[deed](now);
         await run(now);
         await calm.run({ now });

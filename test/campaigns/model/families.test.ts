@@ -1,52 +1,83 @@
 // @module-tag campaign/lies
 
 import { describe, expect, test } from 'vitest';
-import { HONEST, type Life, LYING, liveWith } from '../../support/model/families.ts';
+import { HONEST, LYING } from '../../support/model/families.ts';
+import { type Behaviour, type Life, liveWith } from '../../support/model/life.ts';
+import { RULES } from '../../support/model/rules.ts';
+import type { Random } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
+
+type Behave = (random: Random) => Behaviour;
 
 /** 3,000 lives in all. */
 const FAMILIES = Object.keys(LYING).length + Object.keys(HONEST).length;
 const worlds = Math.ceil(answersMax(3_000, FAMILIES) / FAMILIES);
-const livesOf = (behaviour: Parameters<typeof liveWith>[0]): Life[] =>
-  Array.from({ length: worlds }, (_, number) => liveWith(behaviour, 1_000 + number));
+const livesOf = (behave: Behave): Life[] =>
+  Array.from({ length: worlds }, (_, number) => liveWith(behave, 1_000 + number));
+
+/** What gets through for some nights, see docs/trust.md: an answer that is wrong in the same way on three nights in a row. */
+const SILENT_NIGHTS_MAX: Partial<Record<keyof typeof LYING, number>> = {
+  'alternates at random for a month': 15,
+  'answers all of history wrongly for six nights': 3,
+};
+const FOR_EVER = 'answers all streams wrongly, and alike, for ever';
 
 /**
  * The rules of `src/judge` against families of services, for 45 nights from a first sync of 120 days on. A night is silent if
  * a settled unit is wrong, no state names it, and the run exits with 0.
  */
 describe('a service that', () => {
-  test.each(Object.entries(LYING))(
-    '%s: never goes unnamed, and the copy is right in the end',
-    (_, behaviour) => {
-      for (const life of livesOf(behaviour)) {
-        expect(life.silentNights).toEqual([]);
-        expect(life.wrongAtEnd).toBe(0);
-      }
-    },
-  );
+  const families = Object.entries<Behave>(LYING).filter(([name]) => name !== FOR_EVER);
+
+  test.each(families)('%s: nothing is wrong without a name in the end', (name, behave) => {
+    for (const life of livesOf(behave)) {
+      const silentMax = Object.entries(SILENT_NIGHTS_MAX).find(([known]) => known === name)?.[1] ?? 0;
+      expect(life.silentNights.length).toBeLessThanOrEqual(silentMax);
+      expect(life.silentAtEnd).toBe(0);
+      if (!name.endsWith('for ever')) expect(life.wrongAtEnd).toBe(0);
+    }
+  });
+
+  test(`${FOR_EVER}: is believed`, () => {
+    for (const life of livesOf(LYING[FOR_EVER])) {
+      expect(life.settledAfter).toBe(3);
+      expect(life.suspectNights).toEqual([]);
+      expect(life.silentAtEnd).toBeGreaterThan(0);
+    }
+  });
 });
 
-describe('an honest service that', () => {
-  test.each(['never changes an answer', 'restates single days'] as const)(
-    '%s: settles on the third night, and no run exits with another code than 0',
-    (name) => {
-      for (const life of livesOf(HONEST[name])) {
-        expect(life.settledAfter).toBe(3);
-        expect(life.suspectNights).toEqual([]);
-        expect(life.wrongAtEnd).toBe(0);
-      }
-    },
-  );
+/** Nights with exit code 5, where an honest service has any, and the first of them. */
+const SUSPECT: Partial<Record<keyof typeof HONEST, { readonly max: number; readonly first: number }>> = {
+  'bills a month again': { max: 4, first: 13 },
+  'recalculates everything': { max: 4, first: 13 },
+  'has readiness reports that people delete': { max: 3, first: 22 },
+};
+/** The night after which history has settled, where it is not the third. */
+const SETTLED: Partial<Record<keyof typeof HONEST, number>> = {
+  'publishes days late': 10,
+  'has no activity on its first nights': 19,
+  'deletes single users of single days': 14,
+};
 
-  test.each(['bills a month again', 'recalculates everything'] as const)(
-    '%s: is named at once and stored within four nights',
-    (name) => {
-      for (const life of livesOf(HONEST[name])) {
-        expect(life.suspectNights[0]).toBe(13);
-        expect(life.suspectNights.length).toBeLessThanOrEqual(4);
-        expect(life.lastWrong).toBeLessThanOrEqual(16);
-        expect(life.wrongAtEnd).toBe(0);
-      }
-    },
-  );
+describe('an honest service that', () => {
+  test.each(Object.entries<Behave>(HONEST))('%s: is copied, and does not alarm', (name, behave) => {
+    const suspect = Object.entries(SUSPECT).find(([known]) => known === name)?.[1];
+    const settled = Object.entries(SETTLED).find(([known]) => known === name)?.[1] ?? 3;
+    for (const life of livesOf(behave)) {
+      expect(life.suspectNights.length).toBeLessThanOrEqual(suspect?.max ?? 0);
+      if (suspect !== undefined && life.suspectNights.length > 0)
+        expect(life.suspectNights[0]).toBeGreaterThanOrEqual(suspect.first);
+      expect(life.settledAfter).toBeLessThanOrEqual(settled);
+      expect(life.silentAtEnd).toBe(0);
+      expect(life.wrongAtEnd).toBe(0);
+    }
+  });
+});
+
+/** This shows that the campaign can fail. */
+test('lives with a wrong number for some nights go wrong if no identity counts', () => {
+  const behave = LYING['answers one number of single days wrongly for five nights'];
+  const life = liveWith(behave, 1_000, { ...RULES, countIdentities: () => [] });
+  expect(life.silentNights).not.toEqual([]);
 });

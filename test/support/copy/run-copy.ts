@@ -54,7 +54,7 @@ export async function contentOf(
   location: string,
   tables: readonly AnyTable[] = copiedTables,
 ): Promise<Content> {
-  const warehouse = await openWarehouse(location, { clock: systemClock(), create: false });
+  const warehouse = await openWarehouse(location, { clock: systemClock(), create: false, partial: true });
   try {
     const content: Record<string, unknown[][]> = {};
     for (const table of tables) {

@@ -1,3 +1,4 @@
+import type { UtcDay } from '../../../src/core/day.ts';
 import type { SettleRule } from '../../../src/judge/agreement.ts';
 import type { DayUnit } from '../../../src/units/unit.ts';
 import { type Content, digestOf, isActive } from './content.ts';
@@ -7,6 +8,8 @@ export interface Answered {
   readonly isOwn: boolean;
   /** A record of it was quarantined. */
   readonly isMalformed: boolean;
+  /** The day on which the record first came that is held. */
+  readonly heldSince?: UtcDay | undefined;
   readonly basedOn: string | null;
   readonly rule: SettleRule;
   readonly now: Date;
@@ -16,7 +19,7 @@ export interface Answered {
 export function commitOf(
   { stream, day }: DayUnit,
   content: Content,
-  { isOwn, isMalformed, basedOn, rule, now }: Answered,
+  { isOwn, isMalformed, heldSince, basedOn, rule, now }: Answered,
 ): ModelCommit {
   const state = isActive(content) ? 'loaded' : 'awaiting';
   return {
@@ -31,8 +34,10 @@ export function commitOf(
     rule,
     isOwn,
     activeUsers: content.activeUsers,
+    figures: isMalformed ? undefined : content.figures,
     runId: now.toISOString(),
     quarantined: [],
+    heldSince,
     drift: [],
     requests: 1,
     pulledAt: now,

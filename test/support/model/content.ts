@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sumsOfStream } from '../../../schema/invariants.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
 
 /** What one user did on a day. A day without activity is an empty list. */
@@ -19,10 +20,14 @@ export interface Content {
   /** Names of the rows with activity. */
   readonly keys: readonly string[];
   readonly activeUsers: number | null;
+  /** What identities compare, in the order of `sumsOfStream`. */
+  readonly figures: readonly (number | null)[];
   /** The text without the counts over trailing days. */
   readonly plain: string;
   /** Of tokens: the sums by model. */
   readonly sums: ReadonlyMap<string, number>;
+  /** Its keys have values that contradict each other, so that what is stored under them stays: the name of the record. */
+  readonly held?: string;
 }
 
 /** Context of a day: active users of the trailing week and month, and the form of an idle day. */
@@ -36,7 +41,10 @@ export interface Setting {
 const NO_SUMS: ReadonlyMap<string, number> = new Map();
 
 /** A day without an answer. */
-export const NO_ROW: Content = { text: '', rows: 0, keys: [], activeUsers: null, plain: '', sums: NO_SUMS };
+export const NO_ROW: Content = {
+  ...{ text: '', rows: 0, keys: [], activeUsers: null, plain: '' },
+  ...{ figures: [], sums: NO_SUMS },
+};
 const NO_USER: Content = { ...NO_ROW, activeUsers: 0 };
 
 const digests = new Map<string, string>();
@@ -65,6 +73,20 @@ export function isSame(stored: Content, truth: Content): boolean {
 
 /** What a stream says of a day. */
 export function contentOf(stream: DailyStream, people: readonly Person[], setting: Setting): Content {
+  const sum = (value: (person: Person) => number) =>
+    people.reduce((total, person) => total + value(person), 0);
+  const sums = {
+    sessions: sum(({ sessions }) => sessions),
+    tool_calls: sum(({ tools }) => tools),
+    files_created: sum(({ files }) => files),
+    billable_tokens: sum(({ tokens }) => tokens),
+  };
+  const known: ReadonlyMap<string, number> = new Map(Object.entries(sums));
+  const figures = sumsOfStream(stream).map(({ column }) => known.get(column ?? '') ?? null);
+  return { ...rowsOf(stream, people, setting), figures };
+}
+
+function rowsOf(stream: DailyStream, people: readonly Person[], setting: Setting): Content {
   const sum = (value: (person: Person) => number) =>
     people.reduce((total, person) => total + value(person), 0);
   switch (stream) {

@@ -1,234 +1,207 @@
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import { parseNotes } from '../../../src/judge/notes.ts';
-import { openStatesOf } from '../../../src/status/open-states.ts';
-import { pick, type Random, sequence } from '../random/seed.ts';
-import { isSame, type Person } from './content.ts';
+import { pick, type Random } from '../random/seed.ts';
 import type { Lie } from './lies.ts';
-import { Memory } from './memory.ts';
-import { ModelRun } from './nightly.ts';
-import { RULES } from './rules.ts';
-import { type DayHistory, dayAt, type Run, type Said, Truth, type World } from './world.ts';
-
-/** Days of history before the first night. */
-const HISTORY = 120;
-/** The first night. */
-const FIRST = HISTORY + 1;
-const NIGHTS = 45;
-
-/** What a service does beyond answering the same every night. */
-export interface Behaviour {
-  readonly lies?: readonly Partial<Lie>[];
-  /** Days that are answered with other people from a night on, in these streams. */
-  readonly restated?: readonly {
-    readonly days: readonly number[];
-    readonly from: number;
-    readonly streams: readonly DailyStream[];
-  }[];
-}
+import { type Behaviour, type Changed, FIRST, HISTORY, nightsFrom } from './life.ts';
 
 const USERS: readonly DailyStream[] = ['users'];
 const ALL = DAILY_STREAMS;
 const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
 
 function someOf(random: Random): readonly DailyStream[] {
-  return pick(random, [ALL, USERS, LIGHT, [pick(random, ALL)]]);
+  return pick(random, [ALL, USERS, ['tokens'], ['users', 'tokens'], LIGHT, [pick(random, LIGHT_PICK)]]);
 }
+const LIGHT_PICK = ['tools', 'activity', 'productivity'] as const;
+
+/** The ways in which single answers are wrong. */
+const KINDS = [
+  'answers of another day',
+  'other numbers of the same users',
+  'numbers of users exchanged',
+  'a share of the users',
+  'one user less',
+] as const;
 
 /** A wrong answer about all of history on these nights: the same one each time. */
 function wrong(
   nights: readonly number[],
   streams: readonly DailyStream[],
   kind: Lie['kind'] = 'answers of another day',
-) {
-  return nights.map((night) => ({ kind, firstNight: night, lastNight: night, streams, isSteady: true }));
+  more: Partial<Lie> = {},
+): Behaviour {
+  return {
+    lies: nights.map((night) => ({
+      ...{ kind, firstNight: night, lastNight: night, streams, isSteady: true },
+      ...more,
+    })),
+  };
 }
 
-const nightsFrom = (first: number, count: number, step = 1) =>
-  Array.from({ length: count }, (_, index) => first + index * step);
+const later = (night: number, count = 1) => nightsFrom(FIRST + night, count);
+const FOR_EVER = nightsFrom(FIRST, 60);
 
-/** Services that lie, by what they do. Afterwards they are honest. */
+/** Nights on which a run finds the same wrong records. */
+const heldNights = (random: Random) => pick(random, [[FIRST], later(9), later(9, 3)]);
+/** Recent days only: the last four or the last month. */
+const recent = (random: Random) => ({ firstDay: HISTORY - pick(random, [-4, 20]) });
+
+/** Services that lie, by what they do. Afterwards they are honest, unless they lie for ever. */
 export const LYING = {
-  'answers one stream wrongly on the first night': (random) => ({
-    lies: wrong([FIRST], [pick(random, ALL)]),
+  'lacks a user of every day on the first night': () => wrong([FIRST], USERS, 'one user less'),
+  'answers one stream wrongly on the first night': (random) =>
+    wrong([FIRST], [pick(random, ALL)], pick(random, KINDS)),
+  'answers all streams wrongly, and alike, on the first night': () => wrong([FIRST], ALL),
+  'lacks users on the first two nights': (random) =>
+    wrong(
+      later(0, 2),
+      USERS,
+      pick(random, ['a share of the users', 'one user less', 'answers of another day']),
+    ),
+  'answers all streams wrongly, and alike, on the first two nights': () => wrong(later(0, 2), ALL),
+  'alternates every night for a month': (random) =>
+    wrong(nightsFrom(FIRST + pick(random, [0, 1]), 15, 2), pick(random, [ALL, USERS, LIGHT])),
+  'alternates at random for a month': (random) =>
+    wrong(
+      later(0, 30).filter(() => random() < 0.5),
+      pick(random, [ALL, USERS, LIGHT]),
+    ),
+  'contradicts itself inside answers': (random) =>
+    wrong(heldNights(random), someOf(random), 'a contradiction'),
+  'sends values that cannot be true': (random) =>
+    wrong(heldNights(random), someOf(random), 'a contradiction', recent(random)),
+  'answers for another organization for some nights': (random) =>
+    wrong(later(9, 1 + Math.floor(random() * 4)), ALL, 'another organization'),
+  'answers for another organization from a night on': () => wrong(later(9, 60), ALL, 'another organization'),
+  'loses readiness reports for a night': (random) => ({
+    reports: {
+      count: pick(random, [5, 12, 19, 40]),
+      hidden: { night: 7 * (1 + Math.floor(random() * 4)), share: pick(random, [1, 0.5, 0.1]) },
+    },
   }),
-  'answers all streams wrongly, and alike, on the first night': () => ({ lies: wrong([FIRST], ALL) }),
-  'lacks users on the first two nights': () => ({
-    lies: wrong([FIRST, FIRST + 1], USERS, 'a share of the users'),
-  }),
-  'answers all streams wrongly, and alike, on the first two nights': () => ({
-    lies: wrong([FIRST, FIRST + 1], ALL),
-  }),
-  'alternates every night for a month': (random) => ({
-    lies: wrong(nightsFrom(FIRST + pick(random, [0, 1]), 15, 2), pick(random, [ALL, USERS, LIGHT])),
-  }),
-  'answers all of history wrongly for one night': (random) => ({ lies: wrong([FIRST + 10], someOf(random)) }),
-  'answers all of history wrongly for two nights': (random) => ({
-    lies: wrong([FIRST + 10, FIRST + 11], someOf(random)),
-  }),
-  'answers recent days wrongly for two nights': (random) => ({
-    lies: wrong([FIRST + 9, FIRST + 10], someOf(random)).map((lie) => ({ ...lie, firstDay: HISTORY - 20 })),
+  'answers all of history wrongly for one night': (random) => wrong(later(10), someOf(random)),
+  'answers all of history wrongly for two nights': (random) => wrong(later(10, 2), someOf(random)),
+  'answers all of history wrongly for three nights': (random) => wrong(later(10, 3), someOf(random)),
+  'answers all of history wrongly for six nights': (random) => wrong(later(10, 6), someOf(random)),
+  'is empty on the first nights': (random) =>
+    wrong(later(0, 1 + Math.floor(random() * 5)), ALL, 'empty answers'),
+  'answers recent days wrongly for one night': (random) =>
+    wrong(
+      later(5 + Math.floor(random() * 15)),
+      someOf(random),
+      pick(random, [...KINDS, 'empty streams']),
+      recent(random),
+    ),
+  'answers recent days wrongly for two nights': (random) =>
+    wrong(
+      later(5 + Math.floor(random() * 15), 2),
+      someOf(random),
+      pick(random, [...KINDS, 'empty streams']),
+      recent(random),
+    ),
+  'answers one number of single days wrongly for five nights': (random) => ({
+    lies: daysFrom(random, 3, 30, HISTORY - 5).flatMap((day) => {
+      const lie = wrong(later(8, 5), [pick(random, ALL)], 'other numbers of the same users', {
+        firstDay: day,
+        lastDay: day,
+      });
+      return lie.lies ?? [];
+    }),
   }),
   'answers differently and wrongly every night for ten nights': (random) => ({
     lies: [
       {
-        kind: 'answers of another day',
-        firstNight: FIRST + 5,
-        lastNight: FIRST + 14,
-        streams: someOf(random),
-        isSteady: false,
+        ...{ kind: 'answers of another day', firstNight: FIRST + 5, lastNight: FIRST + 14 },
+        ...{ streams: someOf(random), isSteady: false },
       },
     ],
   }),
+  'lacks a user of every day for ever': () => wrong(FOR_EVER, USERS, 'one user less'),
+  'answers all streams wrongly, and alike, for ever': () => wrong(FOR_EVER, ALL),
 } as const satisfies Readonly<Record<string, (random: Random) => Behaviour>>;
+
+/** So many days, drawn from some. */
+const daysFrom = (random: Random, count: number, first: number, last: number) =>
+  nightsFrom(0, count).map(() => first + Math.floor(random() * (last - first)));
+
+/** A day is published late: nobody was active, or only half of the people, until it is so old. */
+function late(random: Random, day: number): Changed[] {
+  const streams = pick(random, [ALL, USERS, ['tokens'] as const, LIGHT]);
+  const as = pick(random, ['nobody', 'half of the people'] as const);
+  const age = pick(random, [2, 2, 3, 3, 4, 10]);
+  return [
+    { days: [day], from: day + 1, streams, as },
+    { days: [day], from: day + age, streams, as: 'everybody' },
+  ];
+}
 
 /** Services that are honest, by what they do. */
 export const HONEST = {
   'never changes an answer': () => ({}),
+  'publishes days late': (random) => ({
+    changed: [...new Set(daysFrom(random, 20, HISTORY - 5, HISTORY + 30))].flatMap((day) =>
+      late(random, day),
+    ),
+  }),
   'restates single days': (random) => ({
-    restated: nightsFrom(0, 6).map(() => ({
-      days: [HISTORY - 5 - Math.floor(random() * 90)],
+    changed: daysFrom(random, 6, HISTORY - 95, HISTORY - 5).map((day) => ({
+      days: [day],
       from: FIRST + 5 + Math.floor(random() * 20),
       streams: pick(random, [ALL, USERS, LIGHT]),
+      as: 'restated',
     })),
   }),
+  'recalculates one stream some nights later than the others': (random) => ({
+    changed: daysFrom(random, 6, HISTORY - 40, HISTORY - 5).flatMap((day): Changed[] => {
+      const last = pick(random, ALL);
+      const from = FIRST + 5 + Math.floor(random() * 15);
+      const others = ALL.filter((stream) => stream !== last);
+      const delay = 1 + Math.floor(random() * 4);
+      return [
+        { days: [day], from, streams: others, as: 'restated' },
+        { days: [day], from: from + delay, streams: [last], as: 'restated' },
+      ];
+    }),
+  }),
   'bills a month again': () => ({
-    restated: [{ days: nightsFrom(HISTORY - 50, 31), from: FIRST + 12, streams: ALL }],
+    changed: [{ days: nightsFrom(HISTORY - 50, 31), from: FIRST + 12, streams: ALL, as: 'restated' }],
   }),
   'recalculates everything': () => ({
-    restated: [{ days: nightsFrom(0, HISTORY), from: FIRST + 12, streams: ALL }],
+    changed: [{ days: nightsFrom(0, HISTORY), from: FIRST + 12, streams: ALL, as: 'restated' }],
+  }),
+  'begins in the middle of its history': (random) => ({ idle: [[0, pick(random, [40, 80, HISTORY - 8])]] }),
+  'has no activity on its first nights': () => ({ idle: [[0, FIRST + 15]] }),
+  'is idle for weeks': (random) => ({
+    idle: daysFrom(random, 3, 30, HISTORY + 20).map(
+      (day) => [day, day + 14 + Math.floor(random() * 20)] as const,
+    ),
+  }),
+  'deletes single users of single days': (random) => ({
+    changed: [...new Set(daysFrom(random, 14, HISTORY - 40, HISTORY + 25))].map((day) => ({
+      days: [day],
+      from: Math.max(day, FIRST) + pick(random, [1, 2, 5]),
+      streams: USERS,
+      as: 'without one',
+    })),
+  }),
+  'deletes a user from all days': () => ({
+    changed: [{ days: nightsFrom(0, FIRST + 10), from: FIRST + 10, streams: USERS, as: 'without one' }],
+  }),
+  'has readiness reports that people delete': (random) => ({
+    reports: {
+      count: pick(random, [12, 40]),
+      deleted: [
+        { night: 10, count: 3 },
+        { night: 22, count: 8 },
+      ],
+    },
+  }),
+  'publishes figures that never agree': (random) => ({
+    changed: [
+      {
+        days: nightsFrom(0, HISTORY + 45),
+        from: 0,
+        streams: [pick(random, ['tools', 'tokens', 'productivity'] as const)],
+        as: 'other figures',
+      },
+    ],
   }),
 } as const satisfies Readonly<Record<string, (random: Random) => Behaviour>>;
-
-/** What a life of 45 nights showed. */
-export interface Life {
-  /** Nights on which a settled unit was wrong, no state named it, and the run exited with 0. */
-  readonly silentNights: readonly number[];
-  /** Settled units that are wrong after the last night. */
-  readonly wrongAtEnd: number;
-  /** Nights that ended with exit code 5. */
-  readonly suspectNights: readonly number[];
-  /** The night after which all but the young days had settled; null if none. */
-  readonly settledAfter: number | null;
-  /** The last night on which a settled unit was wrong; 0 if none was. */
-  readonly lastWrong: number;
-  readonly requests: readonly number[];
-}
-
-/** Lives through 45 nights with a service, from a first sync on. The same for the same seed. */
-export function liveWith(behaviour: (random: Random) => Behaviour, seed: number): Life {
-  const world = worldOf(behaviour(sequence(seed)), seed);
-  const memory = new Memory(RULES);
-  const truth = new Truth(world);
-  const model = { world, truth, memory, rules: RULES, random: sequence(seed + 1) };
-  const life = { silentNights: [] as number[], suspectNights: [] as number[], requests: [] as number[] };
-  let settledAfter: number | null = null;
-  let lastWrong = 0;
-  let wrongAtEnd = 0;
-  for (const [index, run] of world.runs.entries()) {
-    const night = new ModelRun(model, run);
-    night.perform();
-    life.requests.push(night.requests);
-    const bad = wrongUnits(memory, truth, run.night);
-    wrongAtEnd = bad.length;
-    if (bad.length > 0) lastWrong = index + 1;
-    if (night.isSuspect) life.suspectNights.push(index + 1);
-    else if (bad.some(({ isNamed }) => !isNamed)) life.silentNights.push(index + 1);
-    if (settledAfter === null && isAllSettled(memory, run.night)) settledAfter = index + 1;
-  }
-  return { ...life, wrongAtEnd, settledAfter, lastWrong };
-}
-
-function wrongUnits(memory: Memory, truth: Truth, night: number): { readonly isNamed: boolean }[] {
-  return Array.from({ length: night }, (_, day) => day).flatMap((day) =>
-    DAILY_STREAMS.flatMap((stream) => {
-      const unit = memory.unit(stream, dayAt(day));
-      if (unit.settledAt === null) return [];
-      if (isSame(memory.content(stream, dayAt(day)), truth.of(stream, day, night))) return [];
-      const facts = { units: [unit], records: [], isNeverActive: false, today: dayAt(night) };
-      const isNamed = openStatesOf(facts).length > 0 || parseNotes(unit.watch).noted !== undefined;
-      return [{ isNamed: isNamed || unit.confirmed === 'age' }];
-    }),
-  );
-}
-
-function isAllSettled(memory: Memory, night: number): boolean {
-  return Array.from({ length: HISTORY - 3 }, (_, day) => day).every(
-    (day) =>
-      day < night && DAILY_STREAMS.every((stream) => memory.unit(stream, dayAt(day)).settledAt !== null),
-  );
-}
-
-function worldOf({ lies = [], restated = [] }: Behaviour, seed: number): World {
-  const random = sequence(seed + 2);
-  const lastNight = FIRST + NIGHTS - 1;
-  const days = Array.from({ length: lastNight }, (_, day): DayHistory => {
-    const people = peopleOf(random, day);
-    const others = peopleOf(random, day);
-    const saidBy = (stream: DailyStream): Said[] => [
-      { from: day + 1, people },
-      ...restated.flatMap(({ days: which, from, streams }) =>
-        which.includes(day) && streams.includes(stream) ? [{ from, people: restatedAs(people, others) }] : [],
-      ),
-    ];
-    return {
-      tokens: saidBy('tokens'),
-      tools: saidBy('tools'),
-      activity: saidBy('activity'),
-      productivity: saidBy('productivity'),
-      users: saidBy('users'),
-    };
-  });
-  const whole = { firstDay: 0, lastDay: lastNight, inSums: true, isSteady: true };
-  return {
-    seed,
-    days,
-    zeroRows: false,
-    lies: lies.map(
-      (lie, index): Lie => ({
-        ...{ kind: 'answers of another day', firstNight: 0, lastNight: 0, streams: ALL },
-        ...whole,
-        ...{ seed: seed + (lie.isSteady === false ? index : 0) },
-        ...lie,
-      }),
-    ),
-    rangeMax: 31,
-    watchDays: 31,
-    sums: pick(random, ['by-model', 'by-model', 'refused']),
-    broken: new Set(),
-    malformed: new Set(),
-    runs: nightsFrom(FIRST, NIGHTS).map(
-      (night): Run => ({
-        night,
-        hour: 3,
-        force: false,
-        acceptLoss: false,
-        killedAfter: null,
-        failing: 0,
-        streams: ALL,
-      }),
-    ),
-    quietFrom: lastNight,
-  };
-}
-
-/** Restated numbers of the same people: nobody is lost. */
-function restatedAs(people: readonly Person[], others: readonly Person[]): Person[] {
-  return people.map((who, index) => ({
-    ...who,
-    sessions: (others[index]?.sessions ?? 0) + 10,
-    tools: who.tools + 1,
-  }));
-}
-
-/** Weekends are idle. */
-function peopleOf(random: Random, day: number): Person[] {
-  const count = day % 7 >= 5 ? 0 : 5 + Math.floor(random() * 4);
-  return Array.from({ length: count }, (_, id) => ({
-    id,
-    sessions: 1 + Math.floor(random() * 9),
-    tools: 1 + Math.floor(random() * 9),
-    files: 1 + Math.floor(random() * 9),
-    tokens: 1 + Math.floor(random() * 99),
-    model: random() < 0.7 ? 'a' : 'b',
-  }));
-}

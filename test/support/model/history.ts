@@ -1,5 +1,6 @@
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
-import { isEmpty, isShortOf } from '../../../src/judge/agreement.ts';
+import { isEmpty } from '../../../src/judge/agreement.ts';
+import { hasWaited, violationsOf } from '../../../src/judge/identities.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
 import type { LedgerDay } from '../../../src/units/unit.ts';
 import { sequence } from '../random/seed.ts';
@@ -46,7 +47,7 @@ export class History {
         if (!(error instanceof Killed)) throw error;
       }
       this.#checkSettled(run, settled);
-      this.#checkAgreement(run);
+      this.#checkAgreement(run, night.identities);
       if (run.night === world.quietFrom + SOON) this.#checkSoon(run);
       if (untilFault && this.faults.length > 0) return;
     }
@@ -78,17 +79,22 @@ export class History {
     }
   }
 
-  /** A confirmed unit never contradicts the stored units of its day. */
-  #checkAgreement({ night }: Run): void {
+  /** A confirmed unit never contradicts the stored units of its day when it settles. */
+  #checkAgreement({ night, hour }: Run, identities: ModelRun['identities']): void {
+    const began = `${dayAt(night)}T${String(hour).padStart(2, '0')}`;
     for (let day = 0; day < night; day += 1) {
       const units = DAILY_STREAMS.map((stream) => this.#memory.unit(stream, dayAt(day)));
       const isActiveDay = units.some(({ state }) => state !== 'pending' && !isEmpty({ state }));
-      const active = this.#memory.unit('activity', dayAt(day)).activeUsers;
+      const odd = violationsOf(
+        units,
+        identities.filter(({ counts }) => counts),
+      ).flatMap(({ streams }) => streams);
       for (const unit of units) {
         const { stream, confirmed } = unit;
         if (unit.settledAt === null || confirmed === 'age') continue;
         if (isEmpty(unit) && isActiveDay) this.#fault(night, stream, day, 'empty beside other streams');
-        if (isShortOf(unit, active)) this.#fault(night, stream, day, 'fewer users than active ones');
+        if (unit.settledAt.startsWith(began) && odd.includes(stream))
+          this.#fault(night, stream, day, 'in contradiction with another stream');
       }
     }
   }
@@ -162,7 +168,7 @@ export class History {
     return this.#world.sums !== 'by-model' || stored === truth;
   }
 
-  /** True for a recent day, or one that contradicts itself: an empty stream beside active ones, or too few users. */
+  /** True for a recent day, or one that contradicts itself: an empty stream beside active ones, or other numbers. */
   #isToBeOpen(stream: DailyStream, day: number, night: number): boolean {
     const { broken, malformed } = this.#world;
     if (
@@ -173,9 +179,9 @@ export class History {
     const honest = this.#truth.of(stream, day, night);
     const hasOthers = DAILY_STREAMS.some((other) => isActive(this.#truth.of(other, day, night)));
     if (!isActive(honest) && hasOthers && night - day <= 31) return true;
-    const active = this.#truth.of('activity', day, night).activeUsers ?? 0;
-    const { shortOn = [] } = parseNotes(this.#memory.unit(stream, dayAt(day)).watch);
-    return stream === 'users' && (honest.activeUsers ?? 0) < active && shortOn.length < 7;
+    const { watch, contentSha256 } = this.#memory.unit(stream, dayAt(day));
+    const notes = parseNotes(watch);
+    return notes.odd !== undefined && !hasWaited(notes, contentSha256);
   }
 
   #fault(night: number, stream: DailyStream, day: number, what: string): void {

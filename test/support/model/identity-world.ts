@@ -4,6 +4,7 @@ import {
   ERASURE,
   MARKS_MAX,
   type Marks,
+  marksOf,
   PULL,
   type Remembered,
   rememberedAfter,
@@ -87,21 +88,28 @@ function newestOf(marks: readonly { kind: string; id: string }[]): Marks {
 
 const idsOf = (marks: readonly { id: string }[]) => new Set(marks.map(({ id }) => id));
 
+/** Nothing is lost with an archive, or with the warehouses that it knows. */
+function isNothing({ answers, warehouses }: ArchiveDisk): boolean {
+  return answers === 0 && [...warehouses.values()].every((known) => marksOf(known).length === 0);
+}
+
 export function sidesOf(warehouse: WarehouseDisk, archive: ArchiveDisk | null): Sides {
   const expected = [...warehouse.archives].filter(([, { ended }]) => !ended).map(([id]) => id);
   return {
     warehouse: {
       id: warehouse.id,
       parents: warehouse.parents,
+      isCopy: false,
       isNew: warehouse.id === null && warehouse.marks.every(({ kind }) => kind !== PULL),
       expected: expected.toReversed(),
       remembered: warehouse.archives.get(archive?.id ?? '') ?? null,
     },
     archive: archive && {
       id: archive.id,
-      isNew: archive.answers === 0 && archive.warehouses.size === 0,
+      isNew: isNothing(archive),
       warehouses: [...archive.warehouses.keys()].toReversed(),
       remembered: archive.warehouses.get(warehouse.id ?? '') ?? null,
+      lacked: {},
     },
     warehouseHas: idsOf(warehouse.marks),
     archiveHas: idsOf(archive?.marks ?? []),
@@ -171,8 +179,7 @@ export class IdentityProcess {
     archive.id ??= this.#instants.newId();
     archive.marks.push({ kind: PULL, id: this.#instants.newId() });
     const marks = newestOf(warehouse.marks);
-    // A warehouse that is discarded after its first run must leave nothing behind.
-    if (Object.keys(marks).length === 0 && sides.archive?.remembered === null) return;
+    if (isNothing(archive)) archive.warehouses.clear();
     this.#remember(archive, warehouse, { marks, lost: lostBy.warehouse, has: sides.warehouseHas });
   }
 
@@ -353,12 +360,11 @@ export class IdentityWorld {
     const { id, marks, archives, parents } = this.#warehouse;
     const archive = this.#archive;
     const hasRuns = marks.some(({ kind }) => kind === PULL);
-    if (id === null && !hasRuns && archive.warehouses.size > 0)
+    if (id === null && !hasRuns && !isNothing(archive) && archive.warehouses.size > 0)
       return 'an empty warehouse replaces a known one';
     const isKnown = archive.id !== null && archives.has(archive.id);
     const isExpecting = [...archives.values()].some(({ ended }) => !ended);
-    if (!isKnown && archive.answers === 0 && archive.warehouses.size === 0 && isExpecting)
-      return 'an empty archive replaces a known one';
+    if (!isKnown && isNothing(archive) && isExpecting) return 'an empty archive replaces a known one';
     if (id === null || parents.includes(id)) return null;
     const has = idsOf(marks);
     const lost = (archive.told.get(id) ?? []).filter((mark) => !has.has(mark));

@@ -16,9 +16,17 @@ export const LIES = [
   'contradictory counts',
 ] as const;
 
+/** Other ways, of the families of services. */
+type FamilyLie =
+  | 'other numbers of the same users'
+  | 'numbers of users exchanged'
+  | 'one user less'
+  | 'another organization'
+  | 'a contradiction';
+
 /** A lie during some nights. */
 export interface Lie {
-  readonly kind: (typeof LIES)[number];
+  readonly kind: (typeof LIES)[number] | FamilyLie;
   readonly firstNight: number;
   readonly lastNight: number;
   readonly streams: readonly DailyStream[];
@@ -87,6 +95,16 @@ function lied(truth: Truth, lie: Lie, day: number, { stream, first, last, night 
       const other = truth.said(stream, Math.max(0, day - 1 - Math.floor(random() * 9)), night);
       return truth.made(stream, day, other, night);
     }
+    case 'other numbers of the same users':
+      return truth.made(stream, day, withPeople(truth.said(stream, day, night), renumbered), night);
+    case 'numbers of users exchanged':
+      return truth.made(stream, day, withPeople(truth.said(stream, day, night), exchanged), night);
+    case 'one user less':
+      return truth.made(stream, day, withPeople(truth.said(stream, day, night), oneLess), night);
+    case 'another organization':
+      return truth.made(stream, day, withPeople(truth.said(stream, day, night), others), night);
+    case 'a contradiction':
+      return honest.keys.length === 0 ? honest : { ...honest, held: `twice since ${lie.firstNight}` };
     case 'contradictory counts': {
       const said = truth.said(stream, day, night);
       if (said === undefined || said.people.length === 0) return honest;
@@ -95,6 +113,24 @@ function lied(truth: Truth, lie: Lie, day: number, { stream, first, last, night 
     }
   }
 }
+
+type Change = (people: readonly Person[]) => Person[];
+
+function withPeople(said: Said | undefined, change: Change): Said | undefined {
+  return said && { ...said, people: change(said.people) };
+}
+
+const renumbered: Change = (people) =>
+  people.map((who) => ({ ...who, sessions: who.sessions + 3, tools: who.tools + 2, tokens: who.tokens + 5 }));
+
+/** All sums stay as they are. */
+const exchanged: Change = (people) =>
+  people.map((who, index) => ({ ...(people.at(index - 1) ?? who), id: who.id }));
+
+/** A day whose only user is gone has none. */
+const oneLess: Change = (people) => people.slice(0, -1);
+
+const others: Change = (people) => renumbered(people).map((who) => ({ ...who, id: who.id + 16 }));
 
 function shareOf({ people }: Said, random: Random): Person[] {
   const share = random();

@@ -38,6 +38,10 @@ export class Memory {
   watchState: string | null = null;
   /** Whether the service alternates between answers. */
   flapping: Flapping | null = null;
+  /** Since when an organization is active; null before. @default every pull counts */
+  activeSince: string | null | undefined;
+  /** The day on which a record first came that is held, by unit and record. */
+  readonly heldSince = new Map<string, UtcDay>();
   /** Writes left until the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY;
   /** Called for every content that replaces another one. */
@@ -98,6 +102,12 @@ export class Memory {
         const unit = this.unit(stream, day);
         if (unit.state !== 'pending') this.ledger.put([applyReopening(unit)]);
       }
+  }
+
+  /** Settles the empty days that waited until the organization was active. */
+  settleWaiting(rule: SettleRule): void {
+    for (const unit of this.ledger.days())
+      if (unit.state === 'awaiting') this.#settle(this.unit(unit.stream, unit.day), rule, false);
   }
 
   remember(state: string): void {

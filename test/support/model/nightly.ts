@@ -1,7 +1,10 @@
+import { IDENTITIES } from '../../../schema/invariants.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { awaitsLeavers } from '../../../src/judge/doubt.ts';
 import { flappingAfter, isFlappingNow, looksMinOf } from '../../../src/judge/flapping.ts';
+import { daysToCompare, judgeUsers } from '../../../src/judge/foreign.ts';
+import type { CountedIdentity } from '../../../src/judge/identities.ts';
 import { LOOKS } from '../../../src/judge/looks.ts';
 import { isUnstableUnit, parseNotes } from '../../../src/judge/notes.ts';
 import type { DayBatch } from '../../../src/pipeline/plan.ts';
@@ -10,7 +13,7 @@ import { chooseStandIn, SecondLooks } from '../../../src/pipeline/run/request-ag
 import { type DayUnit, type LedgerDay, unitName } from '../../../src/units/unit.ts';
 import type { Random } from '../random/seed.ts';
 import { commitOf } from './commit.ts';
-import type { Content } from './content.ts';
+import { type Content, isActive } from './content.ts';
 import { judged } from './judge-day.ts';
 import { answerTo } from './lies.ts';
 import { isModelCommit, type Memory, type ModelCommit } from './memory.ts';
@@ -38,7 +41,11 @@ export class ModelRun {
   readonly #watch: ModelWatch;
   readonly #queue: DayBatch[] = [];
   readonly #doubtedAtStart: ReadonlySet<string>;
+  /** The identities that count, as the ledger tells when the run begins. */
+  readonly identities: readonly CountedIdentity[];
   #usersRangeMax: number;
+  /** Nothing was stored, because the answers are about another organization. */
+  #isRefused = false;
   #planned = new Set<string>();
   requests = 0;
 
@@ -48,7 +55,10 @@ export class ModelRun {
     this.#today = dayAt(run.night);
     this.#now = new Date(`${this.#today}T${String(run.hour).padStart(2, '0')}:00:00Z`);
     this.#looks = new SecondLooks(model.memory.ledger);
-    this.#watch = new ModelWatch(model, run);
+    const { memory, rules } = model;
+    const settling = { today: this.#today, settleDays: SETTLE_DAYS };
+    this.identities = rules.countIdentities(IDENTITIES, memory.ledger.days(), settling);
+    this.#watch = new ModelWatch(model, run, this.identities);
     this.#usersRangeMax = model.world.rangeMax;
     const doubted = model.memory.ledger.all().filter(({ state }) => state === 'doubted');
     this.#doubtedAtStart = new Set(doubted.map(unitName));
@@ -60,6 +70,8 @@ export class ModelRun {
    */
   perform(): void {
     const { memory, rules } = this.#model;
+    this.#isRefused = this.#model.world.checksOrganization === true && this.#isForeign();
+    if (this.#isRefused) return;
     memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
     const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
     const time = { now: this.#now, settleDays: SETTLE_DAYS };
@@ -85,6 +97,34 @@ export class ModelRun {
       memory.ledger.days().flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])),
     );
     memory.flapping = flappingAfter(memory.flapping, unstable.size, this.#today);
+    if (memory.activeSince !== null || !memory.ledger.days().some(({ state }) => state === 'loaded')) return;
+    memory.activeSince = this.#now.toISOString();
+    memory.settleWaiting(this.#rule);
+  }
+
+  /** Before anything is stored: whether the users of stored days are others than the stored ones. */
+  #isForeign(): boolean {
+    const { memory, truth, world } = this.#model;
+    const stored = memory.ledger
+      .days()
+      .flatMap(({ stream, day }) =>
+        stream === 'users' && isActive(memory.content('users', day)) ? [day] : [],
+      );
+    const { range } = daysToCompare(stored, world.rangeMax);
+    const [first, last] = [range[0], range.at(-1)];
+    if (first === undefined || last === undefined) return false;
+    const asked = {
+      stream: 'users',
+      first: indexOf(first),
+      last: indexOf(last),
+      night: this.#run.night,
+    } as const;
+    const answer = answerTo(truth, world.lies, asked);
+    const answered = range.flatMap((day) =>
+      (answer.get(indexOf(day))?.keys ?? []).map((userId) => ({ day, userId })),
+    );
+    return judgeUsers(answered, ({ day, userId }) => memory.content('users', day).keys.includes(userId))
+      .isForeign;
   }
 
   /** True if the run ends with exit code 5: something is doubted, many days differ, or the service contradicts itself. */
@@ -95,7 +135,7 @@ export class ModelRun {
       (unit.state === 'doubted' && !awaitsLeavers(unit)) ||
       unit.state === 'quarantined' ||
       isUnstableUnit(unit);
-    return isNamed || this.#watch.mass !== null || ledger.days().some(isBad);
+    return this.#isRefused || isNamed || this.#watch.mass !== null || ledger.days().some(isBad);
   }
 
   /** Settled units that this run compares row by row, `tools 3`, except those reopened in vain before. */
@@ -193,8 +233,21 @@ export class ModelRun {
         this.#watch.look(settled, content);
         if (content.rows === 0) this.#lookAtOthers(batch, content);
         else if (batch.speaksFor !== undefined) this.#watch.failed();
-      } else this.#take(batch, this.#commitOf(stream, day, content, !isRange));
+      } else if (content.held !== undefined && isRange) this.#alone(stream, [day]);
+      else if (content.held !== undefined) this.#hold(stream, day, content.held);
+      else this.#take(batch, this.#commitOf(stream, day, content, !isRange));
     }
+  }
+
+  /** What is stored stays, and the unit is in quarantine. */
+  #hold(stream: DailyStream, day: UtcDay, record: string): void {
+    const { memory } = this.#model;
+    const name = `${stream} ${day} ${record}`;
+    const heldSince = memory.heldSince.get(name) ?? this.#today;
+    memory.heldSince.set(name, heldSince);
+    const basedOn = memory.unit(stream, day).contentSha256;
+    const held = { isOwn: true, isMalformed: true, heldSince, basedOn, rule: this.#rule, now: this.#now };
+    memory.commit(commitOf({ stream, day }, memory.content(stream, day), held));
   }
 
   /** In an empty range, one day without rows represents the others. */
@@ -231,7 +284,13 @@ export class ModelRun {
 
   get #rule() {
     const looks = looksMinOf(this.#model.memory.flapping, this.#today);
-    return { today: this.#today, settleDays: SETTLE_DAYS, ...(looks > LOOKS && { looks }) };
+    const { identities } = this;
+    const { activeSince } = this.#model.memory;
+    return {
+      ...{ today: this.#today, settleDays: SETTLE_DAYS, identities },
+      ...(looks > LOOKS && { looks }),
+      ...(activeSince !== undefined && { activeSince }),
+    };
   }
 
   #commitOf(stream: DailyStream, day: UtcDay, content: Content, isOwn: boolean): ModelCommit {

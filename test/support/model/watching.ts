@@ -1,7 +1,9 @@
 import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
+import { areLeavers } from '../../../src/judge/doubt.ts';
 import { looksMinOf } from '../../../src/judge/flapping.ts';
+import type { Change, CountedIdentity } from '../../../src/judge/identities.ts';
 import { type Mass, massAfter } from '../../../src/judge/mass.ts';
 import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import { isWaived, type Seen } from '../../../src/judge/watch.ts';
@@ -44,9 +46,12 @@ export class ModelWatch {
   #isComplete = true;
   #recent: DayUnit[] | undefined;
 
-  constructor(model: Nightly, run: Run) {
+  readonly #identities: readonly CountedIdentity[];
+
+  constructor(model: Nightly, run: Run, identities: readonly CountedIdentity[]) {
     this.#model = model;
     this.#run = run;
+    this.#identities = identities;
     const { memory, world, rules } = model;
     const state = parseWatchState(memory.watchState);
     this.#state = state;
@@ -143,11 +148,24 @@ export class ModelWatch {
     const hasTrailing = /[1-9]/.test(content.text);
     const isIdle = content.rows === 0 || (unit.rows === 0 && !hasTrailing);
     const isStillIdle = unit.state === 'empty' && !isActive(content) && isIdle;
-    const isSame = digestOf(content) === unit.contentSha256 || isStillIdle;
+    const isHeld = content.held !== undefined;
+    const isSame =
+      isHeld === (unit.state === 'quarantined') && (digestOf(content) === unit.contentSha256 || isStillIdle);
     const stored = unit.stream === 'activity' ? this.#stored(unit.stream, unit.day) : null;
     const minor = stored?.plain === content.plain ? ({ isMinor: true } as const) : {};
-    const seen = isSame ? null : ({ sha256: digestOf(content), by: 'rows', ...minor } as const);
+    const leaver = unit.stream === 'users' && this.#haveLeft(unit.day, content) ? { leaver: '' } : {};
+    const { activeUsers, figures } = content;
+    const sha256 = digestOf({ ...content, text: `${content.text}${content.held ?? ''}` });
+    const seen = isSame ? null : ({ sha256, by: 'rows', activeUsers, figures, ...minor, ...leaver } as const);
     this.#looks.push({ unit, by: 'rows', seen });
+  }
+
+  /** True if a few users are gone, and the rows of the others are as they were. */
+  #haveLeft(day: UtcDay, { text }: Content): boolean {
+    const [stored, sent] = [this.#stored('users', day).text, text].map((rows) => new Set(rows.split(', ')));
+    if (stored === undefined || sent === undefined) return false;
+    const added = [...sent].filter((row) => !stored.has(row)).length;
+    return areLeavers({ gone: stored.size - (sent.size - added), stored: stored.size, added });
   }
 
   #stored(stream: DailyStream, day: UtcDay): Content {
@@ -205,7 +223,7 @@ export class ModelWatch {
   conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {
     if (this.#plan === null) return [];
     const notes = new Map<string, { unit: LedgerDay; watch: string | null }>();
-    const confirmed: DayUnit[] = [];
+    const confirmed: Change[] = [];
     const newly = new Set<UtcDay>();
     const { memory } = this.#model;
     const today = dayAt(this.#run.night);
@@ -223,10 +241,23 @@ export class ModelWatch {
       const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
       const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
       if (watch !== before) notes.set(nameOf(unit), { unit, watch });
-      if (look.isConfirmed && by === 'rows') confirmed.push(unit);
+      if (!look.isConfirmed || by !== 'rows' || seen === null) continue;
+      const { sha256, activeUsers = null, figures = [] } = seen;
+      const { stream, day } = unit;
+      confirmed.push({ stream, day, sha256, activeUsers, figures, looks: look.notes });
+    }
+    const { ready, waiting } = rules.sortChanges(
+      confirmed,
+      (day) => memory.ledger.onDay(day),
+      this.#identities,
+    );
+    for (const { breaks, ...unit } of waiting) {
+      const noted = notes.get(nameOf(unit));
+      if (noted === undefined) continue;
+      notes.set(nameOf(unit), { ...noted, watch: notesText({ ...parseNotes(noted.watch), breaks }) });
     }
     if (notes.size > 0) memory.note([...notes.values()]);
-    const reopened = [...rules.reopenedDays(confirmed)];
+    const reopened = [...rules.reopenedDays(ready)];
     if (reopened.length > 0) memory.reopen(reopened);
     const isOpen = memory.ledger
       .days()

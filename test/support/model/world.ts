@@ -30,6 +30,8 @@ export interface World {
   readonly broken: ReadonlySet<string>;
   /** Units with a malformed record: it is quarantined when the day is requested alone, and makes a range unclear. */
   readonly malformed: ReadonlySet<string>;
+  /** Each run asks first whether the service still answers for the same organization. @default it does not */
+  readonly checksOrganization?: boolean;
   /** The first night after the last lie, change, kill and failure. */
   readonly quietFrom: number;
 }

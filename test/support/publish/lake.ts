@@ -43,6 +43,7 @@ const READ: Readonly<
   integer: [(name) => name, numberOf],
   count: [(name) => name, numberOf],
   flag: [(name) => `${name}::INTEGER`, numberOf],
+  yesNo: [(name) => `${name}::INTEGER`, numberOf],
   instant: [(name) => `epoch_ms(${name})`, instantOf],
   moment: [(name) => `epoch_ms(${name})`, instantOf],
   json: [(name) => name, textOf],

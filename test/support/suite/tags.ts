@@ -26,6 +26,7 @@ export const TAGS = [
   { name: 'campaign/metrics', description: 'metrics of random organizations' },
   { name: 'campaign/moves', description: 'kills during copies and publishes' },
   { name: 'campaign/pace', description: 'the pace of requests, in real time' },
+  { name: 'campaign/plans', description: 'the plan of every statement, on four times the rows' },
   { name: 'campaign/rehearsal', description: 'nights with a kill each' },
   { name: 'campaign/rounds', description: 'the service, its rounds and its schedules' },
   { name: 'campaign/verify', description: 'verification and upgrades of the warehouse' },

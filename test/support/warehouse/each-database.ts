@@ -82,11 +82,11 @@ export function needsSessions({ oneSession }: Database): void {
 /** Opens a warehouse, by default a new one. It is closed when the test ends. */
 export async function open(
   where: Database | Place,
-  options: { clock?: Clock; create?: boolean; signal?: AbortSignal } = {},
+  options: { clock?: Clock; create?: boolean; signal?: AbortSignal; partial?: boolean } = {},
 ): Promise<Held> {
-  const { clock = new FakeClock({ auto: true }), create = true, signal } = options;
+  const { clock = new FakeClock({ auto: true }), create = true, signal, partial } = options;
   const place = 'location' in where ? where : await (create ? where.migrated() : where.place());
-  const warehouse = await openWarehouse(place.location, { clock, create, signal });
+  const warehouse = await openWarehouse(place.location, { clock, create, signal, partial });
   onTestFinished(() => warehouse.close());
   return { ...warehouse, place };
 }

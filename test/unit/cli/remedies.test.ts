@@ -37,6 +37,17 @@ describe('the remedy of a failure', () => {
     expect(hintOf({ hint: 'h', reason })).toBe(remedy);
   });
 
+  test.each([
+    ['key-rejected', { keyVariable: 'DAYWALK_API_KEY_FILE' }, 'check DAYWALK_API_KEY_FILE: h'],
+    [
+      'app-key-rejected',
+      { keyVariable: 'DAYWALK_API_KEY', appKeyVariable: 'DAYWALK_APP_API_KEY' },
+      'check DAYWALK_APP_API_KEY: h',
+    ],
+  ] as const)('of the reason %s names the variable that was used', (reason, facts, remedy) => {
+    expect(hintOf({ hint: 'h', reason, facts })).toBe(remedy);
+  });
+
   test.each(REASONS)(
     'of the reason %s names no variable of a single key if the organization has a name',
     (reason) => {

@@ -1,0 +1,103 @@
+import { listOf, type SQL, sql } from '../../schema/query.ts';
+import type { UtcDay } from '../core/day.ts';
+import { runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { bucketsOf } from './calendar.ts';
+import { type TeamPeriod, teamPeriods } from './resolve-people.ts';
+import {
+  isUsersCurrent,
+  MARKED_ROLLUPS,
+  type MarkedRollup,
+  readStanding,
+  type Standing,
+} from './standing.ts';
+
+// What may be read while a refresh is due.
+
+/**
+ * The rollups that may be read in place of `user_daily`: those computed from the content that the ledger has now. Call
+ * inside the snapshot of the read. A result that holds `weekly` or `monthly` is about the rows whose whole week or month
+ * lies in the range, and about `new_users` of `org_monthly` if the range begins with the first stored day. `users` (with
+ * `user_teams`) is about all days and all people, whatever the range.
+ *
+ * @example
+ * const current = await currentRollups(warehouse, orgId, from, until);
+ * const source = current.has('weekly') ? tables.userWeekly : tables.userDaily;
+ */
+export async function currentRollups(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  from: UtcDay,
+  until: UtcDay,
+): Promise<ReadonlySet<MarkedRollup>> {
+  const standing = await runReads(warehouse, readStanding(orgId));
+  const { stale } = standing;
+  const isCurrent: Record<MarkedRollup, boolean> = {
+    weekly: !stale.weekly.some((day) => day >= from && day <= until),
+    monthly: !stale.monthly.some((day) => day >= from && day <= until),
+    users: isUsersCurrent(standing),
+  };
+  return new Set(MARKED_ROLLUPS.filter((rollup) => isCurrent[rollup]));
+}
+
+/** How the rows that `user_teams` should have differ from those that it has. */
+export interface TeamChanges {
+  /** The users whose rows in the table do not count; null: nobody's do. */
+  readonly users: readonly string[] | null;
+  /** The rows of these users. */
+  readonly periods: readonly TeamPeriod[];
+}
+
+/**
+ * What to read in place of `user_teams`, if the table was computed from other people or days; null where the table may be
+ * read. Call inside the snapshot of the read. A few changed days cost a look at their users, everything else as much as a
+ * refresh of the teams.
+ */
+export async function teamChanges(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+): Promise<TeamChanges | null> {
+  const standing = await runReads(warehouse, readStanding(orgId));
+  if (isUsersCurrent(standing)) return null;
+  const users = await runReads(warehouse, usersToResolve(orgId, standing));
+  if (users?.length === 0) return null;
+  return { users, periods: await runReads(warehouse, teamPeriods(orgId, standing, users ?? undefined)) };
+}
+
+/** From so many changed days or users on, everybody is resolved again. */
+const CHANGED_DAYS_MAX = 31;
+const CHANGED_USERS_MAX = 1_000;
+
+/**
+ * The users whose teams may have changed with the content of the stale days; null if that cannot be told. The teams of a user
+ * follow from the people, and from the addresses of the user in the order in which they were seen last. Where `users` and
+ * `user_emails` were computed from the same days, only this can change the order: a stale day has a row of an unknown user, or
+ * with another address than the latest one of its user, or it lacks the row by which a user or an address was seen last.
+ */
+function* usersToResolve(
+  orgId: string,
+  { stale, isPeopleStale, isOneState }: Standing,
+): Steps<readonly string[] | null> {
+  const days = stale.users;
+  if (isPeopleStale || !isOneState || days.length > CHANGED_DAYS_MAX) return null;
+  const inDays = (column: SQL) => sql`${column} IN (${listOf(days.map((day) => sql`${day}`))})`;
+  const months = listOf(bucketsOf('monthly', days).map(({ name }) => sql`${name}`));
+  const appeared = yield sql`
+    SELECT DISTINCT r.user_id FROM user_daily r
+    LEFT JOIN users u ON u.org_id = r.org_id AND u.user_id = r.user_id
+    WHERE r.org_id = ${orgId} AND ${inDays(sql`r.date`)}
+      AND (u.user_id IS NULL OR u.user_email IS DISTINCT FROM COALESCE(r.user_email, u.user_email))
+    LIMIT ${CHANGED_USERS_MAX + 1}`;
+  const rowOn = (day: SQL) => sql`
+    SELECT 1 FROM user_daily r WHERE r.org_id = k.org_id AND r.date = ${day} AND r.user_id = k.user_id`;
+  const gone = yield sql`
+    SELECT user_id FROM user_monthly k
+    WHERE org_id = ${orgId} AND month IN (${months}) AND ${inDays(sql`last_active_on`)}
+      AND NOT EXISTS (${rowOn(sql`k.last_active_on`)})
+    UNION
+    SELECT user_id FROM user_emails k
+    WHERE org_id = ${orgId} AND month IN (${months}) AND ${inDays(sql`last_seen_on`)}
+      AND NOT EXISTS (${rowOn(sql`k.last_seen_on`)} AND r.user_email = k.user_email)
+    LIMIT ${CHANGED_USERS_MAX + 1}`;
+  const users = new Set([...appeared, ...gone].map(({ user_id }) => String(user_id)));
+  return users.size > CHANGED_USERS_MAX ? null : [...users].toSorted();
+}
