@@ -53,7 +53,9 @@ export interface OpenOptions extends SchemaExpected, Migrating {
 export async function openWarehouse(location: string, options: OpenOptions): Promise<Warehouse> {
   const warehouse = await openAny(location, options);
   try {
-    if (options.partial !== true) await expectWhole(warehouse);
+    // A warehouse of an earlier version may lack the table that says so. Its upgrade asks.
+    const isOlder = options.acceptsOlder === true || (options.leaving ?? 0) > 0;
+    if (options.partial !== true && !isOlder) await expectWhole(warehouse);
     return warehouse;
   } catch (error) {
     await warehouse.close();
@@ -162,12 +164,13 @@ export async function takeLock(warehouse: Warehouse, options: LockWait): Promise
 }
 
 /** @throws {StorageError} when the warehouse has a part of a backup or of another warehouse only. */
-export async function expectWhole(warehouse: Pick<Warehouse, 'location' | 'select'>): Promise<void> {
-  const [row] = await warehouse.select(
-    sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${RESTORING}`,
-  );
-  if (row === undefined) return;
-  const work = isObject(parseJson(String(row['value']))) ? 'copy' : 'restore';
+export async function expectWhole(warehouse: Pick<Warehouse, 'location' | 'read'>): Promise<void> {
+  const value = await warehouse.read(function* () {
+    const [row] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${RESTORING}`;
+    return row?.['value'];
+  });
+  if (value === undefined) return;
+  const work = isObject(parseJson(String(value))) ? 'copy' : 'restore';
   throw new StorageError(
     `a ${work} into ${warehouse.location} was interrupted, or goes on: it has a part only`,
     {

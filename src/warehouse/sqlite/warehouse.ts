@@ -38,7 +38,7 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
 }
 
 /** How often a file is opened whose log comes or goes at that instant, and the pause before the next attempt. */
-const READ_ATTEMPTS_MAX = 5;
+const READ_ATTEMPTS_MAX = 20;
 const READ_PAUSE_MS = 50;
 
 async function openForReading(path: string, options: SqliteOptions): Promise<Warehouse> {

@@ -69,6 +69,7 @@ describe('the defaults', () => {
       watchDays: 31,
       emailMode: 'keep',
       emails: { mode: 'keep' },
+      keyVariables: { apiKey: 'DAYWALK_API_KEY', appApiKey: 'DAYWALK_APP_API_KEY' },
       notify: [],
       notifyEvents: ['Notification', 'Stop', 'SubagentStop', 'SessionEnd'],
       notifyWebhookFormat: 'json',
