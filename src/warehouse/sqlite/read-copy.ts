@@ -38,7 +38,16 @@ const COUNTER_AT = 24;
 export function openCopy(path: string): Database | undefined {
   expectReadable(path);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    if (!needsCopy(path)) return undefined;
+    if (mayWriteIn(dirname(path)) || hasWholeLog(path)) return undefined;
+    // Without a log file nobody has the warehouse open, this process neither: only then may its file be opened and closed here.
+    // Closing it would drop the locks that this process holds on it, and a writer would remove a log that is still read.
+    if (existsSync(`${path}-wal`)) {
+      if (attempt === ATTEMPTS_MAX) throw abandonedLog(path);
+      // A writer may be about to create the shared memory, or to remove the log.
+      pause(CLOCK_TICK_MS);
+      continue;
+    }
+    if (!needsLog(path)) return undefined;
     const content = readUnchanged(path);
     if (content === null) continue;
     content.fill(WITHOUT_LOG, VERSIONS_AT, VERSIONS_AT + 2);
@@ -63,21 +72,14 @@ function expectReadable(path: string): void {
   }
 }
 
-/**
- * True if the file has a log that SQLite would have to create here.
- * @throws {StorageError} if SQLite cannot read the log that there is.
- */
-function needsCopy(path: string): boolean {
-  if (mayWriteIn(dirname(path))) return false;
-  // Without a log file nobody has the warehouse open, this process neither: only then may its file be opened and closed here.
-  // Closing it would drop the locks that this process holds on it, and a writer would remove a log that is still read.
-  if (!existsSync(`${path}-wal`)) return hasLog(path);
-  if (existsSync(`${path}-shm`)) return false;
-  throw new StorageError(
+function hasWholeLog(path: string): boolean {
+  return existsSync(`${path}-wal`) && existsSync(`${path}-shm`);
+}
+
+function abandonedLog(path: string): StorageError {
+  return new StorageError(
     `open the warehouse ${path}: its log needs ${path}-shm, and this user may not create it`,
-    {
-      hint: 'let a user who may write there open it once, with any command',
-    },
+    { hint: 'let a user who may write there open it once, with any command' },
   );
 }
 
@@ -90,7 +92,8 @@ function mayWriteIn(folder: string): boolean {
   }
 }
 
-function hasLog(path: string): boolean {
+/** True if SQLite would have to create a log. */
+function needsLog(path: string): boolean {
   const header = Buffer.alloc(HEADER_BYTES);
   const file = openSync(path, 'r');
   try {

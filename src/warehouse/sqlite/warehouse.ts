@@ -38,23 +38,31 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
 }
 
 /** How often a file is opened whose log comes or goes at that instant, and the pause before the next attempt. */
-const READ_ATTEMPTS_MAX = 20;
+const READ_ATTEMPTS_MAX = 10;
 const READ_PAUSE_MS = 50;
 
 async function openForReading(path: string, options: SqliteOptions): Promise<Warehouse> {
   for (let attempt = 1; ; attempt += 1) {
-    const connection = new Connection(path, options);
     try {
-      expectSchema(connection, options);
-      const warehouse = sqliteWarehouse(connection, new DayWriter(connection, options.signal));
-      return { ...warehouse, ...refusedWrites(path) };
+      return openOnceForReading(path, options);
     } catch (error) {
-      connection.close();
       // Where this user may not write, the last one who writes takes the log away.
       const isPassing = error instanceof StorageError && isLogMissing(error.cause);
       if (!isPassing || attempt === READ_ATTEMPTS_MAX) throw error;
     }
     await options.clock.sleep(READ_PAUSE_MS, options.signal);
+  }
+}
+
+function openOnceForReading(path: string, options: SqliteOptions): Warehouse {
+  const connection = new Connection(path, options);
+  try {
+    expectSchema(connection, options);
+    const warehouse = sqliteWarehouse(connection, new DayWriter(connection, options.signal));
+    return { ...warehouse, ...refusedWrites(path) };
+  } catch (error) {
+    connection.close();
+    throw error;
   }
 }
 
