@@ -27,6 +27,7 @@ const isLinux = process.platform === 'linux';
 test('a night moves as many bytes with an archive of 1,100 nights as with one of 30', {
   ...leftOut(isLinux ? null : `there is no ${IO}`),
   timeout: 60_000,
+  tags: 'ci/rare',
 }, async () => {
   const rig = await archivedRig({ today, users: 60, reports: 2 }, sqlite);
   await rig.run({ now: yesterday });

@@ -107,6 +107,7 @@ onDatabase(postgres, () => {
 
     it.for([['a query is running', true] as const, ['nothing is running', false] as const])(
       'a read that it cancels while %s is done once more, and then named',
+      { tags: 'ci/rare' },
       async ([, isRunning], { skip }) => {
         const on = await onStandby(['max_standby_streaming_delay=0', 'hot_standby_feedback=off']);
         if (on === undefined) return skip(NO_STANDBY);

@@ -3,7 +3,7 @@ import { compareSides, PULL, rememberedAfter } from '../../../src/identity/meeti
 import { IDENTITY_RULES, type IdentityRules, IdentityWorld } from '../../support/model/identity-world.ts';
 import { seeded, sequence } from '../../support/random/seed.ts';
 
-const WORLDS = 2_000;
+const WORLDS = process.env['CI'] === undefined ? 500 : 2_000;
 
 function faultsOf(seed: number, rules: IdentityRules = IDENTITY_RULES): readonly string[] {
   return new IdentityWorld(sequence(seed), rules).faults;
