@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import type { AnyTable, TableRole } from './define.ts';
-import { encoderOf, type TableRows } from './row.ts';
 import {
   activityDaily,
   activityDailyByClient,
@@ -150,17 +148,3 @@ export const copiedTables: readonly AnyTable[] = sourceTables.filter((table) => 
 export const publishedTables: readonly AnyTable[] = [...sourceTables, tables.userTeams].filter(
   (table) => !unpublishedTables.includes(table),
 );
-
-const encodeAct = encoderOf(acts);
-
-/**
- * The step that notes an act: what the service cannot give back. It belongs into the transaction of what was done: an archive that
- * has heard of the act then knows an older copy of the warehouse by its absence.
- * @param kind what was done, in a word for messages: a loaded table, or `erasure`, `hook events`, `sessions`, `quarantine`, `restore`.
- */
-export function actStep(kind: string, at: Date): TableRows {
-  return {
-    table: acts,
-    rows: [encodeAct({ act_id: randomUUID(), kind, done_at: at.toISOString() })],
-  };
-}

@@ -3,7 +3,7 @@ import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { ERASED_KEYS, encodeEntries } from '../erased/index.ts';
-import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
+import { LAST_MARKS, RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
 import { ARCHIVES, joinPlaces, PUBLISHED } from '../records/index.ts';
 import type { Source } from './sides.ts';
@@ -105,11 +105,11 @@ export class OwnRows {
     const others = theirs.filter((row) => !this.#isOwn(row));
     const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
     const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
-    const published = this.#state.get(PUBLISHED);
+    const kept = [LAST_MARKS, PUBLISHED].map((name) => this.#state.get(name));
     const { keys } = this.#list;
     return [
       ...others,
-      ...(published === undefined ? [] : [published]),
+      ...kept.filter((row) => row !== undefined),
       ...(this.#mark === null ? [] : [encodeState({ org_id: '', name: RESTORING, value: this.#mark })]),
       ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
       ...(keys.length === 0
@@ -119,7 +119,7 @@ export class OwnRows {
   }
 
   #isOwn(row: Values): boolean {
-    return [ARCHIVES, PUBLISHED, RESTORING, ERASED_KEYS].some((name) => isNamed(name)(row));
+    return [ARCHIVES, LAST_MARKS, PUBLISHED, RESTORING, ERASED_KEYS].some((name) => isNamed(name)(row));
   }
 }
 

@@ -1,9 +1,8 @@
 import { type AnyTable, KINDS } from '../../schema/define.ts';
 import { type Dialect, type SQL, sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, type RowOf, type Values } from '../../schema/row.ts';
-import { actStep } from '../../schema/tables.ts';
 import { compareText } from '../core/json.ts';
-import type { QueryRow, Steps } from '../port/index.ts';
+import { noteAct, type QueryRow, type Steps } from '../port/index.ts';
 
 /** A table of which all rows of an organization are replaced at once. */
 export interface RowStore<Row> {
@@ -123,7 +122,7 @@ export function* replaceRows<Row extends object, Line extends RowOfLine<Row>, It
   if (isDryRun || !changes.isAny) return found;
   yield sql`DELETE FROM ${sql.identifier(store.table.name)} WHERE org_id = ${orgId}`;
   yield { table: store.table, rows: rows.map(store.encode) };
-  yield actStep(store.table.name, now);
+  yield* noteAct(store.table.name, now);
   if (kind.refresh !== undefined) yield* kind.refresh(dialect, orgId);
   return found;
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type Value, type Values } from '../../schema/row.ts';
-import { actStep, tables } from '../../schema/tables.ts';
+import { tables } from '../../schema/tables.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { noteAct, runReads, type Steps, type Warehouse } from '../port/index.ts';
 import {
   type ErasedEntry,
   type ErasedKind,
@@ -107,7 +107,7 @@ export async function listErased(
     if (before.keys.length === 0) yield keyRow(after.keys);
     if (added.length > 0) {
       yield entryRows(added);
-      yield actStep('erasure', at);
+      yield* noteAct('erasure', at);
     }
     return after;
   };
@@ -173,7 +173,7 @@ export async function joinErased(
       };
     if (added.length === 0) return joined;
     yield entryRows(added);
-    yield actStep(
+    yield* noteAct(
       'erasure',
       new Date(
         added

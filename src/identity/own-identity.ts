@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
-import { actStep, tables } from '../../schema/tables.ts';
+import { tables } from '../../schema/tables.ts';
 import { parseJson } from '../core/json.ts';
-import { runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { noteAct, runReads, type Steps, type Warehouse } from '../port/index.ts';
 
 /** Which warehouse this is. A copy of its file, made without Daywalk, has the same identity. */
 export interface Identity {
@@ -66,7 +66,7 @@ export function newIdentity(warehouse: Pick<Warehouse, 'transact'>, given: NewId
   const row = identityRow(given);
   return warehouse.transact('give an identity to', function* () {
     yield { table: tables.identity, rows: [encode(row)] };
-    if (given.madeBy === 'restore') yield actStep('restore', given.at);
+    if (given.madeBy === 'restore') yield* noteAct('restore', given.at);
     return { id: row.warehouse_id, parents: idsIn(row.parents) };
   });
 }

@@ -2,7 +2,7 @@ import { sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { parseJson } from '../core/json.ts';
-import { runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { listedMarks, runReads, type Steps, type Warehouse } from '../port/index.ts';
 import { MARKS_MAX, type Marks, PULL, type Remembered, rememberedIn, type Sides } from './meeting.ts';
 import { type Identity, readIdentitySteps } from './own-identity.ts';
 
@@ -100,24 +100,29 @@ export async function marksHeld(
   return new Set(rows.map(({ mark }) => String(mark)));
 }
 
-/** The last marks of a warehouse. All of them are durable in it. Runs before the first one that stored anything have no mark. */
+/**
+ * The last marks of a warehouse. All of them are durable in it. Runs before the first one that stored anything have no mark. Where no
+ * order is listed, that of the instants counts.
+ */
 export async function newestMarks(warehouse: Pick<Warehouse, 'select'>): Promise<Marks> {
   const runs = await warehouse.select(
-    sql`SELECT run_id FROM export_runs
+    sql`SELECT ${PULL} AS kind, run_id AS mark FROM export_runs
       WHERE EXISTS (SELECT 1 FROM export_units WHERE state NOT IN ('pending', 'failed')) ORDER BY started_at DESC, run_id DESC LIMIT ${MARKS_MAX}`,
   );
   const acts = await warehouse.select(
-    sql`SELECT kind, act_id FROM (
+    sql`SELECT kind, act_id AS mark FROM (
       SELECT kind, act_id, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY done_at DESC, act_id) AS place FROM acts
     ) AS newest WHERE place <= ${MARKS_MAX} ORDER BY kind, place`,
   );
-  const marks = Map.groupBy(acts, ({ kind }) => String(kind));
-  return {
-    ...(runs.length > 0 && { [PULL]: runs.map((row) => String(row['run_id'])) }),
-    ...Object.fromEntries(
-      [...marks].map(([kind, rows]) => [kind, rows.map((row) => String(row['act_id']))] as const),
-    ),
-  };
+  const listed = await runReads(warehouse, listedMarks());
+  const held = await marksHeld(warehouse, Object.values(listed).flat());
+  const known = Map.groupBy([...runs, ...acts], ({ kind }) => String(kind));
+  const kinds = [...known].map(([kind, rows]) => {
+    const own = (listed[kind] ?? []).filter((mark) => held.has(mark));
+    const marks = [...own, ...rows.map(({ mark }) => String(mark))];
+    return [kind, [...new Set(marks)].slice(0, MARKS_MAX)] as const;
+  });
+  return Object.fromEntries(kinds);
 }
 
 /** Remembers an archive, after it has what is remembered of it. */

@@ -1,10 +1,10 @@
 import { sql } from '../../schema/query.ts';
 import { compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
-import { actStep, tables } from '../../schema/tables.ts';
+import { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { isDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
-import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
+import { noteAct, type QueryRow, type Steps, type Warehouse } from '../port/index.ts';
 import { type DayCommit, type Drift, dayKey, type QuarantinedRecord, type UnitKey } from '../units/index.ts';
 import { keyColumns, keyValues } from './unit-rows.ts';
 
@@ -106,7 +106,7 @@ export function acceptQuarantine(
   const steps = function* (): Steps<AcceptedRecords> {
     const accepted = yield sql`UPDATE quarantine SET accepted_at = ${at.toISOString()}
       WHERE accepted_at IS NULL AND ${scope} RETURNING record_sha256`;
-    if (accepted.length > 0) yield actStep('quarantine', at);
+    if (accepted.length > 0) yield* noteAct('quarantine', at);
     const [counted] = yield sql`SELECT COUNT(*) AS found FROM quarantine WHERE ${scope}`;
     return { accepted: accepted.length, found: Number(counted?.['found']) };
   };

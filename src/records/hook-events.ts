@@ -1,9 +1,9 @@
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
-import { actStep, tables } from '../../schema/tables.ts';
+import { tables } from '../../schema/tables.ts';
 import { expectSameCount } from '../erased/index.ts';
 import { readOrganizationsSteps } from '../ledger/index.ts';
-import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
+import { countWritten, noteAct, type Steps, type Warehouse } from '../port/index.ts';
 
 const { hookEvents, erased: erasedTable } = tables;
 const COLUMNS = columnsOf(hookEvents);
@@ -46,7 +46,7 @@ export function storeHookEvents(
     for (const id of yield* knownEvents([...orgs], [...fresh.keys()])) fresh.delete(id);
     if (fresh.size === 0) return 0;
     const last = rows.at(-1);
-    if (last !== undefined) yield actStep('hook events', new Date(last.received_at));
+    if (last !== undefined) yield* noteAct('hook events', new Date(last.received_at));
     return yield* countWritten({ table: hookEvents, add: [...fresh.values()] });
   };
   return warehouse.transact('store hook events in', steps, 'latest');

@@ -1,10 +1,11 @@
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
-import { actStep, tables } from '../../schema/tables.ts';
+import { tables } from '../../schema/tables.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
 import { LISTING, readErasedSteps } from '../erased/index.ts';
-import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
+import { PULL } from '../identity/index.ts';
+import { listMark, noteAct, type QueryRow, type Steps, type Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
 
 /** A run, as it begins. */
@@ -74,6 +75,7 @@ export async function startRun(warehouse: Pick<Warehouse, 'transact'>, run: RunS
     'record the run in',
     function* () {
       yield { table: exportRuns, rows: [row] };
+      yield* listMark(PULL, run.runId);
     },
     'latest',
   );
@@ -185,7 +187,7 @@ export function recordSession(
     const row = rowFor(yield* readErasedSteps());
     if (!isStorable(row)) return false;
     yield { table: sessions, rows: [encodeSession(row)] };
-    yield actStep('sessions', new Date(row.created_at));
+    yield* noteAct('sessions', new Date(row.created_at));
     return true;
   }
   return warehouse.oneAtATime(LISTING, () => warehouse.transact('record a session in', steps));

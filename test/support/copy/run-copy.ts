@@ -5,6 +5,7 @@ import type { Value } from '../../../schema/row.ts';
 import { copiedTables } from '../../../schema/tables.ts';
 import type { CopyEvent, CopyReport } from '../../../src/copy/events.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { LAST_MARKS } from '../../../src/port/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/settings/settings.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { type Database, needsSessions, onEachDatabase } from '../warehouse/each-database.ts';
@@ -63,7 +64,8 @@ export async function contentOf(
         kinds[index] === 'json' && typeof value === 'string' ? JSON.parse(value) : value;
       const rows: unknown[][] = [];
       for await (const chunk of warehouse.scan(table)) rows.push(...chunk.map((row) => row.map(read)));
-      content[table.name] = rows;
+      // Each warehouse lists its own.
+      content[table.name] = rows.filter((row) => !row.includes(LAST_MARKS));
     }
     return content;
   } finally {

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from '../../schema/query.ts';
+import { encoderOf } from '../../schema/row.ts';
+import { tables } from '../../schema/tables.ts';
+import { isObject, parseJson } from '../core/json.ts';
+import type { Steps } from './steps.ts';
+
+/** The state of a warehouse that lists its last marks. */
+export const LAST_MARKS = 'last-marks';
+/** How many marks of a kind are listed: several workers may mark a warehouse at once. */
+const LISTED_MAX = 4;
+
+const encodeAct = encoderOf(tables.acts);
+const encodeState = encoderOf(tables.exportState);
+
+/**
+ * Notes an act: what the service cannot give back. It belongs into the transaction of what was done: an archive that has heard of the
+ * act then knows an older copy of the warehouse by its absence.
+ * @param kind what was done, in a word for messages: a loaded table, or `erasure`, `hook events`, `sessions`, `quarantine`, `restore`.
+ */
+export function* noteAct(kind: string, at: Date): Steps<void> {
+  const mark = randomUUID();
+  yield { table: tables.acts, rows: [encodeAct({ act_id: mark, kind, done_at: at.toISOString() })] };
+  yield* listMark(kind, mark);
+}
+
+/** Lists a mark as the last one of its kind. The order of instants is not enough: a clock may go back. */
+export function* listMark(kind: string, mark: string): Steps<void> {
+  yield { lock: [[LAST_MARKS]] };
+  const listed = yield* listedMarks();
+  const marks = { ...listed, [kind]: [mark, ...(listed[kind] ?? [])].slice(0, LISTED_MAX) };
+  yield {
+    table: tables.exportState,
+    rows: [encodeState({ org_id: '', name: LAST_MARKS, value: JSON.stringify(marks) })],
+  };
+}
+
+/** The last marks of each kind, the newest first, as far as they are listed: earlier versions listed none, and a copy lists its own. */
+export function* listedMarks(): Steps<Record<string, readonly string[]>> {
+  const [row] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${LAST_MARKS}`;
+  const value = parseJson(String(row?.['value'] ?? '{}'));
+  const kinds = Object.entries(isObject(value) ? value : {});
+  return Object.fromEntries(
+    kinds.map(([kind, marks]) => [kind, Array.isArray(marks) ? marks.map(String) : []]),
+  );
+}
