@@ -1,7 +1,8 @@
 // @module-tag database-specific
 
 import { expect, it } from 'vitest';
-import { ensureIdentity, newIdentity, readIdentity } from '../../../src/identity/index.ts';
+import { ensureIdentity, newestMarks, newIdentity, readIdentity } from '../../../src/identity/index.ts';
+import { noteAct } from '../../../src/port/index.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const at = new Date('2026-03-01T00:00:00Z');
@@ -37,5 +38,13 @@ onEachDatabase((database) => {
     expect(await warehouse.place.query('SELECT kind, done_at FROM acts')).toEqual([
       { kind: 'restore', done_at: at.toISOString() },
     ]);
+  });
+
+  it('the last marks of a warehouse are those noted last, although the clock goes back', async () => {
+    const warehouse = await open(await database.migrated());
+    for (const day of ['03', '02', '01'])
+      await warehouse.transact('note', () => noteAct('people', new Date(`2026-03-${day}T00:00:00Z`)));
+    const noted = await warehouse.place.query('SELECT act_id FROM acts ORDER BY done_at');
+    expect(await newestMarks(warehouse)).toEqual({ people: noted.slice(0, 2).map(({ act_id }) => act_id) });
   });
 });
