@@ -70,7 +70,8 @@ export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
   const light = SMALL_STREAMS + 1;
   const tokens = Math.ceil(compared.users / compared.tokens);
   const recent = heavyRequests(users, watchDays, compared);
-  const cost = { light, fullDays: compared.users, tokens, users: pages(users), recent };
+  const walk = heavyRequests(users, watchDays, { ...compared, users: watchDays });
+  const cost = { light, fullDays: compared.users, tokens, users: pages(users), recent, walk };
   let state: WatchState = { olderFrom: null, heavyOn: null };
   let requests = 0;
   for (let night = 0; night < NIGHTS; night += 1) {
@@ -83,7 +84,13 @@ export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
     const older = full > 0 ? full * (light + tokens + pages(users)) : plan.older.length * light;
     const isCompared = plan.heavy || full > 0;
     const unsettled = heavyRequests(users, UNSETTLED_DAYS, isCompared ? compared : pulled);
-    requests += SMALL_STREAMS + unsettled + light + (plan.heavy ? recent : 0) + older + plan.sampled.length;
+    requests +=
+      SMALL_STREAMS +
+      unsettled +
+      light +
+      (plan.heavy ? (plan.walks ? walk : recent) : 0) +
+      older +
+      plan.sampled.length;
   }
   return 2 + 1 + Math.round(requests / NIGHTS);
 }

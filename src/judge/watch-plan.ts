@@ -64,6 +64,8 @@ export interface WatchCost {
   readonly users: number;
   /** Tokens and users of the recent days. */
   readonly recent: number;
+  /** The same if users are compared page by page: memory holds a page of many days, but not all users of them. */
+  readonly walk: number;
 }
 
 export interface WatchPlan {
@@ -74,6 +76,8 @@ export interface WatchPlan {
   readonly sampled: readonly Stretch[];
   /** Compare tokens and users of the recent days too. */
   readonly heavy: boolean;
+  /** Compare these users page by page. */
+  readonly walks: boolean;
   /** Requests for older stretches that the run leaves to the next one. */
   readonly credit: number;
 }
@@ -102,7 +106,9 @@ export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | nul
   const recent = { first: latest(shiftDay(lastDay, 1 - watchDays), FIRST_DAY), last: lastDay };
   const isMass = state.mass !== undefined;
   const isDue = state.heavyOn === null || daysBetween(state.heavyOn, today) >= HEAVY_EVERY_DAYS;
-  const heavy = isMass || isDue || cost.recent <= RECENT_REQUESTS_MAX;
+  const isCheap = cost.recent <= RECENT_REQUESTS_MAX;
+  const heavy = isMass || isDue || isCheap;
+  const walks = heavy && !isMass && !isCheap && cost.walk < cost.recent;
   const begin = latest(firstDay, FIRST_DAY);
   const stretches = stretchesBefore(recent.first, begin, watchDays);
   const fullDays = isMass ? watchDays : Math.min(watchDays, cost.fullDays);
@@ -121,7 +127,7 @@ export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | nul
   const sampled = stretches.filter((stretch) => !isFull(stretch));
   const [light] = inTurn(stretches, state.olderFrom);
   if (older.length === 0 && light !== undefined) older.push({ ...light, isFull: false });
-  return { recent, older, sampled, heavy, credit };
+  return { recent, older, sampled, heavy, walks, credit };
 }
 
 /** The stretches of history, from the newest. They begin at the first day, so that a stretch has the same days each night. */

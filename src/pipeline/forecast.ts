@@ -22,6 +22,7 @@ import { allowedRange, type LongestRange, RangeGauge, rowsPerDay } from './run/r
 import { firstPass, parseWalkState } from './run/readiness-cursor.ts';
 import { Schedule } from './run/schedule.ts';
 import type { Watch } from './run/watch.ts';
+import { walkedRanges } from './run/watch-walk.ts';
 
 /** Assumed rows per day of a stream without stored rows. They only decide when ranges become shorter. */
 const ROWS_UNKNOWN = 50;
@@ -43,7 +44,7 @@ export interface ForecastFacts extends PlanTime {
   /** The units and days that the watch compares; null without a watch. */
   readonly watch: Pick<
     Watch,
-    'recent' | 'older' | 'samples' | 'comparedStreams' | 'modelDays' | 'settled'
+    'recent' | 'older' | 'samples' | 'walked' | 'comparedStreams' | 'modelDays' | 'settled'
   > | null;
   /** Estimates the number of distinct users on these days from the stored ones; 0 if none are stored. */
   usersOn(days: readonly UtcDay[]): number;
@@ -73,6 +74,7 @@ export function forecastRequests(facts: ForecastFacts): RequestForecast {
     simulation.countOlder(watch?.older ?? []) +
     simulation.countModelSums(watch?.modelDays ?? []) +
     (watch?.samples.length ?? 0) +
+    simulation.countWalked(watch?.walked ?? []) +
     countSecondLooks(plan, facts) +
     (plan.readiness ? countReadinessPages(facts) : 0);
   return { plan, requests };
@@ -130,6 +132,10 @@ class Simulation {
   countOlder(units: readonly DayUnit[]): number {
     this.#schedule.add(units);
     return this.#countScheduled();
+  }
+
+  countWalked(days: readonly UtcDay[]): number {
+    return walkedRanges(days, this.#gauge.daysMax).reduce((sum, batch) => sum + this.#requestsOf(batch), 0);
   }
 
   countModelSums(stretches: readonly { readonly days: readonly UtcDay[] }[]): number {

@@ -21,7 +21,7 @@ import { isRefusal } from './watch-comparisons.ts';
 /** At most this many users of a page are compared; a page has 100. */
 const USERS_MAX = 200;
 
-interface PagesOptions {
+export interface PagesOptions {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly orgId: string;
@@ -52,23 +52,30 @@ export async function lookAtPages(options: PagesOptions, daysMax: number): Promi
 }
 
 async function lookAtPage(options: PagesOptions, sample: Sample, daysMax: number): Promise<void> {
-  const { orgId, privacy, watch } = options;
+  const { watch } = options;
   const batch = partOf(sample.days, daysMax, options.today);
   if (batch === null) return;
   const asked = sample.cursor === '' ? undefined : sample.cursor;
   const { page: received, cursor } = await requestPage(options, batch, asked);
-  const page = withoutErasedPeople(received, privacy);
-  expectAnswerTo(page, orgId, batch);
-  const collected = collectDays(batch, { orgId, privacy });
-  const isReadable = collected.add(page) === 0;
-  // A key that is held keeps what is stored, so the answer for it differs.
-  const days = collected.finish().filter(({ day }) => day.findings.held.length === 0);
+  const { page, days, isReadable } = readPage(options, batch, received);
   const found = isReadable ? await differingDays(options, { page, days, cursor }) : new Set<string>();
   watch.recordSample(
     sample,
     sample.days.filter((day) => found.has(day)),
     nextCursor(page),
   );
+}
+
+/** The days of a page. */
+export function readPage({ orgId, privacy }: PagesOptions, batch: DayBatch, received: AnalyticsPage) {
+  const page = withoutErasedPeople(received, privacy);
+  expectAnswerTo(page, orgId, batch);
+  const collected = collectDays(batch, { orgId, privacy });
+  const isReadable = collected.add(page) === 0;
+  const all = collected.finish();
+  // A key that is held keeps what is stored, so the answer for it differs.
+  const days = all.filter(({ day }) => day.findings.held.length === 0);
+  return { page, days, isReadable, isWhole: isReadable && days.length === all.length };
 }
 
 /** The days of a stretch that one request may cover; another part each night. Null for a stretch without days. */
@@ -113,42 +120,62 @@ interface ComparedPage {
 }
 
 /** The days on which the stored rows of the page's users differ, or on which a stored user lacks who belongs on the page. */
-async function differingDays(
-  { warehouse, orgId }: PagesOptions,
-  compared: ComparedPage,
-): Promise<Set<string>> {
+async function differingDays(options: PagesOptions, compared: ComparedPage): Promise<Set<string>> {
+  const { warehouse, orgId } = options;
   const { days } = compared;
-  const first = days[0]?.day.unit.day;
-  const last = days.at(-1)?.day.unit.day;
-  const differing = new Set<string>();
-  if (first === undefined || last === undefined) return differing;
-  const range = sql`org_id = ${orgId} AND date >= ${first} AND date <= ${last}`;
-  const onPage = new Set(
-    days.flatMap(({ day }) => rowsOf(day, tables.userDaily).map((row) => String(userOf(row)))),
-  );
+  const onPage = new Set(days.flatMap(({ day }) => usersOf(day)));
   const users = [...onPage].toSorted(compareUtf8).slice(0, USERS_MAX);
-  const list = sql.join(
-    users.map((userId) => sql`${userId}`),
-    sql`, `,
+  const differing = await daysWithOtherRows(options, days, users);
+  const range = rangeOfDays(orgId, days);
+  const span = spanOf(compared, users);
+  if (range === null || span === null || onPage.size > USERS_MAX) return differing;
+  const others = users.length === 0 ? sql`` : sql` AND user_id NOT IN (${listOf(users)})`;
+  const lacking = await warehouse.select(
+    sql`SELECT DISTINCT CAST(date AS TEXT) AS day FROM user_daily WHERE ${range}${others}${span}`,
   );
+  for (const { day } of lacking) differing.add(String(day));
+  return differing;
+}
+
+/** The days on which the stored rows of some users differ from those of a page. */
+export async function daysWithOtherRows(
+  { warehouse, orgId }: PagesOptions,
+  days: readonly CollectedDay[],
+  users: readonly string[],
+): Promise<Set<string>> {
+  const differing = new Set<string>();
+  const range = rangeOfDays(orgId, days);
+  if (range === null) return differing;
   const isAmong = new Set(users);
   for (const table of users.length === 0 ? [] : tablesOf('users')) {
     const [dateOf, idOf] = [readerOf<AnyTable>(table, 'date'), readerOf<AnyTable>(table, 'user_id')];
-    const rows = await selectRows(warehouse, table, sql`${range} AND user_id IN (${list})`);
+    const rows = await selectRows(warehouse, table, sql`${range} AND user_id IN (${listOf(users)})`);
     const stored = Map.groupBy(rows, (row) => String(dateOf(row)));
     for (const { day } of days) {
       const own = rowsOf(day, table).filter((row) => isAmong.has(String(idOf(row))));
       if (textOf(own) !== textOf(stored.get(day.unit.day) ?? [])) differing.add(day.unit.day);
     }
   }
-  const span = spanOf(compared, users);
-  if (span === null || onPage.size > USERS_MAX) return differing;
-  const others = users.length === 0 ? sql`` : sql` AND user_id NOT IN (${list})`;
-  const lacking = await warehouse.select(
-    sql`SELECT DISTINCT CAST(date AS TEXT) AS day FROM user_daily WHERE ${range}${others}${span}`,
-  );
-  for (const { day } of lacking) differing.add(String(day));
   return differing;
+}
+
+/** The users who have a row on a day of a page. */
+export function usersOf(day: CollectedDay['day']): string[] {
+  return rowsOf(day, tables.userDaily).map((row) => String(userOf(row)));
+}
+
+function rangeOfDays(orgId: string, days: readonly CollectedDay[]): SQL | null {
+  const first = days[0]?.day.unit.day;
+  const last = days.at(-1)?.day.unit.day;
+  if (first === undefined || last === undefined) return null;
+  return sql`org_id = ${orgId} AND date >= ${first} AND date <= ${last}`;
+}
+
+function listOf(users: readonly string[]): SQL {
+  return sql.join(
+    users.map((userId) => sql`${userId}`),
+    sql`, `,
+  );
 }
 
 /**

@@ -114,13 +114,14 @@ export class Watch {
 
   /** Settled units to compare along with the planned ones: recent ones, and all of days on which something differs. */
   get recent(): DayUnit[] {
-    const { recent, heavy } = this.#plan ?? {};
+    const { recent, heavy, walks } = this.#plan ?? {};
     const differing = new Set(
       [...this.#units.values()].flatMap(({ day, watch }) => (watch !== null && differs(watch) ? [day] : [])),
     );
-    const streams = heavy === true ? [...LIGHT, ...HEAVY] : LIGHT;
+    const isListed = (stream: DailyStream) =>
+      LIGHT.includes(stream) || (heavy === true && !(walks === true && stream === 'users'));
     return this.#unitsWhere((unit) => {
-      const isRecent = isWithin(unit.day, recent) && streams.some((stream) => stream === unit.stream);
+      const isRecent = isWithin(unit.day, recent) && isListed(unit.stream);
       return isRecent || differing.has(unit.day);
     });
   }
@@ -128,7 +129,10 @@ export class Watch {
   /** The heavy streams of which this run compares more than a day, so that their ranges may be longer. */
   get comparedStreams(): DailyStream[] {
     const compared = [...this.recent, ...this.older];
-    return HEAVY.filter((stream) => compared.filter((unit) => unit.stream === stream).length > 1);
+    const isWalked = (stream: DailyStream) => stream === 'users' && this.#plan?.walks === true;
+    return HEAVY.filter(
+      (stream) => isWalked(stream) || compared.filter((unit) => unit.stream === stream).length > 1,
+    );
   }
 
   /** Settled units of older stretches, to compare after all others. */
@@ -144,11 +148,8 @@ export class Watch {
 
   /** The stretches of which a page of users is compared, with the cursor where it begins, and their settled days. */
   get samples(): readonly Sample[] {
-    const recent = new Set(this.recent.map(unitName));
     return (this.#plan?.sampled ?? []).flatMap((stretch) => {
-      const days = this.#unitsWhere(
-        (unit) => unit.stream === 'users' && isWithin(unit.day, stretch) && !recent.has(unitName(unit)),
-      ).map(({ day }) => day);
+      const days = this.#daysOfUsers(stretch);
       if (days.length === 0) return [];
       const { chase } = this.#state;
       const page = { name: stretch.first, days, cursor: this.#cursors[stretch.first], isInTurn: true };
@@ -156,12 +157,29 @@ export class Watch {
     });
   }
 
+  /** The settled days of which all pages of users are compared. */
+  get walked(): readonly UtcDay[] {
+    return this.#plan?.walks === true ? this.#daysOfUsers(this.#plan.recent) : [];
+  }
+
+  #daysOfUsers(stretch: Stretch): UtcDay[] {
+    const recent = new Set(this.recent.map(unitName));
+    return this.#unitsWhere(
+      (unit) => unit.stream === 'users' && isWithin(unit.day, stretch) && !recent.has(unitName(unit)),
+    ).map(({ day }) => day);
+  }
+
   /** Records which days of a page of users differ, and where the next page begins; undefined for page 1. */
   recordSample({ name, isInTurn }: Sample, differing: readonly UtcDay[], next: string | undefined): void {
-    for (const day of differing) this.#suspects.add(day);
+    this.suspect(differing);
     if (!isInTurn) return;
     if (next === undefined) delete this.#cursors[name];
     else this.#cursors[name] = next;
+  }
+
+  /** Records days on which users differ: they are compared in all streams. */
+  suspect(differing: Iterable<UtcDay>): void {
+    for (const day of differing) this.#suspects.add(day);
   }
 
   /** The other settled units of days on which this run has seen a difference, so that all streams are seen equally often. */
@@ -348,6 +366,7 @@ function costOf({
     tokens: requestsFor(fullDays, daysOf('tokens')),
     users: pages,
     recent: recentTokens + pages * requestsFor(watchDays, fullDays),
+    walk: recentTokens + pages * requestsFor(watchDays, rangeDays),
   };
 }
 

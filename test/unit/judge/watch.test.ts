@@ -14,9 +14,9 @@ import {
 
 const TODAY = parseDay('2026-11-10');
 const START: WatchState = { olderFrom: null, heavyOn: null };
-const SMALL: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, recent: 2 };
-const MEDIUM: WatchCost = { light: 4, tokens: 1, users: 45, fullDays: 31, recent: 90 };
-const LARGE: WatchCost = { light: 4, tokens: 1, users: 500, fullDays: 1, recent: 15_531 };
+const SMALL: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, recent: 2, walk: 2 };
+const MEDIUM: WatchCost = { light: 4, tokens: 1, users: 45, fullDays: 31, recent: 90, walk: 90 };
+const LARGE: WatchCost = { light: 4, tokens: 1, users: 500, fullDays: 1, recent: 15_531, walk: 531 };
 
 function scope(cost: WatchCost, more: Partial<WatchScope> = {}): WatchScope {
   return { firstDay: FIRST_DAY, lastDay: shiftDay(TODAY, -1), today: TODAY, watchDays: 31, cost, ...more };
@@ -90,6 +90,14 @@ test('tokens and users of the recent days are compared every night if that is ch
   const heavy = (cost: WatchCost) => nights(8, cost).map((plan) => plan.heavy);
   expect(heavy({ ...SMALL, recent: 60 }).every(Boolean)).toBe(true);
   expect(heavy({ ...SMALL, recent: 61 })).toEqual([true, ...Array(6).fill(false), true]);
+});
+
+test('users of the recent days are compared page by page if they cost less so, and are not compared every night', () => {
+  const walks = (cost: WatchCost) => nights(8, cost).map((plan) => plan.walks);
+  expect(walks(SMALL).some(Boolean)).toBe(false);
+  expect(walks(MEDIUM).some(Boolean)).toBe(false);
+  expect(walks(LARGE)).toEqual([true, ...Array(6).fill(false), true]);
+  expect(walks({ ...LARGE, recent: 60, walk: 31 }).some(Boolean)).toBe(false);
 });
 
 describe('many days that differ at once', () => {
