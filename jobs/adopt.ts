@@ -20,6 +20,8 @@ import { withOwnWarehouse } from './identity.ts';
 export interface Adoption {
   /** The warehouse, as it is known from now on. */
   readonly warehouse: string | null;
+  /** False if there was nothing to accept: a run accepts what is there. */
+  readonly accepted: boolean;
   /** What is gone, or is no longer expected: one sentence each. */
   readonly lost: readonly string[];
 }
@@ -30,7 +32,7 @@ interface AdoptContext extends Pick<JobContext, 'clock' | 'signal' | 'upgraded'>
 }
 
 /**
- * Accepts once what a run has refused.
+ * Accepts once what a run has refused. May be repeated: then nothing is lost.
  * @param id the ID that the run has named, or `none`: no archive is expected any more.
  * @throws {UsageError} if there is nothing to accept under this ID. Nothing is written then.
  */
@@ -43,7 +45,8 @@ export function adopt(
     const lock = await takeLock(warehouse, { clock, signal, wait, exclusive: true });
     try {
       const lost = await accept(warehouse, settings, { id, clock, signal });
-      return { warehouse: (await readIdentity(warehouse))?.id ?? null, lost };
+      const identity = await readIdentity(warehouse);
+      return { warehouse: identity?.id ?? null, accepted: lost !== null, lost: lost ?? [] };
     } catch (error) {
       await warehouse.discardNew(0);
       throw error;
@@ -61,9 +64,10 @@ async function accept(
   warehouse: Warehouse,
   settings: Settings,
   { id, clock, signal }: Asked,
-): Promise<string[]> {
+): Promise<string[] | null> {
   const at = clock.now();
-  const expected = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
+  const known = await readKnownArchives(warehouse);
+  const expected = known.filter(({ endedAt }) => endedAt === null);
   if (id === 'none') {
     await endArchives(warehouse, at);
     return expected.map(ending);
@@ -75,17 +79,15 @@ async function accept(
     await meetArchive({ archive, warehouse, clock, signal }, id);
     return lossesOf(found, expected);
   }
-  const gone = expected.find((known) => known.id === id);
-  if (gone !== undefined && gone.place === archive) {
-    throw nothingToAccept(id, 'it is the archive that a run would use now');
-  }
-  if (gone !== undefined) {
+  const gone = expected.find((each) => each.id === id);
+  if (gone !== undefined && gone.place !== archive) {
     await endArchives(warehouse, at, id);
     return [ending(gone)];
   }
   const { side } = await readWarehouseSide(warehouse, null);
-  const isKnown = side.id === id || side.parents.includes(id);
-  if (isKnown || !UUID.test(id)) throw nothingToAccept(id, 'a run would accept what is there');
+  // It was accepted before: a kill may have come between that and the answer.
+  if ([side.id, ...side.parents, ...known.map((each) => each.id)].includes(id)) return null;
+  if (!UUID.test(id)) throw nothingToAccept(id, 'a run would accept what is there');
   await addParent(warehouse, { parent: id, at });
   return [
     `${warehouse.location} stands for the warehouse ${id} from now on; what only that one held is lost`,

@@ -4,7 +4,11 @@ import type { Action } from '../program/command.ts';
 
 export const adoptAction: Action = async ({ settings, job, flags, operands, out }) => {
   const [id = ''] = operands;
-  const { warehouse, lost } = await adopt(settings, id, { ...job, wait: flags.isOn('--wait') });
-  out.show({ warehouse, lost }, () => ['accepted', ...lost.map((line) => `  ${line}`)]);
+  const { warehouse, accepted, lost } = await adopt(settings, id, { ...job, wait: flags.isOn('--wait') });
+  out.show({ warehouse, accepted, lost }, () =>
+    accepted
+      ? ['accepted', ...lost.map((line) => `  ${line}`)]
+      : [`nothing to accept as ${id}: a run accepts what is there`],
+  );
   return EXIT.ok;
 };
