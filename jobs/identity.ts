@@ -7,11 +7,11 @@ import {
   compareSides,
   ensureIdentity,
   expectMatch,
-  PULL,
   readIdentity,
   readKnownArchives,
   readWarehouseSide,
 } from '../src/identity/index.ts';
+import { PULL } from '../src/marks/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { type OpenOptions, openWarehouse, withWarehouse } from '../src/warehouse/index.ts';

@@ -15,6 +15,6 @@ export const MEASURED = {
     { users: 50, days: 120, backfill: 53, night: 22 },
     { users: 250, days: 60, backfill: 61, night: 20 },
     { users: 1_000, days: 20, backfill: 110, night: 31 },
-    { users: 3_000, days: 10, backfill: 206, night: 101 },
+    { users: 3_000, days: 10, backfill: 206, night: 71 },
   ],
 } as const;

@@ -15,12 +15,12 @@ import {
   marksOf,
   newestMarks,
   noteArchive,
-  PULL,
   type Remembered,
   readWarehouseSide,
   rememberedAfter,
   type Sides,
 } from '../identity/index.ts';
+import { PULL } from '../marks/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { rememberArchive } from '../records/index.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';

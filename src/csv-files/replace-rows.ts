@@ -2,7 +2,8 @@ import { type AnyTable, KINDS } from '../../schema/define.ts';
 import { type Dialect, type SQL, sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, type RowOf, type Values } from '../../schema/row.ts';
 import { compareText } from '../core/json.ts';
-import { noteAct, type QueryRow, type Steps } from '../port/index.ts';
+import { noteAct } from '../marks/index.ts';
+import type { QueryRow, Steps } from '../port/index.ts';
 
 /** A table of which all rows of an organization are replaced at once. */
 export interface RowStore<Row> {

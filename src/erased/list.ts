@@ -4,7 +4,8 @@ import { encoderOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { noteAct, runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { noteAct } from '../marks/index.ts';
+import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 import {
   type ErasedEntry,
   type ErasedKind,

@@ -4,7 +4,6 @@ export {
   ERASURE,
   type Marks,
   marksOf,
-  PULL,
   type Remembered,
   rememberedAfter,
   rememberedIn,

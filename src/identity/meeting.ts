@@ -1,13 +1,11 @@
 import { isObject } from '../core/json.ts';
+import { PULL } from '../marks/index.ts';
 
 /**
  * The rules by which a warehouse and an archive know each other again. Each has a UUID, and remembers the other with its last marks:
  * IDs of runs, and of acts. A mark is remembered abroad only after it is durable at home. So a kill leaves a mark behind and never
  * ahead, and something is wrong only if one side remembers a mark that the other does not have.
  */
-
-/** The kind of the marks that runs leave. What runs pull can be pulled again. */
-export const PULL = 'pull';
 
 /** The last marks of each kind, the newest first. Other kinds than {@link PULL} are acts, which nobody can repeat. */
 export type Marks = Readonly<Record<string, readonly string[]>>;

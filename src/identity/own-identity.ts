@@ -3,7 +3,8 @@ import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { parseJson } from '../core/json.ts';
-import { noteAct, runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { noteAct } from '../marks/index.ts';
+import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 
 /** Which warehouse this is. A copy of its file, made without Daywalk, has the same identity. */
 export interface Identity {

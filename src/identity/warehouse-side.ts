@@ -2,8 +2,9 @@ import { sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { parseJson } from '../core/json.ts';
-import { listedMarks, runReads, type Steps, type Warehouse } from '../port/index.ts';
-import { MARKS_MAX, type Marks, PULL, type Remembered, rememberedIn, type Sides } from './meeting.ts';
+import { listedMarks, PULL } from '../marks/index.ts';
+import { runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { MARKS_MAX, type Marks, type Remembered, rememberedIn, type Sides } from './meeting.ts';
 import { type Identity, readIdentitySteps } from './own-identity.ts';
 
 /** An archive that a warehouse has met. */

@@ -21,6 +21,8 @@ export interface UsersVerdict {
   readonly rows: number;
   /** … and how many of them are stored on that day. */
   readonly known: number;
+  /** The IDs of these users. */
+  readonly people: readonly string[];
 }
 
 /**
@@ -56,7 +58,12 @@ export function judgeUsers(
   const people = new Set(answered.map(({ userId }) => userId));
   const known = answered.filter(stored).length;
   const isForeign = days.size >= DAYS_MIN && people.size >= PEOPLE_MIN && known < SHARE_MIN * answered.length;
-  return { isForeign, rows: answered.length, known };
+  return { isForeign, rows: answered.length, known, people: [...people] };
+}
+
+/** True if an answer is about the organization that was refused: enough of its users are those of the refused answer. */
+export function areRefused(people: readonly string[], wasRefused: (userId: string) => boolean): boolean {
+  return people.filter(wasRefused).length >= SHARE_MIN * people.length;
 }
 
 /** True if so few people are stored that strangers beside them prove nothing. */

@@ -87,6 +87,8 @@ export interface NotedCommit {
   readonly day: UtcDay;
   readonly contentSha256: string;
   readonly isOwn: boolean;
+  /** Digest of other content that this answer had, see `isOtherThanLooked`: it was a look. */
+  readonly otherSha256?: string | undefined;
   readonly pulledAt: Date;
   readonly heldSince?: UtcDay | undefined;
   readonly figures?: readonly (number | null)[] | undefined;
@@ -98,10 +100,14 @@ export interface NotedCommit {
  */
 export function notesAfterCommit(
   text: string | null,
-  { day, contentSha256, isOwn, pulledAt, heldSince, figures }: NotedCommit,
+  { day, contentSha256, isOwn, otherSha256, pulledAt, heldSince, figures }: NotedCommit,
   { isChanged, staysSettled }: { readonly isChanged: boolean; readonly staysSettled: boolean },
 ): string | null {
   const known = parseNotes(text);
+  if (otherSha256 !== undefined) {
+    const { own: _own, due: _due, reopenedFor: _for, reopenedAt: _at, ...others } = known;
+    return notesText({ ...others, ...looksNotes(day, withLook(known, otherSha256, pulledAt)) });
+  }
   const { odd, models, reopenedFor, reopenedAt, own } = known;
   // Nothing differs from a settled unit, or the day's own answer has refuted what did.
   const isRefuted = known.due === true || known.looks === undefined;

@@ -81,6 +81,20 @@ export function lookAtSums(notes: Notes, seen: Seen, now: Date): Compared {
   };
 }
 
+/**
+ * True if a unit was reopened for what its looks had found, and the answer that should be stored is neither that nor what is
+ * stored: one answer decides nothing, so it is another look.
+ * @param digests of the answer, of which looks may have seen each.
+ */
+export function isOtherThanLooked(
+  { due, reopenedFor }: Notes,
+  stored: string | null,
+  digests: readonly string[],
+): boolean {
+  if (due !== true || reopenedFor === undefined) return false;
+  return digests.every((digest) => digest !== stored && !digest.startsWith(reopenedFor));
+}
+
 /** True for a difference that was refuted not long ago. */
 export function isWaived(
   { reopenedFor, reopenedAt }: Notes,

@@ -4,7 +4,8 @@ import { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { isDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
-import { noteAct, type QueryRow, type Steps, type Warehouse } from '../port/index.ts';
+import { noteAct } from '../marks/index.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 import { type DayCommit, type Drift, dayKey, type QuarantinedRecord, type UnitKey } from '../units/index.ts';
 import { keyColumns, keyValues } from './unit-rows.ts';
 

@@ -40,11 +40,13 @@ interface StoredKey {
 interface Identity {
   readonly keys: readonly StoredKey[];
   readonly refused: Refusal | null;
+  /** The users of the refused answer, as {@link refusedUser} names them: a person accepts these, and no others. */
+  readonly refusedUsers: readonly string[];
   /** Users up to this day belong to what the organization was before a person accepted it; null if nobody had to. */
   readonly acceptedAfter: UtcDay | null;
 }
 
-const NOTHING: Identity = { keys: [], refused: null, acceptedAfter: null };
+const NOTHING: Identity = { keys: [], refused: null, refusedUsers: [], acceptedAfter: null };
 
 /** The identity of every organization that has one stored. */
 export type Identities = ReadonlyMap<string, Identity>;
@@ -96,21 +98,33 @@ export async function recordRefusal(
   warehouse: IdentityStore,
   refusal: Pick<Refusal, 'orgId' | 'rule' | 'expected'>,
   now: Date,
+  people: readonly string[] = [],
 ): Promise<void> {
   const { orgId, rule } = refusal;
+  const refusedUsers = people.map((userId) => refusedUser(orgId, userId)).toSorted();
   const at = now.toISOString();
   await changeIdentities(warehouse, (identities) => {
     const before = identities.get(orgId) ?? NOTHING;
     const since = before.refused?.rule === rule ? before.refused.since : at;
-    return new Map([[orgId, { ...before, refused: { ...refusal, since, seenAt: at } }]]);
+    return new Map([[orgId, { ...before, refusedUsers, refused: { ...refusal, since, seenAt: at } }]]);
   });
+}
+
+/** Characters that name a user of a refused answer: enough to tell 200 users apart, too few to find out who they are. */
+const REFUSED_CHARS = 8;
+
+/** A user of a refused answer, of which nothing is stored. */
+export function refusedUser(orgId: string, userId: string): string {
+  return createHmac('sha256', orgId).update(userId).digest('hex').slice(0, REFUSED_CHARS);
 }
 
 /** Ends the refusals that wait for an organization, because they name it. Call it when it is removed. */
 export async function forgetExpected(warehouse: IdentityStore, orgId: string): Promise<void> {
   await changeIdentities(warehouse, (identities) => {
     const waiting = [...identities].filter(([, { refused }]) => refused?.expected === orgId);
-    return new Map(waiting.map(([other, identity]) => [other, { ...identity, refused: null }]));
+    return new Map(
+      waiting.map(([other, identity]) => [other, { ...identity, refused: null, refusedUsers: [] }]),
+    );
   });
 }
 
@@ -125,7 +139,7 @@ function afterAccepted(
     refused === null ||
     [refused.orgId, refused.expected].includes(acceptedId) ||
     now.getTime() - Date.parse(refused.seenAt) > REFUSAL_MS_MAX;
-  const rest = { ...identity, refused: isOver ? null : refused };
+  const rest = isOver ? { ...identity, refused: null, refusedUsers: [] } : identity;
   if (orgId !== acceptedId)
     return apiKey === null ? rest : { ...rest, keys: rest.keys.filter((key) => !isSame(key, apiKey)) };
   const isBound = apiKey === null || rest.keys.some((key) => isSame(key, apiKey));
@@ -167,12 +181,13 @@ function identitiesIn(rows: readonly QueryRow[]): Identities {
 
 function identityIn(value: unknown, orgId: string): Identity {
   if (!isObject(value)) return NOTHING;
-  const { keys, refused, acceptedAfter } = value;
+  const { keys, refused, refusedUsers, acceptedAfter } = value;
   return {
     keys: (Array.isArray(keys) ? keys : []).flatMap((key) =>
       isObject(key) ? [{ salt: String(key['salt']), hash: String(key['hash']) }] : [],
     ),
     refused: refusalIn(refused, orgId),
+    refusedUsers: Array.isArray(refusedUsers) ? refusedUsers.map(String) : [],
     acceptedAfter: isDay(acceptedAfter) ? acceptedAfter : null,
   };
 }

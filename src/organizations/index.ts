@@ -8,6 +8,7 @@ export {
   readRefusals,
   recordAccepted,
   recordRefusal,
+  refusedUser,
 } from './identity.ts';
 export {
   chooseOrganization,

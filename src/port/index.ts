@@ -1,6 +1,5 @@
 export { ChunkReader } from './chunk-reader.ts';
 export { isPostgres, isSameWarehouse, schemeOf } from './location.ts';
-export { LAST_MARKS, listedMarks, listMark, noteAct } from './marks.ts';
 export {
   changeRows,
   countWritten,

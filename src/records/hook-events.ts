@@ -3,7 +3,8 @@ import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '
 import { tables } from '../../schema/tables.ts';
 import { expectSameCount } from '../erased/index.ts';
 import { readOrganizationsSteps } from '../ledger/index.ts';
-import { countWritten, noteAct, type Steps, type Warehouse } from '../port/index.ts';
+import { noteAct } from '../marks/index.ts';
+import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
 
 const { hookEvents, erased: erasedTable } = tables;
 const COLUMNS = columnsOf(hookEvents);

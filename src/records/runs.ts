@@ -4,8 +4,8 @@ import { tables } from '../../schema/tables.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
 import { LISTING, readErasedSteps } from '../erased/index.ts';
-import { PULL } from '../identity/index.ts';
-import { listMark, noteAct, type QueryRow, type Steps, type Warehouse } from '../port/index.ts';
+import { listMark, noteAct, PULL } from '../marks/index.ts';
+import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
 
 /** A run, as it begins. */

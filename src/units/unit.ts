@@ -228,6 +228,8 @@ export interface DayCommit extends DayKey {
    * by then, the commit is refused with `ClaimLostError`.
    */
   readonly unchanged?: { readonly rows: number };
+  /** Digest of other content that the answer had, which is not believed yet: `unchanged` says that what is stored stays. */
+  readonly otherSha256?: string | undefined;
   /**
    * Compare every stored row even if the digest is the ledger's. This repairs rows that another program changed.
    * @default false

@@ -23,6 +23,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/units/': 5,
   'src/http/': 30,
   'src/port/': 10,
+  'src/marks/': 12,
   'src/emulator/': 70,
   'src/api/': 45,
   'src/ledger/': 40,

@@ -14,6 +14,7 @@ import { isObject } from '../../core/json.ts';
 import { isDailyStream, type Stream } from '../../core/stream.ts';
 import { CredentialError } from '../../http/index.ts';
 import {
+  areRefused,
   areTooFew,
   daysToCompare,
   judgeUsers,
@@ -28,6 +29,7 @@ import {
   readIdentities,
   recordAccepted,
   recordRefusal,
+  refusedUser,
 } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { Privacy } from '../../privacy/index.ts';
@@ -97,7 +99,12 @@ export async function expectSameOrganization(
   const look = wasAsked ? await lookAtUsers(options, { orgId, today, stored }, signal) : NOT_LOOKED;
   let acceptedAfter: UtcDay | undefined;
   if (look.verdict?.isForeign === true) {
-    const isAccepted = options.acceptOrganization === true && identity?.refused?.rule === 'foreign-users';
+    const { refused = null, refusedUsers = [] } = identity ?? {};
+    const isKnown = (userId: string) => refusedUsers.includes(refusedUser(orgId, userId));
+    const isAccepted =
+      options.acceptOrganization === true &&
+      refused?.rule === 'foreign-users' &&
+      areRefused(look.verdict.people, isKnown);
     if (!isAccepted) await refuse(options, { orgId, rule: 'foreign-users', expected: orgId }, look.verdict);
     acceptedAfter = stored.at(-1);
   }
@@ -131,7 +138,7 @@ async function refuse(
   refusal: Pick<Refusal, 'orgId' | 'rule' | 'expected'>,
   verdict?: UsersVerdict,
 ): Promise<never> {
-  await recordRefusal(warehouse, refusal, clock.now());
+  await recordRefusal(warehouse, refusal, clock.now(), verdict?.people);
   const { orgId, rule, expected } = refusal;
   const counts =
     verdict === undefined ? '' : `: ${verdict.known} of the ${verdict.rows} rows on the first page are known`;

@@ -1,6 +1,8 @@
+import { USERS_LIMIT } from '../../api/index.ts';
 import { daysBetween, isDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import type { WatchCost } from '../../judge/watch-plan.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { readState, writeState } from '../../records/index.ts';
 import { isDayUnit, type LedgerUnit } from '../../units/index.ts';
@@ -208,4 +210,43 @@ export async function rememberRange(
   const { days, isRefused } = gauge.learned;
   const now = canonicalJson({ days, refusedOn: isRefused ? (before?.refusedOn ?? today) : null });
   if (days > 1 && now !== text) await writeState(warehouse, orgId, RANGES, now);
+}
+
+/** The streams whose answers are small, a few kilobytes a day, and the others. */
+export const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
+export const HEAVY: readonly DailyStream[] = ['tokens', 'users'];
+
+/** Recent days whose size predicts that of others. */
+const SIZED_UNITS = 31;
+/** Distinct users of a stretch, for each user of its busiest day: not everybody is active every day. */
+const USERS_PER_DAILY_USER = 1.5;
+
+/** The requests that the watch costs, from what the ledger says of the latest days. */
+export function watchCost({
+  ledger,
+  watchDays,
+  rangeDays,
+}: {
+  readonly ledger: KnownLedger;
+  readonly watchDays: number;
+  /** Days per request. */
+  readonly rangeDays: number;
+}): WatchCost {
+  const newest = ledger.days().toSorted((a, b) => (a.day < b.day ? 1 : -1));
+  const recent = newest.filter(({ stream }) => stream === 'users').slice(0, SIZED_UNITS);
+  const users = Math.max(0, ...recent.map(({ activeUsers }) => activeUsers ?? 0)) * USERS_PER_DAILY_USER;
+  const pages = Math.max(1, Math.ceil(users / USERS_LIMIT.max));
+  const rows = rowsPerDay(newest);
+  const daysOf = (stream: DailyStream) => comparedDays(rows.get(stream) ?? 0, rangeDays);
+  const fullDays = Math.min(watchDays, daysOf('users'));
+  const requestsFor = (days: number, perRequest: number) => Math.ceil(days / Math.max(1, perRequest));
+  const recentTokens = requestsFor(watchDays, daysOf('tokens'));
+  return {
+    light: (LIGHT.length + 1) * requestsFor(watchDays, rangeDays),
+    fullDays,
+    tokens: requestsFor(fullDays, daysOf('tokens')),
+    users: pages,
+    recent: recentTokens + pages * requestsFor(watchDays, fullDays),
+    walk: recentTokens + pages * requestsFor(watchDays, rangeDays),
+  };
 }

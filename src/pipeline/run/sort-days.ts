@@ -5,6 +5,7 @@ import type { UtcDay } from '../../core/day.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
 import type { StandingDoubt } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
+import { isOtherThanLooked } from '../../judge/watch.ts';
 import type { Warehouse } from '../../port/index.ts';
 import {
   type DayCommit,
@@ -122,7 +123,11 @@ export class DaySorter {
       else if (verdict.kind === 'request-later') looks.requestLater(day.unit);
       else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt, texts });
       else if (rows === 0 && this.#isOpenGap(commit)) looks.holdGap(commit);
-      else ready.push({ commit, warnings: day.findings.warnings, texts });
+      else {
+        const look = this.#asLook(commit);
+        const { warnings } = day.findings;
+        ready.push(look === undefined ? { commit, warnings, texts } : { commit: look, warnings, texts: [] });
+      }
     }
     return sorted;
   }
@@ -180,6 +185,24 @@ export class DaySorter {
       basedOn: ledger.of(stream, day.unit.day)?.contentSha256 ?? null,
     });
     return { ...commit, rewrite: force };
+  }
+
+  /**
+   * The commit of a unit that was reopened, if its answer has other content than the looks had found: it is a look, what is stored
+   * stays, and the unit is settled as before. Undefined for other answers.
+   */
+  #asLook({ stream, day, contentSha256, quarantined, rewrite, requests }: DayCommit): DayCommit | undefined {
+    const unit = this.#options.ledger.of(stream, day);
+    const stored = unit?.contentSha256 ?? null;
+    if (unit === undefined || stored === null || rewrite === true) return undefined;
+    const digests = [contentSha256, heldSha256(contentSha256, quarantined)];
+    if (!isOtherThanLooked(parseNotes(unit.watch), stored, digests)) return undefined;
+    const { answersSha256: _, ...unchanged } = this.commitUnchanged(
+      { unit: { ...unit, contentSha256: stored }, answersSha256: '' },
+      requests,
+    );
+    const state = unit.state === 'awaiting' ? 'awaiting' : 'loaded';
+    return { ...unchanged, state, otherSha256: contentSha256 };
   }
 
   /** The commit with the age of its held records, which decides when the unit settles with them. */

@@ -78,14 +78,19 @@ export function readPage({ orgId, privacy }: PagesOptions, batch: DayBatch, rece
   return { page, days, isReadable, isWhole: isReadable && days.length === all.length };
 }
 
-/** The days of a stretch that one request may cover; another part each night. Null for a stretch without days. */
+/** Spreads the numbers of consecutive nights, so that no part always comes with the same page. */
+const SPREAD = 0x9e3779b1;
+
+/** The days of a stretch that one request may cover; another part in most nights. Null for a stretch without days. */
 function partOf(days: readonly UtcDay[], daysMax: number, today: UtcDay): DayBatch | null {
   const sorted = days.toSorted();
   const [first] = sorted;
   const last = sorted.at(-1);
   if (first === undefined || last === undefined) return null;
   const parts = Math.ceil((daysBetween(first, last) + 1) / daysMax);
-  const from = shiftDay(first, (daysBetween(FIRST_DAY, today) % parts) * daysMax);
+  // Pages take turns, too: with as many parts, the numbers of nights alone would never bring some of the pairs.
+  const spread = Math.imul(daysBetween(FIRST_DAY, today) + 1, SPREAD) >>> 16;
+  const from = shiftDay(first, (spread % parts) * daysMax);
   const to = shiftDay(from, daysMax - 1);
   return rangeOf('users', from, to < last ? to : last);
 }

@@ -1,4 +1,3 @@
-import { USERS_LIMIT } from '../../api/index.ts';
 import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
@@ -23,7 +22,6 @@ import {
   planWatch,
   type Stretch,
   WATCH,
-  type WatchCost,
   type WatchPlan,
   type WatchState,
   withMass,
@@ -34,11 +32,8 @@ import { readState, writeState } from '../../records/index.ts';
 import { type DayUnit, type LedgerDay, unitName } from '../../units/index.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
-import { comparedDays, rowsPerDay } from './range-gauge.ts';
+import { HEAVY, LIGHT, watchCost } from './range-gauge.ts';
 
-/** The streams whose answers are small: a few kilobytes a day. */
-const LIGHT: readonly DailyStream[] = ['tools', 'activity', 'productivity'];
-const HEAVY: readonly DailyStream[] = ['tokens', 'users'];
 /** The name in `export_state` for the progress of the watch. Jobs over a part of the streams have progress of their own. */
 function stateName({ streams }: Pick<PlanRequest, 'streams'>): string {
   const daily = DAILY_STREAMS.filter((stream) => streams.includes(stream));
@@ -108,7 +103,7 @@ export class Watch {
     const state = parseWatchState(await readState(warehouse, orgId, stateName(request)));
     const { firstDay } = request;
     const days = { today, firstDay, lastDay: shiftDay(today, -1), watchDays };
-    const cost = { cost: costOf(options), requests: options.watchRequests ?? null };
+    const cost = { cost: watchCost(options), requests: options.watchRequests ?? null };
     return new Watch(options, state, isOff ? null : planWatch(state, { ...days, ...cost }));
   }
 
@@ -338,36 +333,6 @@ export interface Sample {
   readonly cursor: string | undefined;
   /** False for a page that is compared because users seem to have left. */
   readonly isInTurn: boolean;
-}
-
-/** Recent days whose size predicts that of others. */
-const SIZED_UNITS = 31;
-/** Distinct users of a stretch, for each user of its busiest day: not everybody is active every day. */
-const USERS_PER_DAILY_USER = 1.5;
-
-/** The requests that the watch costs, from what the ledger says of the latest days. */
-function costOf({
-  ledger,
-  watchDays,
-  rangeDays,
-}: Pick<WatchOptions, 'ledger' | 'watchDays' | 'rangeDays'>): WatchCost {
-  const newest = ledger.days().toSorted((a, b) => (a.day < b.day ? 1 : -1));
-  const recent = newest.filter(({ stream }) => stream === 'users').slice(0, SIZED_UNITS);
-  const users = Math.max(0, ...recent.map(({ activeUsers }) => activeUsers ?? 0)) * USERS_PER_DAILY_USER;
-  const pages = Math.max(1, Math.ceil(users / USERS_LIMIT.max));
-  const rows = rowsPerDay(newest);
-  const daysOf = (stream: DailyStream) => comparedDays(rows.get(stream) ?? 0, rangeDays);
-  const fullDays = Math.min(watchDays, daysOf('users'));
-  const requestsFor = (days: number, perRequest: number) => Math.ceil(days / Math.max(1, perRequest));
-  const recentTokens = requestsFor(watchDays, daysOf('tokens'));
-  return {
-    light: (LIGHT.length + 1) * requestsFor(watchDays, rangeDays),
-    fullDays,
-    tokens: requestsFor(fullDays, daysOf('tokens')),
-    users: pages,
-    recent: recentTokens + pages * requestsFor(watchDays, fullDays),
-    walk: recentTokens + pages * requestsFor(watchDays, rangeDays),
-  };
 }
 
 /** True for notes of a settled unit that differs from the service, or did lately. */

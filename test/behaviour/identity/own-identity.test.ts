@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { ensureIdentity, newestMarks, newIdentity, readIdentity } from '../../../src/identity/index.ts';
-import { noteAct } from '../../../src/port/index.ts';
+import { noteAct } from '../../../src/marks/index.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const at = new Date('2026-03-01T00:00:00Z');

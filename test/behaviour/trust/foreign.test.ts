@@ -81,6 +81,11 @@ onEachDatabase((database) => {
       const other = { ...(await otherService(rig)), acceptOrganization: true };
       expect((await rig.run({ ...other, now: NIGHT })).report).toMatchObject({ exitCode: 5, rowsWritten: 0 });
       expect(await contentOf(rig)).toEqual(before);
+      // A third organization, which nobody has seen refused, is refused in its turn.
+      const third = { ...(await otherService(rig, { seed: 7 })), acceptOrganization: true };
+      expect((await rig.run({ ...third, now: NIGHT })).report).toMatchObject({ exitCode: 5, rowsWritten: 0 });
+      expect((await rig.run({ ...other, now: NIGHT })).report).toMatchObject({ exitCode: 5, rowsWritten: 0 });
+      expect(await contentOf(rig)).toEqual(before);
       expect((await rig.run({ ...other, now: NIGHT })).report.rowsWritten).toBeGreaterThan(0);
       // The days before it stay those of the former users, and refuse no later night.
       const later = await nights(rig, '2026-02-22', '2026-02-26', { settings: other.settings });

@@ -5,7 +5,7 @@ import type { Value } from '../../../schema/row.ts';
 import { copiedTables } from '../../../schema/tables.ts';
 import type { CopyEvent, CopyReport } from '../../../src/copy/events.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { LAST_MARKS } from '../../../src/port/index.ts';
+import { LAST_MARKS } from '../../../src/marks/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/settings/settings.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { type Database, needsSessions, onEachDatabase } from '../warehouse/each-database.ts';

@@ -5,11 +5,11 @@ import {
   MARKS_MAX,
   type Marks,
   marksOf,
-  PULL,
   type Remembered,
   rememberedAfter,
   type Sides,
 } from '../../../src/identity/meeting.ts';
+import { PULL } from '../../../src/marks/index.ts';
 
 /** A warehouse as its disk holds it. */
 export interface WarehouseDisk {

@@ -13,6 +13,7 @@ export const FLOORS = {
   'src/http/': 4,
   'src/port/': 4,
   'src/emulator/': 4,
+  'src/marks/': 4.5,
   'src/api/': 5,
   'src/ledger/': 5,
   'src/rollups/': 5,

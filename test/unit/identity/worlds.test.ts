@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compareSides, PULL, rememberedAfter } from '../../../src/identity/meeting.ts';
+import { compareSides, rememberedAfter } from '../../../src/identity/meeting.ts';
+import { PULL } from '../../../src/marks/index.ts';
 import { IDENTITY_RULES, type IdentityRules, IdentityWorld } from '../../support/model/identity-world.ts';
 import { seeded, sequence } from '../../support/random/seed.ts';
 

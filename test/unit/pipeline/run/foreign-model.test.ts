@@ -105,7 +105,7 @@ describe('the rule about the users of stored days', () => {
       Array.from({ length: 10 }, (_, index) => ({ day, userId: `user_${index}` })),
     );
     const stored = new Set(page.slice(0, known));
-    expect(judgeUsers(page, (row) => stored.has(row))).toEqual({ isForeign, rows: 100, known });
+    expect(judgeUsers(page, (row) => stored.has(row))).toMatchObject({ isForeign, rows: 100, known });
   });
 
   test('compares the newest stored days that one request covers, else the three newest', () => {

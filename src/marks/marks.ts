@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from '../../schema/query.ts';
-import { encoderOf } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from '../port/index.ts';
+
+/** The kind of the marks that runs leave. What runs pull can be pulled again. */
+export const PULL = 'pull';
 
 /** The state of a warehouse that lists its last marks. */
 export const LAST_MARKS = 'last-marks';
 /** How many marks of a kind are listed: several workers may mark a warehouse at once. */
 const LISTED_MAX = 4;
-
-const encodeAct = encoderOf(tables.acts);
-const encodeState = encoderOf(tables.exportState);
 
 /**
  * Notes an act: what the service cannot give back. It belongs into the transaction of what was done: an archive that has heard of the
@@ -20,7 +18,7 @@ const encodeState = encoderOf(tables.exportState);
  */
 export function* noteAct(kind: string, at: Date): Steps<void> {
   const mark = randomUUID();
-  yield { table: tables.acts, rows: [encodeAct({ act_id: mark, kind, done_at: at.toISOString() })] };
+  yield sql`INSERT INTO acts (act_id, kind, done_at) VALUES (${mark}, ${kind}, ${at.toISOString()})`;
   yield* listMark(kind, mark);
 }
 
@@ -29,10 +27,8 @@ export function* listMark(kind: string, mark: string): Steps<void> {
   yield { lock: [[LAST_MARKS]] };
   const listed = yield* listedMarks();
   const marks = { ...listed, [kind]: [mark, ...(listed[kind] ?? [])].slice(0, LISTED_MAX) };
-  yield {
-    table: tables.exportState,
-    rows: [encodeState({ org_id: '', name: LAST_MARKS, value: JSON.stringify(marks) })],
-  };
+  yield sql`INSERT INTO export_state (org_id, name, value) VALUES ('', ${LAST_MARKS}, ${JSON.stringify(marks)})
+    ON CONFLICT (org_id, name) DO UPDATE SET value = excluded.value`;
 }
 
 /** The last marks of each kind, the newest first, as far as they are listed: earlier versions listed none, and a copy lists its own. */

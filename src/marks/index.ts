@@ -1,0 +1,1 @@
+export { LAST_MARKS, listedMarks, listMark, noteAct, PULL } from './marks.ts';
