@@ -25,12 +25,13 @@ LABEL org.opencontainers.image.title="daywalk" \
       org.opencontainers.image.revision="${REVISION}"
 ENV NODE_ENV=production \
     DAYWALK_WAREHOUSE=/data/daywalk.db \
-    DAYWALK_LOG=json
+    DAYWALK_LOG=json \
+    TMPDIR=/data
 COPY --from=build /app /app
 RUN ["install", "-d", "-o", "1000", "-g", "1000", "-m", "0700", "/data"]
 # A number, so that Kubernetes can verify that the user is not root.
 USER 1000:1000
-# Daywalk reads .env from the working directory and writes only the warehouse.
+# Daywalk reads .env from the working directory and writes only there: the warehouse, its archive, and temporary files.
 WORKDIR /data
 VOLUME ["/data"]
 # Daywalk handles SIGTERM and SIGINT: it ends between two units within 5 seconds. The entry script handles signals before Node can.

@@ -80,7 +80,7 @@ async function accept(
     return lossesOf(found, expected);
   }
   const gone = expected.find((each) => each.id === id);
-  if (gone !== undefined && gone.place !== archive) {
+  if (gone !== undefined && gone.id !== found?.archive) {
     await endArchives(warehouse, at, id);
     return [ending(gone)];
   }
@@ -103,7 +103,7 @@ function nothingToAccept(id: string, instead: string): UsageError {
 }
 
 function ending({ id, place, lastMetAt }: KnownArchive): string {
-  return `the archive ${id} (${place}, last met ${lastMetAt}) is no longer expected`;
+  return `the archive ${id} (${place}, last met ${lastMetAt}) is no longer expected: what only it holds cannot be replayed or shown as of a day, until it is there again`;
 }
 
 /** What the accepted side lacks, in words. */

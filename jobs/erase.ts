@@ -13,7 +13,7 @@ import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
-import { expectMatch, type KnownArchive, readKnownArchives } from '../src/identity/index.ts';
+import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../src/identity/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
@@ -120,7 +120,10 @@ async function expectAllArchives(warehouse: Warehouse, settings: Settings): Prom
       {
         hint: 'put it back, or name it where it is now; if it is lost, accept that',
         reason: 'identity',
-        facts: { id },
+        facts: {
+          id,
+          ...placeFacts({ warehouse: warehouse.location, archive: settings.archives[0] ?? '' }),
+        },
       },
     );
   }

@@ -7,6 +7,7 @@ import {
   compareSides,
   ensureIdentity,
   expectMatch,
+  placeFacts,
   readIdentity,
   readKnownArchives,
   readWarehouseSide,
@@ -117,7 +118,7 @@ async function expectSameWarehouse(warehouse: Warehouse, memory: WarehouseMemory
     {
       hint: 'put back what was there, or accept what is there now',
       reason: 'identity',
-      facts: { id: former },
+      facts: { id: former, ...placeFacts({ warehouse: warehouse.location, archive: '' }) },
     },
   );
 }

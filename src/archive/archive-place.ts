@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { StorageError, UsageError } from '../core/errors.ts';
@@ -62,11 +62,29 @@ export function expectLocal(path: string): void {
   });
 }
 
+/** Where SQLite puts its temporary files: the first of these folders that this user may write. */
+function temporaryFolder(): string {
+  const { SQLITE_TMPDIR, TMPDIR } = process.env;
+  const folders = [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp', tmpdir()];
+  const found = folders.find((folder) => folder !== undefined && mayWriteIn(folder));
+  return found ?? '.';
+}
+
+function mayWriteIn(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /** @throws {StorageError} if there is no room to write the file again. */
 export function expectRoom(path: string): void {
   const { size, dev } = statSync(path);
   const folder = dirname(resolve(path));
-  const places = statSync(tmpdir()).dev === dev ? [folder] : [folder, tmpdir()];
+  const temporary = temporaryFolder();
+  const places = statSync(temporary).dev === dev ? [folder] : [folder, temporary];
   for (const place of places) {
     const { bavail, bsize } = statfsSync(place);
     const needed = (size * COPIES) / places.length;

@@ -19,6 +19,8 @@ import { createPrivately, storageError, tryFileLock } from '../core/sqlite-files
 export interface FileKind {
   /** What messages call it. */
   readonly noun: string;
+  /** A file keeps the mode of the one that it replaces, so that readers may go on. Otherwise only its owner may read it. */
+  readonly keepsMode: boolean;
   /** True if a file is one of this kind. */
   isOne(path: string): boolean | Promise<boolean>;
 }
@@ -32,16 +34,19 @@ export const BACKUP_MARK = 0x4241434b;
 /** A copy for readers. */
 export const PUBLISHED_COPY: FileKind = {
   noun: 'published copy of a warehouse',
+  keepsMode: true,
   isOne: (path) => hasMark(path, COPY_MARK),
 };
 
 export const BACKUP: FileKind = {
   noun: 'backup of a warehouse',
+  keepsMode: false,
   isOne: (path) => hasMark(path, BACKUP_MARK),
 };
 
 const ARCHIVE_BACKUP: FileKind = {
   noun: 'backup of an archive',
+  keepsMode: false,
   isOne: async (path) => statSync(path).isFile() && (await savedArchives()).backupOfArchive(path) !== null,
 };
 
@@ -63,7 +68,7 @@ export interface PlacedFile {
 
 /**
  * Has a SQLite file written under a temporary name, and puts it in place at once and durably: readers see the old file or the new
- * one. The file is readable for its owner only, or for those who could read the file that it replaces.
+ * one. The file is readable for its owner only; a published copy also for those who could read the file that it replaces.
  * @param write fills the file at a path, where there is an empty one.
  * @throws {UsageError} if the path holds something other than an earlier file of this kind.
  * @throws {BusyError} while another process writes there.
@@ -80,7 +85,11 @@ export async function putFile(place: Place, write: (part: string) => Promise<voi
       throw new BusyError(`another process writes ${target}`, { hint: 'wait for it to end, then run again' });
     }
     try {
-      return await writeUnderLock(target, { part: `${hidden}.part.db`, mode: before?.mode, write });
+      return await writeUnderLock(target, {
+        part: `${hidden}.part.db`,
+        mode: kind.keepsMode ? before?.mode : undefined,
+        write,
+      });
     } finally {
       lock.release();
     }

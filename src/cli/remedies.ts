@@ -1,6 +1,7 @@
 import type { Advice, Facts, REASONS } from '../core/errors.ts';
 import type { RefusalRule } from '../organizations/index.ts';
 import type { RunReport } from '../pipeline/index.ts';
+import { shellQuote } from './screens/text.ts';
 
 type Remedy = string | ((facts: Facts, hint: string) => string);
 
@@ -63,7 +64,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
   'runs-lost': (_, hint) => hint,
   'create-never':
     'put it back, or name another with --warehouse; DAYWALK_CREATE=auto lets the next run create it',
-  identity: ({ id = 'ID' }, hint) => `${hint}: daywalk adopt ${id}`,
+  identity: ({ id = 'ID', warehouse, archive }, hint) =>
+    `${hint}: daywalk adopt ${id}${flagOf('--warehouse', warehouse)}${flagOf('--archive', archive)}`,
   'rows-damaged':
     'another program has written to the warehouse; daywalk backfill --force repairs what Daywalk exported',
   'copy-loses-rows':
@@ -111,6 +113,11 @@ function unreadableOf(facts: Facts): string {
 export function hintOf({ hint, reason, facts = {} }: Advice): string | undefined {
   const remedy = reason !== undefined && isKnown(reason) ? REMEDIES[reason] : hint;
   return typeof remedy === 'function' ? remedy(facts, hint ?? '') : remedy;
+}
+
+/** A flag with a path, for a command to copy; nothing for a path that is not known. */
+function flagOf(flag: string, path: unknown): string {
+  return typeof path === 'string' ? ` ${flag} ${shellQuote(path)}` : '';
 }
 
 function isKnown(reason: string): reason is keyof typeof REMEDIES {

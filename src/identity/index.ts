@@ -18,7 +18,7 @@ export {
   newIdentity,
   readIdentity,
 } from './own-identity.ts';
-export { expectMatch } from './refusal.ts';
+export { expectMatch, placeFacts } from './refusal.ts';
 export {
   endArchives,
   type KnownArchive,

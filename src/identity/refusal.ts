@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import { StorageError } from '../core/errors.ts';
+import { isPostgres } from '../port/index.ts';
 import type { Comparison, Marks, Mismatch } from './meeting.ts';
 
 /** Where both sides are, for messages. */
@@ -44,6 +46,14 @@ export function kindsIn(marks: Marks): string {
   return Object.keys(marks).join(', ');
 }
 
+/** The places as facts for the command that accepts what is there. The URL of a server has lost its password: it comes from the settings. */
+export function placeFacts({ warehouse, archive }: Places): Record<string, string> {
+  return {
+    ...(isPostgres(warehouse) ? {} : { warehouse: resolve(warehouse) }),
+    ...(archive === '' ? {} : { archive: resolve(archive) }),
+  };
+}
+
 /**
  * @throws {StorageError} with the reason `identity` if a comparison has found a mismatch.
  */
@@ -54,6 +64,6 @@ export function expectMatch(comparison: Comparison, places: Places): void {
   throw new StorageError(`expected ${expected}, and ${found}; nothing was written`, {
     hint: 'put back what was there, or accept what is there now',
     reason: mismatch === 'archive-not-named' ? 'archive-not-named' : 'identity',
-    facts: { id },
+    facts: { id, ...placeFacts(places) },
   });
 }

@@ -119,7 +119,7 @@ function fieldsOf({
     ['from', file],
     ['taken', backup === null ? 'unknown: a warehouse that is no backup' : backup.takenAt],
     ['rows', formatNumber(rows)],
-    ['erasures since', knowsErasures ? `${formatNumber(erasuresApplied)} applied` : 'unknown'],
+    ['erasures since', knowsErasures ? `${formatNumber(erasuresApplied)} entries applied` : 'unknown'],
     ['digest', digest],
     ['duration', formatDuration(durationMs)],
   ];

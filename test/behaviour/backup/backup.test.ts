@@ -1,6 +1,14 @@
 // @module-tag database-specific
 
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -59,6 +67,12 @@ onEachDatabase((database) => {
         "SELECT value FROM export_state WHERE name = 'last-backup'",
       );
       expect(JSON.parse(noted?.value ?? '')).toEqual({ backup: warehouse.id, at: warehouse.takenAt });
+      // Whoever could read the former one may not read this.
+      const open = tempFile('open.db');
+      await backUpTo(installed(place.location), open);
+      chmodSync(open, 0o644);
+      await backUpTo(installed(place.location), open);
+      expect(statSync(open).mode & 0o777).toBe(0o600);
     });
 
     test('shows one state, whatever a run commits in the meantime', async () => {

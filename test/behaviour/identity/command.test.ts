@@ -32,6 +32,11 @@ it('a run, an erasure, archive verify and archive prune name the whole command t
   }
   const status = await daywalkInProcess(['status'], { env });
   expect(status.stdout).toContain(`${id} at ${rig.folder}`);
+  // The command is whole: it works from any folder, and with any settings.
+  const { stderr } = await daywalkInProcess(['run', '--warehouse', rig.path], { env });
+  expect(stderr).toContain(
+    `daywalk adopt ${id} --warehouse ${rig.path} --archive ${join(rig.folder, 'archive.db')}`,
+  );
   const adopted = await daywalkInProcess(['adopt', id], { env });
   expect([adopted.code, adopted.stdout]).toEqual([0, expect.stringContaining('is no longer expected')]);
   expect((await daywalkInProcess(['run', '--log', 'silent'], { env })).code).toBe(0);

@@ -3,9 +3,11 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adopt } from '../../../jobs/adopt.ts';
 import { copyWarehouse } from '../../../jobs/copy.ts';
+import { parseDay } from '../../../src/core/day.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { type ArchivedRig, archivedRig, contentsOf, hastyClock } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
+import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { contextOf, rigOver } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
@@ -69,6 +71,28 @@ onEachDatabase((database) => {
     await refusal(eraseFrom({ ...rig, settings: rig.settings }, { user }));
     mount();
     expect((await rig.run()).report.exitCode).toBe(0);
+  });
+
+  it('of machines with an archive each at the same path, one erases while the other is out of reach, whose next run sweeps', async () => {
+    const rig = await archivedRig(small, database);
+    await rig.run({ now: parseDay('2026-01-17') });
+    const machineOne = unmount(rig);
+    await adoptFor(rig, (await refusal(rig.run())).id);
+    await rig.run();
+    const user = (await rig.value("SELECT user_id FROM user_daily WHERE date = '2026-01-19'")) ?? '';
+    const away = `${rig.folder}-two`;
+    renameSync(rig.folder, away);
+    machineOne();
+    expect((await rig.run()).report.exitCode).toBe(0);
+    const { id } = await refusal(eraseFrom(rig, { user }));
+    expect(await adoptFor(rig, id)).toMatchObject({ accepted: true, lost: [expect.stringContaining(id)] });
+    await eraseFrom(rig, { user });
+    rmSync(rig.folder, { recursive: true });
+    renameSync(away, rig.folder);
+    const searched = { place: rig.place, archive: rig.folder, spool: '' };
+    expect(await placesOf([user], searched)).not.toEqual([]);
+    expect((await rig.run()).report.exitCode).toBe(0);
+    expect(await placesOf([user], searched)).toEqual([]);
   });
 
   it('an absent archive that a person accepts is begun again; one that returns is swept before anything is pulled', async () => {
