@@ -116,10 +116,13 @@ async function samplesOfWarehouse(warehouse: Pick<Warehouse, 'read' | 'select'>)
   const damages = await readDamages(warehouse);
   return [
     sample('pendingErasures', {}, new Set(pending).size),
-    ...archives.flatMap(({ id: archive, place, lastMetAt }) => {
+    ...archives.flatMap(({ id: archive, place, lastMetAt }, index) => {
+      const met = sample('archiveLastMet', { archive }, Date.parse(lastMetAt) / 1000);
+      // Machines may have an archive each at the same path. The one that was met last is here.
+      if (archives.findIndex((other) => other.place === place) < index) return [met];
       const [bytes, found] = [archiveBytes(place), damages[place]];
       return [
-        sample('archiveLastMet', { archive }, Date.parse(lastMetAt) / 1000),
+        met,
         ...(bytes === 0 ? [] : [sample('archiveBytes', { archive }, bytes)]),
         ...(typeof found === 'number' ? [sample('archiveDamages', { archive }, found)] : []),
       ];

@@ -1,9 +1,12 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
 import { keepOpen } from '../../../src/warehouse/kept-open.ts';
+import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { backUpTo, testOf } from '../../support/backup/run-backup.ts';
 import { metricsOf, seriesIn, seriesWith } from '../../support/monitoring/read-metrics.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
@@ -55,6 +58,35 @@ onEachDatabase((database) => {
         'daywalk_http_requests_total{status="200"}': report.requests,
         'daywalk_http_requests_total{status="none"}': 0,
       });
+    });
+
+    test('tell the size and the age of the archive, and of an erasure that is not complete', async () => {
+      const rig = await archivedRig({ ...SMALL, today: '2026-01-24' }, database);
+      await rig.run();
+      const id = await rig.value('SELECT archive_id FROM archives');
+      const before = seriesIn(await metricsOf(rig));
+      expect(before.get(`daywalk_archive_bytes{archive="${id}"}`)).toBe(
+        statSync(join(rig.folder, 'archive.db')).size,
+      );
+      expect(before.get(`daywalk_archive_last_run_timestamp_seconds{archive="${id}"}`)).toBe(
+        secondsOf('2026-01-24T03:00:00Z'),
+      );
+      expect(before.get('daywalk_pending_erasures{}') ?? before.get('daywalk_pending_erasures')).toBe(0);
+      // An interrupted erasure leaves its plan.
+      await rig.place.execute(
+        "INSERT INTO export_state (org_id, name, value) VALUES (?, 'erasure', '{}')",
+        rig.emulator.orgId,
+      );
+      // Another machine has its archive at the same path: its size is not known here.
+      const other = 'f0000000-0000-4000-8000-000000000000';
+      await rig.place.execute(
+        `INSERT INTO archives SELECT '${other}', place, marks, lost, first_met_at, '2026-01-20T03:00:00.000Z', ended_at FROM archives`,
+      );
+      const after = seriesIn(await metricsOf(rig));
+      expect(after.get('daywalk_pending_erasures{}') ?? after.get('daywalk_pending_erasures')).toBe(1);
+      expect([...after.keys()].filter((name) => name.includes(other))).toEqual([
+        `daywalk_archive_last_run_timestamp_seconds{archive="${other}"}`,
+      ]);
     });
 
     test('show days that nobody pulled as pending, and as holes three days after their end', async () => {
