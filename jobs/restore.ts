@@ -7,6 +7,7 @@ import {
   archiveBeside,
   type BackupRecord,
   checkBackup,
+  inTemporaryFolder,
   noteBackup,
   withBackup,
 } from '../src/backup/index.ts';
@@ -14,7 +15,6 @@ import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../sr
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import { inTemporaryFolder } from '../src/core/files.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { sweepListed } from '../src/erase/sweep-learned.ts';
 import { readErased } from '../src/erased/index.ts';

@@ -68,10 +68,11 @@ export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
   const watchDays = ASKING.rangeDaysMax;
   const { pulled, compared } = daysPerRequest(users);
   const light = SMALL_STREAMS + 1;
-  const tokens = Math.ceil(compared.users / compared.tokens);
+  const tokens = Math.ceil(watchDays / compared.tokens);
   const recent = heavyRequests(users, watchDays, compared);
   const walk = heavyRequests(users, watchDays, { ...compared, users: watchDays });
-  const cost = { light, fullDays: compared.users, tokens, users: pages(users), recent, walk };
+  const walksFull = compared.users < watchDays;
+  const cost = { light, fullDays: watchDays, walksFull, tokens, users: pages(users), recent, walk };
   let state: WatchState = { olderFrom: null, heavyOn: null };
   let requests = 0;
   for (let night = 0; night < NIGHTS; night += 1) {

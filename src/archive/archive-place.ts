@@ -64,10 +64,9 @@ export function expectLocal(path: string): void {
 
 /** Where SQLite puts its temporary files: the first of these folders that this user may write. */
 function temporaryFolder(): string {
-  const { SQLITE_TMPDIR, TMPDIR } = process.env;
-  const folders = [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp', tmpdir()];
-  const found = folders.find((folder) => folder !== undefined && mayWriteIn(folder));
-  return found ?? '.';
+  // Node knows of TMPDIR, and otherwise says /tmp.
+  const named = tmpdir() === '/tmp' ? [] : [tmpdir()];
+  return [...named, '/var/tmp', '/usr/tmp', '/tmp'].find(mayWriteIn) ?? '.';
 }
 
 function mayWriteIn(folder: string): boolean {

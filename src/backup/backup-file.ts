@@ -4,13 +4,14 @@ import Sqlite from 'better-sqlite3';
 import { allTables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { DamagedError, OldWarehouseError, UsageError } from '../core/errors.ts';
-import { inTemporaryFolder, packageVersion } from '../core/files.ts';
+import { packageVersion } from '../core/files.ts';
 import { storageError } from '../core/sqlite-files.ts';
 import { readIdentity } from '../identity/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { withWarehouse } from '../warehouse/index.ts';
 import { BACKUP, BACKUP_MARK, type PlacedFile, putFile } from './file-place.ts';
 import { type BackupRecord, damageOf, readRecord, readRecordedTables, writeRecord } from './record.ts';
+import { inTemporaryFolder } from './temporary-folder.ts';
 import { fileOf, fillFile } from './write-file.ts';
 
 /** What to back up. */

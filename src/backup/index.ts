@@ -23,3 +23,4 @@ export const putArchive: typeof import('./file-place.ts').putArchive = async (..
 
 export const removeOld: typeof import('./old-backups.ts').removeOld = async (...call) =>
   (await import('./old-backups.ts')).removeOld(...call);
+export { inTemporaryFolder } from './temporary-folder.ts';

@@ -9,8 +9,7 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
-import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DaywalkError, messageOf, StorageError, UsageError } from './errors.ts';
@@ -101,24 +100,6 @@ export function syncPath(path: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
-  }
-}
-
-/**
- * Does work in a new folder that only this user may enter, and that is removed with everything in it.
- * @throws {StorageError} if there is no folder for temporary files that this user may write.
- */
-export async function inTemporaryFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'daywalk-')).catch((cause: unknown) => {
-    throw new StorageError(`create a folder in ${tmpdir()}: ${messageOf(cause)}`, {
-      cause,
-      hint: 'set TMPDIR to a folder that this user may write, with room for what is restored or checked',
-    });
-  });
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }
 

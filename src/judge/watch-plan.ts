@@ -56,8 +56,10 @@ export interface WatchState {
 export interface WatchCost {
   /** The light streams and the sums by model of a stretch. */
   readonly light: number;
-  /** Days whose users fit into one request: a stretch of which all streams are compared has no more. */
+  /** Days that one request covers: a stretch of which all streams are compared has no more. */
   readonly fullDays: number;
+  /** Memory does not hold the users of so many days: they are compared page by page. */
+  readonly walksFull: boolean;
   /** Tokens of such a stretch. */
   readonly tokens: number;
   /** Its pages of users. */
@@ -78,6 +80,8 @@ export interface WatchPlan {
   readonly heavy: boolean;
   /** Compare these users page by page. */
   readonly walks: boolean;
+  /** Compare the users of full older stretches page by page. */
+  readonly walksFull: boolean;
   /** Requests for older stretches that the run leaves to the next one. */
   readonly credit: number;
 }
@@ -127,7 +131,7 @@ export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | nul
   const sampled = stretches.filter((stretch) => !isFull(stretch));
   const [light] = inTurn(stretches, state.olderFrom);
   if (older.length === 0 && light !== undefined) older.push({ ...light, isFull: false });
-  return { recent, older, sampled, heavy, walks, credit };
+  return { recent, older, sampled, heavy, walks, walksFull: cost.walksFull && !isMass, credit };
 }
 
 /** The stretches of history, from the newest. They begin at the first day, so that a stretch has the same days each night. */

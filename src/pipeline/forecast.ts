@@ -74,7 +74,7 @@ export function forecastRequests(facts: ForecastFacts): RequestForecast {
     simulation.countOlder(watch?.older ?? []) +
     simulation.countModelSums(watch?.modelDays ?? []) +
     (watch?.samples.length ?? 0) +
-    simulation.countWalked(watch?.walked ?? []) +
+    (watch?.walked ?? []).reduce((sum, days) => sum + simulation.countWalked(days), 0) +
     countSecondLooks(plan, facts) +
     (plan.readiness ? countReadinessPages(facts) : 0);
   return { plan, requests };

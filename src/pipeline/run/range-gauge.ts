@@ -238,15 +238,16 @@ export function watchCost({
   const pages = Math.max(1, Math.ceil(users / USERS_LIMIT.max));
   const rows = rowsPerDay(newest);
   const daysOf = (stream: DailyStream) => comparedDays(rows.get(stream) ?? 0, rangeDays);
-  const fullDays = Math.min(watchDays, daysOf('users'));
+  const [fullDays, heldDays] = [Math.min(watchDays, rangeDays), Math.min(watchDays, daysOf('users'))];
   const requestsFor = (days: number, perRequest: number) => Math.ceil(days / Math.max(1, perRequest));
   const recentTokens = requestsFor(watchDays, daysOf('tokens'));
   return {
     light: (LIGHT.length + 1) * requestsFor(watchDays, rangeDays),
     fullDays,
+    walksFull: heldDays < fullDays,
     tokens: requestsFor(fullDays, daysOf('tokens')),
     users: pages,
-    recent: recentTokens + pages * requestsFor(watchDays, fullDays),
+    recent: recentTokens + pages * requestsFor(watchDays, heldDays),
     walk: recentTokens + pages * requestsFor(watchDays, rangeDays),
   };
 }

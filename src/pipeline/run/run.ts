@@ -35,7 +35,7 @@ import { learnScope, type RunScope } from './start.ts';
 import { Watch } from './watch.ts';
 import { lookAtModelSums } from './watch-comparisons.ts';
 import { lookAtPages } from './watch-pages.ts';
-import { walkRecentUsers } from './watch-walk.ts';
+import { walkUsers } from './watch-walk.ts';
 
 /**
  * Pulls and commits every planned unit. A unit that fails is recorded, and the others continue. If an error ends the run
@@ -301,7 +301,7 @@ async function compareOlderDays(run: PlannedRun): Promise<void> {
   const about = { source, warehouse, orgId, today, privacy, watch, outcomes, signal: run.stop.signal };
   await lookAtModelSums(about, gauge.daysMax);
   await lookAtPages(about, gauge.daysMax);
-  await walkRecentUsers(about, gauge.daysMax);
+  await walkUsers(about, gauge.daysMax);
   await pullUntilDone(run);
   schedule.add(watch.others(run.options.clock.now()));
   await pullUntilDone(run);

@@ -5,18 +5,20 @@ import { type PullCall, pullBatch } from '../pull.ts';
 import { daysWithOtherRows, type PagesOptions, readPage, usersOf } from './watch-pages.ts';
 
 /**
- * Compares all pages of users of the recent days, where one run cannot hold the users of many days in memory: a page has few users, and
- * all days that a request may cover. So an organization of 50,000 users costs 500 requests instead of 15,500. Days on which a page
+ * Compares all pages of users of some stretches, where one run cannot hold the users of many days in memory: a page has few users, and
+ * all days that a request may cover. So 31 days of an organization of 50,000 users cost 500 requests instead of 15,500. Days on which a page
  * differs, or which lack a stored user, are compared in all streams. After a failure, the next run compares these days again.
  * @param daysMax maximum number of days per request.
  */
-export async function walkRecentUsers(options: PagesOptions, daysMax: number): Promise<void> {
+export async function walkUsers(options: PagesOptions, daysMax: number): Promise<void> {
   const { watch, outcomes, signal } = options;
   try {
-    for (const batch of walkedRanges(watch.walked, daysMax)) {
-      if (signal.aborted) return;
-      const differing = await differingDays(options, batch);
-      watch.suspect(watch.walked.filter((day) => differing.has(day)));
+    for (const days of watch.walked) {
+      for (const batch of walkedRanges(days, daysMax)) {
+        if (signal.aborted) return;
+        const differing = await differingDays(options, batch, new Set(days));
+        watch.suspect(days.filter((day) => differing.has(day)));
+      }
     }
   } catch (error) {
     watch.recordFailure();
@@ -37,7 +39,11 @@ export function walkedRanges(days: readonly UtcDay[], daysMax: number): DayBatch
   return ranges;
 }
 
-async function differingDays(options: PagesOptions, batch: DayBatch): Promise<Set<string>> {
+async function differingDays(
+  options: PagesOptions,
+  batch: DayBatch,
+  asked: ReadonlySet<UtcDay>,
+): Promise<Set<string>> {
   const { source, signal } = options;
   const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
   const seen = new SeenUsers(batch.days);
@@ -51,8 +57,7 @@ async function differingDays(options: PagesOptions, batch: DayBatch): Promise<Se
     if (!isWhole) for (const day of withoutDays(batch.days, days)) differing.add(day);
   }
   for (const day of batch.days) {
-    const isAsked = options.watch.walked.includes(day) && !differing.has(day);
-    if (isAsked && (await lacksUser(options, day, seen))) differing.add(day);
+    if (asked.has(day) && !differing.has(day) && (await lacksUser(options, day, seen))) differing.add(day);
   }
   return differing;
 }

@@ -124,7 +124,7 @@ export class Watch {
   /** The heavy streams of which this run compares more than a day, so that their ranges may be longer. */
   get comparedStreams(): DailyStream[] {
     const compared = [...this.recent, ...this.older];
-    const isWalked = (stream: DailyStream) => stream === 'users' && this.#plan?.walks === true;
+    const isWalked = (stream: DailyStream) => stream === 'users' && this.walked.length > 0;
     return HEAVY.filter(
       (stream) => isWalked(stream) || compared.filter((unit) => unit.stream === stream).length > 1,
     );
@@ -133,11 +133,10 @@ export class Watch {
   /** Settled units of older stretches, to compare after all others. */
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(unitName));
-    const stretches = this.#plan?.older ?? [];
+    const { older = [], walksFull } = this.#plan ?? {};
+    const isListed = (stream: DailyStream) => LIGHT.includes(stream) || !(walksFull && stream === 'users');
     const isMeant = ({ stream, day }: LedgerDay) =>
-      stretches.some(
-        (stretch) => isWithin(day, stretch) && (stretch.isFull || LIGHT.some((name) => name === stream)),
-      );
+      older.some((each) => isWithin(day, each) && (each.isFull ? isListed(stream) : LIGHT.includes(stream)));
     return this.#unitsWhere((unit) => isMeant(unit) && !recent.has(unitName(unit)));
   }
 
@@ -152,9 +151,14 @@ export class Watch {
     });
   }
 
-  /** The settled days of which all pages of users are compared. */
-  get walked(): readonly UtcDay[] {
-    return this.#plan?.walks === true ? this.#daysOfUsers(this.#plan.recent) : [];
+  /** The settled days of which all pages of users are compared, by stretches. */
+  get walked(): readonly (readonly UtcDay[])[] {
+    const { walks, walksFull, recent, older = [] } = this.#plan ?? {};
+    const stretches = [
+      ...(walks === true && recent !== undefined ? [recent] : []),
+      ...(walksFull === true ? older.filter(({ isFull }) => isFull) : []),
+    ];
+    return stretches.map((stretch) => this.#daysOfUsers(stretch)).filter((days) => days.length > 0);
   }
 
   #daysOfUsers(stretch: Stretch): UtcDay[] {

@@ -49,4 +49,24 @@ onEachDatabase((database) => {
       await world.rig.column('SELECT CAST(date AS TEXT) AS day FROM user_daily WHERE messages = 11'),
     ).toEqual([CHANGED]);
   });
+
+  test('of a large organization, a stretch of older history is compared page by page in one night', {
+    tags: 'ci/rare',
+    timeout: 240_000,
+  }, async () => {
+    const world = await settledWorld(database, { first: parseDay('2026-02-16'), users: USERS });
+    const day = parseDay('2026-01-15');
+    world.service.lie = {
+      rows: (stream, rows) =>
+        rows.map((row) =>
+          stream === 'users' && row['date'] === day && row['user_id'] === 'user-3456'
+            ? { ...row, messages: 11 }
+            : row,
+        ),
+    };
+    // As many requests as all streams of a stretch take.
+    await world.night(LIE_BEGINS, { watchRequests: 200 });
+    const { open } = await world.status(LIE_BEGINS);
+    expect(open).toMatchObject([{ state: 'seen-otherwise', firstDay: day, lastDay: day }]);
+  });
 });

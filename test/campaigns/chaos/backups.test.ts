@@ -23,8 +23,8 @@ import { copyOf } from '../../support/warehouse/earlier-state.ts';
 
 const FIRST = parseDay('2026-01-20');
 const NIGHTS = killsMax(40, 5);
-/** About half of them are active in the first days. Each may be erased in two of nine deeds. */
-const USERS = 50;
+/** About half of them are active in the first days, and two of nine deeds erase one. */
+const USERS = NIGHTS + 10;
 /** Runs that a standby lacks. */
 const RUNS_LOST = 3;
 /** Kills come at one of so many statements or messages; many commands have ended before. */

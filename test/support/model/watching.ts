@@ -22,7 +22,7 @@ import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
 
 const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
 /** A stretch of few users, by ranges of its length. */
-const COST: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, recent: 2, walk: 2 };
+const COST: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, walksFull: false, recent: 2, walk: 2 };
 
 interface Look {
   readonly unit: LedgerDay;

@@ -14,9 +14,33 @@ import {
 
 const TODAY = parseDay('2026-11-10');
 const START: WatchState = { olderFrom: null, heavyOn: null };
-const SMALL: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, recent: 2, walk: 2 };
-const MEDIUM: WatchCost = { light: 4, tokens: 1, users: 45, fullDays: 31, recent: 90, walk: 90 };
-const LARGE: WatchCost = { light: 4, tokens: 1, users: 500, fullDays: 1, recent: 15_531, walk: 531 };
+const SMALL: WatchCost = {
+  light: 4,
+  tokens: 1,
+  users: 1,
+  fullDays: 31,
+  walksFull: false,
+  recent: 2,
+  walk: 2,
+};
+const MEDIUM: WatchCost = {
+  light: 4,
+  tokens: 1,
+  users: 45,
+  fullDays: 31,
+  walksFull: false,
+  recent: 90,
+  walk: 90,
+};
+const LARGE: WatchCost = {
+  light: 4,
+  tokens: 1,
+  users: 500,
+  fullDays: 1,
+  walksFull: false,
+  recent: 15_531,
+  walk: 531,
+};
 
 function scope(cost: WatchCost, more: Partial<WatchScope> = {}): WatchScope {
   return { firstDay: FIRST_DAY, lastDay: shiftDay(TODAY, -1), today: TODAY, watchDays: 31, cost, ...more };
