@@ -5,10 +5,13 @@ import { copyWarehouse } from '../../../jobs/copy.ts';
 import type { RoundReport } from '../../../jobs/round.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
+import { clear } from '../../support/chaos/scenes.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { contextOf, createRig, type Rig } from '../../support/rig/rig.ts';
 import { serveHere } from '../../support/serve/service-in-process.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const today = parseDay('2026-01-17');
 
@@ -80,6 +83,17 @@ it('a folder that is replaced by an empty one while the service runs fails the r
   rmSync(folder, { recursive: true });
   renameSync(`${folder}-away`, folder);
   expect((await rig.run({ settings, now: today })).report.exitCode).toBe(0);
+});
+
+onDatabase(postgres, () => {
+  it('a schema that is emptied while the service runs fails the round, and nothing is stored again', async () => {
+    const rig = await createRig({ today, users: 5, reports: 2 }, { database: postgres });
+    const settings = { ...rig.settings, archives: [join(tempDir(), 'archive.db')] };
+    const { codes, refused, healthz } = await twoRounds(rig, settings, () => clear(rig.place));
+    expect(codes.slice(0, 2)).toEqual([0, 6]);
+    expect(refused[0]).toMatch(/^expected the warehouse \S+ of the last round, and .*; nothing was written$/);
+    expect(healthz).toMatchObject({ status: 503 });
+  });
 });
 
 it('a warehouse that was copied from the former one is accepted with one line', async () => {
