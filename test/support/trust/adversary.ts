@@ -9,6 +9,8 @@ export type SentRow = Readonly<Record<string, unknown>>;
 /** How the answers differ from the truth; what is absent is true. */
 export interface Lie {
   readonly rows?: (stream: DailyStream, rows: readonly SentRow[]) => readonly SentRow[];
+  /** Requests for groups get status 400. @default false */
+  readonly refusesGroups?: boolean;
   readonly reports?: (reports: readonly SentRow[]) => readonly SentRow[];
 }
 
@@ -36,7 +38,9 @@ export async function startAdversary(lastDay: UtcDay, users = USERS): Promise<Ad
         : stream === undefined
           ? { detail: 'not found' }
           : rowsOf(stream, adversary, searchParams);
-    const status = 'detail' in body ? 404 : 200;
+    const isGrouped = searchParams.has('group_by') || searchParams.has('groupBy');
+    const isRefused = isGrouped && adversary.lie.refusesGroups === true;
+    const status = 'detail' in body ? 404 : isRefused ? 400 : 200;
     return { status, headers: {}, body: Buffer.from(JSON.stringify(body)) };
   });
   return adversary;
