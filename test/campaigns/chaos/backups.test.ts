@@ -1,6 +1,6 @@
 // @module-tag campaign/chaos
 
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contentTables } from '../../../schema/tables.ts';
@@ -23,7 +23,7 @@ import { copyOf } from '../../support/warehouse/earlier-state.ts';
 
 const FIRST = parseDay('2026-01-20');
 const NIGHTS = killsMax(40, 5);
-/** About half of them are active in the first days, and two of nine deeds erase one. */
+/** About half of them are active in the first days, and two of ten deeds erase one. */
 const USERS = NIGHTS + 10;
 /** Runs that a standby lacks. */
 const RUNS_LOST = 3;
@@ -39,7 +39,8 @@ type Deed =
   | 'go back'
   | 'fork'
   | 'fail over'
-  | 'fail over and lack an erasure';
+  | 'fail over and lack an erasure'
+  | 'fail over and lack people';
 
 onEachDatabase((database) => {
   describe('nights with backups, restores, lost volumes, erasures and kills', () => {
@@ -62,6 +63,8 @@ onEachDatabase((database) => {
           DAYWALK_NOW: `${now}T05:00:00Z`,
         });
       const gone: string[] = [];
+      const people = join(tempDir(), 'people.csv');
+      let loads = 0;
       let kills = 0;
 
       /** Runs a command until it is not killed. */
@@ -159,6 +162,17 @@ onEachDatabase((database) => {
           await erase(now);
           await standby();
           await refuse(now, 'the last acts (erasure)');
+        },
+        'fail over and lack people': async (now) => {
+          await run(now);
+          const standby = await copyOf(rig.place);
+          loads += 1;
+          writeFileSync(people, `user_id,team,valid_from\nuser_of_load_${loads},team ${loads},\n`);
+          await succeed(now, ['people', 'load', people]);
+          // The next run tells the archive.
+          await run(now);
+          await standby();
+          await refuse(now, 'the last acts (pull, people)');
         },
       };
       // Each deed comes before any comes again.
