@@ -97,6 +97,8 @@ onEachDatabase((database) => {
     upgraded.change('schema/tables/daily.ts', /( +assistant_messages: .*\n)/, `$1${COLUMNS}`);
     upgraded.change('src/contract/shapes.ts', /( +assistant_messages: .*\n)/, `$1${SHAPES}`);
     upgraded.run(['scripts/generate-migrations.ts', 'reviews']);
+    // Commands that only read do not upgrade.
+    upgraded.run([...DAYWALK, 'upgrade'], inLive);
     const digest = upgraded.run([...DAYWALK, 'digest'], inLive);
     expect(digest).not.toBe(before);
     upgraded.run([...DAYWALK, 'verify'], inLive);
