@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { StorageError, UsageError } from '../core/errors.ts';
+import { mayWriteIn } from '../core/files.ts';
 
 // The door loads this file, so it does not load the driver of SQLite.
 
@@ -67,15 +68,6 @@ function temporaryFolder(): string {
   // Node knows of TMPDIR, and otherwise says /tmp.
   const named = tmpdir() === '/tmp' ? [] : [tmpdir()];
   return [...named, '/var/tmp', '/usr/tmp', '/tmp'].find(mayWriteIn) ?? '.';
-}
-
-function mayWriteIn(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return statSync(folder).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 /** @throws {StorageError} if there is no room to write the file again. */

@@ -121,6 +121,16 @@ export function closedFolder(folder: string): string | undefined {
   return closed === undefined ? undefined : described(closed);
 }
 
+/** True for a folder in which this user may create files. */
+export function mayWriteIn(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /** True for a closed folder, and for every path below one. */
 function isClosed(path: string): boolean {
   try {

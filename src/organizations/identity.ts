@@ -110,10 +110,10 @@ export async function recordRefusal(
   });
 }
 
-/** Characters that name a user of a refused answer: enough to tell 200 users apart, too few to find out who they are. */
+/** Characters that name a user of a refused answer: enough to tell 200 users apart. */
 const REFUSED_CHARS = 8;
 
-/** A user of a refused answer, of which nothing is stored. */
+/** A user of a refused answer, whose ID is not stored. Who knows an ID can still test it. */
 export function refusedUser(orgId: string, userId: string): string {
   return createHmac('sha256', orgId).update(userId).digest('hex').slice(0, REFUSED_CHARS);
 }

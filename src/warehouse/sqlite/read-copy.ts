@@ -12,6 +12,7 @@ import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
 import { BusyError, messageOf, StorageError } from '../../core/errors.ts';
+import { mayWriteIn } from '../../core/files.ts';
 
 /** The largest file that is read as a whole: SQLite holds no larger database in memory. */
 const COPY_BYTES_MAX = 1024 ** 3;
@@ -81,15 +82,6 @@ function abandonedLog(path: string): StorageError {
     `open the warehouse ${path}: its log needs ${path}-shm, and this user may not create it`,
     { hint: 'let a user who may write there open it once, with any command' },
   );
-}
-
-function mayWriteIn(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** True if SQLite would have to create a log. */

@@ -32,7 +32,7 @@ it('a run, an erasure, archive verify and archive prune name the whole command t
   }
   const status = await daywalkInProcess(['status'], { env });
   expect(status.stdout).toContain(`${id} at ${rig.folder}`);
-  // The command is whole: it works from any folder, and with any settings.
+  // The command names both files, so it works from any folder.
   const { stderr } = await daywalkInProcess(['run', '--warehouse', rig.path], { env });
   expect(stderr).toContain(
     `daywalk adopt ${id} --warehouse ${rig.path} --archive ${join(rig.folder, 'archive.db')}`,

@@ -169,7 +169,7 @@ onEachDatabase((database) => {
           loads += 1;
           writeFileSync(people, `user_id,team,valid_from\nuser_of_load_${loads},team ${loads},\n`);
           await succeed(now, ['people', 'load', people]);
-          // The next run tells the archive.
+          // The archive learns of the load from the next run.
           await run(now);
           await standby();
           await refuse(now, 'the last acts (pull, people)');

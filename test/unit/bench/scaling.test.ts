@@ -69,13 +69,16 @@ describe('the arithmetic', () => {
     }
   });
 
-  it.each(MEASURED.requests)('is a close upper bound of the requests counted for $users users', (counted) => {
-    expect(requestsPerNight(counted.users, counted.days)).toBeGreaterThanOrEqual(counted.night);
-    expect(requestsPerNight(counted.users, counted.days)).toBeLessThanOrEqual(counted.night * 1.6);
-    const requests = backfillRequests(counted.users, counted.days);
-    expect(requests).toBeGreaterThanOrEqual(counted.backfill);
-    expect(requests).toBeLessThan(counted.backfill * 1.7);
-  });
+  it.each(MEASURED.requests)(
+    'is close to the requests counted for $users users, and for a night not below',
+    (counted) => {
+      expect(requestsPerNight(counted.users, counted.days)).toBeGreaterThanOrEqual(counted.night);
+      expect(requestsPerNight(counted.users, counted.days)).toBeLessThanOrEqual(counted.night * 1.6);
+      const requests = backfillRequests(counted.users, counted.days);
+      expect(requests).toBeGreaterThanOrEqual(counted.backfill * 0.75);
+      expect(requests).toBeLessThan(counted.backfill * 1.7);
+    },
+  );
 
   it('never computes a shorter backfill for a slower service or a lower limit', () => {
     const paces = [
