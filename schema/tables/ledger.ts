@@ -48,7 +48,8 @@ export const exportUnits = table({
       'number of active users in the content: rows of users, daily_active_users of activity; NULL for other streams',
     ),
     watch: json(
-      'what later runs need to know: the looks at a unit that has not settled, and a difference that the watch noted',
+      'what later runs need to know: the looks at a unit that has not settled, what others found in the last two weeks, and a ' +
+        'difference that the watch noted',
     ),
   },
 });

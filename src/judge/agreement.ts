@@ -110,7 +110,11 @@ export function agree<Unit extends Standing>(
 /** A unit that settles needs its looks no longer. */
 function withSettlement<Unit extends Standing>(unit: Unit, settlement: Settlement): Unit {
   const settles = unit.settledAt === null && (settlement.settledAt ?? null) !== null;
-  return { ...unit, ...settlement, ...(settles ? { watch: notesAfterSettling(unit.watch) } : {}) };
+  return {
+    ...unit,
+    ...settlement,
+    ...(settles ? { watch: notesAfterSettling(unit.watch, unit.contentSha256) } : {}),
+  };
 }
 
 /** True if /users returned fewer people than `daily_active_users` of the day. */

@@ -22,6 +22,8 @@ export interface Looks {
   readonly looks?: readonly Look[];
   /** When the newest of them was taken, as an ISO instant. */
   readonly lookedAt?: string;
+  /** What was found before these looks, see {@link pastLooks}. */
+  readonly past?: readonly Look[];
 }
 
 /**
@@ -45,27 +47,74 @@ export function withLook(known: Looks, sha256: string, now: Date): Looks {
   const today = dayOf(now);
   // Looks from the future count for nothing: the clock was ahead.
   const before = (known.looks ?? []).filter(([day]) => day <= today);
-  const digest = sha256.slice(0, DIGEST_CHARS);
+  const digest = shorten(sha256);
   if (before.at(-1)?.[1] === digest && !countsAsLook(known, now)) return known;
   const all: Look[] = [...before, [today, digest]];
-  const isKept = ([day]: Look, index: number) =>
-    index >= all.length - LOOKS || daysBetween(day, today) <= KEPT_DAYS;
-  return { looks: all.filter(isKept).slice(-LOOKS_MAX), lookedAt: now.toISOString() };
+  const isKept = ([day]: Look, index: number) => index >= all.length - LOOKS || isRecent(day, today);
+  const { past } = known;
+  return { looks: all.filter(isKept).slice(-LOOKS_MAX), lookedAt: now.toISOString(), ...(past && { past }) };
+}
+
+/**
+ * What later looks must know of those that have done their work: each content in turn, with the last day on which it was
+ * found, for two weeks. So a service that alternates slowly is noticed, although what it says is stored in between. Undefined
+ * if nothing but the stored content was found.
+ * @param stored the digest of the content that is stored now.
+ * @param before the digest of what was stored when the first look was taken. @default one of the looks
+ */
+export function pastLooks(
+  { past = [], looks = [] }: Looks,
+  stored: string | null,
+  before: string | null = null,
+): readonly Look[] | undefined {
+  const [first] = looks;
+  const last = looks.at(-1);
+  const held: Look[] = before === null || first === undefined ? [] : [[first[0], shorten(before)]];
+  const all = [...past, ...held, ...looks].filter(([day]) => last === undefined || isRecent(day, last[0]));
+  const turns = all.filter(([, seen], index) => seen !== all[index + 1]?.[1]);
+  const others = stored !== null && turns.at(-1)?.[1] === shorten(stored) ? turns.slice(0, -1) : turns;
+  return others.length === 0 ? undefined : others.slice(-LOOKS_MAX);
+}
+
+/** What was found before, with the content that another one replaces: if no look has found it, it was settled before them. */
+export function pastWith(
+  { looks = [], past = [] }: Looks,
+  replaced: string | null,
+  now: Date,
+): readonly Look[] {
+  if (replaced === null || looks.some(([, seen]) => seen === shorten(replaced))) return past;
+  return [...past, [looks[0]?.[0] ?? dayOf(now), shorten(replaced)]];
+}
+
+/** True while looks that have done their work still count. */
+export function isPastKept({ past = [] }: Looks, now: Date): boolean {
+  return past.some(([day]) => isRecent(day, dayOf(now)));
+}
+
+function isRecent(day: UtcDay, today: UtcDay): boolean {
+  return day <= today && daysBetween(day, today) <= KEPT_DAYS;
+}
+
+function shorten(sha256: string): string {
+  return sha256.slice(0, DIGEST_CHARS);
 }
 
 /** The looks under another digest of the content that one of them may show: an upgrade has given it new columns. */
 export function renamedLooks(
-  { looks, lookedAt }: Looks,
+  { looks, lookedAt, past }: Looks,
   { from, to }: { readonly from: string; readonly to: string },
 ): Looks {
-  if (looks === undefined || lookedAt === undefined) return {};
-  const [before, after] = [from.slice(0, DIGEST_CHARS), to.slice(0, DIGEST_CHARS)];
-  return { looks: looks.map(([day, seen]) => [day, seen === before ? after : seen]), lookedAt };
+  const renamed = (known: readonly Look[]) =>
+    known.map(([day, seen]): Look => [day, seen === shorten(from) ? shorten(to) : seen]);
+  return {
+    ...(looks && lookedAt && { looks: renamed(looks), lookedAt }),
+    ...(past && { past: renamed(past) }),
+  };
 }
 
 /** How many of the newest looks equal a content. */
 export function equalLooks({ looks = [] }: Looks, sha256: string | null): number {
-  const digest = sha256?.slice(0, DIGEST_CHARS);
+  const digest = sha256 === null ? null : shorten(sha256);
   return looks.length - 1 - looks.findLastIndex(([, seen]) => seen !== digest);
 }
 
@@ -74,11 +123,12 @@ export function equalLooks({ looks = [] }: Looks, sha256: string | null): number
  * is a single wrong night.
  * @param stored the content of a settled unit, which was stored before the looks. @default none, for an unsettled unit
  */
-export function isUnstable({ looks = [] }: Looks, stored: string | null = null): boolean {
+export function isUnstable({ looks = [], past = [] }: Looks, stored: string | null = null): boolean {
   const newest = looks.at(-1)?.[0];
-  const recent = looks.filter(([day]) => newest !== undefined && daysBetween(day, newest) <= KEPT_DAYS);
-  const before = stored === null ? [] : [stored.slice(0, DIGEST_CHARS)];
-  const digests = [...before, ...recent.map(([, seen]) => seen)];
+  const digestsOf = (known: readonly Look[]) =>
+    known.flatMap(([day, seen]) => (newest !== undefined && isRecent(day, newest) ? [seen] : []));
+  const before = stored === null ? [] : [shorten(stored)];
+  const digests = [...digestsOf(past), ...before, ...digestsOf(looks)];
   const known = before[0] ?? digests.at(-1);
   if (digests.filter((digest) => digest !== known).length < 2) return false;
   const changes = digests.filter((digest, index) => digest !== digests[index - 1]);
@@ -103,10 +153,16 @@ export function settlesOn(day: UtcDay, { looks = [] }: Looks): UtcDay | undefine
 }
 
 /** The looks in a JSON value; none if someone edited it into something else. */
-export function parseLooks(looks: unknown, lookedAt: unknown): Looks {
-  if (!Array.isArray(looks) || typeof lookedAt !== 'string' || Number.isNaN(Date.parse(lookedAt))) return {};
-  const known = looks.filter(isLook);
-  return known.length === 0 ? {} : { looks: known, lookedAt };
+export function parseLooks({ looks, lookedAt, past }: { readonly [Name in keyof Looks]: unknown }): Looks {
+  const before = looksIn(past);
+  const earlier = before.length === 0 ? {} : { past: before };
+  const known = looksIn(looks);
+  const isTimed = typeof lookedAt === 'string' && !Number.isNaN(Date.parse(lookedAt));
+  return isTimed && known.length > 0 ? { ...earlier, looks: known, lookedAt } : earlier;
+}
+
+function looksIn(value: unknown): readonly Look[] {
+  return Array.isArray(value) ? value.filter(isLook) : [];
 }
 
 function isLook(value: unknown): value is Look {

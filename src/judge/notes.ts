@@ -1,6 +1,6 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
-import { isUnstable, type Looks, parseLooks, settlesOn, withLook } from './looks.ts';
+import { isUnstable, type Looks, parseLooks, pastLooks, pastWith, settlesOn, withLook } from './looks.ts';
 
 /** A difference between a settled unit and the service's sums by model. */
 export interface Noted {
@@ -57,7 +57,7 @@ function readNotes(text: string): Notes {
   const value = parseJson(text);
   if (!isObject(value)) return {};
   const { noted, reopenedFor, reopenedAt, due, own, figures, odd, breaks, models, heldSince } = value;
-  const { looks, lookedAt, settlesOn: settles } = value;
+  const { looks, lookedAt, past, settlesOn: settles } = value;
   return {
     ...(isNoted(noted) ? { noted } : {}),
     ...(typeof reopenedFor === 'string' ? { reopenedFor } : {}),
@@ -69,7 +69,7 @@ function readNotes(text: string): Notes {
     ...(isNames(breaks) ? { breaks } : {}),
     ...(typeof models === 'string' ? { models } : {}),
     ...(isDay(heldSince) ? { heldSince } : {}),
-    ...parseLooks(looks, lookedAt),
+    ...parseLooks({ looks, lookedAt, past }),
     ...(isDay(settles) ? { settlesOn: settles } : {}),
   };
 }
@@ -96,12 +96,16 @@ export interface NotedCommit {
 
 /**
  * The notes of a unit after a commit; what was noted about other content is dropped.
- * @param before whether the content changes, and whether the unit stays settled.
+ * @param before what was stored, whether that changes, and whether the unit stays settled.
  */
 export function notesAfterCommit(
   text: string | null,
   { day, contentSha256, isOwn, otherSha256, pulledAt, heldSince, figures }: NotedCommit,
-  { isChanged, staysSettled }: { readonly isChanged: boolean; readonly staysSettled: boolean },
+  {
+    stored,
+    isChanged,
+    staysSettled,
+  }: { readonly stored: string | null; readonly isChanged: boolean; readonly staysSettled: boolean },
 ): string | null {
   const known = parseNotes(text);
   if (otherSha256 !== undefined) {
@@ -114,6 +118,7 @@ export function notesAfterCommit(
   const looks = staysSettled && isRefuted ? {} : withLook(known, contentSha256, pulledAt);
   return notesText({
     odd,
+    past: isChanged ? pastWith(known, stored, pulledAt) : known.past,
     figures: figures ?? (isChanged ? undefined : known.figures),
     models,
     ...(isChanged ? {} : { reopenedFor, reopenedAt }),
@@ -123,17 +128,22 @@ export function notesAfterCommit(
   });
 }
 
-/** The notes of a unit after its answer was doubted: it was pulled, so no difference is open. The answer is a look. */
+/**
+ * The notes of a unit after its answer was doubted: it was pulled, so no difference is open. The answer is a look, and it
+ * refutes none.
+ */
 export function notesAfterDoubt(text: string | null, seen: Omit<NotedCommit, 'isOwn'>): string | null {
   const known = parseNotes(text);
   const looks = withLook(known, seen.contentSha256, seen.pulledAt);
-  const nothingOpen = { noted: undefined, due: undefined, breaks: undefined };
-  return notesText({ ...known, ...nothingOpen, ...looksNotes(seen.day, looks) });
+  const { noted: _noted, due: _due, breaks: _breaks, reopenedFor: _for, reopenedAt: _at, ...others } = known;
+  return notesText({ ...others, ...looksNotes(seen.day, looks) });
 }
 
 /** The notes of a unit that has settled: its looks have done their work. */
-export function notesAfterSettling(text: string | null): string | null {
-  return notesText({ ...parseNotes(text), looks: undefined, lookedAt: undefined, settlesOn: undefined });
+export function notesAfterSettling(text: string | null, stored: string | null): string | null {
+  const known = parseNotes(text);
+  const past = pastLooks(known, stored);
+  return notesText({ ...known, past, looks: undefined, lookedAt: undefined, settlesOn: undefined });
 }
 
 function looksNotes(day: UtcDay, { looks, lookedAt }: Looks) {

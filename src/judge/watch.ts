@@ -1,7 +1,7 @@
 import type { UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
 import { brokenBy, type Change, type CountedIdentity, type Figures, type Measured } from './identities.ts';
-import { equalLooks, LOOKS, looksNeeded, withLook } from './looks.ts';
+import { equalLooks, isPastKept, LOOKS, looksNeeded, pastLooks, withLook } from './looks.ts';
 import { type Noted, type Notes, notesText, parseNotes } from './notes.ts';
 
 /** A difference of sums counts again at least this much later. */
@@ -49,14 +49,19 @@ export function lookAtRows(
 ): Compared {
   const isNothing = notes.looks === undefined && (seen === null || isWaived(notes, seen, now));
   const sha256 = seen?.sha256 ?? stored;
-  if (isNothing || sha256 === null) return { notes, isConfirmed: false };
+  if (isNothing || sha256 === null) {
+    const { past: _past, ...others } = notes;
+    return { notes: isPastKept(notes, now) ? notes : others, isConfirmed: false };
+  }
   const looks = withLook(notes, sha256, now);
   const equal = equalLooks(looks, sha256);
   const after = { ...notes, ...looks };
   if (seen !== null)
     return { notes: after, isConfirmed: equal >= Math.max(looksMin, looksNeeded(looks, stored)) };
-  const { looks: _looks, lookedAt: _lookedAt, breaks: _breaks, ...others } = after;
-  return { notes: equal >= LOOKS ? others : after, isConfirmed: false };
+  if (equal < LOOKS) return { notes: after, isConfirmed: false };
+  const { looks: _looks, lookedAt: _lookedAt, breaks: _breaks, past: _past, ...others } = after;
+  const past = pastLooks(after, stored, stored);
+  return { notes: { ...others, ...(past && { past }) }, isConfirmed: false };
 }
 
 /**

@@ -128,7 +128,11 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
     runId: isChanged ? commit.runId : before.runId,
     answersSha256: commit.answersSha256 ?? null,
     activeUsers: commit.activeUsers,
-    watch: notesAfterCommit(before.watch, commit, { isChanged, staysSettled }),
+    watch: notesAfterCommit(before.watch, commit, {
+      stored: before.contentSha256,
+      isChanged,
+      staysSettled,
+    }),
   };
 }
 

@@ -8,6 +8,7 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const FIRST = parseDay('2026-03-20');
 const OLD = parseDay('2026-02-05');
+const THREE_DAYS = ['2026-03-10', '2026-03-11', '2026-03-12'];
 
 /** As an answer of tokens says it: the sum of the day, and the models that it is made of. */
 function withOtherTokens(row: SentRow): SentRow {
@@ -61,4 +62,29 @@ onEachDatabase((database) => {
     }
     expect([...states]).toContain('unstable');
   });
+
+  it.for([3, 4, 5])(
+    'a service that keeps each of two answers for %d nights is named when the first one is back',
+    async (each) => {
+      const world = await settledWorld(database, { first: FIRST });
+      const stored = () =>
+        world.rig.column<number>("SELECT autonomy_ratio_p50 FROM tools_daily WHERE date >= '2026-03-10'");
+      const night = async (number: number, isWrong: boolean) => {
+        const changed = (row: SentRow) =>
+          isWrong && THREE_DAYS.includes(String(row['date'])) ? { ...row, autonomy_ratio_p50: 0.5 } : row;
+        world.service.lie = {
+          rows: (stream, rows) => (stream === 'tools' ? rows.map(changed) : rows),
+        };
+        return world.night(number, FRUGAL);
+      };
+      // A correction that lasts is stored, and no alarm.
+      for (let number = 3; number < 3 + each; number += 1) expect(await night(number, true)).toBe(0);
+      expect(await stored()).toContain(0.5);
+      const back = 3 + each;
+      for (let number = back; number < back + each; number += 1) expect(await night(number, false)).toBe(5);
+      expect((await world.status(back + each - 1)).open.map(({ state }) => state)).toContain('flapping');
+      for (let number = back + each; number < back + each + 3; number += 1)
+        expect(await night(number, true)).toBe(5);
+    },
+  );
 });

@@ -51,7 +51,7 @@ const waiting = async (world: AdversaryWorld, number: number) =>
 
 onEachDatabase((database) => {
   describe('a settled number that changes for good in one stream, against the users of its day,', () => {
-    test('waits for seven days, is named, and settles unconfirmed; when it is taken back, the day is confirmed', async () => {
+    test('waits for seven days, is named, and settles unconfirmed; once the first number has been back for five nights, the day is confirmed', async () => {
       const world = await settledWorld(database, { first: FIRST });
       tell(world, { stream: 'tools', field: 'tool_calls', value: 21, day: DAY });
       for (let number = 3; number <= 8; number += 1) {
@@ -75,9 +75,10 @@ onEachDatabase((database) => {
         expect.objectContaining({ ...named, streams: ['users'] }),
       ]);
       world.service.lie = {};
-      for (const number of [10, 11, 12]) expect(await world.night(number)).toBe(0);
+      for (const number of [10, 11, 12, 13]) expect(await world.night(number)).toBe(5);
+      expect(await world.night(14)).toBe(0);
       expect(await toolCalls(world)).toBe(20);
-      expect((await world.status(12)).neverConfirmed).toEqual([]);
+      expect((await world.status(14)).neverConfirmed).toEqual([]);
     });
 
     test('is stored together with the users if these follow later, and the day stays confirmed', async () => {

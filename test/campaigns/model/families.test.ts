@@ -17,6 +17,7 @@ const livesOf = (behave: Behave): Life[] =>
 
 /** What gets through for some nights, see docs/trust.md: an answer that is wrong in the same way on three nights in a row. */
 const SILENT_NIGHTS_MAX: Partial<Record<keyof typeof LYING, number>> = {
+  'alternates every few nights for a month': 3,
   'alternates at random for a month': 15,
   'answers all of history wrongly for six nights': 3,
 };

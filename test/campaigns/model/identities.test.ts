@@ -184,11 +184,11 @@ describe('a lie about one stream', () => {
     });
   });
 
-  test('is corrected after three looks when it ends, and the day is confirmed again', () => {
+  test('is corrected after five looks when it ends, because the first answer is back, and the day is confirmed again', () => {
     eachWorld('ended lies', (random) => {
       const lie = lieOf(random, 5, 9);
       live(saying([lie]), (now, night) => {
-        if (night < lie.night + 9 + 2) return;
+        if (night < lie.night + 9 + 4) return;
         for (const stream of DAILY_STREAMS) {
           expect(now.stored(stream, lie.day)).toBe(100);
           expect(now.unit(stream, lie.day).confirmed).toBe('data');

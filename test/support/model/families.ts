@@ -59,6 +59,13 @@ export const LYING = {
   'answers all streams wrongly, and alike, on the first two nights': () => wrong(later(0, 2), ALL),
   'alternates every night for a month': (random) =>
     wrong(nightsFrom(FIRST + pick(random, [0, 1]), 15, 2), pick(random, [ALL, USERS, LIGHT])),
+  'alternates every few nights for a month': (random) => {
+    const each = pick(random, [3, 4, 5]);
+    const nights = nightsFrom(0, 3).flatMap((turn) => later(5 + 2 * each * turn, each));
+    const [week = 0] = daysFrom(random, 1, HISTORY - 20, HISTORY - 10);
+    const days = pick(random, [{}, { firstDay: week, lastDay: week + 6 }]);
+    return wrong(nights, pick(random, [ALL, LIGHT]), 'other numbers of the same users', days);
+  },
   'alternates at random for a month': (random) =>
     wrong(
       later(0, 30).filter(() => random() < 0.5),
@@ -148,6 +155,16 @@ export const HONEST = {
       streams: pick(random, [ALL, USERS, LIGHT]),
       as: 'restated',
     })),
+  }),
+  'corrects a restatement a few nights later': (random) => ({
+    changed: daysFrom(random, 6, HISTORY - 95, HISTORY - 5).flatMap((day): Changed[] => {
+      const from = FIRST + 5 + Math.floor(random() * 12);
+      const streams = pick(random, [ALL, USERS, LIGHT]);
+      return [
+        { days: [day], from, streams, as: 'restated' },
+        { days: [day], from: from + 3 + Math.floor(random() * 6), streams, as: 'restated again' },
+      ];
+    }),
   }),
   'recalculates one stream some nights later than the others': (random) => ({
     changed: daysFrom(random, 6, HISTORY - 40, HISTORY - 5).flatMap((day): Changed[] => {

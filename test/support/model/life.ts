@@ -55,6 +55,13 @@ const CHANGES = {
       tools: who.tools + 1,
       files: who.files + 2,
     })),
+  'restated again': (people, others) =>
+    people.map((who, index) => ({
+      ...who,
+      sessions: (others[index]?.sessions ?? 0) + 20,
+      tools: who.tools + 3,
+      files: who.files + 5,
+    })),
   'other figures': (people) =>
     people.map((who) => ({ ...who, tools: who.tools + 1, files: who.files + 1, tokens: who.tokens + 1 })),
 } as const satisfies Record<string, (people: readonly Person[], others: readonly Person[]) => Person[]>;

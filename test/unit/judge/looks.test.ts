@@ -8,6 +8,7 @@ import {
   LOOKS,
   type Looks,
   looksNeeded,
+  pastLooks,
   renamedLooks,
   settlesOn,
   withLook,
@@ -145,6 +146,44 @@ describe('looks', () => {
     expect(isUnstable(nightly('bba'), digest('a'))).toBe(true);
     expect(isUnstable(nightly('bbb'), digest('a'))).toBe(false);
     expect(isUnstable(nightly('bba', 24 * 8), digest('a'))).toBe(false);
+  });
+});
+
+describe('looks that have done their work', () => {
+  /** Looks at a settled unit that begin so many days after the start. */
+  const since = (letters: string, days: number, past: Looks['past']) =>
+    [...letters].reduce<Looks>(
+      (looks, letter, night) =>
+        withLook(looks, digest(letter), new Date(START + (days + night) * 24 * HOUR_MS)),
+      { ...(past && { past }) },
+    );
+
+  it('are remembered in turn, each content with the last day on which it was found', () => {
+    expect(pastLooks(nightly('bbb'), digest('b'), digest('a'))).toEqual([[FIRST, digest('a').slice(0, 16)]]);
+    const turns = pastLooks(nightly('bbaaa'), digest('a'), digest('a')) ?? [];
+    expect(turns.map(([day, seen]) => [day, seen[0]])).toEqual([
+      [FIRST, 'a'],
+      [shiftDay(FIRST, 1), 'b'],
+    ]);
+  });
+
+  it('leave nothing if they have found what is stored', () => {
+    expect(pastLooks(nightly('aaa'), digest('a'))).toBeUndefined();
+  });
+
+  it('make a unit unstable if an answer comes back within two weeks, although another one was stored meanwhile', () => {
+    const past = pastLooks(nightly('bbb'), digest('b'), digest('a'));
+    expect(isUnstable(since('a', 3, past), digest('b'))).toBe(true);
+    expect(isUnstable(since('a', 14, past), digest('b'))).toBe(true);
+    expect(isUnstable(since('a', 15, past), digest('b'))).toBe(false);
+    expect(isUnstable(since('c', 3, past), digest('b'))).toBe(false);
+    const ended = pastLooks(nightly('bbaaa'), digest('a'), digest('a'));
+    expect(isUnstable(since('b', 5, ended), digest('a'))).toBe(true);
+  });
+
+  it('from a clock that was ahead count for nothing', () => {
+    const past = [[parseDay('2027-03-01'), digest('a').slice(0, 16)]] as const;
+    expect(isUnstable(since('a', 3, past), digest('b'))).toBe(false);
   });
 });
 
