@@ -1,4 +1,4 @@
-import { daysFrom, type UtcDay } from '../core/day.ts';
+import { dayOf, daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
 import { LOOKS } from '../judge/looks.ts';
 import { parseNotes } from '../judge/notes.ts';
@@ -89,6 +89,10 @@ function firstLooksIn(
 ): FirstLooks | null {
   const settles = new Map<UtcDay, UtcDay>();
   const others = new Set<UtcDay>();
+  const lastRun = units
+    .flatMap(({ lastPulledAt }) => lastPulledAt ?? [])
+    .toSorted()
+    .at(-1);
   let fewest: number = LOOKS;
   for (const unit of units.filter(isDayUnit)) {
     if (isSettled(unit) || stored.get(unit.day)?.isSettled !== false) continue;
@@ -98,8 +102,12 @@ function firstLooksIn(
       continue;
     }
     fewest = Math.min(fewest, looks.length);
+    // The last run may have left this unit out.
+    const earliest =
+      lastRun === undefined ? settlesOn : shiftDay(dayOf(new Date(lastRun)), LOOKS - looks.length);
+    const ends = settlesOn > earliest ? settlesOn : earliest;
     const before = settles.get(unit.day);
-    if (before === undefined || settlesOn > before) settles.set(unit.day, settlesOn);
+    if (before === undefined || ends > before) settles.set(unit.day, ends);
   }
   const days = [...settles].filter(([day]) => !others.has(day));
   const settlesOn = days

@@ -101,7 +101,26 @@ export function openStatesOf(facts: OpenFacts): OpenState[] {
     ...flapping(days, facts),
   ];
   const rank = ({ state }: OpenState) => OPEN_STATES.indexOf(state);
-  return found.toSorted((a, b) => rank(a) - rank(b));
+  const next = nextNight(facts);
+  return found.map((open) => notBefore(next, open)).toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** The day of the next run: today, unless a run has pulled something today. */
+function nextNight({ units, today }: OpenFacts): UtcDay {
+  const ran = units.some(({ lastPulledAt }) => lastPulledAt !== null && lastPulledAt >= today);
+  return ran ? shiftDay(today, 1) : today;
+}
+
+/** States that end when time has passed, whatever runs have seen meanwhile. */
+const BY_TIME: ReadonlySet<OpenStateName> = new Set(['figures-disagree', 'impossible']);
+
+/** What was not seen for some nights ends later than its last look says: never before the looks that it still needs. */
+function notBefore(next: UtcDay, open: OpenState): OpenState {
+  const { state, looks, endsOn } = open;
+  if (endsOn === null) return open;
+  const lacking = looks === null || BY_TIME.has(state) ? 1 : Math.max(1, looks.needed - looks.soFar);
+  const earliest = shiftDay(next, lacking - 1);
+  return { ...open, endsOn: endsOn < earliest ? earliest : endsOn };
 }
 
 /** Of a unit whose records only say what cannot be true, the ledger notes since when: it settles with them. */

@@ -48,7 +48,7 @@ interface WatchOptions {
   readonly request: PlanRequest;
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
-  /** 0 turns the watch off. */
+  /** 0 turns the watch off: only days of which something differs are compared, until that is decided. */
   readonly watchDays: number;
   /** Requests for older stretches. @default a 31st of the pages of users of all history, at least 12 */
   readonly watchRequests?: number | null;
@@ -74,6 +74,8 @@ export interface Looked {
  */
 export class Watch {
   readonly #options: WatchOptions;
+  readonly #isOff: boolean;
+  /** Null if only days are compared of which something differs. */
   readonly #plan: WatchPlan | null;
   readonly #state: WatchState;
   readonly #units: ReadonlyMap<string, LedgerDay>;
@@ -85,34 +87,36 @@ export class Watch {
   /** Many settled days differ at once, also according to this run once the watch has concluded. */
   mass: Mass | null;
 
-  private constructor(options: WatchOptions, state: WatchState, plan: WatchPlan | null) {
+  private constructor(options: WatchOptions, state: WatchState, plan: WatchPlan | null | 'off') {
     this.#options = options;
     this.#state = state;
-    this.#plan = plan;
+    this.#isOff = plan === 'off';
+    this.#plan = plan === 'off' ? null : plan;
     this.#cursors = { ...state.cursors };
-    this.mass = plan === null ? null : (state.mass ?? null);
+    this.mass = this.#isOff ? null : (state.mass ?? null);
     const settled = options.ledger.days().filter((unit) => this.#isInScope(unit));
-    this.#units = new Map(plan === null ? [] : settled.map((unit) => [unitName(unit), unit]));
+    const differing = new Set(settled.flatMap((unit) => (differs(unit) ? [unit.day] : [])));
+    const isMeant = ({ day }: LedgerDay) => plan !== null || differing.has(day);
+    const units = this.#isOff ? [] : settled.filter(isMeant);
+    this.#units = new Map(units.map((unit) => [unitName(unit), unit]));
   }
 
-  /** Begins the watch of a run. It compares nothing if it is off or if another worker has it. */
+  /** Begins the watch of a run. It compares nothing with `--force`, or if another worker has it. */
   static async begin(options: WatchOptions): Promise<Watch> {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
-    const isOff = watchDays <= 0 || request.force || !(await lock.claimWatch(orgId));
+    const isOff = request.force || !(await lock.claimWatch(orgId));
     const state = parseWatchState(await readState(warehouse, orgId, stateName(request)));
     const { firstDay } = request;
     const days = { today, firstDay, lastDay: shiftDay(today, -1), watchDays };
     const cost = { cost: watchCost(options), requests: options.watchRequests ?? null };
-    return new Watch(options, state, isOff ? null : planWatch(state, { ...days, ...cost }));
+    return new Watch(options, state, isOff ? 'off' : planWatch(state, { ...days, ...cost }));
   }
 
   /** Settled units to compare along with the planned ones: recent ones, and all of days on which something differs. */
   get recent(): DayUnit[] {
     const { recent, heavy, walks } = this.#plan ?? {};
-    const differing = new Set(
-      [...this.#units.values()].flatMap(({ day, watch }) => (watch !== null && differs(watch) ? [day] : [])),
-    );
+    const differing = new Set([...this.#units.values()].flatMap((unit) => (differs(unit) ? [unit.day] : [])));
     const isListed = (stream: DailyStream) =>
       LIGHT.includes(stream) || (heavy === true && !(walks === true && stream === 'users'));
     return this.#unitsWhere((unit) => {
@@ -229,7 +233,7 @@ export class Watch {
 
   /** Stores what the comparisons found, and opens the units again whose difference is confirmed. */
   async conclude(now: Date): Promise<readonly Reopened[]> {
-    if (this.#plan === null) return [];
+    if (this.#isOff) return [];
     const { warehouse, orgId, ledger, today } = this.#options;
     const { notes, confirmed, newly } = this.#judge(now);
     const { ready, waiting } = sortChanges(confirmed, (day) => ledger.onDay(day), this.#options.identities);
@@ -280,14 +284,10 @@ export class Watch {
 
   async #remember(): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
-    if (this.#plan === null) return;
     const name = stateName(request);
     const before = parseWatchState(await readState(warehouse, orgId, name));
     // While nothing has settled, nothing is compared, so the older stretch stays.
-    const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [], credit: 0 };
-    const { recent } = plan;
-    // A run over a part of the days does not move the watch on.
-    const isPart = request.lastDay < recent.last || request.firstDay > recent.first;
+    const plan = this.#units.size > 0 ? this.#plan : this.#plan && { ...this.#plan, older: [], credit: 0 };
     const looked = {
       today,
       isComplete: this.#isComplete,
@@ -295,6 +295,9 @@ export class Watch {
       cursors: this.#cursorsOfNow(),
       chase: this.#chase(),
     };
+    // A run over a part of the days does not move the watch on.
+    const isPart =
+      plan === null || request.lastDay < plan.recent.last || request.firstDay > plan.recent.first;
     const text = canonicalJson(isPart ? withMass(before, this.mass) : afterWatch(before, plan, looked));
     if (text !== canonicalJson(before)) await writeState(warehouse, orgId, name, text);
   }
@@ -339,8 +342,8 @@ export interface Sample {
   readonly isInTurn: boolean;
 }
 
-/** True for notes of a settled unit that differs from the service, or did lately. */
-function differs(watch: string): boolean {
+/** True for a settled unit that differs from the service, or did lately. */
+function differs({ watch }: LedgerDay): boolean {
   const { looks, noted } = parseNotes(watch);
   return looks !== undefined || noted !== undefined;
 }

@@ -113,3 +113,25 @@ test('the empty days of an organization without any activity wait for the first'
     },
   ]);
 });
+
+describe('what has not been seen for some nights', () => {
+  const digest = 'a'.repeat(16);
+  const looks = [[parseDay('2026-03-05'), digest]] as const;
+  const waiting = unit('users', '2026-02-01', {
+    ...{ state: 'loaded', lastPulledAt: '2026-03-05T03:00:00.000Z', contentSha256: digest },
+    watch: notesText({ looks, lookedAt: '2026-03-05T03:00:00.000Z', settlesOn: parseDay('2026-03-07') }),
+  });
+
+  test('ends in the night of its last missing look, and not before today', () => {
+    expect(openStatesOf({ ...NOTHING, units: [waiting] })).toMatchObject([
+      { state: 'first-looks', looks: { soFar: 1, needed: 3 }, endsOn: '2026-03-11' },
+    ]);
+  });
+
+  test('ends a night later if a run of today has left it out', () => {
+    const young = unit('users', '2026-03-09', { state: 'loaded', lastPulledAt: '2026-03-10T03:00:00.000Z' });
+    expect(openStatesOf({ ...NOTHING, units: [waiting, young] })).toMatchObject([
+      { state: 'first-looks', endsOn: '2026-03-12' },
+    ]);
+  });
+});
