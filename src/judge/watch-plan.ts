@@ -29,6 +29,14 @@ export interface Chase {
   readonly cursors: readonly string[];
 }
 
+/** Units that were to be compared or seen once more, and for which runs had no requests, since a UTC day. */
+export interface LeftOut {
+  readonly since: UtcDay;
+  readonly units: number;
+  readonly first: UtcDay;
+  readonly last: UtcDay;
+}
+
 /** The progress of the watch, stored as JSON under `watch` in `export_state`. */
 export interface WatchState {
   /** The first day of the older stretch whose light streams were compared last; null at the start of a round. */
@@ -45,6 +53,8 @@ export interface WatchState {
   readonly chase?: Chase;
   /** While many days differ, every run compares all of history. @default they do not */
   readonly mass?: Mass;
+  /** What the last run left to the next one, because its requests were spent. @default nothing */
+  readonly leftOut?: LeftOut;
   /**
    * A comparison of the last run failed, so the next run compares the same stretch again, but only once: a request that
    * always fails must not stop the watch at one stretch.
@@ -157,7 +167,7 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
 /** The stored progress; the start of a round if there is none that this version understands. */
 export function parseWatchState(text: string | null): WatchState {
   const value = text === null ? null : parseJson(text);
-  const { olderFrom, fullFrom, heavyOn, credit, cursors, chase, isAgain, mass } = isObject(value)
+  const { olderFrom, fullFrom, heavyOn, credit, cursors, chase, isAgain, mass, leftOut } = isObject(value)
     ? value
     : {};
   return {
@@ -168,6 +178,7 @@ export function parseWatchState(text: string | null): WatchState {
     ...(isObject(cursors) ? { cursors: cursorsIn(cursors) } : {}),
     ...(isChase(chase) ? { chase } : {}),
     ...(isMass(mass) ? { mass } : {}),
+    ...(isLeftOut(leftOut) ? { leftOut } : {}),
     ...(isAgain === true ? { isAgain } : {}),
   };
 }
@@ -183,6 +194,25 @@ function isChase(value: unknown): value is Chase {
   return value['cursors'].every((cursor) => typeof cursor === 'string');
 }
 
+function isLeftOut(value: unknown): value is LeftOut {
+  if (!isObject(value) || typeof value['units'] !== 'number') return false;
+  return isDay(value['since']) && isDay(value['first']) && isDay(value['last']);
+}
+
+/**
+ * What a run leaves to the next one.
+ * @param days the day of each unit that it had no request for.
+ */
+export function leftOutAfter(
+  before: LeftOut | undefined,
+  days: readonly UtcDay[],
+  today: UtcDay,
+): LeftOut | null {
+  const [first, ...others] = days.toSorted();
+  if (first === undefined) return null;
+  return { since: before?.since ?? today, units: days.length, first, last: others.at(-1) ?? first };
+}
+
 /** What a run found out about the watch as a whole. */
 interface Watched {
   readonly today: UtcDay;
@@ -191,17 +221,20 @@ interface Watched {
   /** Where the next pages of users begin. */
   readonly cursors: Readonly<Record<string, string>>;
   readonly chase: Chase | null;
+  /** @default nothing was left out */
+  readonly leftOut?: LeftOut | null;
 }
 
 /** The progress after a run, which may have compared only a part of its stretches. */
 export function afterWatch(
   before: WatchState,
   { older, heavy, credit }: Pick<WatchPlan, 'older' | 'heavy' | 'credit'>,
-  { today, isComplete, mass, cursors, chase }: Watched,
+  { today, isComplete, mass, cursors, chase, leftOut = null }: Watched,
 ): WatchState {
   const named = {
     ...(chase === null ? {} : { chase }),
     ...(mass === null ? {} : { mass }),
+    ...(leftOut === null ? {} : { leftOut }),
     ...(Object.keys(cursors).length === 0 ? {} : { cursors }),
   };
   const { olderFrom, fullFrom, heavyOn } = before;

@@ -14,6 +14,7 @@ import { equalLooks, LOOKS, type Look, looksNeeded } from '../judge/looks.ts';
 import { isMassNow, type Mass } from '../judge/mass.ts';
 import { isMostMissing } from '../judge/missing-reports.ts';
 import { isUnstableUnit, parseNotes } from '../judge/notes.ts';
+import type { LeftOut } from '../judge/watch-plan.ts';
 import type { OpenRecords } from '../ledger/index.ts';
 import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/index.ts';
 
@@ -33,6 +34,7 @@ import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../units/ind
  * - `never-active`: empty days of an organization in which no activity was ever seen.
  * - `seen-otherwise`: settled units that differ from the service, until enough looks have found the same.
  * - `first-looks`: units that were old when a run first saw them or that have changed since, and have been seen too few times to settle.
+ * - `left-out`: units that were to be compared or seen once more, and for which the last run had no requests.
  */
 export const OPEN_STATES = [
   'quarantined',
@@ -48,6 +50,7 @@ export const OPEN_STATES = [
   'never-active',
   'seen-otherwise',
   'first-looks',
+  'left-out',
 ] as const;
 
 /** One of {@link OPEN_STATES}. */
@@ -83,6 +86,8 @@ export interface OpenFacts {
   readonly flapping?: Flapping | null;
   /** Whether many settled days differ at once. @default they do not */
   readonly mass?: Mass | undefined;
+  /** What the last run of each job had no requests for. @default nothing */
+  readonly leftOut?: readonly LeftOut[];
   readonly today: UtcDay;
 }
 
@@ -99,6 +104,7 @@ export function openStatesOf(facts: OpenFacts): OpenState[] {
     ...waiting(days),
     ...mass(days, facts),
     ...flapping(days, facts),
+    ...leftOut(facts),
   ];
   const rank = ({ state }: OpenState) => OPEN_STATES.indexOf(state);
   const next = nextNight(facts);
@@ -289,6 +295,16 @@ function flapping(units: readonly LedgerDay[], { flapping: known, today }: OpenF
   const since = `${known.since}T00:00:00.000Z`;
   const end = { looks: null, endsOn: shiftDay(known.lastOn, FLAPPING_NAMED_DAYS + 1) };
   return [{ state: 'flapping', exitCode: EXIT.quarantine, count: unstable.length, ...span, since, ...end }];
+}
+
+/** The next run ends it if its requests are enough. */
+function leftOut({ leftOut: left = [], today }: OpenFacts): OpenState[] {
+  const since = firstOf(left.map((each) => each.since));
+  if (since === null) return [];
+  const count = left.reduce((sum, { units }) => sum + units, 0);
+  const span = spanOf(left.flatMap(({ first, last }) => [first, last]));
+  const open = { exitCode: EXIT.ok, count, ...span, since: `${since}T00:00:00.000Z`, looks: null };
+  return [{ state: 'left-out', ...open, endsOn: today }];
 }
 
 function looksOf({ seenOn, since }: StandingDoubt, needed: number): { soFar: number; needed: number } {

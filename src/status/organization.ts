@@ -5,10 +5,9 @@ import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import { parseDoubt } from '../judge/doubt.ts';
 import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
-import type { Mass } from '../judge/mass.ts';
 import { missingReports } from '../judge/missing-reports.ts';
 import { parseNotes } from '../judge/notes.ts';
-import { parseWatchState, WATCH } from '../judge/watch-plan.ts';
+import { parseWatchState, WATCH, type WatchState } from '../judge/watch-plan.ts';
 import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import { readState } from '../records/index.ts';
@@ -110,9 +109,13 @@ export async function readOrganization(
   const isNeverActive = (await readActiveSince(warehouse, orgId)) === null;
   const records = await readOpenRecords(warehouse, orgId);
   const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING));
-  const mass = await readMass(warehouse, orgId);
+  const watches = await readWatches(warehouse, orgId);
+  const [mass] = watches
+    .flatMap((watch) => watch.mass ?? [])
+    .toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  const leftOut = watches.flatMap((watch) => watch.leftOut ?? []);
   const today = shiftDay(lastDay, 1);
-  const open = openStatesOf({ units, records, isNeverActive, flapping, mass, today });
+  const open = openStatesOf({ units, records, isNeverActive, flapping, mass, leftOut, today });
   return {
     name,
     orgId,
@@ -230,11 +233,10 @@ async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<Sch
   return { places: found.length, listed: latest.slice(0, LISTED_MAX) };
 }
 
-/** Many days that differ at once, according to any job: one over a part of the streams has a progress of its own. */
-async function readMass(warehouse: Warehouse, orgId: string): Promise<Mass | undefined> {
+/** The progress of the watch of each job: one over a part of the streams has a progress of its own. */
+async function readWatches(warehouse: Warehouse, orgId: string): Promise<WatchState[]> {
   const rows = await warehouse.select(
     sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name LIKE ${`${WATCH}%`} ORDER BY name`,
   );
-  const masses = rows.flatMap(({ value }) => parseWatchState(String(value)).mass ?? []);
-  return masses.toSorted((a, b) => (a.since < b.since ? -1 : 1))[0];
+  return rows.map(({ value }) => parseWatchState(String(value)));
 }

@@ -44,6 +44,11 @@ const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
     noun: 'unit',
     ends: ({ endsOn }) => `on ${endsOn} if runs until then find the same: the units settle then`,
   },
+  'left-out': {
+    title: () => 'looks and comparisons for which the last run had no requests left',
+    noun: 'unit',
+    ends: ({ endsOn }) => `on ${endsOn} if that run has enough requests, see --max-requests`,
+  },
   impossible: {
     title: () => 'records in quarantine that cannot be true',
     noun: 'record',

@@ -130,7 +130,7 @@ export class DayWork {
     const { claims, watch } = this.#parts;
     for (const day of days) {
       if (watch.settled({ stream, day }) === undefined) claims.markDone({ stream, day });
-      else watch.recordFailure();
+      else watch.recordFailure([{ stream, day }]);
     }
   }
 

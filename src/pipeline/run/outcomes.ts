@@ -229,6 +229,11 @@ export class Outcomes {
     return error.status === 403 || this.#options.hasAppKey || this.#analyticsAnswered;
   }
 
+  /** The names of the looks for which no request was left; null if there were enough requests. */
+  get unasked(): readonly string[] | null {
+    return this.#spent === undefined ? null : this.#options.counts.undone(this.#options.looks);
+  }
+
   /**
    * Warns of the streams that were given up. A run that spent its requests before the last looks and comparisons is complete.
    * @throws {RequestsSpentError} if other units were left out because no request was left.

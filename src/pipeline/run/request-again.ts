@@ -250,7 +250,7 @@ export class FailedBatches {
       schedule.putBatchesFirst(chooseStandIn({ stream, days }, watched));
       return;
     }
-    watch.recordFailure();
+    watch.recordFailure(watched);
     outcomes.recordFailedLook(stream, error);
   }
 

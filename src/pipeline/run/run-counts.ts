@@ -128,8 +128,12 @@ export class RunCounts {
 
   /** Units are left to the next run, by its own choice. */
   leaveOut(names: ReadonlySet<string>): void {
-    const left = [...names].filter((name) => !this.#units.has(name) && !this.#byOthers.has(name));
-    this.planned -= left.length;
+    this.planned -= this.undone(names).length;
+  }
+
+  /** Those of some units that were neither committed by any worker nor failed. */
+  undone(names: ReadonlySet<string>): string[] {
+    return [...names].filter((name) => !this.#units.has(name) && !this.#byOthers.has(name));
   }
 
   /** Units that were planned, but neither committed by any worker nor failed. */

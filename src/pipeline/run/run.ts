@@ -310,7 +310,7 @@ async function compareOlderDays(run: PlannedRun): Promise<void> {
 /** Pulls the settled days again whose difference is confirmed. */
 async function pullReopenedDays(run: PlannedRun): Promise<void> {
   const { options, counts, scope, parts, toPull } = run;
-  const reopened = await parts.watch.conclude(options.clock.now());
+  const reopened = await parts.watch.conclude(options.clock.now(), parts.outcomes.unasked);
   const units = reopened.flatMap(({ day, streams }) =>
     streams.flatMap((stream) => (options.streams.includes(stream) ? [{ stream, day }] : [])),
   );

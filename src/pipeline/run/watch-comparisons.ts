@@ -57,7 +57,9 @@ export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number
     }
   } catch (error) {
     if (!isRefusal(error)) {
-      watch.recordFailure();
+      const asked = new Set(answers.flatMap(({ days }) => days));
+      const left = watch.modelDays.flatMap(({ days }) => days.filter((day) => !asked.has(day)));
+      watch.recordFailure(left.map((day) => ({ stream: 'tokens', day })));
       outcomes.recordFailedLook('tokens', error);
     }
   }

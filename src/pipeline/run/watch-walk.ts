@@ -21,7 +21,7 @@ export async function walkUsers(options: PagesOptions, daysMax: number): Promise
       }
     }
   } catch (error) {
-    watch.recordFailure();
+    watch.recordFailure(watch.walked.flat().map((day) => ({ stream: 'users', day })));
     outcomes.recordFailedLook('users', error);
   }
 }

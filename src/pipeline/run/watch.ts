@@ -1,4 +1,4 @@
-import { shiftDay, type UtcDay } from '../../core/day.ts';
+import { isDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import type { Change, CountedIdentity } from '../../judge/identities.ts';
@@ -18,6 +18,8 @@ import {
   afterWatch,
   type Chase,
   chaseAfter,
+  type LeftOut,
+  leftOutAfter,
   parseWatchState,
   planWatch,
   type Stretch,
@@ -75,13 +77,14 @@ export interface Looked {
 export class Watch {
   readonly #options: WatchOptions;
   readonly #isOff: boolean;
-  /** Null if only days are compared of which something differs. */
+  /** Null if only days that differ are compared. */
   readonly #plan: WatchPlan | null;
   readonly #state: WatchState;
   readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Looked[] = [];
   /** Days of which a page of users differs. */
   readonly #suspects = new Set<UtcDay>();
+  readonly #failed = new Set<string>();
   readonly #cursors: Record<string, string>;
   #isComplete = true;
   /** Many settled days differ at once, also according to this run once the watch has concluded. */
@@ -96,9 +99,8 @@ export class Watch {
     this.mass = this.#isOff ? null : (state.mass ?? null);
     const settled = options.ledger.days().filter((unit) => this.#isInScope(unit));
     const differing = new Set(settled.flatMap((unit) => (differs(unit) ? [unit.day] : [])));
-    const isMeant = ({ day }: LedgerDay) => plan !== null || differing.has(day);
-    const units = this.#isOff ? [] : settled.filter(isMeant);
-    this.#units = new Map(units.map((unit) => [unitName(unit), unit]));
+    const units = settled.filter(({ day }) => plan !== null || differing.has(day));
+    this.#units = new Map(this.#isOff ? [] : units.map((unit) => [unitName(unit), unit]));
   }
 
   /** Begins the watch of a run. It compares nothing with `--force`, or if another worker has it. */
@@ -199,7 +201,7 @@ export class Watch {
     );
   }
 
-  /** The stretches of days whose sums by model are compared, and single days with a noted difference. */
+  /** The stretches whose sums by model are compared, and single days with a noted difference. */
   get modelDays(): { readonly days: readonly UtcDay[] }[] {
     const tokens = [...this.#units.values()].filter(({ stream }) => stream === 'tokens');
     const daysIn = (stretch: Stretch | null | undefined) =>
@@ -226,13 +228,17 @@ export class Watch {
     this.#looks.push(look);
   }
 
-  /** A comparison failed: the next run compares the same stretch again. */
-  recordFailure(): void {
+  /** A comparison of some units failed: the next run compares the same stretch again. */
+  recordFailure(units: readonly DayUnit[] = []): void {
     this.#isComplete = false;
+    for (const unit of units) this.#failed.add(unitName(unit));
   }
 
-  /** Stores what the comparisons found, and opens the units again whose difference is confirmed. */
-  async conclude(now: Date): Promise<readonly Reopened[]> {
+  /**
+   * Stores what the comparisons found, and opens the units again whose difference is confirmed.
+   * @param unasked names of other units for which no request was left; null if there were enough requests.
+   */
+  async conclude(now: Date, unasked: readonly string[] | null): Promise<readonly Reopened[]> {
     if (this.#isOff) return [];
     const { warehouse, orgId, ledger, today } = this.#options;
     const { notes, confirmed, newly } = this.#judge(now);
@@ -245,7 +251,7 @@ export class Watch {
       .days()
       .some(({ settledAt, watch }) => settledAt !== null && parseNotes(watch).looks !== undefined);
     this.mass = massAfter(this.#state.mass, newly, { isOpen, today });
-    await this.#remember();
+    await this.#remember(unasked);
     return reopened;
   }
 
@@ -282,24 +288,27 @@ export class Watch {
     return { notes: [...notes.values()], confirmed, newly: [...newly] };
   }
 
-  async #remember(): Promise<void> {
+  async #remember(unasked: readonly string[] | null): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
     const name = stateName(request);
     const before = parseWatchState(await readState(warehouse, orgId, name));
     // While nothing has settled, nothing is compared, so the older stretch stays.
     const plan = this.#units.size > 0 ? this.#plan : this.#plan && { ...this.#plan, older: [], credit: 0 };
-    const looked = {
-      today,
-      isComplete: this.#isComplete,
-      mass: this.mass,
-      cursors: this.#cursorsOfNow(),
-      chase: this.#chase(),
-    };
+    const { mass } = this;
+    const seen = { isComplete: this.#isComplete, mass, cursors: this.#cursorsOfNow(), chase: this.#chase() };
+    const looked = { today, ...seen, leftOut: this.#leftOut(unasked) };
     // A run over a part of the days does not move the watch on.
     const isPart =
       plan === null || request.lastDay < plan.recent.last || request.firstDay > plan.recent.first;
-    const text = canonicalJson(isPart ? withMass(before, this.mass) : afterWatch(before, plan, looked));
+    const text = canonicalJson(isPart ? withMass(before, mass) : afterWatch(before, plan, looked));
     if (text !== canonicalJson(before)) await writeState(warehouse, orgId, name, text);
+  }
+
+  /** What the run had no requests for: looks, and comparisons of settled units. */
+  #leftOut(unasked: readonly string[] | null): LeftOut | null {
+    if (unasked === null) return null;
+    const days = [...unasked, ...this.#failed].map((name) => name.split(' ')[1]).filter(isDay);
+    return leftOutAfter(this.#state.leftOut, days, this.#options.today);
   }
 
   #chase(): Chase | null {

@@ -70,6 +70,10 @@ onEachDatabase((database) => {
       // The round of the watch waits for a run that can finish it.
       const [watch = ''] = await rig.column("SELECT value FROM export_state WHERE name = 'watch'");
       expect(JSON.parse(watch)).toMatchObject({ isAgain: true });
+      const { stdout } = await daywalkInProcess(['status', '--warehouse', rig.path], {
+        env: { DAYWALK_NOW: `${tomorrow}T09:00:00Z` },
+      });
+      expect(stdout).toContain('looks and comparisons for which the last run had no requests left');
       const { report: whole } = await rig.run({ now: shiftDay(tomorrow, 1) });
       expect(whole.requests).toBeGreaterThan(9);
     });

@@ -94,8 +94,18 @@ onEachDatabase((database) => {
       })) as [Awaited<ReturnType<Rig['run']>>];
       expect(report).toMatchObject({ exitCode: 0, unitsLeftOut: 0, requests: 12 });
       expect(report.completed).toContain('users');
+      const leftOut = async (now: string) => {
+        const { organizations } = await readStatus(rig.settings, contextOf(parseDay(now)));
+        return organizations.flatMap(({ open }) => open).find(({ state }) => state === 'left-out');
+      };
+      const open = { exitCode: 0, since: '2026-03-21T00:00:00.000Z', endsOn: '2026-03-22' };
+      const left = await leftOut('2026-03-21');
+      expect(left).toMatchObject({ ...open, firstDay: expect.stringMatching(/^2026-0[12]/) });
+      // All units but those that the twelve requests have pulled. The readiness reports are one more.
+      expect(left?.count).toBe(66 * 5 + 1 - report.unitsDone);
       await nights(rig, '2026-03-22', '2026-03-24');
       expect(await rig.value(UNSETTLED)).toBe(YOUNG_UNITS);
+      expect(await leftOut('2026-03-24')).toBeUndefined();
     });
   });
 
