@@ -86,6 +86,67 @@ export function lookAtSums(notes: Notes, seen: Seen, now: Date): Compared {
   };
 }
 
+/** A settled unit, as far as comparisons are about it. */
+interface Watched {
+  readonly stream: DailyStream;
+  readonly day: UtcDay;
+  readonly contentSha256: string | null;
+  readonly watch: string | null;
+}
+
+/** The comparison of a settled unit with the service. */
+export interface Looked {
+  readonly unit: Watched;
+  readonly by: Noted['by'];
+  readonly seen: Seen;
+  /** Digest of sums by model that can be compared only with the next answer. */
+  readonly models?: string;
+}
+
+/**
+ * Judges the comparisons of a run, in their order: the notes that change, the units of which enough looks have found the same
+ * other content, and the days that differ for the first time.
+ * @param looksMin equal looks that every change needs.
+ */
+export function judgeLooks(
+  looked: readonly Looked[],
+  { looksMin, now }: { readonly looksMin: number; readonly now: Date },
+  rules = { lookAtRows, lookAtSums },
+): {
+  readonly notes: readonly Watched[];
+  readonly confirmed: readonly Change[];
+  readonly newly: readonly UtcDay[];
+} {
+  const notes = new Map<string, Watched>();
+  const confirmed: Change[] = [];
+  const newly = new Set<UtcDay>();
+  for (const { unit, by, seen, models } of looked) {
+    const { stream, day, contentSha256: stored } = unit;
+    const before = (notes.get(`${stream} ${day}`) ?? unit).watch;
+    const known = parseNotes(before);
+    const look =
+      by === 'rows'
+        ? rules.lookAtRows(known, seen, { stored, looksMin, now })
+        : rules.lookAtSums(known, seen, now);
+    // One changed day changes the counts over trailing days of a month. A policy for addresses, or somebody who leaves, changes all days.
+    const isFirst = known.looks === undefined && look.notes.looks !== undefined;
+    if (isFirst && seen?.isMinor !== true && seen?.leaver === undefined) newly.add(day);
+    const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
+    const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
+    if (watch !== before) notes.set(`${stream} ${day}`, { stream, day, contentSha256: stored, watch });
+    if (!look.isConfirmed || by !== 'rows' || seen === null) continue;
+    const { sha256, activeUsers = null, figures = [] } = seen;
+    confirmed.push({ stream, day, sha256, activeUsers, figures, looks: look.notes });
+  }
+  return { notes: [...notes.values()], confirmed, newly: [...newly] };
+}
+
+/** True for a settled unit that differs from the service, or did lately. */
+export function differs({ watch }: Pick<Watched, 'watch'>): boolean {
+  const { looks, noted } = parseNotes(watch);
+  return looks !== undefined || noted !== undefined;
+}
+
 /**
  * True if a unit was reopened for what its looks had found, and the answer that should be stored is neither that nor what is
  * stored: one answer decides nothing, so it is another look.

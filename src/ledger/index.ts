@@ -21,5 +21,4 @@ export {
 } from './quarantine.ts';
 export { commitReadinessPage, endReadinessWalk, knownReports, readReportIds } from './readiness.ts';
 export { countRestatements } from './restatements.ts';
-export type { UnitNotes } from './transitions.ts';
 export { keyOfValues } from './unit-rows.ts';

@@ -2,7 +2,15 @@ import type { AnyTable } from '../../schema/define.ts';
 import { decodedChunks } from '../../schema/digest.ts';
 import { activityColumns, activityTest, keyOf, type Values } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
-import { isDue, type Loss, lossOf, parseDoubt, type StandingDoubt, weighLoss } from '../judge/doubt.ts';
+import {
+  areLeavers,
+  isDue,
+  type Loss,
+  lossOf,
+  parseDoubt,
+  type StandingDoubt,
+  weighLoss,
+} from '../judge/doubt.ts';
 import { equalLooks, LOOKS, withLook } from '../judge/looks.ts';
 import { parseNotes } from '../judge/notes.ts';
 import type { Warehouse } from '../port/index.ts';
@@ -31,6 +39,8 @@ interface Judgement {
   /** Accept a loss that is no larger than the doubted one. */
   readonly acceptsLoss: boolean;
   readonly now: Date;
+  /** Called with the user before the first who has probably left, '' if there is none, when that is first seen. */
+  readonly onLeavers: (before: string) => void;
 }
 
 const BELIEVE: Verdict = { kind: 'believe' };
@@ -56,7 +66,7 @@ export async function judgeDay(commit: DayCommit, against: Judgement): Promise<V
 
 async function lossIn(
   commit: DayCommit,
-  { warehouse, active: known, isActiveDue, setAside }: Judgement,
+  { warehouse, active: known, isActiveDue, setAside, known: unit, onLeavers }: Judgement,
 ): Promise<Loss | null> {
   // This run will learn how many users were active. Until then, any missing user may be a loss.
   const active = isActiveDue ? Number.POSITIVE_INFINITY : known;
@@ -68,14 +78,23 @@ async function lossIn(
   const missing: number[] = [];
   let stored = 0;
   let kept = 0;
+  let before: string | undefined;
+  let last = '';
   for (const table of countedTables(commit.stream)) {
     for (const name of await storedKeys(warehouse, table, commit)) {
       if (present.has(name)) kept += 1;
-      else missing.push(stored);
+      else {
+        before ??= last;
+        missing.push(stored);
+      }
+      last = name;
       stored += 1;
     }
   }
   const added = present.size - kept;
+  const isNew = commit.stream === 'users' && unit.doubt === null;
+  if (isNew && before !== undefined && areLeavers({ gone: missing.length - setAside, stored, added }))
+    onLeavers(before === '' ? '' : userOf(before));
   const users = commit.stream === 'users' ? { answered: commit.activeUsers ?? 0, added, active } : undefined;
   return lossOf({ missing, stored, setAside, ...(users && { users }) });
 }
@@ -88,6 +107,12 @@ function addTo(set: Set<string>, name: string | null): void {
 function countedTables(stream: string): readonly AnyTable[] {
   if (stream === 'users') return [tables.userDaily];
   return tablesOf(stream).filter((table) => activityColumns(table).length > 0);
+}
+
+/** The user in the name of a row, see {@link activeKeys}. */
+function userOf(name: string): string {
+  const key: unknown = JSON.parse(name);
+  return Array.isArray(key) ? String(key.at(-1)) : '';
 }
 
 /** Names a row of a table by its key; null for one without activity. */

@@ -214,7 +214,7 @@ export class DaySorter {
   }
 
   #judge(commit: DayCommit, setAside: number) {
-    const { warehouse, ledger, clock, acceptLoss, isPlanned, looks } = this.#options;
+    const { warehouse, ledger, clock, acceptLoss, isPlanned, looks, watch } = this.#options;
     const { orgId, stream, day } = commit;
     return judgeDay(commit, {
       warehouse,
@@ -224,6 +224,7 @@ export class DaySorter {
       isActiveDue: isPlanned({ stream: 'activity', day }) && looks.isOpen(day),
       acceptsLoss: acceptLoss && this.#doubtedAtStart.has(unitName(commit)),
       now: clock.now(),
+      onLeavers: (before) => watch.recordLeavers(before),
     });
   }
 

@@ -17,7 +17,7 @@ import { canonicalJson } from '../../core/json.ts';
 import { ApiError, OverloadError } from '../../http/index.ts';
 import { areLeavers } from '../../judge/doubt.ts';
 import { parseNotes } from '../../judge/notes.ts';
-import type { Seen } from '../../judge/watch.ts';
+import type { Looked, Seen } from '../../judge/watch.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { LedgerDay } from '../../units/index.ts';
 import { activeUsersOf, isActive, type NormalizedDay, sumsOfDay } from '../commit.ts';
@@ -25,7 +25,7 @@ import { batchesOf, type DayBatch } from '../plan.ts';
 import { type PullCall, pullGrouped, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
 import type { Outcomes } from './outcomes.ts';
-import type { Looked, Watch } from './watch.ts';
+import type { Watch } from './watch.ts';
 
 const METRICS = ['billable_tokens', 'input_tokens', 'output_tokens'] as const;
 const KEYS = ['group_key', ...MODEL_KEYS];

@@ -1,16 +1,16 @@
 import { isDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import type { Change, CountedIdentity } from '../../judge/identities.ts';
+import type { CountedIdentity } from '../../judge/identities.ts';
 import { type Mass, massAfter } from '../../judge/mass.ts';
-import { type Noted, notesText, parseNotes } from '../../judge/notes.ts';
+import { parseNotes } from '../../judge/notes.ts';
 import {
+  differs,
   isWaived,
-  lookAtRows,
-  lookAtSums,
+  judgeLooks,
+  type Looked,
   type Reopened,
   reopenedDays,
-  type Seen,
   sortChanges,
   withBreaks,
 } from '../../judge/watch.ts';
@@ -28,7 +28,7 @@ import {
   type WatchState,
   withMass,
 } from '../../judge/watch-plan.ts';
-import { noteUnits, reopenDays, type UnitNotes } from '../../ledger/index.ts';
+import { noteUnits, reopenDays } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
 import { readState, writeState } from '../../records/index.ts';
 import { type DayUnit, type LedgerDay, unitName } from '../../units/index.ts';
@@ -61,15 +61,6 @@ interface WatchOptions {
   readonly identities: readonly CountedIdentity[];
 }
 
-/** The comparison of a settled unit with the service. */
-export interface Looked {
-  readonly unit: LedgerDay;
-  readonly by: Noted['by'];
-  readonly seen: Seen;
-  /** Digest of sums by model that can be compared only with the next answer. */
-  readonly models?: string;
-}
-
 /**
  * The watch over settled units: chooses which ones a run compares with the service, and which it opens again. A settled
  * unit is opened only after looks on three days found the same difference; until then, all streams of its day are compared.
@@ -85,6 +76,7 @@ export class Watch {
   /** Days of which a page of users differs. */
   readonly #suspects = new Set<UtcDay>();
   readonly #failed = new Set<string>();
+  readonly #leavers: string[] = [];
   readonly #cursors: Record<string, string>;
   #isComplete = true;
   /** Many settled days differ at once, also according to this run once the watch has concluded. */
@@ -146,14 +138,19 @@ export class Watch {
     return this.#unitsWhere((unit) => isMeant(unit) && !recent.has(unitName(unit)));
   }
 
-  /** The stretches of which a page of users is compared, with the cursor where it begins, and their settled days. */
+  /**
+   * The stretches of which a page of users is compared, with the cursor where it begins, and their settled days. Where users
+   * seem to have left, also of the recent days.
+   */
   get samples(): readonly Sample[] {
-    return (this.#plan?.sampled ?? []).flatMap((stretch) => {
+    const { recent, walks, sampled = [] } = this.#plan ?? {};
+    const chased = this.#state.chase?.cursors ?? [];
+    return [...(recent && walks !== true ? [recent] : []), ...sampled].flatMap((stretch) => {
       const days = this.#daysOfUsers(stretch);
       if (days.length === 0) return [];
-      const { chase } = this.#state;
       const page = { name: stretch.first, days, cursor: this.#cursors[stretch.first], isInTurn: true };
-      return [page, ...(chase?.cursors ?? []).map((cursor) => ({ ...page, cursor, isInTurn: false }))];
+      const others = chased.map((cursor) => ({ ...page, cursor, isInTurn: false }));
+      return stretch === recent ? others : [page, ...others];
     });
   }
 
@@ -180,6 +177,11 @@ export class Watch {
     if (!isInTurn) return;
     if (next === undefined) delete this.#cursors[name];
     else this.#cursors[name] = next;
+  }
+
+  /** Records that users have probably left a day that is not settled: the user before the first of them. */
+  recordLeavers(before: string): void {
+    this.#leavers.push(before);
   }
 
   /** Records days on which users differ: they are compared in all streams. */
@@ -241,7 +243,8 @@ export class Watch {
   async conclude(now: Date, unasked: readonly string[] | null): Promise<readonly Reopened[]> {
     if (this.#isOff) return [];
     const { warehouse, orgId, ledger, today } = this.#options;
-    const { notes, confirmed, newly } = this.#judge(now);
+    const { looksMin } = this.#options;
+    const { notes, confirmed, newly } = judgeLooks(this.#looks, { looksMin, now });
     const { ready, waiting } = sortChanges(confirmed, (day) => ledger.onDay(day), this.#options.identities);
     const noted = notes.map((each) => withBreaks(each, waiting));
     if (noted.length > 0) ledger.put(await noteUnits(warehouse, orgId, noted));
@@ -260,32 +263,6 @@ export class Watch {
     const unit = this.#units.get(unitName({ stream: 'users', day }));
     const notes = parseNotes(unit?.watch ?? null);
     return isWaived(notes, { sha256: notes.reopenedFor ?? '' }, now);
-  }
-
-  #judge(now: Date): { notes: UnitNotes[]; confirmed: Change[]; newly: UtcDay[] } {
-    const notes = new Map<string, UnitNotes>();
-    const confirmed: Change[] = [];
-    const newly = new Set<UtcDay>();
-    for (const { unit, by, seen, models } of this.#looks) {
-      const { stream, day, contentSha256 } = unit;
-      const known = notes.get(unitName({ stream, day }));
-      const before = known === undefined ? unit.watch : known.watch;
-      const rule = { stored: contentSha256, looksMin: this.#options.looksMin, now };
-      const look =
-        by === 'rows'
-          ? lookAtRows(parseNotes(before), seen, rule)
-          : lookAtSums(parseNotes(before), seen, now);
-      // One changed day changes the counts over trailing days of a month. A policy for addresses, or somebody who leaves, changes all days.
-      const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
-      if (isFirst && seen?.isMinor !== true && seen?.leaver === undefined) newly.add(day);
-      const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
-      const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
-      if (watch !== before) notes.set(unitName({ stream, day }), { stream, day, contentSha256, watch });
-      if (!look.isConfirmed || by !== 'rows' || seen === null) continue;
-      const { sha256, activeUsers = null, figures = [] } = seen;
-      confirmed.push({ stream, day, sha256, activeUsers, figures, looks: look.notes });
-    }
-    return { notes: [...notes.values()], confirmed, newly: [...newly] };
   }
 
   async #remember(unasked: readonly string[] | null): Promise<void> {
@@ -315,7 +292,7 @@ export class Watch {
     const found = this.#looks.flatMap(({ unit, seen }) =>
       seen?.leaver === undefined || parseNotes(unit.watch).looks !== undefined ? [] : [seen.leaver],
     );
-    return chaseAfter(this.#state.chase, found, this.#options.today);
+    return chaseAfter(this.#state.chase, [...this.#leavers, ...found], this.#options.today);
   }
 
   /** The cursors of stretches that still exist: a run with another first day divides history otherwise. */
@@ -349,10 +326,4 @@ export interface Sample {
   readonly cursor: string | undefined;
   /** False for a page that is compared because users seem to have left. */
   readonly isInTurn: boolean;
-}
-
-/** True for a settled unit that differs from the service, or did lately. */
-function differs({ watch }: LedgerDay): boolean {
-  const { looks, noted } = parseNotes(watch);
-  return looks !== undefined || noted !== undefined;
 }

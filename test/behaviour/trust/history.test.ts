@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDay, type UtcDay } from '../../../src/core/day.ts';
+import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import type { Adversary, SentRow } from '../../support/trust/adversary.ts';
 import { type AdversaryWorld, FRUGAL, settledWorld } from '../../support/trust/settled-world.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -79,6 +79,28 @@ onEachDatabase((database) => {
       expect(
         await world.rig.value("SELECT COUNT(*) FROM export_units WHERE confirmed = 'age'"),
       ).toBeGreaterThan(60);
+    });
+
+    test('because a user was deleted from a day that has not settled and from old ones: the page that lacks the user is next', {
+      tags: 'ci/variant',
+    }, async () => {
+      const users = Array.from({ length: 330 }, (_, index) => `user-${String(index).padStart(3, '0')}`);
+      const world = await settledWorld(database, { first: FIRST, users });
+      const young = shiftDay(FIRST, 1);
+      const isGone = (row: SentRow) => {
+        const date = String(row['date']);
+        return row['user_id'] === 'user-310' && (date === young || date <= OLD);
+      };
+      aboutUsers(world.service, (row) => (isGone(row) ? [] : [row]));
+      const oldest: unknown[] = [];
+      for (const number of [3, 4]) {
+        expect(await world.night(number, FRUGAL)).toBe(0);
+        oldest.push(
+          (await world.status(number)).open.find(({ state }) => state === 'seen-otherwise')?.firstDay,
+        );
+      }
+      // Page 4 of each stretch would have its turn two nights later.
+      expect(oldest).toEqual([undefined, FIRST_DAY]);
     });
 
     test('for one night: all of it is named until three nights have found what is stored, which stays', {

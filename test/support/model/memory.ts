@@ -9,6 +9,7 @@ import {
   applyFailure,
   applyLook,
   applyReopening,
+  type UnitNotes,
 } from '../../../src/ledger/transitions.ts';
 import { KnownLedger } from '../../../src/pipeline/run/known-ledger.ts';
 import { type DayCommit, dayKey, type LedgerDay, pendingUnit } from '../../../src/units/unit.ts';
@@ -87,12 +88,9 @@ export class Memory {
     this.#settle(applyFailure(this.unit(stream, day), { ...failure, pulledAt, rule }), rule, false);
   }
 
-  note(notes: readonly { readonly unit: LedgerDay; readonly watch: string | null }[]): void {
+  note(notes: readonly UnitNotes[]): void {
     this.#begin();
-    for (const { unit, watch } of notes) {
-      const { stream, day, contentSha256 } = unit;
-      this.ledger.put([applyLook(this.unit(stream, day), { stream, day, contentSha256, watch })]);
-    }
+    for (const each of notes) this.ledger.put([applyLook(this.unit(each.stream, each.day), each)]);
   }
 
   reopen(days: readonly { readonly day: UtcDay; readonly streams: readonly DailyStream[] }[]): void {

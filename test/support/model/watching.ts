@@ -3,10 +3,10 @@ import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { areLeavers } from '../../../src/judge/doubt.ts';
 import { looksMinOf } from '../../../src/judge/flapping.ts';
-import type { Change, CountedIdentity } from '../../../src/judge/identities.ts';
+import type { CountedIdentity } from '../../../src/judge/identities.ts';
 import { type Mass, massAfter } from '../../../src/judge/mass.ts';
-import { notesText, parseNotes } from '../../../src/judge/notes.ts';
-import { isWaived, type Seen } from '../../../src/judge/watch.ts';
+import { parseNotes } from '../../../src/judge/notes.ts';
+import { differs, isWaived, judgeLooks, type Looked, withBreaks } from '../../../src/judge/watch.ts';
 import {
   parseWatchState,
   type Stretch,
@@ -24,20 +24,13 @@ const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
 /** A stretch of few users, by ranges of its length. */
 const COST: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, walksFull: false, recent: 2, walk: 2 };
 
-interface Look {
-  readonly unit: LedgerDay;
-  readonly by: 'rows' | 'models';
-  readonly seen: Seen;
-  readonly models?: string;
-}
-
 /** The watch of one run, as `src/pipeline/run/watch.ts` and `watch-comparisons.ts` keep it. */
 export class ModelWatch {
   readonly #model: Nightly;
   readonly #run: Run;
   readonly #plan: WatchPlan | null;
   readonly #units: ReadonlyMap<string, LedgerDay>;
-  readonly #looks: Look[] = [];
+  readonly #looks: Looked[] = [];
   readonly #state: WatchState;
   /** Days of which a page of users differs. */
   readonly #suspects = new Set<UtcDay>();
@@ -79,9 +72,7 @@ export class ModelWatch {
 
   #findRecent(): DayUnit[] {
     const { recent, heavy } = this.#plan ?? {};
-    const differing = new Set(
-      [...this.#units.values()].flatMap(({ day, watch }) => (watch !== null && differs(watch) ? [day] : [])),
-    );
+    const differing = new Set([...this.#units.values()].flatMap((unit) => (differs(unit) ? [unit.day] : [])));
     return this.#unitsWhere(
       ({ stream, day }) =>
         (isWithin(day, recent) && (heavy === true || LIGHT.includes(stream))) || differing.has(day),
@@ -222,47 +213,22 @@ export class ModelWatch {
 
   conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {
     if (this.#plan === null) return [];
-    const notes = new Map<string, { unit: LedgerDay; watch: string | null }>();
-    const confirmed: Change[] = [];
-    const newly = new Set<UtcDay>();
-    const { memory } = this.#model;
     const today = dayAt(this.#run.night);
+    const { memory } = this.#model;
     const looksMin = looksMinOf(memory.flapping, today);
-    for (const { unit, by, seen, models } of this.#looks) {
-      const known = notes.get(nameOf(unit));
-      const before = known === undefined ? unit.watch : known.watch;
-      const rule = { stored: unit.contentSha256, looksMin, now };
-      const look =
-        by === 'rows'
-          ? rules.lookAtRows(parseNotes(before), seen, rule)
-          : rules.lookAtSums(parseNotes(before), seen, now);
-      const isFirst = parseNotes(before).looks === undefined && look.notes.looks !== undefined;
-      if (isFirst && seen?.isMinor !== true && seen?.leaver === undefined) newly.add(unit.day);
-      const remembers = models !== undefined && (look.isConfirmed || look.notes.models === undefined);
-      const watch = notesText(remembers ? { ...look.notes, models } : look.notes);
-      if (watch !== before) notes.set(nameOf(unit), { unit, watch });
-      if (!look.isConfirmed || by !== 'rows' || seen === null) continue;
-      const { sha256, activeUsers = null, figures = [] } = seen;
-      const { stream, day } = unit;
-      confirmed.push({ stream, day, sha256, activeUsers, figures, looks: look.notes });
-    }
+    const { notes, confirmed, newly } = judgeLooks(this.#looks, { looksMin, now }, rules);
     const { ready, waiting } = rules.sortChanges(
       confirmed,
       (day) => memory.ledger.onDay(day),
       this.#identities,
     );
-    for (const { breaks, ...unit } of waiting) {
-      const noted = notes.get(nameOf(unit));
-      if (noted === undefined) continue;
-      notes.set(nameOf(unit), { ...noted, watch: notesText({ ...parseNotes(noted.watch), breaks }) });
-    }
-    if (notes.size > 0) memory.note([...notes.values()]);
+    if (notes.length > 0) memory.note(notes.map((each) => withBreaks(each, waiting)));
     const reopened = [...rules.reopenedDays(ready)];
     if (reopened.length > 0) memory.reopen(reopened);
     const isOpen = memory.ledger
       .days()
       .some(({ settledAt, watch }) => settledAt !== null && parseNotes(watch).looks !== undefined);
-    this.mass = massAfter(this.#state.mass, [...newly], { isOpen, today });
+    this.mass = massAfter(this.#state.mass, newly, { isOpen, today });
     this.#remember();
     return reopened;
   }
@@ -295,9 +261,4 @@ function isWithin(day: string, stretch: Stretch | null | undefined): boolean {
 
 function nameOf({ stream, day }: { readonly stream: string; readonly day: string }): string {
   return `${stream} ${day}`;
-}
-
-function differs(watch: string): boolean {
-  const { looks, noted } = parseNotes(watch);
-  return looks !== undefined || noted !== undefined;
 }
