@@ -76,7 +76,13 @@ describe('an honest service that', () => {
   });
 });
 
-/** This shows that the campaign can fail. */
+/** These show that the campaign can fail. */
+test('lives with ranges that lie otherwise than single days go wrong if such an answer is believed', () => {
+  const behave = LYING['says one thing of a day in ranges and another one of it alone'];
+  const life = liveWith(behave, 1_000, { ...RULES, isOtherThanLooked: () => false });
+  expect(life.silentNights).not.toEqual([]);
+});
+
 test('lives with a wrong number for some nights go wrong if no identity counts', () => {
   const behave = LYING['answers one number of single days wrongly for five nights'];
   const life = liveWith(behave, 1_000, { ...RULES, countIdentities: () => [] });

@@ -20,6 +20,7 @@ export const LIES = [
 type FamilyLie =
   | 'other numbers of the same users'
   | 'numbers of users exchanged'
+  | 'numbers exchanged, and otherwise in ranges'
   | 'one user less'
   | 'another organization'
   | 'a contradiction';
@@ -99,6 +100,10 @@ function lied(truth: Truth, lie: Lie, day: number, { stream, first, last, night 
       return truth.made(stream, day, withPeople(truth.said(stream, day, night), renumbered), night);
     case 'numbers of users exchanged':
       return truth.made(stream, day, withPeople(truth.said(stream, day, night), exchanged), night);
+    case 'numbers exchanged, and otherwise in ranges': {
+      const change: Change = first < last ? exchanged : (people) => exchanged(exchanged(people));
+      return truth.made(stream, day, withPeople(truth.said(stream, day, night), change), night);
+    }
     case 'one user less':
       return truth.made(stream, day, withPeople(truth.said(stream, day, night), oneLess), night);
     case 'another organization':

@@ -321,7 +321,16 @@ export class ModelRun {
     else if (content.rows === 0 && !commit.isOwn && !isKnown) this.#looks.holdGap(commit);
     else {
       if (this.#looks.recordAnswer(commit, batch)) this.#usersRangeMax = 1;
-      memory.commit(commit);
+      memory.commit(this.#asLook(commit) ?? commit);
     }
+  }
+
+  /** What is stored once more, if a reopened unit is answered otherwise than looks had found: the answer is a look. */
+  #asLook({ stream, day, contentSha256 }: ModelCommit): ModelCommit | undefined {
+    const { memory, rules } = this.#model;
+    const { contentSha256: stored, watch } = memory.unit(stream, day);
+    if (stored === null || !rules.isOtherThanLooked(parseNotes(watch), stored, [contentSha256]))
+      return undefined;
+    return { ...this.#commitOf(stream, day, memory.content(stream, day), true), otherSha256: contentSha256 };
   }
 }

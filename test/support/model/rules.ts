@@ -1,6 +1,12 @@
 import { isDue, lossOf, weighLoss } from '../../../src/judge/doubt.ts';
 import { countIdentities } from '../../../src/judge/identities.ts';
-import { lookAtRows, lookAtSums, reopenedDays, sortChanges } from '../../../src/judge/watch.ts';
+import {
+  isOtherThanLooked,
+  lookAtRows,
+  lookAtSums,
+  reopenedDays,
+  sortChanges,
+} from '../../../src/judge/watch.ts';
 import { afterWatch, planWatch } from '../../../src/judge/watch-plan.ts';
 import { settleDay } from '../../../src/ledger/transitions.ts';
 
@@ -9,6 +15,7 @@ export const RULES = {
   afterWatch,
   countIdentities,
   isDue,
+  isOtherThanLooked,
   weighLoss,
   lossOf,
   lookAtRows,
