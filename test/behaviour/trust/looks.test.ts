@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { readStatus } from '../../../jobs/warehouse.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
+import { overview } from '../../../src/look/pages/overview.ts';
+import { withWarehouse } from '../../../src/warehouse/open.ts';
+import { phraseText, reading } from '../../support/look/read-pages.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { contextOf, type Rig } from '../../support/rig/rig.ts';
 import { afterNights, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
@@ -83,6 +87,23 @@ onEachDatabase((database) => {
       expect(ran.map(({ report }) => report.exitCode)).toEqual([0, 0, 0]);
       await expectExactCopy(rig, parseDay('2026-03-23'));
       expect(await rig.value(UNSETTLED)).toBe(YOUNG_UNITS);
+    });
+
+    test('is called seen once on a page, with the day on which it settles, until it has settled', async () => {
+      const rig = await nightsOf(database);
+      const sentence = () =>
+        withWarehouse(rig.path, { clock: systemClock(), create: false }, async (warehouse) => {
+          const page = await reading(warehouse, (reader) => overview.build(reader, {}), {
+            until: '2026-03-10',
+          });
+          return phraseText(page.sentence);
+        });
+      await nights(rig, '2026-03-20', '2026-03-20');
+      expect(await sentence()).toContain('They have been seen once and settle on 22 March.');
+      await nights(rig, '2026-03-21', '2026-03-21');
+      expect(await sentence()).toContain('They have been seen twice and settle on 22 March.');
+      await nights(rig, '2026-03-22', '2026-03-22');
+      expect(await sentence()).toContain('All 56 days are settled.');
     });
 
     test('ends with 0 if the requests end in the second looks, and goes on the next night', async () => {
