@@ -293,6 +293,9 @@ async function pullUntilDone({ options, stop, parts, work }: PlannedRun): Promis
   );
 }
 
+/** So many days that are reopened are requested alone, the newest first; the others in ranges. */
+const REOPENED_ALONE_MAX = 10;
+
 async function compareOlderDays(run: PlannedRun): Promise<void> {
   const { source, warehouse, privacy } = run.options;
   const { schedule, watch, outcomes, gauge } = run.parts;
@@ -319,6 +322,9 @@ async function pullReopenedDays(run: PlannedRun): Promise<void> {
   if (reopened.length > 0) options.observe({ type: 'days-reopened', days: reopened.map(({ day }) => day) });
   for (const unit of units) toPull.add(unitName(unit));
   parts.schedule.add(units);
+  // A lie that only ranges tell is refuted by the day alone. Of many days that would cost too much.
+  const alone = new Set(reopened.slice(0, REOPENED_ALONE_MAX).map(({ day }) => day));
+  for (const unit of units) if (alone.has(unit.day)) parts.schedule.keepAlone(unit);
   await pullUntilDone(run);
   await rememberRange(options, parts.gauge, scope.orgId, scope.today);
 }

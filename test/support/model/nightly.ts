@@ -91,7 +91,10 @@ export class ModelRun {
         streams.flatMap((stream) => (this.#run.streams.includes(stream) ? [{ stream, day }] : [])),
       );
     for (const { stream, day } of reopened) this.#planned.add(`${stream} ${day}`);
-    this.#add(reopened);
+    // As `run.ts` does, the first ten days are requested alone.
+    const first = new Set([...new Set(reopened.map(({ day }) => day))].slice(0, 10));
+    for (const { stream, day } of reopened) if (first.has(day)) this.#alone(stream, [day]);
+    this.#add(reopened.filter(({ day }) => !first.has(day)));
     this.#workOff();
     const unstable = new Set(
       memory.ledger.days().flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])),
