@@ -17,7 +17,7 @@ import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '.
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { NOBODY, privacyOf } from '../src/privacy/index.ts';
+import { Gate, NOBODY } from '../src/privacy/index.ts';
 import { checkEmailSalt, readArchives, readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
@@ -177,7 +177,7 @@ export async function erasureOptions(
     ...{ warehouse, clock, signal, spool: spoolOf(settings), erasures: settings.erasures },
     archives: archives ?? (await archivesToSweep(warehouse, settings)),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
-    stored: (email) => privacyOf(settings.emails).email(email) ?? email,
+    stored: (email) => new Gate(settings.emails).email(email) ?? email,
     dropsDamaged: false,
     published: await readPublished(settings.warehouse, warehouse),
   };
@@ -279,7 +279,7 @@ function subjectsOf(person: Person): Subject[] {
 
 function personOf({ user, email = '' }: ErasureRequest, { emails }: Settings): Person {
   if (user !== undefined) return { user };
-  const stored = privacyOf(emails).email(email);
+  const stored = new Gate(emails).email(email);
   return { emails: stored === null || stored === email ? [email] : [email, stored] };
 }
 

@@ -15,11 +15,12 @@ import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { openGate } from '../src/erased/index.ts';
 import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import { privacyOf } from '../src/privacy/index.ts';
+import { type Gate, policyFingerprint } from '../src/privacy/index.ts';
 import { expectEmailSalt, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
@@ -83,9 +84,9 @@ export async function replay(
       if (asOf !== null) await expectEmpty(warehouse, asOf);
       await expectEmailSalt(warehouse, emails, false);
       await shareErasures(warehouse, settings, observe);
-      const policy = privacyOf(emails).fingerprint;
+      const policy = policyFingerprint(emails);
       const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };
-      const place = { warehouse, clock, signal };
+      const place = { warehouse, gate: await openGate(warehouse, emails), clock, signal };
       const replayed = await withArchives(archives, place, (read) => replayAll(read, scope, place));
       await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
       const codes = replayed.organizations.map(({ exitCode }) => exitCode);
@@ -100,7 +101,7 @@ export async function replay(
 async function replayAll(
   archives: ReadArchives,
   scope: ReplayScope,
-  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse },
+  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse; readonly gate: Gate },
 ): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
   const { organizations: chosen, lost } = chooseAnswers(archives.contents, scope);
   const organizations: ReplayReport[] = [];

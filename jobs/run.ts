@@ -7,12 +7,12 @@ import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';
-import { dueSweeps } from '../src/erased/index.ts';
+import { dueSweeps, openGate } from '../src/erased/index.ts';
 import type { Retry } from '../src/http/index.ts';
 import type { NameInFile } from '../src/organizations/index.ts';
 import { type PlanRequest, type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { privacyOf } from '../src/privacy/index.ts';
+import { policyFingerprint } from '../src/privacy/index.ts';
 import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
@@ -158,12 +158,13 @@ export async function exportInto(
   const api = requireApi(settings);
   const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
   const archive = await archiveOf(settings, { clock, signal, warehouse });
-  const transport = openTransport(settings, api, { clock, onRetry });
+  const gate = await openGate(warehouse, settings.emails);
+  const transport = openTransport(settings, api, { clock, onRetry, gate });
   try {
     return await runUnits({
       ...planRequest(request, { clock }),
       command: request.command,
-      source: { transport, hosts: api },
+      source: { transport, hosts: api, gate },
       orgId: settings.orgId,
       apiKey: api.apiKey,
       named,
@@ -171,7 +172,6 @@ export async function exportInto(
       warehouse,
       lock,
       clock,
-      privacy: privacyOf(settings.emails),
       archive,
       concurrency: settings.concurrency,
       rangeDays: settings.rangeDays,
@@ -200,7 +200,7 @@ async function archiveOf(
   if (archives.length === 0) return undefined;
   const archive = requireArchive(settings);
   const open = await openArchive({
-    ...{ archive, emails: emails.mode, policy: privacyOf(emails).fingerprint },
+    ...{ archive, emails: emails.mode, policy: policyFingerprint(emails) },
     ...place,
   });
   try {

@@ -223,7 +223,6 @@ export const REASONS = [
   'warehouse-busy',
   'warehouse-replaced-by-other',
   'salt-differs',
-  'weaker-emails',
   'no-archive',
   'archive-damaged',
   'archive-not-named',

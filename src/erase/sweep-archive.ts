@@ -4,7 +4,8 @@ import type { Clock } from '../core/clock.ts';
 import { parseDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { isDailyStream } from '../core/stream.ts';
-import { archivedPrivacy, collectArchived } from '../pipeline/index.ts';
+import { collectArchived } from '../pipeline/index.ts';
+import { Gate } from '../privacy/index.ts';
 import type { Sweep } from './sweep.ts';
 
 /** Sweeps the archived answers of an organization. The archive gets the list, and a warehouse that is rebuilt from it too. */
@@ -22,9 +23,9 @@ function contentOf({ org: orgId, unit, emails }: DayAnswer, pages: readonly stri
   if (!isDailyStream(stream) || day === null)
     throw new DefectError('erase from the archive', new Error(`a day of ${unit}`));
   const { day: collected } = collectArchived(
-    { orgId, stream, day: parseDay(day) },
+    { orgId, stream, day: parseDay(day), emails },
     pages,
-    archivedPrivacy(emails),
+    new Gate({ mode: 'keep' }),
   );
   return contentSha256(collected.tables);
 }

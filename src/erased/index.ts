@@ -13,6 +13,7 @@ export {
   joinLists,
   LISTING,
   listErased,
+  openGate,
   parseErased,
   readErased,
   readErasedSteps,

@@ -3,7 +3,7 @@ import type { AnyTable, ColumnKind } from '../../schema/define.ts';
 import { columnsOf, inKeyOrder, keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { canonicalText } from '../core/json-text.ts';
-import type { ErasedPeople, Privacy } from '../privacy/index.ts';
+import type { ErasedPeople, Gate } from '../privacy/index.ts';
 
 /** Kinds of columns that can hold a text of the service or of a person. */
 const TEXTS: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
@@ -26,6 +26,9 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   ...['record_sha256', 'content_sha256', 'answers_sha256', 'hook_event_name', 'month', 'currency'],
   ...['model_tier', 'primary_model_tier', 'delegation_level'],
 ]);
+
+/** Columns that hold an address as a whole. */
+const EMAIL_COLUMNS: ReadonlySet<string> = new Set(['user_email', 'manager_email']);
 
 /** The columns of a table that can name a person. The organization and the days of a row never do. */
 export function textColumnsOf(table: AnyTable): { readonly name: string; readonly isJson: boolean }[] {
@@ -89,24 +92,28 @@ export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) 
   }
 }
 
-/** Returns rows of a table as an email policy stores them. What is stored in another form already stays. */
-function rowScrubber(table: AnyTable, privacy: Privacy): (row: Values) => Values {
+/** A function that lets the texts of rows of a table pass a gate. What has passed it stays. */
+export function rowPasser(table: AnyTable, gate: Gate): (row: Values) => Values {
   const positions = columnsOf(table);
+  const key: ReadonlySet<string> = new Set(table.key);
   const texts = textColumnsOf(table).map((column) => ({
     ...column,
+    isKey: key.has(column.name),
     position: positions.indexOf(column.name),
   }));
   const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
   return (row) => {
     let changed: Value[] | undefined;
-    for (const { name, isJson, position } of texts) {
-      const before = textAt(row, position);
-      if (!before.includes('@')) continue;
+    for (const { name, isJson, isKey, position } of texts) {
+      const before = row[position];
+      if (typeof before !== 'string') continue;
       const after = isJson
-        ? canonicalLike(before, privacy.scrubJson(before))
-        : name === 'user_email'
-          ? privacy.email(before)
-          : privacy.scrub(before);
+        ? canonicalLike(before, gate.json(before))
+        : EMAIL_COLUMNS.has(name)
+          ? gate.email(before)
+          : isKey
+            ? gate.key(before)
+            : gate.text(before);
       if (after === before) continue;
       changed ??= [...row];
       changed[position] = after;
@@ -157,17 +164,17 @@ export function hasSameKey(table: AnyTable, a: Values, b: Values): boolean {
 
 /**
  * As `rowEraser`, for rows that were stored before the erasure: samples of unknown fields from records of people go too.
- * @param privacy how addresses are stored now. @default as they were
+ * @param gate what is kept now. @default what was kept
  */
 export function rowSweeper(
   table: AnyTable,
   people: ErasedPeople,
-  privacy: Privacy | null = null,
+  gate: Gate | null = null,
 ): (row: Values) => Values {
   const erase = rowEraser(table, people);
-  const scrub = privacy === null ? (row: Values) => row : rowScrubber(table, privacy);
+  const pass = gate === null ? (row: Values) => row : rowPasser(table, gate);
   const withoutSample = table === tables.schemaDrift ? sampleEraser() : (row: Values) => row;
-  return (row) => withoutSample(scrub(erase(row)));
+  return (row) => withoutSample(pass(erase(row)));
 }
 
 /** The rows of a table without the erased: all of them in key order, those that changed, and those whose key is gone. */

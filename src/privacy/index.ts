@@ -1,14 +1,14 @@
-export { type EmailPolicy, isPseudonym, type Privacy, privacyOf, saltFingerprint } from './email.ts';
+export { replaceAddresses } from './addresses.ts';
 export {
   type ErasedEntry,
   type ErasedKind,
   type ErasedList,
   ErasedPeople,
-  type ErasingPrivacy,
   NOBODY,
   normalEmail,
   pseudonymOf,
   subjectHmac,
-  withoutErased,
 } from './erased-people.ts';
+export { type EmailPolicy, Gate, policyFingerprint, saltFingerprint } from './gate.ts';
+export { DROPPED, isPseudonym } from './pseudonyms.ts';
 export { publicName, publicText } from './public-text.ts';

@@ -5,11 +5,7 @@ import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../contract/ind
 import { mapping, type NormalizeContext } from './records.ts';
 
 const PLACE = 'data[]';
-const userRow = mapping(tables.userDaily, {
-  place: PLACE,
-  given: ['user_email'],
-  known: ['user_email', 'languages'],
-});
+const userRow = mapping(tables.userDaily, { place: PLACE, known: ['languages'] });
 const languageRow = encoderOf(tables.userDailyLanguages);
 
 /**
@@ -47,10 +43,10 @@ export function normalizeUsers() {
 }
 
 function valuesOf(record: UserRow, context: NormalizeContext): Values {
-  const { findings, privacy } = context;
+  const { findings } = context;
   findings.expectOneOf(MODEL_TIERS, record.primary_model_tier, 'data[].primary_model_tier');
   findings.expectOneOf(DELEGATION_LEVELS, record.delegation_level, 'data[].delegation_level');
-  return userRow(record, { user_email: privacy.email(record.user_email) }, context);
+  return userRow(record, {}, context);
 }
 
 const NONE: readonly Values[] = [];
