@@ -4,11 +4,11 @@ import type { JobContext } from '../src/core/clock.ts';
 import { adviceOf, messageOf, StorageError } from '../src/core/errors.ts';
 import { hasCode } from '../src/core/files.ts';
 import { canonicalJson, isExact, isObject, isStorable } from '../src/core/json.ts';
-import { openGate, readErased } from '../src/erased/index.ts';
+import { readErased } from '../src/erased/index.ts';
 import { decodeLine, linesOf, type SpoolRecord, sealSpool, spoolOf } from '../src/hooks/index.ts';
 import { onlyOrganization } from '../src/organizations/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import type { EmailPolicy, Gate } from '../src/privacy/index.ts';
+import { type EmailPolicy, Gate } from '../src/privacy/index.ts';
 import { expectEmailSalt, type HookEventRow, storeHookEvents } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { learnErasures } from './erasures.ts';
@@ -42,7 +42,7 @@ export async function drainSpool(
   const spool = spoolOf(options);
   const orgId = (await onlyOrganization(warehouse)) ?? '';
   const erased = await readErased(warehouse);
-  const gate = await openGate(warehouse, options.emails);
+  const gate = new Gate(options.emails);
   // An event names no organization: if there are several, it may be about anyone.
   gate.keepOut(erased, orgId === '' ? null : orgId);
   // Assigns the organization to events that were received before the first pull.

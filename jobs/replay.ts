@@ -154,7 +154,7 @@ function replayedFrom(
       return {
         ...{ orgId, stream, day: parseDay(day), pulledAt: new Date(answer.at) },
         ...{ isOwn: answer.own, requests: answer.requests, today: parseDay(answer.today) },
-        ...{ settleDays: answer.settleDays, emails: answer.emails },
+        settleDays: answer.settleDays,
         pages: async () => (object === null ? [] : readablePages(archives, { archive, sha256: object })),
       };
     }),
@@ -169,7 +169,7 @@ function readinessFrom(
 ): NonNullable<ReplayedOrganization['readiness']> {
   let { isPartial } = found;
   return {
-    ...{ orgId, pulledAt: new Date(last.at), cursor: last.cursor, emails: last.emails },
+    ...{ orgId, pulledAt: new Date(last.at), cursor: last.cursor },
     pages: async function* () {
       for (let start = 0; start < objects.length; start += PAGE_REPORTS) {
         const page: string[] = [];

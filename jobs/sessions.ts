@@ -13,12 +13,12 @@ import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError, UsageError } from '../src/core/errors.ts';
 import { canonicalJson, isExact } from '../src/core/json.ts';
 import { canonicalText } from '../src/core/json-text.ts';
-import { expectNotErased, openGate, readErased } from '../src/erased/index.ts';
+import { expectNotErased, readErased } from '../src/erased/index.ts';
 import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/index.ts';
 import { expectName, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import type { Gate } from '../src/privacy/index.ts';
+import { Gate } from '../src/privacy/index.ts';
 import { expectEmailSalt, recordSession, type SessionRow } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import { learnErasures } from './erasures.ts';
@@ -71,7 +71,8 @@ export function createRecordedSession(
     await expectEmailSalt(warehouse, settings.emails);
     await learnErasures(warehouse, settings);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
-    const gate = await openGate(warehouse, settings.emails);
+    const gate = new Gate(settings.emails);
+    gate.keepOut(await readErased(warehouse), null);
     const transport = openTransport(settings, api, { clock, onRetry, gate });
     try {
       const identify = () =>

@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ERASED_KEYS, hasSameKey, rowSweeper } from '../erased/index.ts';
+import { ERASED_KEYS, rowSweeper } from '../erased/index.ts';
 import { changeRows, type ScanScope } from '../port/index.ts';
 import { ARCHIVES, ERASURE, PUBLISHED } from '../records/index.ts';
 import type { Sweep } from './sweep.ts';
@@ -69,8 +69,9 @@ async function changesOf({ warehouse, people }: Sweep, table: AnyTable, scope: S
       const row = isPlan(before) ? before : erase(before);
       if (row === before) continue;
       found += 1;
-      put.set(JSON.stringify(key(row)), row);
-      if (!hasSameKey(table, before, row)) removed.push(before);
+      const name = JSON.stringify(key(row));
+      put.set(name, row);
+      if (JSON.stringify(key(before)) !== name) removed.push(before);
     }
     last = rows.at(-1);
     if (found >= ROWS_MAX) break;

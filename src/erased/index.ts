@@ -20,4 +20,4 @@ export {
   type Subject,
   withSubjects,
 } from './list.ts';
-export { hasSameKey, rowEraser, rowSweeper, sweptTable, textColumnsOf } from './rows.ts';
+export { rowEraser, rowSweeper, sweptTable, textColumnsOf } from './rows.ts';

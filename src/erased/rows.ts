@@ -156,12 +156,6 @@ function sealerOf(table: AnyTable): (row: Value[]) => Values {
   };
 }
 
-/** True if two rows of a table have the same key. */
-export function hasSameKey(table: AnyTable, a: Values, b: Values): boolean {
-  const key = keyOf(table);
-  return JSON.stringify(key(a)) === JSON.stringify(key(b));
-}
-
 /**
  * As `rowEraser`, for rows that were stored before the erasure: samples of unknown fields from records of people go too.
  * @param gate what is kept now. @default what was kept
@@ -198,7 +192,7 @@ export function sweptTable(
     swept.set(name, other === undefined ? row : joined(table, other, row));
     if (row === before && other === undefined) continue;
     changed.add(name);
-    if (!hasSameKey(table, before, row)) removed.push(before);
+    if (JSON.stringify(key(before)) !== name) removed.push(before);
   }
   const put = [...changed].map((name) => swept.get(name)).filter((row) => row !== undefined);
   return { after: inKeyOrder(table, [...swept.values()]), put, removed };

@@ -10,7 +10,7 @@ export {
   type Unreached,
 } from './errors.ts';
 export { exchange } from './exchange.ts';
-export { type Answer, type Passage, parseHttpDate } from './response.ts';
+export { type Answer, parseHttpDate } from './response.ts';
 export {
   type CallOptions,
   createTransport,

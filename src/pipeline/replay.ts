@@ -19,7 +19,7 @@ import {
   settleAfterFirstActivity,
 } from '../ledger/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type EmailPolicy, Gate } from '../privacy/index.ts';
+import type { Gate } from '../privacy/index.ts';
 import { endRun, startRun } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { type DayCommit, dayKey, isDayUnit, type LedgerDay, unitName } from '../units/index.ts';
@@ -120,8 +120,6 @@ interface ReplayDay {
   readonly requests: number;
   readonly today: UtcDay;
   readonly settleDays: number;
-  /** The email policy that was applied before the answer was archived. */
-  readonly emails: EmailPolicy['mode'];
   /** Its rows by page, with commas between them; null if they cannot be read. */
   readonly pages: () => Promise<readonly string[] | null>;
 }
@@ -184,14 +182,14 @@ function ruleOf({ today, settleDays }: Pick<ReplayDay, 'today' | 'settleDays'>) 
 
 /** Validates and normalizes the archived rows of a day, page by page. */
 export function collectArchived(
-  { orgId, stream, day, emails }: Pick<ReplayDay, 'orgId' | 'stream' | 'day' | 'emails'>,
+  { orgId, stream, day }: Pick<ReplayDay, 'orgId' | 'stream' | 'day'>,
   pages: readonly string[],
   gate: Gate,
 ): CollectedDay {
   const collector = collectDays({ stream, days: [day] }, { orgId });
   // All streams but users are answered in one page.
   for (const rows of stream === 'users' ? pages : [pages.join(',')]) {
-    const text = passed(`{"data":[${rows}],"meta":{"org_id":${JSON.stringify(orgId)}}}`, emails, gate);
+    const text = gate.json(`{"data":[${rows}],"meta":{"org_id":${JSON.stringify(orgId)}}}`);
     const answer = { status: 200, text, body: JSON.parse(text), requestId: undefined };
     const page = analyticsPage(answer, 'archived rows');
     unlessTooDeep(`replay ${stream} ${day}`, () => collector.add(page));
@@ -199,13 +197,6 @@ export function collectArchived(
   const [collected] = collector.finish();
   if (collected === undefined) throw new DefectError(`replay ${stream} ${day}`, 'no day was collected');
   return collected;
-}
-
-/** Answers that were archived without addresses say so in words; their columns are empty. */
-const dropped = new Gate({ mode: 'drop' });
-
-function passed(text: string, emails: EmailPolicy['mode'], gate: Gate): string {
-  return gate.json(emails === 'drop' ? dropped.json(text) : text);
 }
 
 async function storedSha256(warehouse: Warehouse, { orgId, stream, day }: DayCommit): Promise<string> {
@@ -224,7 +215,6 @@ interface ReplayReadiness {
   readonly pulledAt: Date;
   /** Where the walk stood then, as the ledger stores it. */
   readonly cursor: string;
-  readonly emails: EmailPolicy['mode'];
   /** The texts of the reports that can be read, in pages. */
   readonly pages: () => AsyncIterable<readonly string[]>;
   /** After the last page: reports are missing, because they cannot be read. */
@@ -233,7 +223,7 @@ interface ReplayReadiness {
 
 /** Stores archived readiness reports in place of the stored ones, unless those were pulled later. If some are missing, none is deleted. */
 async function replayReadiness(
-  { orgId, pulledAt, cursor, emails, pages, isPartial }: ReplayReadiness,
+  { orgId, pulledAt, cursor, pages, isPartial }: ReplayReadiness,
   { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: Readings },
 ): Promise<ReplayOutcome> {
   const { gate, newAddresses } = readings;
@@ -244,7 +234,7 @@ async function replayReadiness(
   let rowsWritten = 0;
   for await (const texts of pages()) {
     const findings = new Findings();
-    const text = passed(`{"reports":[${texts.join(',')}]}`, emails, gate);
+    const text = gate.json(`{"reports":[${texts.join(',')}]}`);
     const answer = { status: 200, text, body: JSON.parse(text), requestId: undefined };
     const answered = normalizePage(readinessPage(answer, 'archived reports'), { orgId }, findings);
     const tables = await withStoredReports(answered, findings.held, { warehouse, orgId });

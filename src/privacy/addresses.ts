@@ -41,7 +41,7 @@ export const MAY_HOLD_ADDRESS = new RegExp(`${AT.source}|[Ee]-?[Mm][Aa][Ii][Ll]|
 type Replace = (address: string) => string | undefined;
 
 /**
- * Replaces the email addresses in a text. See `address-forms.ts` for the forms that are recognized, and for the texts that only
+ * Replaces the email addresses in a text. See docs/privacy.md for the forms that are recognized, and for the texts that only
  * look like an address and stay.
  */
 export function replaceAddresses(text: string, replace: Replace): string {
@@ -135,4 +135,16 @@ function replaceEncoded(text: string, replace: Replace): string {
     const whole = replaced(word);
     return whole === word && word.includes('/') ? word.split('/').map(replaced).join('/') : whole;
   });
+}
+
+/** Replaces an address that is dropped. */
+export const DROPPED = '[dropped]';
+
+/** Half of the digits of a SHA-256: nobody finds two values with the same. */
+export const PSEUDONYM_DIGITS = 32;
+const PSEUDONYM = new RegExp(`^erased-[0-9a-f]{${PSEUDONYM_DIGITS}}$`);
+
+/** True for what replaces an erased value. */
+export function isPseudonym(text: string): boolean {
+  return PSEUDONYM.test(text);
 }

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { replaceAddresses } from './addresses.ts';
+import { DROPPED, isPseudonym, PSEUDONYM_DIGITS, replaceAddresses } from './addresses.ts';
 import { isCursor, type Literal, literalsOf, type ObjectScope } from './json-literals.ts';
-import { DROPPED, isPseudonym, PSEUDONYM_DIGITS } from './pseudonyms.ts';
 
 /** What can be erased. */
 export type ErasedKind = 'user' | 'email' | 'organization';

@@ -1,9 +1,15 @@
 import { createHash, createHmac } from 'node:crypto';
 import { parseJson } from '../core/json.ts';
-import { MAY_HOLD_ADDRESS, replaceAddresses, withoutSecrets } from './addresses.ts';
+import {
+  DROPPED,
+  isPseudonym,
+  MAY_HOLD_ADDRESS,
+  PSEUDONYM_DIGITS,
+  replaceAddresses,
+  withoutSecrets,
+} from './addresses.ts';
 import { type ErasedList, ErasedPeople, NOBODY } from './erased-people.ts';
 import { type FoundLiteral, isRouting, literalAt } from './json-literals.ts';
-import { DROPPED, isPseudonym, PSEUDONYM_DIGITS } from './pseudonyms.ts';
 
 /** How email addresses are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
 export type EmailPolicy =
@@ -182,8 +188,8 @@ class PassedTexts {
   json(json: string): string {
     let done = '';
     let from = 0;
-    const put = ({ start, end, value }: FoundLiteral, after: string | null) => {
-      if (after === value || (value === DROPPED && after !== null)) return;
+    const put = ({ start, end, value }: FoundLiteral, after: string) => {
+      if (after === value || value === DROPPED) return;
       done += json.slice(from, start) + JSON.stringify(after);
       from = end;
     };
@@ -195,7 +201,7 @@ class PassedTexts {
       const { valueAt } = literal;
       const email =
         valueAt === undefined || !isEmailField(literal.value) ? undefined : literalAt(json, valueAt);
-      if (email !== undefined) put(email, this.#emailOf(literal.value, email.value));
+      if (email !== undefined) put(email, this.email(email.value) ?? DROPPED);
       MAY_HOLD_ADDRESS.lastIndex = (email ?? literal).end;
     }
     return from === 0 ? json : done + json.slice(from);
@@ -205,11 +211,6 @@ class PassedTexts {
     const isKey = field === undefined || KEY_FIELDS.has(field);
     const after = isKey ? this.key(value) : this.text(value);
     return after !== value && field === 'next_cursor' && isRouting(json, start) ? value : after;
-  }
-
-  /** The column of addresses is empty where they are dropped; any other field shows that there was one. */
-  #emailOf(field: string, value: string): string | null {
-    return this.email(value) ?? (field === 'user_email' ? null : DROPPED);
   }
 }
 

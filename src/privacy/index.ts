@@ -1,4 +1,4 @@
-export { replaceAddresses } from './addresses.ts';
+export { DROPPED, isPseudonym, replaceAddresses } from './addresses.ts';
 export {
   type ErasedEntry,
   type ErasedKind,
@@ -10,5 +10,4 @@ export {
   subjectHmac,
 } from './erased-people.ts';
 export { type EmailPolicy, Gate, policyFingerprint, saltFingerprint } from './gate.ts';
-export { DROPPED, isPseudonym } from './pseudonyms.ts';
 export { publicName, publicText } from './public-text.ts';

@@ -13,7 +13,13 @@ import {
 import { type ExactText, originalOf, type Rejected } from '../../checks/index.ts';
 import { canonicalJson, isExact, isObject } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
+import { DROPPED } from '../../privacy/index.ts';
 import type { Drift, QuarantinedRecord } from '../../units/index.ts';
+
+/** The address of a user, or NULL: where addresses are dropped, the answer says only that there was one. */
+export function emailOf(user: { readonly user_email?: string | null | undefined }): string | null {
+  return user.user_email === undefined || user.user_email === DROPPED ? null : user.user_email;
+}
 
 /** What normalizing a page needs besides its rows. */
 export interface NormalizeContext {

@@ -2,10 +2,14 @@ import { decodeRows, type EncodedRows, encodeRows, RowEncoder } from '../../../s
 import { compareUtf8, encoderOf, readerOf, type Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../contract/index.ts';
-import { mapping, type NormalizeContext } from './records.ts';
+import { emailOf, mapping, type NormalizeContext } from './records.ts';
 
 const PLACE = 'data[]';
-const userRow = mapping(tables.userDaily, { place: PLACE, known: ['languages'] });
+const userRow = mapping(tables.userDaily, {
+  place: PLACE,
+  given: ['user_email'],
+  known: ['user_email', 'languages'],
+});
 const languageRow = encoderOf(tables.userDailyLanguages);
 
 /**
@@ -46,7 +50,7 @@ function valuesOf(record: UserRow, context: NormalizeContext): Values {
   const { findings } = context;
   findings.expectOneOf(MODEL_TIERS, record.primary_model_tier, 'data[].primary_model_tier');
   findings.expectOneOf(DELEGATION_LEVELS, record.delegation_level, 'data[].delegation_level');
-  return userRow(record, {}, context);
+  return userRow(record, { user_email: emailOf(record) }, context);
 }
 
 const NONE: readonly Values[] = [];

@@ -131,8 +131,7 @@ describe('a field of a JSON text', () => {
     'email_address',
     'ownerEmailAddress',
   ])('counts as an email, whatever it looks like, if it is named %s', (name) => {
-    const after = name === 'user_email' ? null : '[dropped]';
-    expect(drop({ [name]: 'ada', other: 'ada' })).toEqual({ [name]: after, other: 'ada' });
+    expect(drop({ [name]: 'ada', other: 'ada' })).toEqual({ [name]: '[dropped]', other: 'ada' });
     expect(drop({ [name]: null })).toEqual({ [name]: null });
     expect(drop({ [name]: 1, other: 'ada' })).toEqual({ [name]: 1, other: 'ada' });
   });
@@ -202,7 +201,7 @@ const examplesOf = (forms: readonly AddressForm[]) =>
   forms.flatMap(({ name, examples }) => examples.map((example) => [name, example] as const));
 
 /** What is left of an address in a text, in any form that the list knows. */
-const REST = /ada[.@%\&＠]|@example\.com|YWRh|AZXhhb|müller|пример/i;
+const REST = /ada[.@%&＠]|@example\.com|YWRh|AZXhhb|müller|пример/i;
 
 describe.each([DROP, HASH])('under %j', (policy) => {
   const gate = new Gate(policy, { key: 'k'.repeat(64) });
