@@ -111,7 +111,7 @@ interface ErasableArchives {
  * Compares a warehouse with the archives that it knows, also those that are not named. Writes nothing.
  * @throws {StorageError} if one of them is not there, or not as it was.
  */
-async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<ErasableArchives> {
+export async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<ErasableArchives> {
   const [missing] = await missingArchives(warehouse, await placesIn(warehouse, settings));
   if (missing !== undefined) {
     const { id, place } = missing;

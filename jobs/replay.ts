@@ -21,12 +21,13 @@ import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { type Gate, policyFingerprint } from '../src/privacy/index.ts';
-import { expectEmailSalt, readState, writeState } from '../src/records/index.ts';
+import { comparePolicy, expectEmailSalt, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchives } from './archive.ts';
 import { erasureOptions } from './erase.ts';
 import { shareErasures } from './erasures.ts';
+import { expectPolicy } from './privacy.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;
@@ -79,10 +80,18 @@ export async function replay(
   const asOf = request.asOf ?? null;
   for (const archive of archives) expectArchive(archive);
   return withWarehouse(location, { clock, signal, upgraded, create: true }, async (warehouse) => {
-    const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
+    let lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       if (asOf !== null) await expectEmpty(warehouse, asOf);
       await expectEmailSalt(warehouse, emails, false);
+      if ((await comparePolicy(warehouse, emails)).kind !== 'same')
+        lock = await expectPolicy({ warehouse, lock }, settings, {
+          clock,
+          signal,
+          wait: request.wait,
+          exclusive: true,
+          upgraded: () => undefined,
+        });
       await shareErasures(warehouse, settings, observe);
       const policy = policyFingerprint(emails);
       const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };

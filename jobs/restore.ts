@@ -22,7 +22,7 @@ import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
 import { type ErasedList, Gate } from '../src/privacy/index.ts';
-import { readPublished, readState, writeState } from '../src/records/index.ts';
+import { readPublished, readState, rememberPolicy, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
@@ -314,6 +314,7 @@ async function complete(
     published: await readPublished(settings.warehouse, destination),
   };
   await sweepListed(sweep);
+  await rememberPolicy(destination, settings.emails);
   const at = clock.now();
   const parent = bothOf(await readIdentity(source), await readIdentity(destination));
   await newIdentity(destination, { parent, madeBy: 'restore', at });

@@ -13,7 +13,7 @@ import type { NameInFile } from '../src/organizations/index.ts';
 import { type PlanRequest, type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import { policyFingerprint } from '../src/privacy/index.ts';
-import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/index.ts';
+import { comparePolicy, expectEmailSalt, readLearned, rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
@@ -109,6 +109,12 @@ export function withLockedWarehouse<Result>(
         lock = await takeLock(warehouse, patience);
       }
       await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
+      const passed = (rows: number) =>
+        warn(`${rows} rows have passed the present gate of what is kept of people`, PASSED_HINT);
+      if ((await comparePolicy(warehouse, settings.emails)).kind !== 'same') {
+        const { expectPolicy } = await import('./privacy.ts');
+        lock = await expectPolicy({ warehouse, lock }, settings, { ...patience, upgraded: passed });
+      }
       await drainDuringRun(warehouse, settings, context);
       const result = await work({ warehouse, lock, discardNew });
       // Events may have arrived meanwhile, and the first pull has found the organization of earlier ones.
@@ -126,6 +132,8 @@ export function withLockedWarehouse<Result>(
     }
   });
 }
+
+const PASSED_HINT = 'an earlier version has kept email addresses in names, commands and messages';
 
 /** Sweeps whom the archive or the file of erasures knows as erased, and the warehouse did not, or the other way round. */
 async function sweepBefore(

@@ -8,11 +8,13 @@ import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import {
   erasedOrganization,
+  inTurn,
   joinLists,
   readErased,
-  rowSweeper,
   sweptTable,
   textColumnsOf,
+  throughGate,
+  withoutPeople,
   withSubjects,
 } from '../erased/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
@@ -241,9 +243,13 @@ class ErasedUnits {
   }
 
   #newEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
-    const erase = rowSweeper(table, people, this.#gate);
+    const erase = this.#passed(table, withoutPeople(people).othersOf(table));
     // The plan of an erasure that was interrupted names the person until everything is swept.
     return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : erase(row)) : erase;
+  }
+
+  #passed(table: AnyTable, erase: (row: Values) => Values): (row: Values) => Values {
+    return this.#gate === null ? erase : inTurn(erase, throughGate(this.#gate).rowsOf(table));
   }
 
   /** Rows without an organization may be about anyone. */

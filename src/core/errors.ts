@@ -223,6 +223,7 @@ export const REASONS = [
   'warehouse-busy',
   'warehouse-replaced-by-other',
   'salt-differs',
+  'policy-not-applied',
   'no-archive',
   'archive-damaged',
   'archive-not-named',

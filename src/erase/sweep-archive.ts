@@ -11,10 +11,10 @@ import type { Sweep } from './sweep.ts';
 /** Sweeps the archived answers of an organization. The archive gets the list, and a warehouse that is rebuilt from it too. */
 export function sweepArchive(
   archive: string,
-  { people, ...sweep }: Sweep,
+  { passing, ...sweep }: Sweep,
   { isOrganization, clock }: { readonly isOrganization: boolean; readonly clock: Clock },
 ): ReturnType<typeof eraseFromArchive> {
-  return eraseFromArchive(archive, { ...sweep, clock, people: isOrganization ? null : people, contentOf });
+  return eraseFromArchive(archive, { ...sweep, clock, people: isOrganization ? null : passing, contentOf });
 }
 
 /** The digest of what the rows of an answer are stored as. They are without the erased already. */

@@ -20,4 +20,4 @@ export {
   type Subject,
   withSubjects,
 } from './list.ts';
-export { rowEraser, rowSweeper, sweptTable, textColumnsOf } from './rows.ts';
+export { inTurn, type Passing, sweptTable, textColumnsOf, throughGate, withoutPeople } from './rows.ts';

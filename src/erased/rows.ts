@@ -46,7 +46,7 @@ function isOwnWord(table: AnyTable, name: string): boolean {
  * A function that returns rows of a table without erased people, as a pull without them would have stored the rows. Rows that
  * name none of them are returned as they are.
  */
-export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
   const positions = columnsOf(table);
   const texts = textColumnsOf(table).map((column) => ({
     ...column,
@@ -93,7 +93,7 @@ export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) 
 }
 
 /** A function that lets the texts of rows of a table pass a gate. What has passed it stays. */
-export function rowPasser(table: AnyTable, gate: Gate): (row: Values) => Values {
+function rowPasser(table: AnyTable, gate: Gate): (row: Values) => Values {
   const positions = columnsOf(table);
   const key: ReadonlySet<string> = new Set(table.key);
   const texts = textColumnsOf(table).map((column) => ({
@@ -156,19 +156,36 @@ function sealerOf(table: AnyTable): (row: Value[]) => Values {
   };
 }
 
-/**
- * As `rowEraser`, for rows that were stored before the erasure: samples of unknown fields from records of people go too.
- * @param gate what is kept now. @default what was kept
- */
-export function rowSweeper(
-  table: AnyTable,
-  people: ErasedPeople,
-  gate: Gate | null = null,
+/** What stored texts become: erased people go, or everything passes the gate again. */
+export interface Passing {
+  /** For rows of units: a function that makes of a stored row what a pull would store now. */
+  rowsOf(table: AnyTable): (row: Values) => Values;
+  /** For all other rows. */
+  othersOf(table: AnyTable): (row: Values) => Values;
+  /** For archived answers. */
+  json(text: string): string;
+}
+
+/** Replaces erased people. In rows that are in no unit, samples of unknown fields from records of people go too. */
+export function withoutPeople(people: ErasedPeople): Passing {
+  const rowsOf = (table: AnyTable) => rowEraser(table, people);
+  const othersOf = (table: AnyTable) =>
+    table === tables.schemaDrift ? inTurn(rowsOf(table), sampleEraser()) : rowsOf(table);
+  return { rowsOf, othersOf, json: (text) => people.json(text) };
+}
+
+/** Lets everything pass the gate. */
+export function throughGate(gate: Gate): Passing {
+  const rowsOf = (table: AnyTable) => rowPasser(table, gate);
+  return { rowsOf, othersOf: rowsOf, json: (text) => gate.json(text) };
+}
+
+/** A function that applies two, one after the other. */
+export function inTurn(
+  first: (row: Values) => Values,
+  second: (row: Values) => Values,
 ): (row: Values) => Values {
-  const erase = rowEraser(table, people);
-  const pass = gate === null ? (row: Values) => row : rowPasser(table, gate);
-  const withoutSample = table === tables.schemaDrift ? sampleEraser() : (row: Values) => row;
-  return (row) => withoutSample(pass(erase(row)));
+  return (row) => second(first(row));
 }
 
 /** The rows of a table without the erased: all of them in key order, those that changed, and those whose key is gone. */

@@ -9,5 +9,5 @@ export {
   pseudonymOf,
   subjectHmac,
 } from './erased-people.ts';
-export { type EmailPolicy, Gate, policyFingerprint, saltFingerprint } from './gate.ts';
+export { type EmailPolicy, GATE_VERSION, Gate, policyFingerprint, saltFingerprint } from './gate.ts';
 export { publicName, publicText } from './public-text.ts';

@@ -2,6 +2,7 @@ export { type HookEventRow, storeHookEvents } from './hook-events.ts';
 export {
   ARCHIVES,
   checkEmailSalt,
+  comparePolicy,
   ERASURE,
   expectEmailSalt,
   forgetLearned,
@@ -15,6 +16,7 @@ export {
   readLearned,
   readPublished,
   rememberArchive,
+  rememberPolicy,
 } from './remembered.ts';
 export {
   endRun,

@@ -9,7 +9,7 @@ import { replaceFile } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { listErased } from '../erased/index.ts';
 import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
-import { type EmailPolicy, isPseudonym, saltFingerprint } from '../privacy/index.ts';
+import { type EmailPolicy, GATE_VERSION, isPseudonym, saltFingerprint } from '../privacy/index.ts';
 import { readState, writeState } from './runs.ts';
 
 /** Where the folders of archives are remembered. They belong to the warehouse, not to an organization. */
@@ -196,4 +196,32 @@ export async function checkEmailSalt(warehouse: Warehouse, policy: EmailPolicy):
       },
     );
   }
+}
+
+/** Where it is noted how addresses are stored, and what was the gate. It belongs to the warehouse, not to an organization. */
+const POLICY = ['', 'policy'] as const;
+const STRENGTH: Readonly<Record<EmailPolicy['mode'], number>> = { keep: 0, hash: 1, drop: 2 };
+
+/** A policy compared with the one under which a warehouse was filled; `older` for one that an older gate has filled. */
+export type ComparedPolicy =
+  | { readonly kind: 'same' | 'older' }
+  | { readonly kind: 'looser' | 'stricter'; readonly before: EmailPolicy['mode'] };
+
+/** Compares a policy with the one under which a warehouse was filled. */
+export async function comparePolicy(
+  warehouse: Pick<Warehouse, 'read'>,
+  { mode }: EmailPolicy,
+): Promise<ComparedPolicy> {
+  const note = parseJson((await readState(warehouse, ...POLICY)) ?? '');
+  if (!isObject(note)) return { kind: 'older' };
+  const { gate, emails: before } = note;
+  if (before !== 'keep' && before !== 'hash' && before !== 'drop') return { kind: 'older' };
+  const change = STRENGTH[mode] - STRENGTH[before];
+  if (change !== 0) return { kind: change > 0 ? 'stricter' : 'looser', before };
+  return { kind: gate === GATE_VERSION ? 'same' : 'older' };
+}
+
+/** Notes that everything in a warehouse has passed the gate under a policy. */
+export function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, { mode }: EmailPolicy): Promise<void> {
+  return writeState(warehouse, ...POLICY, JSON.stringify({ gate: GATE_VERSION, emails: mode }));
 }
