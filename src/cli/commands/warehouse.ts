@@ -222,6 +222,7 @@ export const warehouseCommands: readonly Command[] = [
   },
   {
     name: 'privacy apply',
+    group: { name: 'privacy', summary: 'what is kept of people' },
     summary: 'applies a stricter email policy to everything that is stored',
     description:
       'After DAYWALK_EMAILS was changed to hash or drop, everything that is stored passes that policy, without a request: the ' +

@@ -21,6 +21,12 @@ function envWith(policy: EmailPolicy): Record<string, string> {
   return { DAYWALK_EMAILS: policy.mode, ...(policy.mode === 'hash' && { DAYWALK_EMAIL_SALT: policy.salt }) };
 }
 
+/** Small organizations have no hooks on most days. */
+function withHooks(text: string): string {
+  const hook = { event: 'Stop', matcher: 'm', command: 'c', count: 1 };
+  return text.replaceAll('"hooks_by_event":[]', `"hooks_by_event":${JSON.stringify([hook])}`);
+}
+
 onEachDatabase((database) => {
   describe('an address in every text of the service, in every form that is recognized', () => {
     const policies = [HASH, { mode: 'drop' }] as const;
@@ -34,7 +40,7 @@ onEachDatabase((database) => {
           action: { type: 'status', status: 400, detail: `no day for ${CANARY_FORMS.join(' ')}` },
         },
       ]);
-      service.rewrite((text) => (text.startsWith('{"title"') ? text : planter.answer(text)));
+      service.rewrite((text) => (text.startsWith('{"title"') ? text : planter.answer(withHooks(text))));
       const folder = tempDir();
       const spool = join(folder, 'spool');
       mkdirSync(spool);
@@ -80,7 +86,7 @@ onEachDatabase((database) => {
         'user_daily',
         'readiness_report_criteria',
       ])
-        expect(await rig.value(`SELECT COUNT(*) FROM ${table}`)).toBeGreaterThan(5);
+        expect(await rig.value(`SELECT COUNT(*) FROM ${table}`)).toBeGreaterThan(3);
       const { rig: replayed } = await rig.replayInto();
       const facts = 'SELECT stream, date, content_sha256 FROM export_units ORDER BY stream, date';
       const replayedUnits = (await replayed.sql(facts)).filter(
