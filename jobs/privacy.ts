@@ -5,7 +5,7 @@ import { type PassedCounts, passAll } from '../src/erase/pass-all.ts';
 import { readPlan } from '../src/erase/plan.ts';
 import { openGate } from '../src/erased/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { comparePolicy, expectEmailSalt, rememberPolicy } from '../src/records/index.ts';
+import { expectEmailSalt, rememberPolicy } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { erasureOptions, expectAllArchives } from './erase.ts';
@@ -53,44 +53,25 @@ export async function applyPolicy(
 }
 
 /**
- * Compares the policy with the one under which a warehouse was filled. What an older gate has let through passes the present one.
+ * Lets what an older gate has let through pass the present one, before a run stores anything.
  * @param lock the lock of the run; while everything passes, an exclusive one takes its place.
- * @returns the lock of the run
- * @throws {UsageError} if a person has chosen a stricter policy, and has not applied it.
+ * @returns the lock of the run, and the number of rows that have changed
  */
-export async function expectPolicy(
+export async function passOlder(
   { warehouse, lock }: { readonly warehouse: Warehouse; readonly lock: RunLock },
   settings: Settings,
-  patience: Parameters<typeof takeLock>[1] & { readonly upgraded: (rows: number) => void },
-): Promise<RunLock> {
-  const { emails } = settings;
-  const compared = await comparePolicy(warehouse, emails);
-  if (compared.kind === 'same') return lock;
-  if (compared.kind === 'stricter') {
-    throw new UsageError(
-      `the addresses in ${warehouse.location} are stored under "${compared.before}", and the policy is "${emails.mode}" now`,
-      {
-        hint: 'apply the policy to what is stored, or set the former one again',
-        reason: 'policy-not-applied',
-        facts: { former: compared.before },
-      },
-    );
-  }
-  if (compared.kind === 'looser' || emails.mode === 'keep') {
-    await rememberPolicy(warehouse, emails);
-    return lock;
-  }
+  patience: Parameters<typeof takeLock>[1],
+): Promise<{ readonly lock: RunLock; readonly rows: number }> {
   await lock.release();
   const exclusive = await takeLock(warehouse, { ...patience, exclusive: true });
+  let rows = 0;
   try {
-    const { rows } = await passThrough(warehouse, settings, { ...patience, isDryRun: false });
-    let changed = 0;
-    for (const count of rows.values()) changed += count;
-    if (changed > 0) patience.upgraded(changed);
+    const passed = await passThrough(warehouse, settings, { ...patience, isDryRun: false });
+    for (const count of passed.rows.values()) rows += count;
   } finally {
     await exclusive.release();
   }
-  return takeLock(warehouse, patience);
+  return { lock: await takeLock(warehouse, patience), rows };
 }
 
 async function passThrough(

@@ -27,7 +27,7 @@ import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchives } from './archive.ts';
 import { erasureOptions } from './erase.ts';
 import { shareErasures } from './erasures.ts';
-import { expectPolicy } from './privacy.ts';
+import { passOlder } from './privacy.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;
@@ -84,14 +84,10 @@ export async function replay(
     try {
       if (asOf !== null) await expectEmpty(warehouse, asOf);
       await expectEmailSalt(warehouse, emails, false);
-      if ((await comparePolicy(warehouse, emails)).kind !== 'same')
-        lock = await expectPolicy({ warehouse, lock }, settings, {
-          clock,
-          signal,
-          wait: request.wait,
-          exclusive: true,
-          upgraded: () => undefined,
-        });
+      if ((await comparePolicy(warehouse, emails)) === 'pass') {
+        const patience = { clock, signal, wait: request.wait, exclusive: true };
+        ({ lock } = await passOlder({ warehouse, lock }, settings, patience));
+      }
       await shareErasures(warehouse, settings, observe);
       const policy = policyFingerprint(emails);
       const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };

@@ -109,11 +109,15 @@ export function withLockedWarehouse<Result>(
         lock = await takeLock(warehouse, patience);
       }
       await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
-      const passed = (rows: number) =>
-        warn(`${rows} rows have passed the present gate of what is kept of people`, PASSED_HINT);
-      if ((await comparePolicy(warehouse, settings.emails)).kind !== 'same') {
-        const { expectPolicy } = await import('./privacy.ts');
-        lock = await expectPolicy({ warehouse, lock }, settings, { ...patience, upgraded: passed });
+      if ((await comparePolicy(warehouse, settings.emails)) === 'pass') {
+        const { passOlder } = await import('./privacy.ts');
+        const passed = await passOlder({ warehouse, lock }, settings, patience);
+        lock = passed.lock;
+        if (passed.rows > 0)
+          warn(
+            `addresses in ${passed.rows} rows are stored by the policy "${settings.emails.mode}" now`,
+            PASSED_HINT,
+          );
       }
       await drainDuringRun(warehouse, settings, context);
       const result = await work({ warehouse, lock, discardNew });
@@ -133,7 +137,7 @@ export function withLockedWarehouse<Result>(
   });
 }
 
-const PASSED_HINT = 'an earlier version has kept email addresses in names, commands and messages';
+const PASSED_HINT = 'an earlier version has kept them in names, commands and messages';
 
 /** Sweeps whom the archive or the file of erasures knows as erased, and the warehouse did not, or the other way round. */
 async function sweepBefore(

@@ -1,15 +1,15 @@
 import { createHash, createHmac } from 'node:crypto';
 import { parseJson } from '../core/json.ts';
 import {
+  AddressHints,
   DROPPED,
   isPseudonym,
-  MAY_HOLD_ADDRESS,
   PSEUDONYM_DIGITS,
   replaceAddresses,
   withoutSecrets,
 } from './addresses.ts';
 import { type ErasedList, ErasedPeople, NOBODY } from './erased-people.ts';
-import { type FoundLiteral, isRouting, literalAt } from './json-literals.ts';
+import { type FoundLiteral, fieldBefore, isRouting, literalAt, valueAfter } from './json-literals.ts';
 
 /** How email addresses are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
 export type EmailPolicy =
@@ -156,6 +156,7 @@ export const KEY_FIELDS: ReadonlySet<string> = new Set([
 /** Maximum number of hashes in memory. Most organizations have fewer people. */
 const CACHE_MAX = 100_000;
 /** An email as the policy `hash` stores it. */
+const HASH_DIGITS = 64;
 const HASHED = /^[0-9a-f]{64}$/;
 
 /** What texts become under a policy that hashes or drops addresses. */
@@ -174,7 +175,9 @@ class PassedTexts {
   /** The trimmed address in lower case is hashed, so that one person has one hash. */
   email(value: string): string | null {
     if (this.#drops) return null;
-    return isPseudonym(value) || HASHED.test(value) || value === DROPPED ? value : this.#stored(value);
+    const isStored =
+      value === DROPPED || (value.length === HASH_DIGITS ? HASHED.test(value) : isPseudonym(value));
+    return isStored ? value : this.#stored(value);
   }
 
   text(text: string): string {
@@ -193,24 +196,29 @@ class PassedTexts {
       done += json.slice(from, start) + JSON.stringify(after);
       from = end;
     };
-    MAY_HOLD_ADDRESS.lastIndex = 0;
-    for (let hit = MAY_HOLD_ADDRESS.exec(json); hit !== null; hit = MAY_HOLD_ADDRESS.exec(json)) {
-      const literal = literalAt(json, hit.index);
-      if (literal === undefined) continue;
-      put(literal, this.#passed(json, literal));
-      const { valueAt } = literal;
-      const email =
-        valueAt === undefined || !isEmailField(literal.value) ? undefined : literalAt(json, valueAt);
-      if (email !== undefined) put(email, this.email(email.value) ?? DROPPED);
-      MAY_HOLD_ADDRESS.lastIndex = (email ?? literal).end;
+    const hints = new AddressHints(json);
+    for (let at = hints.from(0); at >= 0; ) {
+      const literal = literalAt(json, at);
+      if (literal === undefined) {
+        at = hints.from(at + 1);
+        continue;
+      }
+      const valueAt = isEmailField(literal.value) ? valueAfter(json, literal.end) : undefined;
+      const email = valueAt === undefined ? undefined : literalAt(json, valueAt);
+      if (email === undefined) put(literal, this.#passed(json, literal));
+      else put(email, this.email(email.value) ?? DROPPED);
+      at = hints.from((email ?? literal).end);
     }
     return from === 0 ? json : done + json.slice(from);
   }
 
-  #passed(json: string, { value, field, start }: FoundLiteral): string {
+  #passed(json: string, { value, start }: FoundLiteral): string {
+    const key = this.key(value);
+    if (key === value) return value;
+    const field = fieldBefore(json, start);
     const isKey = field === undefined || KEY_FIELDS.has(field);
-    const after = isKey ? this.key(value) : this.text(value);
-    return after !== value && field === 'next_cursor' && isRouting(json, start) ? value : after;
+    if (field === 'next_cursor' && isRouting(json, start)) return value;
+    return isKey ? key : this.text(value);
   }
 }
 

@@ -1,5 +1,8 @@
 import { afterString } from '../core/json-text.ts';
 
+const QUOTE = 34;
+const COLON = 58;
+
 /** What the structure of JSON consists of. Numbers, true, false and null end with what comes after them. */
 const MARK = /["{}[\]:,]/g;
 
@@ -62,13 +65,7 @@ export interface FoundLiteral {
   readonly start: number;
   readonly end: number;
   readonly value: string;
-  /** The field of which it is the value; undefined for an element of a list, and for the name of a field. */
-  readonly field: string | undefined;
-  /** It is the name of a field, and this text its value; undefined if it is no name, or the value is no text. */
-  readonly valueAt: number | undefined;
 }
-
-const VALUE_FOLLOWS = /[\t\n\r ]*:[\t\n\r ]*(?=")/y;
 
 /**
  * The text in which a position lies; undefined if it lies in none. It looks from the position only, so a search for a few texts
@@ -78,12 +75,12 @@ export function literalAt(json: string, position: number): FoundLiteral | undefi
   const start = openingQuote(json, position);
   if (start < 0) return undefined;
   const end = afterString(json, start);
-  if (end <= position) return undefined;
-  return {
-    ...{ start, end, value: String(JSON.parse(json.slice(start, end))) },
-    field: fieldBefore(json, start),
-    valueAt: valueAfter(json, end),
-  };
+  return end > position ? { start, end, value: said(json, start, end) } : undefined;
+}
+
+function said(json: string, start: number, end: number): string {
+  const text = json.slice(start + 1, end - 1);
+  return text.includes('\\') ? String(JSON.parse(json.slice(start, end))) : text;
 }
 
 /** The last quote before a position that no backslash escapes. */
@@ -98,12 +95,13 @@ function openingQuote(json: string, position: number): number {
   return quote;
 }
 
-function fieldBefore(json: string, start: number): string | undefined {
+/** The field whose value is the text that starts at a position; undefined for an element of a list, and for a name. */
+export function fieldBefore(json: string, start: number): string | undefined {
   const colon = lastInk(json, start - 1);
   if (json[colon] !== ':') return undefined;
   const quote = lastInk(json, colon - 1);
   const from = openingQuote(json, quote - 1);
-  return from < 0 ? undefined : String(JSON.parse(json.slice(from, quote + 1)));
+  return from < 0 ? undefined : said(json, from, quote + 1);
 }
 
 /** The last position up to another one that is no white space. */
@@ -113,7 +111,11 @@ function lastInk(json: string, from: number): number {
   return at;
 }
 
-function valueAfter(json: string, end: number): number | undefined {
+const VALUE_FOLLOWS = /[\t\n\r ]*:[\t\n\r ]*(?=")/y;
+
+/** Where the value of a name begins, if it is a text; undefined for any other text. */
+export function valueAfter(json: string, end: number): number | undefined {
+  if (json.charCodeAt(end) === COLON && json.charCodeAt(end + 1) === QUOTE) return end + 1;
   VALUE_FOLLOWS.lastIndex = end;
   return VALUE_FOLLOWS.test(json) ? VALUE_FOLLOWS.lastIndex : undefined;
 }

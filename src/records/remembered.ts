@@ -202,23 +202,36 @@ export async function checkEmailSalt(warehouse: Warehouse, policy: EmailPolicy):
 const POLICY = ['', 'policy'] as const;
 const STRENGTH: Readonly<Record<EmailPolicy['mode'], number>> = { keep: 0, hash: 1, drop: 2 };
 
-/** A policy compared with the one under which a warehouse was filled; `older` for one that an older gate has filled. */
-export type ComparedPolicy =
-  | { readonly kind: 'same' | 'older' }
-  | { readonly kind: 'looser' | 'stricter'; readonly before: EmailPolicy['mode'] };
-
-/** Compares a policy with the one under which a warehouse was filled. */
+/**
+ * Compares a policy with the one under which a warehouse was filled. After `pass`, everything that is stored is to pass the gate: an
+ * older one has let more through. A looser policy is for what is pulled from now on.
+ * @throws {UsageError} if it is stricter: a person has chosen it, and has not applied it.
+ */
 export async function comparePolicy(
-  warehouse: Pick<Warehouse, 'read'>,
-  { mode }: EmailPolicy,
-): Promise<ComparedPolicy> {
+  warehouse: Pick<Warehouse, 'read' | 'select' | 'transact' | 'location'>,
+  policy: EmailPolicy,
+): Promise<'same' | 'pass'> {
+  const { mode } = policy;
   const note = parseJson((await readState(warehouse, ...POLICY)) ?? '');
-  if (!isObject(note)) return { kind: 'older' };
-  const { gate, emails: before } = note;
-  if (before !== 'keep' && before !== 'hash' && before !== 'drop') return { kind: 'older' };
-  const change = STRENGTH[mode] - STRENGTH[before];
-  if (change !== 0) return { kind: change > 0 ? 'stricter' : 'looser', before };
-  return { kind: gate === GATE_VERSION ? 'same' : 'older' };
+  const { gate = 0, emails: before } = isObject(note) ? note : {};
+  const known = before === 'keep' || before === 'hash' || before === 'drop' ? before : null;
+  if (known !== null && STRENGTH[mode] > STRENGTH[known]) {
+    throw new UsageError(
+      `the addresses in ${warehouse.location} are stored under "${known}", and the policy is "${mode}" now`,
+      {
+        hint: 'apply the policy to what is stored, or set the former one again',
+        reason: 'policy-not-applied',
+        facts: { former: known },
+      },
+    );
+  }
+  if (known === mode && gate === GATE_VERSION) return 'same';
+  if (mode !== 'keep' && gate !== GATE_VERSION) {
+    const [stored] = await warehouse.select(sql`SELECT 1 AS stored FROM export_units LIMIT 1`);
+    if (stored !== undefined) return 'pass';
+  }
+  await rememberPolicy(warehouse, policy);
+  return 'same';
 }
 
 /** Notes that everything in a warehouse has passed the gate under a policy. */
