@@ -11,10 +11,10 @@ import {
   readCsv,
   replaceRows,
 } from '../src/csv-files/index.ts';
-import { expectSameErased, LISTING, openGate, readErased } from '../src/erased/index.ts';
+import { expectSameErased, LISTING, readErased } from '../src/erased/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
+import { checkEmailSalt, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
-import { checkEmailSalt, expectEmailSalt } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
 import { learnErasures } from './erasures.ts';

@@ -7,9 +7,10 @@ import { canonicalJson, isExact, isObject, isStorable } from '../src/core/json.t
 import { readErased } from '../src/erased/index.ts';
 import { decodeLine, linesOf, type SpoolRecord, sealSpool, spoolOf } from '../src/hooks/index.ts';
 import { onlyOrganization } from '../src/organizations/index.ts';
+import { expectEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { type EmailPolicy, Gate } from '../src/privacy/index.ts';
-import { expectEmailSalt, type HookEventRow, storeHookEvents } from '../src/records/index.ts';
+import { type HookEventRow, storeHookEvents } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { learnErasures } from './erasures.ts';
 import { withOwnWarehouse } from './identity.ts';

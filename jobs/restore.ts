@@ -17,12 +17,13 @@ import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/err
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { sweepListed } from '../src/erase/sweep-learned.ts';
-import { openGate, readErased } from '../src/erased/index.ts';
+import { readErased } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
+import { openGate, rememberPolicy } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
 import { type ErasedList, Gate } from '../src/privacy/index.ts';
-import { readPublished, readState, rememberPolicy, writeState } from '../src/records/index.ts';
+import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';

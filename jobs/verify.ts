@@ -3,10 +3,10 @@ import { systemRandom } from '../src/core/clock.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, DaywalkError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import { openGate } from '../src/erased/index.ts';
 import type { Retry } from '../src/http/index.ts';
 import { chooseOrganization, listOrganizations } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
+import { openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import {

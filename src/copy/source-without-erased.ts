@@ -8,7 +8,6 @@ import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import {
   erasedOrganization,
-  inTurn,
   joinLists,
   readErased,
   sweptTable,
@@ -249,7 +248,9 @@ class ErasedUnits {
   }
 
   #passed(table: AnyTable, erase: (row: Values) => Values): (row: Values) => Values {
-    return this.#gate === null ? erase : inTurn(erase, throughGate(this.#gate).rowsOf(table));
+    if (this.#gate === null) return erase;
+    const pass = throughGate(this.#gate).rowsOf(table);
+    return (row) => pass(erase(row));
   }
 
   /** Rows without an organization may be about anyone. */

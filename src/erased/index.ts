@@ -13,11 +13,10 @@ export {
   joinLists,
   LISTING,
   listErased,
-  openGate,
   parseErased,
   readErased,
   readErasedSteps,
   type Subject,
   withSubjects,
 } from './list.ts';
-export { inTurn, type Passing, sweptTable, textColumnsOf, throughGate, withoutPeople } from './rows.ts';
+export { type Passing, sweptTable, textColumnsOf, throughGate, withoutPeople } from './rows.ts';

@@ -7,11 +7,9 @@ import { isObject, parseJson } from '../core/json.ts';
 import { noteAct } from '../marks/index.ts';
 import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 import {
-  type EmailPolicy,
   type ErasedEntry,
   type ErasedKind,
   type ErasedList,
-  Gate,
   pseudonymOf,
   subjectHmac,
 } from '../privacy/index.ts';
@@ -274,23 +272,4 @@ export function parseErased(text: string): ErasedList | undefined {
     entries.push({ orgId, kind: kindOf(kind), subjectHmac: hmac, pseudonym, erasedAt });
   }
   return { keys: value['keys'].filter((key) => typeof key === 'string'), entries };
-}
-
-/**
- * The gate for what is stored in a warehouse: its policy, and who was erased from it. Where addresses are dropped, the warehouse
- * gets a key for the pseudonyms of those in keys of rows.
- * @param warehouse opened for writing, unless it has a key
- */
-export async function openGate(
-  warehouse: Pick<Warehouse, 'select' | 'transact'>,
-  emails: EmailPolicy,
-): Promise<Gate> {
-  let list = await readErased(warehouse);
-  if (emails.mode === 'drop' && list.keys.length === 0) {
-    await ensureErasedKey(warehouse);
-    list = await readErased(warehouse);
-  }
-  const gate = new Gate(emails, { key: list.keys[0] ?? null });
-  gate.keepOut(list, null);
-  return gate;
 }

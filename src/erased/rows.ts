@@ -169,8 +169,10 @@ export interface Passing {
 /** Replaces erased people. In rows that are in no unit, samples of unknown fields from records of people go too. */
 export function withoutPeople(people: ErasedPeople): Passing {
   const rowsOf = (table: AnyTable) => rowEraser(table, people);
-  const othersOf = (table: AnyTable) =>
-    table === tables.schemaDrift ? inTurn(rowsOf(table), sampleEraser()) : rowsOf(table);
+  const othersOf = (table: AnyTable) => {
+    const [erase, withoutSample] = [rowsOf(table), sampleEraser()];
+    return table === tables.schemaDrift ? (row: Values) => withoutSample(erase(row)) : erase;
+  };
   return { rowsOf, othersOf, json: (text) => people.json(text) };
 }
 
@@ -178,14 +180,6 @@ export function withoutPeople(people: ErasedPeople): Passing {
 export function throughGate(gate: Gate): Passing {
   const rowsOf = (table: AnyTable) => rowPasser(table, gate);
   return { rowsOf, othersOf: rowsOf, json: (text) => gate.json(text) };
-}
-
-/** A function that applies two, one after the other. */
-export function inTurn(
-  first: (row: Values) => Values,
-  second: (row: Values) => Values,
-): (row: Values) => Values {
-  return (row) => second(first(row));
 }
 
 /** The rows of a table without the erased: all of them in key order, those that changed, and those whose key is gone. */

@@ -1,10 +1,7 @@
 export { type HookEventRow, storeHookEvents } from './hook-events.ts';
 export {
   ARCHIVES,
-  checkEmailSalt,
-  comparePolicy,
   ERASURE,
-  expectEmailSalt,
   forgetLearned,
   joinPlaces,
   listLearned,
@@ -16,7 +13,6 @@ export {
   readLearned,
   readPublished,
   rememberArchive,
-  rememberPolicy,
 } from './remembered.ts';
 export {
   endRun,

@@ -40,6 +40,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/csv-files/': 95,
   'src/hooks/': 25,
   'src/pipeline/': 150,
+  'src/policy/': 60,
   'src/backup/': 75,
   'src/client-hooks/': 30,
   'src/verify/': 160,

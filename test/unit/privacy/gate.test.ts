@@ -1,12 +1,8 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import {
-  type AddressForm,
-  LOOK_ALIKES,
-  RECOGNIZED,
-  UNRECOGNIZED,
-} from '../../../src/privacy/address-forms.ts';
 import { type EmailPolicy, Gate } from '../../../src/privacy/gate.ts';
 import { normalize } from '../../support/pipeline/normalize.ts';
 
@@ -197,8 +193,25 @@ describe('a record without emails', () => {
   });
 });
 
-const examplesOf = (forms: readonly AddressForm[]) =>
-  forms.flatMap(({ name, examples }) => examples.map((example) => [name, example] as const));
+const PRIVACY = readFileSync(join(import.meta.dirname, '../../../docs/privacy.md'), 'utf8');
+
+/** The forms and examples in a table of the documentation: what it promises is what is tested. */
+function examplesUnder(heading: string): (readonly [form: string, example: string])[] {
+  const section = PRIVACY.split(`### ${heading}\n`)[1]?.split(/\n#/)[0] ?? '';
+  const rows = section.split('\n').filter((line) => /^\| (?!form|text|---)/.test(line));
+  return rows.flatMap((line) => {
+    const [form = '', examples = ''] = line.slice(2).split(' | ');
+    return Array.from(examples.matchAll(/`([^`]+)`/g), ([, example = '']) => [form, example] as const);
+  });
+}
+
+const RECOGNIZED = examplesUnder('Recognized forms');
+const UNRECOGNIZED = examplesUnder('Forms that are not recognized');
+const LOOK_ALIKES = examplesUnder('Texts that only look like an address');
+
+test('the tables of the documentation have the examples', () => {
+  expect([RECOGNIZED, UNRECOGNIZED, LOOK_ALIKES].map(({ length }) => length > 6)).toEqual([true, true, true]);
+});
 
 /** What is left of an address in a text, in any form that the list knows. */
 const REST = /ada[.@%&＠]|@example\.com|YWRh|AZXhhb|müller|пример/i;
@@ -206,7 +219,7 @@ const REST = /ada[.@%&＠]|@example\.com|YWRh|AZXhhb|müller|пример/i;
 describe.each([DROP, HASH])('under %j', (policy) => {
   const gate = new Gate(policy, { key: 'k'.repeat(64) });
 
-  test.each(examplesOf(RECOGNIZED))('an address %s goes: %s', (_, example) => {
+  test.each(RECOGNIZED)('an address %s goes: %s', (_, example) => {
     for (const text of [example, `x ${example} y`, `${example}\n`]) {
       for (const after of [
         gate.text(text),
@@ -218,7 +231,7 @@ describe.each([DROP, HASH])('under %j', (policy) => {
     }
   });
 
-  test.each([...examplesOf(LOOK_ALIKES), ...examplesOf(UNRECOGNIZED)])('%s stays: %s', (_, example) => {
+  test.each([...LOOK_ALIKES, ...UNRECOGNIZED])('%s stays: %s', (_, example) => {
     for (const text of [example, `run ${example} now`, `"${example}"`]) {
       expect(gate.text(text)).toBe(text);
       expect(gate.key(text)).toBe(text);
@@ -228,7 +241,7 @@ describe.each([DROP, HASH])('under %j', (policy) => {
   });
 
   test('what came through passes again, and stays', () => {
-    for (const [, example] of examplesOf([...RECOGNIZED, ...LOOK_ALIKES, ...UNRECOGNIZED])) {
+    for (const [, example] of [...RECOGNIZED, ...LOOK_ALIKES, ...UNRECOGNIZED]) {
       const sent = JSON.stringify({ user_email: example, email: example, tool: example, note: [example] });
       const once = gate.json(sent);
       expect(gate.json(once)).toBe(once);
@@ -241,7 +254,7 @@ describe.each([DROP, HASH])('under %j', (policy) => {
 });
 
 describe('under hash', () => {
-  test.each(examplesOf(RECOGNIZED).filter(([name]) => !/any|joined/.test(name)))(
+  test.each(RECOGNIZED.filter(([name]) => !/any|joined/.test(name)))(
     'one person has one hash, also %s: %s',
     (_, example) => {
       expect(new Gate(HASH).text(example)).toContain(hmac('ada@example.com'));
