@@ -13,8 +13,8 @@ import {
 } from '../src/csv-files/index.ts';
 import { expectSameErased, LISTING, readErased } from '../src/erased/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
+import { checkEmailSalt, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
-import { checkEmailSalt, expectEmailSalt } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
 import { learnErasures } from './erasures.ts';
@@ -63,7 +63,9 @@ export async function loadFile<Types extends FileTypes>(
     if (kind.holdsEmails === true && !isDryRun) await learnErasures(warehouse, { erasures });
     const erased = await readErased(warehouse);
     const now = clock.now();
-    const lines = kind.linesOf(rows, { orgId, file: file.name, emails, erased, now });
+    const gate = await openGate(warehouse, emails);
+    gate.keepOut(erased, orgId);
+    const lines = kind.linesOf(rows, { orgId, file: file.name, gate, erased, now });
     const { dialect } = warehouse;
     const steps = function* (): Steps<LoadOf & Types['found']> {
       yield* expectSameErased(erased);

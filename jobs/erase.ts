@@ -16,9 +16,10 @@ import { spoolOf } from '../src/hooks/index.ts';
 import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../src/identity/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
+import { checkEmailSalt } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { NOBODY, privacyOf } from '../src/privacy/index.ts';
-import { checkEmailSalt, readArchives, readPublished } from '../src/records/index.ts';
+import { Gate, NOBODY } from '../src/privacy/index.ts';
+import { readArchives, readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { drainSpool } from './hooks.ts';
@@ -111,7 +112,7 @@ interface ErasableArchives {
  * Compares a warehouse with the archives that it knows, also those that are not named. Writes nothing.
  * @throws {StorageError} if one of them is not there, or not as it was.
  */
-async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<ErasableArchives> {
+export async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<ErasableArchives> {
   const [missing] = await missingArchives(warehouse, await placesIn(warehouse, settings));
   if (missing !== undefined) {
     const { id, place } = missing;
@@ -177,7 +178,7 @@ export async function erasureOptions(
     ...{ warehouse, clock, signal, spool: spoolOf(settings), erasures: settings.erasures },
     archives: archives ?? (await archivesToSweep(warehouse, settings)),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
-    stored: (email) => privacyOf(settings.emails).email(email) ?? email,
+    stored: (email) => new Gate(settings.emails).email(email) ?? email,
     dropsDamaged: false,
     published: await readPublished(settings.warehouse, warehouse),
   };
@@ -279,7 +280,7 @@ function subjectsOf(person: Person): Subject[] {
 
 function personOf({ user, email = '' }: ErasureRequest, { emails }: Settings): Person {
   if (user !== undefined) return { user };
-  const stored = privacyOf(emails).email(email);
+  const stored = new Gate(emails).email(email);
   return { emails: stored === null || stored === email ? [email] : [email, stored] };
 }
 

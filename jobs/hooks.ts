@@ -7,9 +7,10 @@ import { canonicalJson, isExact, isObject, isStorable } from '../src/core/json.t
 import { readErased } from '../src/erased/index.ts';
 import { decodeLine, linesOf, type SpoolRecord, sealSpool, spoolOf } from '../src/hooks/index.ts';
 import { onlyOrganization } from '../src/organizations/index.ts';
+import { expectEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import { type EmailPolicy, privacyOf, withoutErased } from '../src/privacy/index.ts';
-import { expectEmailSalt, type HookEventRow, storeHookEvents } from '../src/records/index.ts';
+import { type EmailPolicy, Gate } from '../src/privacy/index.ts';
+import { type HookEventRow, storeHookEvents } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { learnErasures } from './erasures.ts';
 import { withOwnWarehouse } from './identity.ts';
@@ -42,9 +43,9 @@ export async function drainSpool(
   const spool = spoolOf(options);
   const orgId = (await onlyOrganization(warehouse)) ?? '';
   const erased = await readErased(warehouse);
+  const gate = new Gate(options.emails);
   // An event names no organization: if there are several, it may be about anyone.
-  const orgIds = orgId === '' ? erased.entries.map((entry) => entry.orgId) : [orgId];
-  const { scrubJson } = withoutErased(privacyOf(options.emails), erased, orgIds);
+  gate.keepOut(erased, orgId === '' ? null : orgId);
   // Assigns the organization to events that were received before the first pull.
   // After one organization was removed, they may be its events.
   if (orgId !== '' && !erased.entries.some(({ kind }) => kind === 'organization'))
@@ -56,7 +57,7 @@ export async function drainSpool(
     const { hasUnknown, ...counts } = await drainFile(warehouse, {
       file,
       orgId,
-      scrubJson,
+      gate,
       erased: erased.entries.length,
       signal,
     });
@@ -88,7 +89,7 @@ interface FileCounts {
 interface FileToDrain {
   readonly file: string;
   readonly orgId: string;
-  readonly scrubJson: ScrubJson;
+  readonly gate: Gate;
   /** Length of the list with which events are compared. */
   readonly erased: number;
   readonly signal: AbortSignal;
@@ -96,7 +97,7 @@ interface FileToDrain {
 
 async function drainFile(
   warehouse: Warehouse,
-  { file, orgId, scrubJson, erased, signal }: FileToDrain,
+  { file, orgId, gate, erased, signal }: FileToDrain,
 ): Promise<FileCounts> {
   const counts: FileCounts = { events: 0, stored: 0, torn: 0, hasUnknown: false };
   let rows: HookEventRow[] = [];
@@ -113,7 +114,7 @@ async function drainFile(
     if (decoded.kind === 'unknown') counts.hasUnknown = true;
     if (decoded.kind !== 'record') continue;
     counts.events += 1;
-    rows.push(rowOf(decoded.record, decoded.event, scrubJson));
+    rows.push(rowOf(decoded.record, decoded.event, gate));
     characters += line.length;
     if (rows.length >= BATCH_ROWS_MAX || characters >= BATCH_CHARACTERS_MAX) await store();
   }
@@ -173,16 +174,13 @@ function eventIdOf({ receivedAt, order, text }: SpoolRecord): string {
   return createHash('sha256').update(`${receivedAt}\n${order}\n${text}`).digest('hex');
 }
 
-/** Applies the email policy to a JSON text, and changes nothing else. */
-type ScrubJson = (json: string) => string;
-
 /**
  * Builds the row of `hook_events` for an event. It has no organization, because a hook event names none. Characters that
  * some databases cannot hold (NUL, half of a surrogate pair) become U+FFFD. The ID is computed from the event as it was
  * received, so a changed email policy does not store the same event twice.
  */
-function rowOf(record: SpoolRecord, received: Record<string, unknown>, scrubJson: ScrubJson): HookEventRow {
-  const text = scrubJson(record.text);
+function rowOf(record: SpoolRecord, received: Record<string, unknown>, gate: Gate): HookEventRow {
+  const text = gate.json(record.text);
   const event = text === record.text ? received : parseObject(text);
   const label = (field: string) => {
     const value = Object.hasOwn(event, field) ? event[field] : undefined;

@@ -18,14 +18,16 @@ import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
+import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import { privacyOf } from '../src/privacy/index.ts';
-import { expectEmailSalt, readState, writeState } from '../src/records/index.ts';
+import { type Gate, policyFingerprint } from '../src/privacy/index.ts';
+import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { requireArchives } from './archive.ts';
 import { erasureOptions } from './erase.ts';
 import { shareErasures } from './erasures.ts';
+import { passOlder } from './privacy.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;
@@ -78,14 +80,18 @@ export async function replay(
   const asOf = request.asOf ?? null;
   for (const archive of archives) expectArchive(archive);
   return withWarehouse(location, { clock, signal, upgraded, create: true }, async (warehouse) => {
-    const lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
+    let lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
       if (asOf !== null) await expectEmpty(warehouse, asOf);
       await expectEmailSalt(warehouse, emails, false);
+      if ((await comparePolicy(warehouse, emails)) === 'pass') {
+        const patience = { clock, signal, wait: request.wait, exclusive: true };
+        ({ lock } = await passOlder({ warehouse, lock }, settings, patience));
+      }
       await shareErasures(warehouse, settings, observe);
-      const policy = privacyOf(emails).fingerprint;
+      const policy = policyFingerprint(emails);
       const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };
-      const place = { warehouse, clock, signal };
+      const place = { warehouse, gate: await openGate(warehouse, emails), clock, signal };
       const replayed = await withArchives(archives, place, (read) => replayAll(read, scope, place));
       await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
       const codes = replayed.organizations.map(({ exitCode }) => exitCode);
@@ -100,7 +106,7 @@ export async function replay(
 async function replayAll(
   archives: ReadArchives,
   scope: ReplayScope,
-  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse },
+  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse; readonly gate: Gate },
 ): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
   const { organizations: chosen, lost } = chooseAnswers(archives.contents, scope);
   const organizations: ReplayReport[] = [];
@@ -153,7 +159,7 @@ function replayedFrom(
       return {
         ...{ orgId, stream, day: parseDay(day), pulledAt: new Date(answer.at) },
         ...{ isOwn: answer.own, requests: answer.requests, today: parseDay(answer.today) },
-        ...{ settleDays: answer.settleDays, emails: answer.emails },
+        settleDays: answer.settleDays,
         pages: async () => (object === null ? [] : readablePages(archives, { archive, sha256: object })),
       };
     }),
@@ -168,7 +174,7 @@ function readinessFrom(
 ): NonNullable<ReplayedOrganization['readiness']> {
   let { isPartial } = found;
   return {
-    ...{ orgId, pulledAt: new Date(last.at), cursor: last.cursor, emails: last.emails },
+    ...{ orgId, pulledAt: new Date(last.at), cursor: last.cursor },
     pages: async function* () {
       for (let start = 0; start < objects.length; start += PAGE_REPORTS) {
         const page: string[] = [];

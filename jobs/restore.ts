@@ -20,8 +20,9 @@ import { sweepListed } from '../src/erase/sweep-learned.ts';
 import { readErased } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
+import { openGate, rememberPolicy } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import { type ErasedList, privacyOf } from '../src/privacy/index.ts';
+import { type ErasedList, Gate } from '../src/privacy/index.ts';
 import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
@@ -247,12 +248,14 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
         if (filling.archive !== null)
           await (await savedArchives()).placeArchive(filling.archive.saved, filling.archive.place);
         const existing = { clock, signal, create: false, partial: true };
+        const { emails } = settings;
+        const gate = emails.mode === 'keep' ? null : await openGate(destination, emails);
         const report = await withWarehouse(settings.warehouse, existing, (stored) =>
           source.inSnapshot(() =>
             copyAll({
               ...{ source, stored, destination, lock, replace: true, mark, ...context },
               erased: filling.known,
-              since: { privacy: settings.emails.mode === 'keep' ? null : privacyOf(settings.emails) },
+              since: { gate },
             }),
           ),
         );
@@ -307,11 +310,12 @@ async function complete(
   const sweep: Omit<ErasureOptions, 'orgId'> = {
     ...{ warehouse: destination, clock, signal, archives, dropsDamaged: false, erasures: settings.erasures },
     spool: spoolOf(settings),
-    stored: (email) => privacyOf(settings.emails).email(email) ?? email,
+    stored: (email) => new Gate(settings.emails).email(email) ?? email,
     drain: async () => undefined,
     published: await readPublished(settings.warehouse, destination),
   };
   await sweepListed(sweep);
+  await rememberPolicy(destination, settings.emails);
   const at = clock.now();
   const parent = bothOf(await readIdentity(source), await readIdentity(destination));
   await newIdentity(destination, { parent, madeBy: 'restore', at });

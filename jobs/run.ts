@@ -11,9 +11,10 @@ import { dueSweeps } from '../src/erased/index.ts';
 import type { Retry } from '../src/http/index.ts';
 import type { NameInFile } from '../src/organizations/index.ts';
 import { type PlanRequest, type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
+import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { privacyOf } from '../src/privacy/index.ts';
-import { expectEmailSalt, readLearned, rememberArchive } from '../src/records/index.ts';
+import { policyFingerprint } from '../src/privacy/index.ts';
+import { readLearned, rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
@@ -109,6 +110,16 @@ export function withLockedWarehouse<Result>(
         lock = await takeLock(warehouse, patience);
       }
       await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
+      if ((await comparePolicy(warehouse, settings.emails)) === 'pass') {
+        const { passOlder } = await import('./privacy.ts');
+        const passed = await passOlder({ warehouse, lock }, settings, patience);
+        lock = passed.lock;
+        if (passed.rows > 0)
+          warn(
+            `addresses in ${passed.rows} rows are stored by the policy "${settings.emails.mode}" now`,
+            PASSED_HINT,
+          );
+      }
       await drainDuringRun(warehouse, settings, context);
       const result = await work({ warehouse, lock, discardNew });
       // Events may have arrived meanwhile, and the first pull has found the organization of earlier ones.
@@ -126,6 +137,8 @@ export function withLockedWarehouse<Result>(
     }
   });
 }
+
+const PASSED_HINT = 'an earlier version has kept them in names, commands and messages';
 
 /** Sweeps whom the archive or the file of erasures knows as erased, and the warehouse did not, or the other way round. */
 async function sweepBefore(
@@ -158,12 +171,13 @@ export async function exportInto(
   const api = requireApi(settings);
   const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
   const archive = await archiveOf(settings, { clock, signal, warehouse });
-  const transport = openTransport(settings, api, { clock, onRetry });
+  const gate = await openGate(warehouse, settings.emails);
+  const transport = openTransport(settings, api, { clock, onRetry, gate });
   try {
     return await runUnits({
       ...planRequest(request, { clock }),
       command: request.command,
-      source: { transport, hosts: api },
+      source: { transport, hosts: api, gate },
       orgId: settings.orgId,
       apiKey: api.apiKey,
       named,
@@ -171,7 +185,6 @@ export async function exportInto(
       warehouse,
       lock,
       clock,
-      privacy: privacyOf(settings.emails),
       archive,
       concurrency: settings.concurrency,
       rangeDays: settings.rangeDays,
@@ -200,7 +213,7 @@ async function archiveOf(
   if (archives.length === 0) return undefined;
   const archive = requireArchive(settings);
   const open = await openArchive({
-    ...{ archive, emails: emails.mode, policy: privacyOf(emails).fingerprint },
+    ...{ archive, emails: emails.mode, policy: policyFingerprint(emails) },
     ...place,
   });
   try {

@@ -2,6 +2,7 @@ import { systemRandom } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { createTransport, type Transport, type TransportOptions } from '../src/http/index.ts';
+import type { Gate } from '../src/privacy/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 
 /** The settings that every request needs. */
@@ -35,7 +36,7 @@ export function requireApi({ apiKey, appApiKey, baseUrl, appUrl }: Settings): Ap
 export function openTransport(
   settings: Settings,
   { apiKey, appApiKey }: ApiSettings,
-  { clock, onRetry }: Required<Pick<TransportOptions, 'clock' | 'onRetry'>>,
+  { clock, onRetry, gate }: Required<Pick<TransportOptions, 'clock' | 'onRetry'>> & { readonly gate: Gate },
 ): Transport {
   return createTransport({
     apiKey,
@@ -51,6 +52,7 @@ export function openTransport(
     proxy: settings.proxy,
     requestTimeoutMs: settings.requestTimeoutMs,
     attempts: settings.attempts,
+    passage: gate,
     clock,
     random: systemRandom,
     onRetry,

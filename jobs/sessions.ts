@@ -17,9 +17,10 @@ import { expectNotErased, readErased } from '../src/erased/index.ts';
 import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/index.ts';
 import { expectName, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
+import { expectEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import { type Privacy, privacyOf, withoutErased } from '../src/privacy/index.ts';
-import { expectEmailSalt, recordSession, type SessionRow } from '../src/records/index.ts';
+import { Gate } from '../src/privacy/index.ts';
+import { recordSession, type SessionRow } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import { learnErasures } from './erasures.ts';
 import { withOwnWarehouse } from './identity.ts';
@@ -71,9 +72,12 @@ export function createRecordedSession(
     await expectEmailSalt(warehouse, settings.emails);
     await learnErasures(warehouse, settings);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
-    const transport = openTransport(settings, api, { clock, onRetry });
+    const gate = new Gate(settings.emails);
+    gate.keepOut(await readErased(warehouse), null);
+    const transport = openTransport(settings, api, { clock, onRetry, gate });
     try {
-      const identify = () => organizationOfKey({ transport, hosts: api }, yesterdayOf(clock.now()), signal);
+      const identify = () =>
+        organizationOfKey({ transport, hosts: api, gate }, yesterdayOf(clock.now()), signal);
       const orgId =
         named === null
           ? (asked ?? (await onlyOrganization(warehouse)) ?? (await identify()))
@@ -92,7 +96,7 @@ export function createRecordedSession(
       });
       const keep = async (created: CreatedSession | KnownSession) => {
         onCreated({ orgId, session: created.session, warehouse: warehouse.location });
-        await record(created, { warehouse, orgId, settings });
+        await record(created, { warehouse, orgId, gate });
       };
       try {
         await keep(await creation);
@@ -137,7 +141,7 @@ async function organizationOfKey(source: Source, lastDay: UtcDay, signal: AbortS
 
 async function record(
   created: CreatedSession | KnownSession,
-  { warehouse, orgId, settings }: { warehouse: Warehouse; orgId: string; settings: Settings },
+  { warehouse, orgId, gate }: { warehouse: Warehouse; orgId: string; gate: Gate },
 ): Promise<void> {
   const { sessionId } = created.session;
   const failure = (why: string, cause?: unknown) =>
@@ -145,12 +149,13 @@ async function record(
       cause,
       hint: 'keep its ID: the session exists, and another attempt would create a second one',
     });
-  const policy = privacyOf(settings.emails);
   let isStored: boolean;
   try {
-    isStored = await recordSession(warehouse, (erased) =>
-      sessionRow(created, { orgId, privacy: withoutErased(policy, erased, [orgId]) }),
-    );
+    isStored = await recordSession(warehouse, (erased) => {
+      // Somebody may have been erased since the response has passed.
+      gate.keepOut(erased, orgId);
+      return sessionRow(created, { orgId, gate });
+    });
   } catch (error) {
     throw failure(messageOf(error), error);
   }
@@ -172,7 +177,7 @@ const FIELDS = new Set([
 /** The row of a created session in the table `sessions`: every field, the settings as JSON, unknown fields in `extra`. */
 function sessionRow(
   { session, text, malformed = {} }: CreatedSession | KnownSession,
-  { orgId, privacy }: { readonly orgId: string; readonly privacy: Privacy },
+  { orgId, gate }: { readonly orgId: string; readonly gate: Gate },
 ): SessionRow {
   // What the answer has, malformed fields included.
   const answered = { ...session, ...malformed };
@@ -183,22 +188,20 @@ function sessionRow(
       ? canonicalJson(settings)
       : canonicalText(exact.fieldText(answered, 'sessionSettings') ?? 'null');
   const { title, completedAt } = session;
+  const known = new Set([...FIELDS].filter((name) => !(name in malformed)));
+  const extra = new Findings().extra(answered, known, { place: 'session', exact });
   return {
     org_id: orgId,
     session_id: session.sessionId,
-    title: title === null || title === undefined ? null : privacy.scrub(title),
+    title: title === null || title === undefined ? null : gate.text(title),
     status: session.status,
     message_count: session.messageCount ?? null,
     created_at: instantOf(session.createdAt),
     updated_at: instantOf(session.updatedAt),
     completed_at: completedAt === null || completedAt === undefined ? null : instantOf(completedAt),
     computer_id: session.computerId ?? null,
-    session_settings: settings === null ? null : canonicalText(privacy.scrubJson(settingsJson)),
-    extra: new Findings(privacy).extra(
-      answered,
-      new Set([...FIELDS].filter((name) => !(name in malformed))),
-      { place: 'session', exact },
-    ),
+    session_settings: settings === null ? null : canonicalText(gate.json(settingsJson)),
+    extra: extra === null ? null : canonicalText(gate.json(extra)),
   };
 }
 

@@ -6,8 +6,8 @@ import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import type { Retry } from '../src/http/index.ts';
 import { chooseOrganization, listOrganizations } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
+import { openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import { privacyOf } from '../src/privacy/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import {
   type Checked,
@@ -148,12 +148,12 @@ async function sampleService(
 ): Promise<PulledAgain> {
   const api = requireApi(settings);
   const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
-  const transport = openTransport(settings, api, { clock, onRetry });
+  const gate = await openGate(sample.warehouse, settings.emails);
+  const transport = openTransport(settings, api, { clock, onRetry, gate });
   try {
     return await pullAgain({
       ...sample,
-      source: { transport, hosts: api },
-      privacy: privacyOf(settings.emails),
+      source: { transport, hosts: api, gate },
       orgId: settings.orgId,
       lastDay: yesterdayOf(clock.now()),
       signal,

@@ -6,13 +6,11 @@ import { join } from 'node:path';
 import { analyticsPage } from '../../src/api/pages.ts';
 import { parseDay } from '../../src/core/day.ts';
 import { collectDays, type DayCollector } from '../../src/pipeline/run/prepare-batch.ts';
-import { privacyOf } from '../../src/privacy/email.ts';
 
 const [folder = '', rounds] = process.argv.slice(2);
 const texts = readdirSync(folder)
   .sort()
   .map((name) => readFileSync(join(folder, name), 'utf8'));
-const privacy = privacyOf({ mode: 'keep' });
 
 function round() {
   let parseMs = 0;
@@ -28,7 +26,7 @@ function round() {
     if (date !== day) {
       collected?.finish();
       day = date;
-      collected = collectDays({ stream: 'users', days: [date] }, { orgId: page.meta.org_id, privacy });
+      collected = collectDays({ stream: 'users', days: [date] }, { orgId: page.meta.org_id });
     }
     collected?.add(page);
     parseMs += parsed - start;

@@ -45,19 +45,20 @@ export function readinessPage(answer: Answer, name: string): ReadinessPage {
  * @throws {UnitError} with a `reason`, when paging contradicts itself, a page repeats, or the walk leaves its bounds.
  */
 export async function* walkUsers(
-  get: (cursor: string | undefined) => Promise<AnalyticsPage>,
+  get: (cursor: string | undefined, page: number) => Promise<AnalyticsPage>,
   name: string,
   { first, ahead = false }: UsersWalk = {},
 ): AsyncGenerator<AnalyticsPage, void, void> {
   const bounds = new WalkBounds({ name, charsMax: WALK_CHARS_MAX.users });
-  let page = first ?? (await get(undefined));
+  let page = first ?? (await get(undefined, 1));
   let sent: string | undefined;
   for (;;) {
     const { hasMore, cursor } = takePage(page, bounds, sent);
-    const next = ahead && hasMore && cursor !== undefined ? await whenSent(get(cursor)) : undefined;
+    const next =
+      ahead && hasMore && cursor !== undefined ? await whenSent(get(cursor, bounds.page + 1)) : undefined;
     yield page;
     if (cursor === undefined) return;
-    const following = await (next?.page ?? get(cursor));
+    const following = await (next?.page ?? get(cursor, bounds.page + 1));
     if (!hasMore) return confirmEnd(following, bounds);
     page = following;
     sent = cursor;
@@ -242,7 +243,7 @@ class WalkBounds {
       throw this.broken('long-cursor', `page ${this.#pages} has a cursor of ${cursor.length} characters`);
     const before = this.#cursors.size;
     if (this.#cursors.add(fingerprint(cursor)).size === before)
-      throw this.broken('endless-walk', `page ${this.#pages} repeats the cursor "${shorten(cursor)}"`);
+      throw this.broken('endless-walk', `page ${this.#pages} repeats the cursor of an earlier page`);
   }
 
   /** The error of a walk that breaks a rule. */
@@ -278,10 +279,6 @@ function fingerprint(text: string): number {
     low = Math.imul(low ^ code, 0x5bd1e995) ^ (low >>> 15);
   }
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
-}
-
-function shorten(cursor: string): string {
-  return cursor.length > 64 ? `${cursor.slice(0, 64)}…` : cursor;
 }
 
 /** `meta` of every analytics answer (specification, section 2.4); `has_more` and `next_cursor` on /users only. */

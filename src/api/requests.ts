@@ -20,6 +20,8 @@ export interface AnalyticsQuery {
   readonly groupBy?: string | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  /** The number of the page at the cursor, if it is known: messages show it, because a cursor is the ID of a user. */
+  readonly page?: number | undefined;
 }
 
 /** Parameters of the readiness list (section 4.3). */
@@ -31,11 +33,12 @@ interface ReadinessQuery {
 
 /** The request for an analytics endpoint. */
 export function analyticsRequest(hosts: Hosts, stream: DailyStream, query: AnalyticsQuery): ApiRequest {
-  const { startDate, endDate, groupBy, limit, cursor } = query;
+  const { startDate, endDate, groupBy, limit, cursor, page } = query;
   return {
     origin: hosts.baseUrl,
     path: ANALYTICS_PATHS[stream],
     query: { startDate, endDate, group_by: groupBy, limit, cursor },
+    ...(cursor !== undefined && { shown: { cursor: page === undefined ? 'a-page' : `page-${page}` } }),
   };
 }
 

@@ -17,7 +17,6 @@ import {
 } from './contents.ts';
 
 /** The less a policy stores of an email, the stronger it is. */
-const STRENGTH: Readonly<Record<EmailPolicy['mode'], number>> = { keep: 0, hash: 1, drop: 2 };
 
 /** Which answers to replay. */
 export interface ReplayScope {
@@ -54,7 +53,7 @@ export interface Choice {
 
 /**
  * Chooses the newest committed answer of every unit. Doubted and dropped answers are never chosen.
- * @throws {UsageError} if the archive cannot say what was committed, or if answers were archived under a weaker email policy.
+ * @throws {UsageError} if the archive cannot say what was committed, or if addresses were hashed with another salt.
  */
 export function chooseAnswers(contents: Contents, scope: ReplayScope): Choice {
   const asOf = scope.asOf?.toISOString() ?? null;
@@ -122,13 +121,6 @@ function expectDecided(answers: readonly Answer[]): void {
 }
 
 function expectPolicy(answers: readonly Answer[], { emails, policy }: ReplayScope): void {
-  const weaker = answers.filter((answer) => STRENGTH[answer.emails] < STRENGTH[emails]);
-  if (weaker.length > 0) {
-    throw new UsageError(
-      `these answers were archived when emails were stored by the policy ${weaker[0]?.emails}, and it is ${emails} now: ${namesOf(weaker)}`,
-      { reason: 'weaker-emails', facts: { policy: weaker[0]?.emails ?? '' } },
-    );
-  }
   const otherSalt = answers.filter(
     (answer) => answer.emails === 'hash' && emails === 'hash' && answer.policy !== policy,
   );

@@ -1,7 +1,6 @@
 import type { KeptObject } from '../core/archive-port.ts';
 import { DamagedError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { ErasedPeople } from '../privacy/index.ts';
 import { answersBetween } from './answer-queries.ts';
 import {
   type Answer,
@@ -32,8 +31,8 @@ export interface ErasedAnswers extends Patience {
   readonly orgId: string;
   /** Shares its list of the erased. */
   readonly warehouse: Pick<Warehouse, 'select' | 'transact'>;
-  /** The people to replace; null to remove every answer of the organization. */
-  readonly people: ErasedPeople | null;
+  /** What texts of answers become; null to remove every answer of the organization. */
+  readonly people: { json(text: string): string } | null;
   /** The digest of the content that the pages of a day normalize to. */
   readonly contentOf: (answer: DayAnswer, pages: readonly string[]) => string;
   /** Only count. */

@@ -55,7 +55,8 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
     'it copies or replaces the whole warehouse; wait for it to end, or pass --wait',
   'salt-differs': ({ firstDay = '' }) =>
     `set the old salt again in DAYWALK_EMAIL_SALT; or hash all emails again: daywalk backfill --force --new-email-salt --from ${firstDay} --until YESTERDAY`,
-  'weaker-emails': ({ policy = '' }) => `pass --emails ${policy} to store these emails as they were archived`,
+  'policy-not-applied': ({ former = '' }) =>
+    `daywalk privacy apply applies it to everything that is stored (with --dry-run it only counts); or set DAYWALK_EMAILS=${former} again`,
   'no-archive': 'name it with --archive or DAYWALK_ARCHIVE; runs with that setting write it',
   'archive-damaged':
     'restore the file from a backup; without one, pass --drop-damaged to remove these rows from the archive',

@@ -10,13 +10,14 @@ import {
   erasedOrganization,
   joinLists,
   readErased,
-  rowSweeper,
   sweptTable,
   textColumnsOf,
+  throughGate,
+  withoutPeople,
   withSubjects,
 } from '../erased/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
-import { type ErasedList, ErasedPeople, type Privacy } from '../privacy/index.ts';
+import { type ErasedList, ErasedPeople, type Gate } from '../privacy/index.ts';
 import { ERASURE } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
@@ -28,8 +29,8 @@ const ROUNDS_MAX = 10;
 
 /** What was decided since a backup was taken. */
 export interface DecidedSince {
-  /** How email addresses are stored now; null if they are kept. */
-  readonly privacy: Privacy | null;
+  /** What is kept of people now; null if all is. */
+  readonly gate: Gate | null;
 }
 
 interface Given {
@@ -65,7 +66,7 @@ export async function sourceWithoutErased({
     since === undefined ? await knowsAll(source, stored, erased) : await isSwept(source, list, since);
   if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list, own));
   for (let round = 1; ; round += 1) {
-    const units = await ErasedUnits.read(sourceOf(source), { list, privacy: since?.privacy ?? null, signal });
+    const units = await ErasedUnits.read(sourceOf(source), { list, gate: since?.gate ?? null, signal });
     const before = list.entries.length;
     for (const { orgId, value } of units.learned)
       list = withSubjects(list, orgId, [{ kind: 'email', value }], clock.now());
@@ -86,13 +87,9 @@ async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: Erase
 }
 
 /** True if nothing was decided since a backup was taken that its rows do not show. */
-async function isSwept(
-  source: Warehouse,
-  { entries }: ErasedList,
-  { privacy }: DecidedSince,
-): Promise<boolean> {
+async function isSwept(source: Warehouse, { entries }: ErasedList, { gate }: DecidedSince): Promise<boolean> {
   const known = new Set(await sweptIn(source));
-  return privacy === null && entries.every(({ subjectHmac }) => known.has(subjectHmac));
+  return gate === null && entries.every(({ subjectHmac }) => known.has(subjectHmac));
 }
 
 /** Others are on the list because an archive or a run has added them. */
@@ -110,7 +107,7 @@ const ANSWERS = columnsOf(exportUnits).indexOf('answers_sha256');
 /** What the rows of a source are to show. */
 interface DecidedUntil {
   readonly list: ErasedList;
-  readonly privacy: Privacy | null;
+  readonly gate: Gate | null;
   readonly signal: AbortSignal;
 }
 
@@ -118,7 +115,7 @@ interface DecidedUntil {
 class ErasedUnits {
   readonly #given: Source;
   readonly #list: ErasedList;
-  readonly #privacy: Privacy | null;
+  readonly #gate: Gate | null;
   readonly #people = new Map<string, ErasedPeople>();
   readonly #erasers = new Map<string, (row: Values) => Values>();
   /** The digests of units that change. */
@@ -128,19 +125,19 @@ class ErasedUnits {
 
   private constructor(
     given: Source,
-    { list, privacy }: Omit<DecidedUntil, 'signal'>,
+    { list, gate }: Omit<DecidedUntil, 'signal'>,
     organizations: readonly string[],
   ) {
     this.#given = given;
     this.#list = list;
-    this.#privacy = privacy;
+    this.#gate = gate;
     this.organizations = organizations;
   }
 
-  static async read(given: Source, { list, privacy, signal }: DecidedUntil): Promise<ErasedUnits> {
+  static async read(given: Source, { list, gate, signal }: DecidedUntil): Promise<ErasedUnits> {
     const stored = await given.organizations();
     const erased = stored.filter((orgId) => erasedOrganization(list, orgId) !== undefined);
-    const units = new ErasedUnits(given, { list, privacy }, erased);
+    const units = new ErasedUnits(given, { list, gate }, erased);
     for (const orgId of await units.source.organizations())
       for (const stream of [...DAILY_STREAMS, 'readiness'] as const)
         await units.#readStream(orgId, stream, signal);
@@ -245,9 +242,15 @@ class ErasedUnits {
   }
 
   #newEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
-    const erase = rowSweeper(table, people, this.#privacy);
+    const erase = this.#passed(table, withoutPeople(people).othersOf(table));
     // The plan of an erasure that was interrupted names the person until everything is swept.
     return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : erase(row)) : erase;
+  }
+
+  #passed(table: AnyTable, erase: (row: Values) => Values): (row: Values) => Values {
+    if (this.#gate === null) return erase;
+    const pass = throughGate(this.#gate).rowsOf(table);
+    return (row) => pass(erase(row));
   }
 
   /** Rows without an organization may be about anyone. */

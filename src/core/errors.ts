@@ -223,7 +223,7 @@ export const REASONS = [
   'warehouse-busy',
   'warehouse-replaced-by-other',
   'salt-differs',
-  'weaker-emails',
+  'policy-not-applied',
   'no-archive',
   'archive-damaged',
   'archive-not-named',

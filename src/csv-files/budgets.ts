@@ -5,7 +5,6 @@ import { FIRST_DAY } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
 import { compareText } from '../core/json.ts';
 import type { Steps } from '../port/index.ts';
-import { ErasedPeople } from '../privacy/index.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
 import {
   type CellParser,
@@ -69,8 +68,7 @@ export const budgetsFile: LoadedFile<{
   noun: ['budget', 'budgets'],
   format: { columns },
   store: storedBudgets,
-  linesOf: (lines, { orgId, file, erased }) => {
-    const people = new ErasedPeople(erased, [orgId]);
+  linesOf: (lines, { orgId, file, gate }) => {
     const mistakes = new Mistakes(file);
     const seen = new Map<string, number>();
     for (const { line, cells } of lines) {
@@ -83,7 +81,7 @@ export const budgetsFile: LoadedFile<{
     }
     mistakes.refuse();
     return lines
-      .map(({ line, cells }) => ({ line, row: { org_id: orgId, ...cells, team: people.text(cells.team) } }))
+      .map(({ line, cells }) => ({ line, row: { org_id: orgId, ...cells, team: gate.key(cells.team) } }))
       .toSorted((a, b) => compareText(nameOf(a.row), nameOf(b.row)));
   },
   compared: oneRowEach<BudgetRow>(nameOf),

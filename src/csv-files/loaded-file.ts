@@ -1,7 +1,7 @@
 import type { Value } from '../../schema/row.ts';
 import type { DaySpan } from '../core/day.ts';
 import type { Steps } from '../port/index.ts';
-import type { EmailPolicy, ErasedList } from '../privacy/index.ts';
+import type { ErasedList, Gate } from '../privacy/index.ts';
 import type { CsvColumns, CsvFormat, CsvRow } from './read-csv.ts';
 import type { ChangeKind, Changes, ComparedBy, ReplacedRows, RowOfLine } from './replace-rows.ts';
 
@@ -59,7 +59,8 @@ export interface Storing {
   readonly orgId: string;
   /** The name of the file in messages. */
   readonly file: string;
-  readonly emails: EmailPolicy;
+  /** What rows pass before they are stored. */
+  readonly gate: Gate;
   readonly erased: ErasedList;
   readonly now: Date;
 }

@@ -1,7 +1,7 @@
 import { FIRST_DAY } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { type Subject, withSubjects } from '../erased/index.ts';
-import { type EmailPolicy, type ErasedList, ErasedPeople, isPseudonym, privacyOf } from '../privacy/index.ts';
+import { type ErasedList, type Gate, isPseudonym } from '../privacy/index.ts';
 import { type PersonRow, UNASSIGNED } from '../rollups/index.ts';
 import { type CellParser, dayCell, fillable, Mistakes, optional, textCell } from './csv-columns.ts';
 import type { Storing } from './loaded-file.ts';
@@ -39,25 +39,24 @@ export interface PersonOfLine extends RowOfLine<PersonRow> {
 /** The most periods of one person: a move on every working day for four years. */
 const PERIODS_MAX = 1_000;
 
-type StoringPeople = Omit<Storing, 'erased' | 'now'> & { readonly erased: ErasedPeople };
-
 /**
  * Turns the lines of a file into rows, with no more of a person than the policy allows. Email addresses are stored in lower
  * case, so that two spellings are one person.
  * @throws {UsageError} that names file, line and remedy of every mistake.
  */
 export function peopleOf(lines: readonly PeopleLine[], storing: Storing): PersonOfLine[] {
-  const { orgId, erased, now } = storing;
-  const read = (list: ErasedList) =>
-    readPeople(lines, { ...storing, erased: new ErasedPeople(list, [orgId]) });
+  const { orgId, gate, erased, now } = storing;
+  const read = (list: ErasedList) => {
+    gate.keepOut(list, orgId);
+    return readPeople(lines, storing);
+  };
   // For this file only: an address in a file may be a mistake.
   return read(withSubjects(erased, orgId, newAddressesOf(read(erased)), now));
 }
 
-function readPeople(lines: readonly PeopleLine[], storing: StoringPeople): PersonOfLine[] {
+function readPeople(lines: readonly PeopleLine[], storing: Storing): PersonOfLine[] {
   const mistakes = new Mistakes(storing.file);
-  const toStored = createEmailStorer(storing.emails);
-  const people = lines.flatMap((line) => personOf(line, storing, toStored, mistakes) ?? []);
+  const people = lines.flatMap((line) => personOf(line, storing, mistakes) ?? []);
   for (const own of Map.groupBy(people, ({ row }) => row.person).values()) {
     const excess = own[PERIODS_MAX];
     if (excess !== undefined) {
@@ -82,18 +81,17 @@ function newAddressesOf(people: readonly PersonOfLine[]): Subject[] {
 
 function personOf(
   { line, cells }: PeopleLine,
-  { orgId, emails, erased }: StoringPeople,
-  toStored: (email: string | null) => string | null,
+  { orgId, gate }: Storing,
   mistakes: Mistakes,
 ): PersonOfLine | null {
   for (const column of ['user_email', 'manager_email'] as const) {
     const value = cells[column];
-    if (value === null || isEmail(value) || (emails.mode === 'hash' && isHashedEmail(value))) continue;
+    if (value === null || isEmail(value) || (gate.emails === 'hash' && isHashedEmail(value))) continue;
     const message = `${column} "${value}" is not an email address`;
     mistakes.add({ line, message, hint: 'write it like ada@example.com, or leave it empty' });
   }
-  const email = toStored(cells.user_email);
-  const person = cells.user_id ?? email;
+  const email = emailOf(cells.user_email, gate);
+  const person = cells.user_id === null ? email : gate.userId(cells.user_id);
   if (person === null) {
     const message = 'the line has no user_id, and email addresses are not stored here';
     mistakes.add({ line, message, hint: 'give the user_id of each person' });
@@ -104,33 +102,22 @@ function personOf(
     person,
     valid_from: cells.valid_from ?? FIRST_DAY,
     valid_to: storedEnd(cells.valid_to),
-    name: emails.mode === 'keep' ? cells.name : null,
-    team: cells.team,
-    department: cells.department,
-    cost_center: cells.cost_center,
-    manager_email: toStored(cells.manager_email),
+    name: gate.emails === 'keep' && !isPseudonym(person) ? textOf(cells.name, gate) : null,
+    team: textOf(cells.team, gate),
+    department: textOf(cells.department, gate),
+    cost_center: textOf(cells.cost_center, gate),
+    manager_email: emailOf(cells.manager_email, gate),
   };
   addReversed({ line, row }, mistakes);
-  return withoutErased({ line, row, email }, erased);
+  return { line, row, email };
 }
 
-function withoutErased({ line, row, email }: PersonOfLine, erased: ErasedPeople): PersonOfLine {
-  const { person, name, manager_email: manager } = row;
-  const stored = {
-    person: erased.text(person, true),
-    name: erased.isErased(person) ? null : name,
-    manager_email: manager && erased.text(manager),
-  };
-  return { line, row: { ...row, ...stored }, email: email && erased.text(email) };
+function textOf(text: string | null, gate: Gate): string | null {
+  return text === null ? null : gate.key(text);
 }
 
-function createEmailStorer(policy: EmailPolicy): (email: string | null) => string | null {
-  const privacy = privacyOf(policy);
-  return (email) => {
-    if (email === null) return null;
-    const lower = email.toLowerCase();
-    return policy.mode === 'hash' && isHashedEmail(lower) ? lower : privacy.email(lower);
-  };
+function emailOf(email: string | null, gate: Gate): string | null {
+  return email === null ? null : gate.email(email.toLowerCase());
 }
 
 /** An email address under a policy that hashes: an HMAC-SHA-256 in hexadecimal. */

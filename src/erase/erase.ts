@@ -1,6 +1,6 @@
 import { sql } from '../../schema/query.ts';
 import { DefectError } from '../core/errors.ts';
-import { listErased, readErased, type Subject, withSubjects } from '../erased/index.ts';
+import { listErased, readErased, type Subject, withoutPeople, withSubjects } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
 import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
@@ -120,7 +120,7 @@ async function sweepAll(
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const people = new ErasedPeople(list, [options.orgId]);
     const values = sweepsAll ? [''] : subjects.map(({ value }) => value);
-    const sweep: Sweep = { ...options, ...mode, people, values, tally };
+    const sweep: Sweep = { ...options, ...mode, passing: withoutPeople(people), values, tally };
     const swept = await sweepOnce(options, sweep, plan.certificate.kind === 'organization');
     archive = archive && {
       answers: archive.answers + swept.answers,
@@ -173,8 +173,8 @@ async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean
 }
 
 /** Sweeps everything once. Returns what was changed in the archives. */
-async function sweepOnce(
-  { archives, clock }: ErasureOptions,
+export async function sweepOnce(
+  { archives, clock }: Pick<ErasureOptions, 'archives' | 'clock'>,
   sweep: Sweep,
   isOrganization: boolean,
 ): ReturnType<typeof sweepArchive> {

@@ -1,23 +1,19 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
-import { ERASED_KEYS, hasSameKey, rowSweeper } from '../erased/index.ts';
+import { sourceTables, tables } from '../../schema/tables.ts';
+import { ERASED_KEYS, textColumnsOf } from '../erased/index.ts';
 import { changeRows, type ScanScope } from '../port/index.ts';
 import { ARCHIVES, ERASURE, PUBLISHED } from '../records/index.ts';
 import type { Sweep } from './sweep.ts';
 
-/** The tables whose rows are in no digest of a unit. */
-const TABLES: readonly AnyTable[] = [
-  tables.sessions,
-  tables.hookEvents,
-  tables.exportUnits,
-  tables.restatements,
-  tables.quarantine,
-  tables.schemaDrift,
-  tables.exportState,
-  tables.people,
-  tables.budgets,
-];
+/** The tables of an organization whose rows are in no unit, and are not computed from others. */
+const TABLES: readonly AnyTable[] = sourceTables.filter(
+  (table) =>
+    table.stream === null &&
+    table.key[0] === 'org_id' &&
+    table !== tables.erased &&
+    textColumnsOf(table).length > 0,
+);
 /** Rows of these tables may belong to no organization. */
 const WITHOUT_ORGANIZATION: ReadonlySet<AnyTable> = new Set<AnyTable>([
   tables.hookEvents,
@@ -55,8 +51,8 @@ async function sweepTable(sweep: Sweep, table: AnyTable, orgId: string): Promise
 }
 
 /** SQLite cannot write during an unfinished scan, so the changes are collected first. */
-async function changesOf({ warehouse, people }: Sweep, table: AnyTable, scope: ScanScope) {
-  const erase = rowSweeper(table, people);
+async function changesOf({ warehouse, passing }: Sweep, table: AnyTable, scope: ScanScope) {
+  const pass = passing.othersOf(table);
   const isPlan = planTest(table);
   // Two rows may become one, such as bad records that differed in a name only.
   const put = new Map<string, Values>();
@@ -66,11 +62,12 @@ async function changesOf({ warehouse, people }: Sweep, table: AnyTable, scope: S
   const removed: Values[] = [];
   for await (const rows of warehouse.scan(table, scope)) {
     for (const before of rows) {
-      const row = isPlan(before) ? before : erase(before);
+      const row = isPlan(before) ? before : pass(before);
       if (row === before) continue;
       found += 1;
-      put.set(JSON.stringify(key(row)), row);
-      if (!hasSameKey(table, before, row)) removed.push(before);
+      const name = JSON.stringify(key(row));
+      put.set(name, row);
+      if (JSON.stringify(key(before)) !== name) removed.push(before);
     }
     last = rows.at(-1);
     if (found >= ROWS_MAX) break;

@@ -4,7 +4,7 @@ import { columnsOf, decoderOf, type TableRows } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
-import { rowEraser, sweptTable } from '../erased/index.ts';
+import { sweptTable } from '../erased/index.ts';
 import { changeRows } from '../port/index.ts';
 import { mayHold } from './holds-value.ts';
 import type { Sweep } from './sweep.ts';
@@ -46,12 +46,12 @@ interface UnitScope {
 }
 
 async function sweepUnit(sweep: Sweep, stream: Stream, scope: UnitScope): Promise<void> {
-  const { warehouse, people, isDryRun, tally } = sweep;
+  const { warehouse, passing, isDryRun, tally } = sweep;
   const after: TableRows[] = [];
   const put: TableRows[] = [];
   const remove: TableRows[] = [];
   for (const table of tablesOf(stream)) {
-    const swept = sweptTable(table, await warehouse.rowsOf(table, scope), rowEraser(table, people));
+    const swept = sweptTable(table, await warehouse.rowsOf(table, scope), passing.rowsOf(table));
     after.push({ table, rows: swept.after });
     if (swept.put.length === 0) continue;
     put.push({ table, rows: swept.put });
@@ -66,7 +66,7 @@ async function sweepUnit(sweep: Sweep, stream: Stream, scope: UnitScope): Promis
 }
 
 async function ledgerRow(
-  { warehouse, people }: Sweep,
+  { warehouse, passing }: Sweep,
   stream: Stream,
   scope: UnitScope,
   content: string,
@@ -74,11 +74,11 @@ async function ledgerRow(
   const table = tables.exportUnits;
   const units = await warehouse.rowsOf(table, scope);
   const columns = columnsOf(table);
-  const erase = rowEraser(table, people);
+  const pass = passing.rowsOf(table);
   const rows = units
     .filter((unit) => decodeUnit(unit).stream === stream)
     .map((unit) => {
-      const row = [...erase(unit)];
+      const row = [...pass(unit)];
       row[columns.indexOf('content_sha256')] = content;
       row[columns.indexOf('answers_sha256')] = null;
       return row;

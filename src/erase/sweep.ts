@@ -1,13 +1,13 @@
+import type { Passing } from '../erased/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { ErasedPeople } from '../privacy/index.ts';
 import type { Tally } from './tally.ts';
 
-/** Who is swept out of what. */
+/** What is swept out of what. */
 export interface Sweep {
   readonly warehouse: Warehouse;
   readonly orgId: string;
-  readonly people: ErasedPeople;
-  /** The values to erase, by which the database finds the rows that may hold them. */
+  readonly passing: Passing;
+  /** The values to erase, by which the database finds the rows that may hold them; '' for every row. */
   readonly values: readonly string[];
   /** Only count. */
   readonly isDryRun: boolean;

@@ -19,4 +19,4 @@ export {
   type Subject,
   withSubjects,
 } from './list.ts';
-export { hasSameKey, rowEraser, rowSweeper, sweptTable, textColumnsOf } from './rows.ts';
+export { type Passing, sweptTable, textColumnsOf, throughGate, withoutPeople } from './rows.ts';

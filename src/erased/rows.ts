@@ -3,7 +3,7 @@ import type { AnyTable, ColumnKind } from '../../schema/define.ts';
 import { columnsOf, inKeyOrder, keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { canonicalText } from '../core/json-text.ts';
-import type { ErasedPeople, Privacy } from '../privacy/index.ts';
+import type { ErasedPeople, Gate } from '../privacy/index.ts';
 
 /** Kinds of columns that can hold a text of the service or of a person. */
 const TEXTS: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
@@ -27,6 +27,9 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   ...['model_tier', 'primary_model_tier', 'delegation_level'],
 ]);
 
+/** Columns that hold an address as a whole. */
+const EMAIL_COLUMNS: ReadonlySet<string> = new Set(['user_email', 'manager_email']);
+
 /** The columns of a table that can name a person. The organization and the days of a row never do. */
 export function textColumnsOf(table: AnyTable): { readonly name: string; readonly isJson: boolean }[] {
   return Object.entries(table.columns)
@@ -43,7 +46,7 @@ function isOwnWord(table: AnyTable, name: string): boolean {
  * A function that returns rows of a table without erased people, as a pull without them would have stored the rows. Rows that
  * name none of them are returned as they are.
  */
-export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
   const positions = columnsOf(table);
   const texts = textColumnsOf(table).map((column) => ({
     ...column,
@@ -89,24 +92,28 @@ export function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) 
   }
 }
 
-/** Returns rows of a table as an email policy stores them. What is stored in another form already stays. */
-function rowScrubber(table: AnyTable, privacy: Privacy): (row: Values) => Values {
+/** A function that lets the texts of rows of a table pass a gate. What has passed it stays. */
+function rowPasser(table: AnyTable, gate: Gate): (row: Values) => Values {
   const positions = columnsOf(table);
+  const key: ReadonlySet<string> = new Set(table.key);
   const texts = textColumnsOf(table).map((column) => ({
     ...column,
+    isKey: key.has(column.name),
     position: positions.indexOf(column.name),
   }));
   const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
   return (row) => {
     let changed: Value[] | undefined;
-    for (const { name, isJson, position } of texts) {
-      const before = textAt(row, position);
-      if (!before.includes('@')) continue;
+    for (const { name, isJson, isKey, position } of texts) {
+      const before = row[position];
+      if (typeof before !== 'string') continue;
       const after = isJson
-        ? canonicalLike(before, privacy.scrubJson(before))
-        : name === 'user_email'
-          ? privacy.email(before)
-          : privacy.scrub(before);
+        ? canonicalLike(before, gate.json(before))
+        : EMAIL_COLUMNS.has(name)
+          ? gate.email(before)
+          : isKey
+            ? gate.key(before)
+            : gate.text(before);
       if (after === before) continue;
       changed ??= [...row];
       changed[position] = after;
@@ -149,25 +156,30 @@ function sealerOf(table: AnyTable): (row: Value[]) => Values {
   };
 }
 
-/** True if two rows of a table have the same key. */
-export function hasSameKey(table: AnyTable, a: Values, b: Values): boolean {
-  const key = keyOf(table);
-  return JSON.stringify(key(a)) === JSON.stringify(key(b));
+/** What stored texts become: erased people go, or everything passes the gate again. */
+export interface Passing {
+  /** For rows of units: a function that makes of a stored row what a pull would store now. */
+  rowsOf(table: AnyTable): (row: Values) => Values;
+  /** For all other rows. */
+  othersOf(table: AnyTable): (row: Values) => Values;
+  /** For archived answers. */
+  json(text: string): string;
 }
 
-/**
- * As `rowEraser`, for rows that were stored before the erasure: samples of unknown fields from records of people go too.
- * @param privacy how addresses are stored now. @default as they were
- */
-export function rowSweeper(
-  table: AnyTable,
-  people: ErasedPeople,
-  privacy: Privacy | null = null,
-): (row: Values) => Values {
-  const erase = rowEraser(table, people);
-  const scrub = privacy === null ? (row: Values) => row : rowScrubber(table, privacy);
-  const withoutSample = table === tables.schemaDrift ? sampleEraser() : (row: Values) => row;
-  return (row) => withoutSample(scrub(erase(row)));
+/** Replaces erased people. In rows that are in no unit, samples of unknown fields from records of people go too. */
+export function withoutPeople(people: ErasedPeople): Passing {
+  const rowsOf = (table: AnyTable) => rowEraser(table, people);
+  const othersOf = (table: AnyTable) => {
+    const [erase, withoutSample] = [rowsOf(table), sampleEraser()];
+    return table === tables.schemaDrift ? (row: Values) => withoutSample(erase(row)) : erase;
+  };
+  return { rowsOf, othersOf, json: (text) => people.json(text) };
+}
+
+/** Lets everything pass the gate. */
+export function throughGate(gate: Gate): Passing {
+  const rowsOf = (table: AnyTable) => rowPasser(table, gate);
+  return { rowsOf, othersOf: rowsOf, json: (text) => gate.json(text) };
 }
 
 /** The rows of a table without the erased: all of them in key order, those that changed, and those whose key is gone. */
@@ -191,7 +203,7 @@ export function sweptTable(
     swept.set(name, other === undefined ? row : joined(table, other, row));
     if (row === before && other === undefined) continue;
     changed.add(name);
-    if (!hasSameKey(table, before, row)) removed.push(before);
+    if (JSON.stringify(key(before)) !== name) removed.push(before);
   }
   const put = [...changed].map((name) => swept.get(name)).filter((row) => row !== undefined);
   return { after: inKeyOrder(table, [...swept.values()]), put, removed };

@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { messageOf, StorageError } from '../core/errors.ts';
 import { hasCode, replaceFile } from '../core/files.ts';
 import { parseJson } from '../core/json.ts';
-import type { ErasedPeople } from '../privacy/index.ts';
 import { LINE_BYTES_MAX, OPEN_FILE, openRegular } from './spool.ts';
 
 const SEALED = /^sealed-[0-9a-f-]{36}\.jsonl$/;
@@ -83,14 +82,20 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
   if (length > 0) yield Buffer.concat(held).toString('utf8');
 }
 
+/** What lines of the spool become. */
+interface PassedLines {
+  json(text: string): string;
+  text(text: string): string;
+}
+
 /**
- * Replaces erased people in the files of a spool that a drain has left, or counts them. Call it after a drain: events that are
+ * Replaces what is not kept of people in the files of a spool that a drain has left, or counts them. Call it after a drain: events that are
  * still to be drained must not change, because their IDs depend on their text. Returns the number of lines that named someone.
  * @throws {StorageError} if a file cannot be read or written.
  */
 export async function eraseFromSpool(
   directory: string,
-  people: ErasedPeople,
+  people: PassedLines,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<number> {
   if (!existsSync(directory)) return 0;
@@ -103,7 +108,7 @@ export async function eraseFromSpool(
   return changed;
 }
 
-async function eraseFromFile(path: string, people: ErasedPeople, isDryRun: boolean): Promise<number> {
+async function eraseFromFile(path: string, people: PassedLines, isDryRun: boolean): Promise<number> {
   const lines: string[] = [];
   let changed = 0;
   try {

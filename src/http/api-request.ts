@@ -3,6 +3,8 @@ export interface ApiRequest {
   readonly origin: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string | number | undefined>>;
+  /** What messages show in place of parameters that may name a person. @default every parameter as it is */
+  readonly shown?: Readonly<Record<string, string>> | undefined;
   /** Sends the credential of the application host. @default the main credential */
   readonly credential?: 'application';
   /** Makes the request a POST that creates something. @default a GET */
@@ -17,16 +19,17 @@ export interface Creation {
 }
 
 /** The query of a request, from its question mark on; '' without parameters. */
-export function queryOf({ query }: ApiRequest): string {
+export function queryOf({ query }: Pick<ApiRequest, 'query'>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
   const text = params.toString();
   return text === '' ? '' : `?${text}`;
 }
 
-/** Method, path and query of a request, as messages name it. */
-export function nameOf({ creation, path }: ApiRequest, query: string): string {
-  return `${creation === undefined ? 'GET' : 'POST'} ${path}${query}`;
+/** Method, path and query of a request, as messages name it. @param sent the query of the request */
+export function nameOf({ creation, path, query, shown }: ApiRequest, sent: string): string {
+  const named = shown === undefined ? sent : queryOf({ query: { ...query, ...shown } });
+  return `${creation === undefined ? 'GET' : 'POST'} ${path}${named}`;
 }
 
 /** An origin without its path prefix, and the prefix; '' without one. */

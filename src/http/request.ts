@@ -27,8 +27,9 @@ import {
   answerReader,
   type HeadReader,
   headReader,
-  keysRedactor,
+  type Passage,
   type ResponseHead,
+  withoutKeys,
 } from './response.ts';
 
 /** Options of one attempt, also of one that reads. */
@@ -60,6 +61,8 @@ export interface RequesterOptions {
   readonly proxy: ProxyOptions | null;
   /** Sends the requests in place of own connections. @default null */
   readonly dispatcher?: RequestDispatcher | null;
+  /** What the service sends goes through it. @default only the keys are removed */
+  readonly passage?: Passage | undefined;
   readonly clock: Clock;
 }
 
@@ -67,8 +70,8 @@ export interface RequesterOptions {
 export function createRequester(options: RequesterOptions): Requester {
   const { apiKey, appApiKey, userAgent, proxy, dispatcher = null, clock } = options;
   const pools = new Map<string, Promise<Connections>>();
-  const redact = keysRedactor([apiKey, appApiKey ?? apiKey]);
-  const readers = { answerOf: answerReader({ redact, clock }), headOf: headReader(redact) };
+  const passage = withoutKeys([apiKey, appApiKey ?? apiKey], options.passage);
+  const readers = { answerOf: answerReader({ passage, clock }), headOf: headReader(passage) };
   const headersWith = (key: string) => ({
     accept: 'application/json',
     'accept-encoding': 'gzip',

@@ -18,8 +18,13 @@ import {
 } from './errors.ts';
 import { decodeUtf8, type Headers, type HttpResponse, headerOf, isAnswer, release } from './exchange.ts';
 
-/** Removes keys from a text. */
-type Redact = (text: string) => string;
+/** What texts of the service become before anything else sees them. */
+export interface Passage {
+  /** A JSON text. */
+  json(text: string): string;
+  /** Any other text, or JSON. */
+  any(text: string): string;
+}
 
 /** Headers of a response by their names in lower case. Values of a repeated header are joined by a comma. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
@@ -36,18 +41,18 @@ export interface ResponseHead {
 /** Reads status and headers. */
 export type HeadReader = (status: number, headers: Headers) => ResponseHead;
 
-/** Creates a reader of heads, which removes the key with `redact` if the service repeats it. */
-export function headReader(redact: Redact): HeadReader {
+/** Creates a reader of heads. */
+export function headReader(passage: Passage): HeadReader {
   return (status, headers) => {
     const id = headerOf(headers, 'x-request-id');
-    return { status, requestId: id && redact(id), headers: () => plainHeaders(headers, redact) };
+    return { status, requestId: id && passage.any(id), headers: () => plainHeaders(headers, passage) };
   };
 }
 
-function plainHeaders(headers: Headers, redact: Redact): ResponseHeaders {
+function plainHeaders(headers: Headers, passage: Passage): ResponseHeaders {
   const given = Object.entries(headers).flatMap(([name, value]) => {
     const text = Array.isArray(value) ? value.join(', ') : value;
-    return text === undefined ? [] : [[name, redact(text)] as const];
+    return text === undefined ? [] : [[name, passage.any(text)] as const];
   });
   return Object.fromEntries(given);
 }
@@ -75,18 +80,18 @@ export type AnswerReader = (response: HttpResponse, name: string, purpose: 'read
 const FULL = 200;
 
 /**
- * Creates a reader of responses. It parses them and removes the key if the service repeats it. It throws {@link
+ * Creates a reader of responses: their texts go through the passage, then they are parsed. It throws {@link
  * RequestError} for a body that is not JSON, the error of a status that is not 2xx, and {@link UnitError} if a read is
  * answered with 2xx other than 200.
  */
 export function answerReader({
-  redact,
+  passage,
   clock,
 }: {
-  readonly redact: Redact;
+  readonly passage: Passage;
   readonly clock: Clock;
 }): AnswerReader {
-  const headOf = headReader(redact);
+  const headOf = headReader(passage);
   return ({ status, headers: sent, body }, name, purpose) => {
     const { requestId, headers } = headOf(status, sent);
     if (purpose === 'read' && status !== FULL && status >= 200 && status <= 299)
@@ -98,11 +103,11 @@ export function answerReader({
           status,
           headers: sent,
           requestId,
-          body: redact(body.toString('utf8')),
+          body: passage.any(body.toString('utf8')),
           now: clock.now(),
         });
       }
-      throw notJsonError(name, redact(`${status} with ${headerOf(sent, 'content-type')}`));
+      throw notJsonError(name, passage.any(`${status} with ${headerOf(sent, 'content-type')}`));
     }
     const text = decodeUtf8(body);
     release(body);
@@ -111,7 +116,7 @@ export function answerReader({
     // A page of a proxy or a login may come without a type too.
     if (headerOf(sent, 'content-type') === undefined && /^\s*</.test(text))
       throw notJsonError(name, `${status} with no content type`);
-    return { status, ...parseBody(redact(text), name), requestId, target: name, date, headers };
+    return { status, ...parseBody(text, name, passage), requestId, target: name, date, headers };
   };
 }
 
@@ -131,17 +136,20 @@ function partialError(status: number, name: string): UnitError {
   });
 }
 
-function parseBody(text: string, name: string): { body: unknown; text: string } {
+function parseBody(sent: string, name: string, passage: Passage): { body: unknown; text: string } {
   try {
+    const text = passage.json(sent);
     return { body: JSON.parse(text), text };
   } catch (error) {
-    throw malformedError(name, 'text that is not JSON', error);
+    // The parser quotes the text, and a text that is no JSON has not passed.
+    if (error instanceof SyntaxError) throw malformedError(name, 'text that is not JSON');
+    throw error;
   }
 }
 
-function malformedError(name: string, what: string, cause?: unknown): RequestError {
+function malformedError(name: string, what: string): RequestError {
   // The network may break a response once; twice is the server's fault.
-  return new RequestError(`${name} answered ${what}`, { cause, target: name, attemptsMax: 2 });
+  return new RequestError(`${name} answered ${what}`, { target: name, attemptsMax: 2 });
 }
 
 const REDACTED = '[redacted]';
@@ -160,10 +168,15 @@ function keyRedactor(apiKey: string): (text: string) => string {
   return (text) => (text.includes(apiKey) || text.includes('\\') ? text.replace(written, REDACTED) : text);
 }
 
-/** As {@link keyRedactor}, for several keys; the longest first, because one may be part of another. */
-export function keysRedactor(keys: readonly string[]): (text: string) => string {
+/**
+ * Adds to a passage that keys of the API are removed; the longest first, because one may be part of another.
+ * @param passage default: nothing else
+ */
+export function withoutKeys(keys: readonly string[], passage?: Passage): Passage {
   const redactors = [...new Set(keys)].sort((a, b) => b.length - a.length).map(keyRedactor);
-  return (text) => redactors.reduce((rest, redact) => redact(rest), text);
+  const redact = (text: string) => redactors.reduce((rest, one) => one(rest), text);
+  if (passage === undefined) return { json: redact, any: redact };
+  return { json: (text) => passage.json(redact(text)), any: (text) => passage.any(redact(text)) };
 }
 
 function waysToWrite(char: string): string {

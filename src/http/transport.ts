@@ -6,7 +6,7 @@ import { CredentialError, OverloadError } from './errors.ts';
 import { RETRY_AFTER_MAX_MS } from './limits.ts';
 import { createPacer, type Pacer, type Pause } from './pace.ts';
 import { createRequester, type ReadOptions, type Requester } from './request.ts';
-import type { Answer, ResponseHeaders } from './response.ts';
+import type { Answer, Passage, ResponseHeaders } from './response.ts';
 import { type RetryPolicy, repeatAttempts } from './retry.ts';
 
 export type { Retry } from './retry.ts';
@@ -32,6 +32,8 @@ export interface TransportOptions extends RetryPolicy {
   readonly dispatcher?: RequestDispatcher | null;
   /** Time limit of one attempt in milliseconds, from its start to the last byte. */
   readonly requestTimeoutMs: number;
+  /** What the service sends goes through it before anything else sees it. @default only the keys are removed */
+  readonly passage?: Passage | undefined;
   /** Ends every call, beside the signal of each. @default none */
   readonly signal?: AbortSignal | undefined;
   /** Called when a request begins. @default does nothing */

@@ -6,7 +6,7 @@ import { type Clock, SerialQueue } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
 import type { SettleRule } from '../judge/agreement.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { ErasingPrivacy } from '../privacy/index.ts';
+import type { Gate } from '../privacy/index.ts';
 import { listLearned } from '../records/index.ts';
 import { type DayCommit, type DayUnit, dayKey, unitName } from '../units/index.ts';
 import type { Findings } from './normalize/records.ts';
@@ -101,8 +101,8 @@ export class NewAddresses {
    */
   list(): Promise<void> {
     return this.#queue.add(async () => {
-      const { warehouse, clock, privacy, orgId } = this.#given;
-      const values = [...this.#waiting, ...privacy.newlyLearned()];
+      const { warehouse, clock, gate, orgId } = this.#given;
+      const values = [...this.#waiting, ...gate.newlyLearned()];
       this.#waiting = values;
       if (values.length > 0) await listLearned(warehouse, { orgId, values }, clock.now());
       this.#waiting = [];
@@ -113,6 +113,6 @@ export class NewAddresses {
 interface NewAddressesOptions {
   readonly warehouse: Pick<Warehouse, 'transact' | 'oneAtATime'>;
   readonly clock: Clock;
-  readonly privacy: ErasingPrivacy;
+  readonly gate: Gate;
   readonly orgId: string;
 }

@@ -6,7 +6,6 @@ export { Findings } from './normalize/records.ts';
 export { type PlanRequest, planUnits } from './plan.ts';
 export type { PullCall, Source } from './pull.ts';
 export {
-  archivedPrivacy,
   collectArchived,
   type ReplayedOrganization,
   type ReplayReport,

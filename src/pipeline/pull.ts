@@ -11,12 +11,14 @@ import {
   walkUsers,
 } from '../api/index.ts';
 import type { Meter, Transport } from '../http/index.ts';
+import type { Gate } from '../privacy/index.ts';
 import { batchName, type DayBatch } from './plan.ts';
 
-/** The hosts of the service, and the transport for requests to them. */
+/** The hosts of the service, the transport for requests to them, and the gate that its responses pass. */
 export interface Source {
   readonly transport: Transport;
   readonly hosts: Hosts;
+  readonly gate: Gate;
 }
 
 export interface PullCall {
@@ -27,7 +29,7 @@ export interface PullCall {
 
 /** The first page of a batch. All streams but `users` have only this one. */
 export function pullFirstPage(source: Source, batch: DayBatch, call: PullCall): Promise<AnalyticsPage> {
-  return pullPage(source, batch, undefined, call);
+  return pullPage(source, batch, {}, call);
 }
 
 /** The page of /users at a cursor. */
@@ -37,7 +39,7 @@ export function pullUsersPage(
   cursor: string | undefined,
   call: PullCall,
 ): Promise<AnalyticsPage> {
-  return pullPage(source, { ...batch, stream: 'users' }, cursor, call);
+  return pullPage(source, { ...batch, stream: 'users' }, { cursor }, call);
 }
 
 /**
@@ -54,7 +56,7 @@ export async function* pullBatch(
     yield first ?? (await pullFirstPage(source, batch, call));
     return;
   }
-  const get = (cursor: string | undefined) => pullPage(source, batch, cursor, call);
+  const get = (cursor: string | undefined, page: number) => pullPage(source, batch, { cursor, page }, call);
   yield* walkUsers(get, `pull ${batchName(batch)}`, { first, ahead: true });
 }
 
@@ -90,12 +92,12 @@ export async function pullReadinessPage(
 async function pullPage(
   { transport, hosts }: Source,
   batch: DayBatch,
-  cursor: string | undefined,
+  at: { readonly cursor?: string | undefined; readonly page?: number },
   call: PullCall,
 ): Promise<AnalyticsPage> {
   const { stream, days } = batch;
   const limit = stream === 'users' ? USERS_LIMIT.max : undefined;
   const range = { startDate: days[0], endDate: days.at(-1) ?? days[0] };
-  const target = analyticsRequest(hosts, stream, { ...range, limit, cursor });
+  const target = analyticsRequest(hosts, stream, { ...range, limit, ...at });
   return analyticsPage(await transport.get(target, call), `pull ${batchName(batch)}`);
 }

@@ -19,15 +19,7 @@ import {
   settleAfterFirstActivity,
 } from '../ledger/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import {
-  type EmailPolicy,
-  type ErasedList,
-  type ErasingPrivacy,
-  NOBODY,
-  type Privacy,
-  privacyOf,
-  withoutErased,
-} from '../privacy/index.ts';
+import type { Gate } from '../privacy/index.ts';
 import { endRun, startRun } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { type DayCommit, dayKey, isDayUnit, type LedgerDay, unitName } from '../units/index.ts';
@@ -50,6 +42,8 @@ export interface ReplayedOrganization {
 interface ReplayOptions {
   /** Its run lock is held. */
   readonly warehouse: Warehouse;
+  /** The archived answers pass it: they may have come under another policy. */
+  readonly gate: Gate;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly versions: Readonly<Record<string, string>>;
@@ -76,11 +70,12 @@ export interface ReplayReport {
  */
 export async function replayOrganization(
   { orgId, days, readiness }: ReplayedOrganization,
-  { warehouse, clock, signal, versions }: ReplayOptions,
+  { warehouse, gate, clock, signal, versions }: ReplayOptions,
 ): Promise<ReplayReport> {
   const erased = await readErased(warehouse);
   expectNotErased(erased, orgId);
-  const readings = new ArchivedReadings({ warehouse, clock, erased, orgId });
+  gate.keepOut(erased, orgId);
+  const readings: Readings = { gate, newAddresses: new NewAddresses({ warehouse, clock, gate, orgId }) };
   const runId = randomUUID();
   await startRun(warehouse, { runId, command: 'replay', startedAt: clock.now(), versions });
   const known = new Map<string, LedgerDay>();
@@ -125,8 +120,6 @@ interface ReplayDay {
   readonly requests: number;
   readonly today: UtcDay;
   readonly settleDays: number;
-  /** The email policy that was applied before the answer was archived. */
-  readonly emails: EmailPolicy['mode'];
   /** Its rows by page, with commas between them; null if they cannot be read. */
   readonly pages: () => Promise<readonly string[] | null>;
 }
@@ -150,12 +143,12 @@ async function replayDay(
     runId,
     known,
     readings,
-  }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; readings: ArchivedReadings },
+  }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; readings: Readings },
 ): Promise<ReplayOutcome> {
-  const { privacy, newAddresses } = readings.of(archived.emails);
+  const { gate, newAddresses } = readings;
   const pages = await archived.pages();
   if (pages === null) return { kind: 'damaged' };
-  const commit = await commitOf(archived, pages, { warehouse, runId, privacy });
+  const commit = await commitOf(archived, pages, { warehouse, runId, gate });
   await newAddresses.list();
   const isSame = known?.contentSha256 === commit.contentSha256;
   if (isSame && (await storedSha256(warehouse, commit)) === commit.contentSha256) return { kind: 'same' };
@@ -170,14 +163,10 @@ async function replayDay(
 async function commitOf(
   archived: ReplayDay,
   pages: readonly string[],
-  {
-    warehouse,
-    runId,
-    privacy,
-  }: { readonly warehouse: Warehouse; readonly runId: string; readonly privacy: Privacy },
+  { warehouse, runId, gate }: { readonly warehouse: Warehouse; readonly runId: string; readonly gate: Gate },
 ): Promise<DayCommit> {
   const { orgId, pulledAt, requests, isOwn } = archived;
-  const collected = collectArchived(archived, pages, privacy);
+  const collected = collectArchived(archived, pages, gate);
   // Empty days settle at the end, if the archive has any activity.
   const rule = { ...ruleOf(archived), activeSince: null };
   const day = await withStoredRows(collected.day, warehouse);
@@ -195,22 +184,19 @@ function ruleOf({ today, settleDays }: Pick<ReplayDay, 'today' | 'settleDays'>) 
 export function collectArchived(
   { orgId, stream, day }: Pick<ReplayDay, 'orgId' | 'stream' | 'day'>,
   pages: readonly string[],
-  privacy: Privacy,
+  gate: Gate,
 ): CollectedDay {
-  const collector = collectDays({ stream, days: [day] }, { orgId, privacy });
+  const collector = collectDays({ stream, days: [day] }, { orgId });
   // All streams but users are answered in one page.
   for (const rows of stream === 'users' ? pages : [pages.join(',')]) {
-    const page = pageOf(rows, { orgId, privacy });
+    const text = gate.json(`{"data":[${rows}],"meta":{"org_id":${JSON.stringify(orgId)}}}`);
+    const answer = { status: 200, text, body: JSON.parse(text), requestId: undefined };
+    const page = analyticsPage(answer, 'archived rows');
     unlessTooDeep(`replay ${stream} ${day}`, () => collector.add(page));
   }
   const [collected] = collector.finish();
   if (collected === undefined) throw new DefectError(`replay ${stream} ${day}`, 'no day was collected');
   return collected;
-}
-
-function pageOf(rows: string, { orgId, privacy }: { readonly orgId: string; readonly privacy: Privacy }) {
-  const text = privacy.erase(`{"data":[${rows}],"meta":{"org_id":${JSON.stringify(orgId)}}}`);
-  return analyticsPage({ status: 200, text, body: JSON.parse(text), requestId: undefined }, 'archived rows');
 }
 
 async function storedSha256(warehouse: Warehouse, { orgId, stream, day }: DayCommit): Promise<string> {
@@ -229,7 +215,6 @@ interface ReplayReadiness {
   readonly pulledAt: Date;
   /** Where the walk stood then, as the ledger stores it. */
   readonly cursor: string;
-  readonly emails: EmailPolicy['mode'];
   /** The texts of the reports that can be read, in pages. */
   readonly pages: () => AsyncIterable<readonly string[]>;
   /** After the last page: reports are missing, because they cannot be read. */
@@ -238,20 +223,20 @@ interface ReplayReadiness {
 
 /** Stores archived readiness reports in place of the stored ones, unless those were pulled later. If some are missing, none is deleted. */
 async function replayReadiness(
-  { orgId, pulledAt, cursor, emails, pages, isPartial }: ReplayReadiness,
-  { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: ArchivedReadings },
+  { orgId, pulledAt, cursor, pages, isPartial }: ReplayReadiness,
+  { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: Readings },
 ): Promise<ReplayOutcome> {
-  const { privacy, newAddresses } = readings.of(emails);
+  const { gate, newAddresses } = readings;
   const lastPulledAt = (await readReadinessUnit(warehouse, orgId))?.lastPulledAt ?? null;
   if (lastPulledAt !== null && lastPulledAt > pulledAt.toISOString()) return { kind: 'newer' };
   const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
   const step = { orgId, cursor, pulledAt, runId, requests: 0 };
   let rowsWritten = 0;
   for await (const texts of pages()) {
-    const findings = new Findings(privacy);
-    const text = privacy.erase(`{"reports":[${texts.join(',')}]}`);
+    const findings = new Findings();
+    const text = gate.json(`{"reports":[${texts.join(',')}]}`);
     const answer = { status: 200, text, body: JSON.parse(text), requestId: undefined };
-    const answered = normalizePage(readinessPage(answer, 'archived reports'), { orgId, privacy }, findings);
+    const answered = normalizePage(readinessPage(answer, 'archived reports'), { orgId }, findings);
     const tables = await withStoredReports(answered, findings.held, { warehouse, orgId });
     for (const { table, rows } of tables)
       if (table === schema.readinessReports) for (const row of rows) seen.reports.add(String(reportId(row)));
@@ -270,50 +255,8 @@ async function replayReadiness(
   return rowsWritten === 0 && lastPulledAt !== null ? { kind: 'same' } : { kind: 'stored', rowsWritten };
 }
 
-/** How archived texts are read, and where the new addresses of erased people go. */
-interface ArchivedReading {
-  readonly privacy: Privacy;
+/** What archived texts pass, and where the new addresses of erased people go. */
+interface Readings {
+  readonly gate: Gate;
   readonly newAddresses: NewAddresses;
-}
-
-/** How the archived texts of one organization are read, for each policy under which they were archived. */
-class ArchivedReadings {
-  readonly #given: ReadingOptions;
-  readonly #known = new Map<EmailPolicy['mode'], ArchivedReading>();
-
-  constructor(given: ReadingOptions) {
-    this.#given = given;
-  }
-
-  of(emails: EmailPolicy['mode']): ArchivedReading {
-    const known = this.#known.get(emails) ?? this.#begin(emails);
-    this.#known.set(emails, known);
-    return known;
-  }
-
-  #begin(emails: EmailPolicy['mode']): ArchivedReading {
-    const { warehouse, clock, erased, orgId } = this.#given;
-    const privacy = archivedPrivacy(emails, erased, orgId);
-    return { privacy, newAddresses: new NewAddresses({ warehouse, clock, privacy, orgId }) };
-  }
-}
-
-interface ReadingOptions {
-  readonly warehouse: Warehouse;
-  readonly clock: Clock;
-  readonly erased: ErasedList;
-  readonly orgId: string;
-}
-
-/**
- * The policy with which archived texts are read: they went through the email policy before, and must not again. Who was erased
- * after they were archived is left out.
- * @param erased default: nobody
- */
-export function archivedPrivacy(
-  emails: EmailPolicy['mode'],
-  erased: ErasedList = NOBODY,
-  orgId = '',
-): ErasingPrivacy {
-  return withoutErased(privacyOf({ mode: emails === 'drop' ? 'drop' : 'keep' }), erased, [orgId]);
 }

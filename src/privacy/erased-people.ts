@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { afterString } from '../core/json-text.ts';
-import { DROPPED, isPseudonym, type Privacy, PSEUDONYM_DIGITS, replaceEmails } from './email.ts';
+import { DROPPED, isPseudonym, PSEUDONYM_DIGITS, replaceAddresses } from './addresses.ts';
+import { isCursor, type Literal, literalsOf, type ObjectScope } from './json-literals.ts';
 
 /** What can be erased. */
 export type ErasedKind = 'user' | 'email' | 'organization';
@@ -122,7 +122,7 @@ export class ErasedPeople implements TextEraser {
     if (whole !== undefined) return whole;
     const word = (found: string) => this.#pseudonymOfWord(found) ?? this.#withoutEnds(found);
     const rest = WORDS.reduce((left, pattern) => left.replace(pattern, word), text);
-    return rest.includes('@') ? replaceEmails(rest, (email) => this.#pseudonymOfEmail(email) ?? email) : rest;
+    return replaceAddresses(rest, (email) => this.#pseudonymOfEmail(email));
   }
 
   /** The JSON text without erased people. @param isOwn all of it belongs to one of them. @default false */
@@ -181,41 +181,6 @@ export class ErasedPeople implements TextEraser {
   }
 }
 
-/** A policy that also keeps erased people out. */
-export interface ErasingPrivacy extends Privacy {
-  /**
-   * Addresses, as the policy stores them, that were found with an erased ID since the last call and are not in the list yet.
-   */
-  newlyLearned(): readonly string[];
-}
-
-/**
- * Adds the erased people of some organizations to an email policy: whatever it returns names none of them. An address may be
- * listed as it was received or as the policy stores it.
- */
-export function withoutErased(privacy: Privacy, list: ErasedList, orgIds: readonly string[]): ErasingPrivacy {
-  const people = new ErasedPeople(list, orgIds, (email) => privacy.email(email));
-  if (people.isEmpty) return { ...privacy, newlyLearned: () => [] };
-  let given = 0;
-  return {
-    fingerprint: privacy.fingerprint,
-    email: (value) => {
-      const stored = privacy.email(value);
-      if (stored === null || value === null || value === undefined) return null;
-      return people.pseudonymOf(value) ?? people.pseudonymOf(stored) ?? stored;
-    },
-    scrub: (text) => people.text(privacy.scrub(people.text(text))),
-    scrubJson: (json) => people.json(privacy.scrubJson(people.json(json))),
-    erase: (json) => people.json(json),
-    newlyLearned: () => {
-      const { learned } = people;
-      const values = learned.slice(given);
-      given = learned.length;
-      return values;
-    },
-  };
-}
-
 /** What a text in JSON becomes. */
 interface TextEraser {
   /** True for the ID of an erased person. */
@@ -245,29 +210,6 @@ const NAME_FIELD =
 /** Replaces the name of an erased person. */
 const NAME_ERASED = '[erased]';
 
-/** What the structure of JSON consists of. Numbers, true, false and null end with what comes after them. */
-const MARK = /["{}[\]:,]/g;
-
-/** A text in JSON: its place, what it says, and where it belongs. */
-interface Literal {
-  readonly start: number;
-  readonly end: number;
-  readonly value: string;
-  /** The field that it, or the list with it, is the value of; undefined for names of fields. */
-  readonly field: string | undefined;
-  /** The innermost object around it, and the objects around that one; the outermost value has none. */
-  readonly object: ObjectScope | undefined;
-}
-
-class ObjectScope {
-  readonly parent: ObjectScope | undefined;
-  isOwn = false;
-
-  constructor(parent: ObjectScope | undefined) {
-    this.parent = parent;
-  }
-}
-
 /**
  * Erases people from a JSON text. All other characters stay as they are. An object that holds the ID of an erased person
  * belongs to that person, with everything in it: its email addresses and names are replaced too.
@@ -289,7 +231,9 @@ function eraseJson(json: string, eraser: TextEraser, isOwn = false): string {
   return done + json.slice(from);
 }
 
-function replaced({ value, field, object }: Literal, eraser: TextEraser, isOwn: boolean): string {
+function replaced(literal: Literal, eraser: TextEraser, isOwn: boolean): string {
+  const { value, field, object } = literal;
+  if (isCursor(literal)) return value;
   const after = eraser.text(value, isOwnId(field));
   // An ID inside an address or a name is not all of it.
   if (isPseudonym(after) || field === undefined || !(isOwn || belongs(object))) return after;
@@ -309,33 +253,4 @@ function isOwnId(field: string | undefined): boolean {
 function belongs(object: ObjectScope | undefined): boolean {
   for (let scope = object; scope !== undefined; scope = scope.parent) if (scope.isOwn) return true;
   return false;
-}
-
-/** Every text of a JSON text, in order. Does not recurse, so that no depth is too much. */
-function literalsOf(json: string): Literal[] {
-  const literals: Literal[] = [];
-  // A list has the object around it, but is no object: its texts are no names of fields.
-  const stack: { scope: ObjectScope | undefined; isObject: boolean; list: string | undefined }[] = [];
-  let name = '';
-  let isValue = false;
-  MARK.lastIndex = 0;
-  for (let mark = MARK.exec(json); mark !== null; mark = MARK.exec(json)) {
-    const [sign] = mark;
-    const top = stack.at(-1);
-    if (sign === '{') stack.push({ scope: new ObjectScope(top?.scope), isObject: true, list: undefined });
-    else if (sign === '[') {
-      const list = top?.isObject === true ? name : top?.list;
-      stack.push({ scope: top?.scope, isObject: false, list });
-    } else if (sign === '}' || sign === ']') stack.pop();
-    else if (sign === '"') {
-      const end = afterString(json, mark.index);
-      const value = String(JSON.parse(json.slice(mark.index, end)));
-      const field = top?.isObject === true ? (isValue ? name : undefined) : top?.list;
-      literals.push({ start: mark.index, end, value, field, object: top?.scope });
-      name = value;
-      MARK.lastIndex = end;
-    }
-    isValue = sign === ':';
-  }
-  return literals;
 }

@@ -1,14 +1,13 @@
-export { type EmailPolicy, isPseudonym, type Privacy, privacyOf, saltFingerprint } from './email.ts';
+export { DROPPED, isPseudonym, replaceAddresses } from './addresses.ts';
 export {
   type ErasedEntry,
   type ErasedKind,
   type ErasedList,
   ErasedPeople,
-  type ErasingPrivacy,
   NOBODY,
   normalEmail,
   pseudonymOf,
   subjectHmac,
-  withoutErased,
 } from './erased-people.ts';
+export { type EmailPolicy, GATE_VERSION, Gate, policyFingerprint, saltFingerprint } from './gate.ts';
 export { publicName, publicText } from './public-text.ts';

@@ -1,9 +1,7 @@
 export { type HookEventRow, storeHookEvents } from './hook-events.ts';
 export {
   ARCHIVES,
-  checkEmailSalt,
   ERASURE,
-  expectEmailSalt,
   forgetLearned,
   joinPlaces,
   listLearned,

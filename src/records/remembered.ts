@@ -3,13 +3,12 @@ import { resolve } from 'node:path';
 import { sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { FIRST_DAY } from '../core/day.ts';
-import { DaywalkError, UsageError } from '../core/errors.ts';
+import { DaywalkError } from '../core/errors.ts';
 import { replaceFile } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { listErased } from '../erased/index.ts';
 import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
-import { type EmailPolicy, isPseudonym, saltFingerprint } from '../privacy/index.ts';
+import { isPseudonym } from '../privacy/index.ts';
 import { readState, writeState } from './runs.ts';
 
 /** Where the folders of archives are remembered. They belong to the warehouse, not to an organization. */
@@ -157,43 +156,4 @@ export async function forgetLearned(warehouse: Pick<Warehouse, 'transact'>, orgI
 function addressesIn(text: unknown): string[] {
   const values = typeof text === 'string' ? parseJson(text) : undefined;
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
-}
-
-/** Where the fingerprint is kept. It belongs to the warehouse, not to an organization. */
-const PLACE = ['', 'email_salt'] as const;
-
-/**
- * Makes sure that all hashes in the warehouse use one salt. With two salts, a person would have two hashes. The first
- * salt is remembered as a fingerprint. Does nothing unless emails are hashed.
- * @param isNew replaces the remembered salt with this one.
- * @throws {UsageError} when the salt is not the remembered one.
- */
-export async function expectEmailSalt(
-  warehouse: Warehouse,
-  policy: EmailPolicy,
-  isNew = false,
-): Promise<void> {
-  if (policy.mode !== 'hash') return;
-  if (!isNew) await checkEmailSalt(warehouse, policy);
-  const found = JSON.stringify(saltFingerprint(policy.salt));
-  if ((await readState(warehouse, ...PLACE)) !== found) await writeState(warehouse, ...PLACE, found);
-}
-
-/**
- * As {@link expectEmailSalt}, but remembers nothing.
- * @throws {UsageError} when the salt is not the remembered one.
- */
-export async function checkEmailSalt(warehouse: Warehouse, policy: EmailPolicy): Promise<void> {
-  if (policy.mode !== 'hash') return;
-  const known = await readState(warehouse, ...PLACE);
-  if (known !== null && known !== JSON.stringify(saltFingerprint(policy.salt))) {
-    throw new UsageError(
-      `the emails in ${warehouse.location} were hashed with another salt than the one given`,
-      {
-        hint: 'set the old salt again, or hash all emails anew',
-        reason: 'salt-differs',
-        facts: { firstDay: FIRST_DAY },
-      },
-    );
-  }
 }

@@ -21,7 +21,6 @@ import { readUnits } from '../ledger/index.ts';
 import { expectName, type NameInFile } from '../organizations/index.ts';
 import { identify, type NormalizedDay, type PullCall, prepareBatch, type Source } from '../pipeline/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type Privacy, withoutErased } from '../privacy/index.ts';
 import { type DayUnit, isDayUnit, type LedgerUnit } from '../units/index.ts';
 import type { FindingList } from './finding.ts';
 
@@ -37,7 +36,6 @@ export interface Sampling {
   readonly warehouse: Warehouse;
   readonly findings: FindingList;
   readonly source: Source;
-  readonly privacy: Privacy;
   /** The organization to sample; null for the one that the API key belongs to. */
   readonly orgId: string | null;
   /** The name of the organization, which must stand for the one that the API key belongs to. @default none */
@@ -66,11 +64,11 @@ export async function pullAgain(sampling: Sampling): Promise<PulledAgain> {
       ? await identify(source, { lastDay, streams: DAILY_STREAMS }, signal)
       : { orgId: sampling.orgId, requests: 0 };
   if (sampling.named !== undefined) await requireExported(sampling, sampling.named, orgId);
-  const privacy = withoutErased(sampling.privacy, await readErased(sampling.warehouse), [orgId]);
+  source.gate.keepOut(await readErased(sampling.warehouse), orgId);
   const sample = await sampleOf(sampling, orgId);
   for (const unit of sample) {
     try {
-      await compareUnit({ ...sampling, privacy }, unit, call);
+      await compareUnit(sampling, unit, call);
     } catch (error) {
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
       const what = `pulled again: ${messageOf(error)}`;
@@ -103,12 +101,12 @@ async function sampleOf({ warehouse, units, seed }: Sampling, orgId: string): Pr
 }
 
 async function compareUnit(
-  { warehouse, findings, source, privacy }: Sampling,
+  { warehouse, findings, source }: Sampling,
   unit: SampledUnit,
   call: PullCall,
 ): Promise<void> {
   const { orgId, stream, day } = unit;
-  const { days } = await prepareBatch({ source, orgId, privacy }, { stream, days: [day] }, call);
+  const { days } = await prepareBatch({ source, orgId }, { stream, days: [day] }, call);
   for (const { day: pulled } of days) {
     const found = contentSha256(pulled.tables);
     const at = { severity: 'difference', ...placeOf(unit) } as const;

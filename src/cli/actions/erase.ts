@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import { type ErasureResult, erasePerson } from '../../../jobs/erase.ts';
+import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
+import type { Settings } from '../../settings/index.ts';
+import type { Output } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted } from '../screens/numbers.ts';
 import { renderTable, right, type TableFrame } from '../screens/table.ts';
@@ -77,5 +80,65 @@ function renderErasure(
     `spool: ${counted(spoolLines, 'line')}`,
     ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),
     ...published.map((place) => `not changed: the copy or publish in ${place}`),
+  ];
+}
+
+export const applyPolicyAction: Action = async ({ settings, job, flags, out, input }) => {
+  const wait = flags.isOn('--wait');
+  const json = (result: AppliedPolicy) => ({
+    ...{ dry_run: result.isDryRun, emails: result.emails, rows: Object.fromEntries(result.rows) },
+    ...{ units: result.units, archive: result.archive, spool_lines: result.spoolLines },
+  });
+  const show = (result: AppliedPolicy) => out.show(json(result), (frame) => renderPolicy(result, frame));
+  if (flags.isOn('--dry-run')) {
+    show(await applyPolicy(settings, { isDryRun: true, wait }, job));
+    return EXIT.ok;
+  }
+  if (!flags.isOn('--yes') && (flags.isOn('--json') || !(await isConfirmed(settings, out, input)))) {
+    throw new UsageError('what the policy does not keep would go for good; nothing was changed', {
+      hint: 'take a backup, then pass --yes; --dry-run counts what would change',
+    });
+  }
+  show(await applyPolicy(settings, { isDryRun: false, wait }, job));
+  return EXIT.ok;
+};
+
+/** Asks on a terminal. */
+async function isConfirmed(
+  { emails }: Settings,
+  out: Output,
+  input: () => AsyncIterable<Uint8Array>,
+): Promise<boolean> {
+  let isTerminal = false;
+  out.show({}, (frame) => {
+    isTerminal = frame.isTerminal;
+    return isTerminal
+      ? [
+          `This applies the policy "${emails.mode}": what it does not keep goes for good; only backups and copies still have it.`,
+          'Type yes to go on:',
+        ]
+      : [];
+  });
+  if (!isTerminal) return false;
+  for await (const bytes of input()) return Buffer.from(bytes).toString('utf8').trim() === 'yes';
+  return false;
+}
+
+function renderPolicy(
+  { isDryRun, emails, rows, units, archive, spoolLines }: AppliedPolicy,
+  frame: TableFrame,
+): string[] {
+  return [
+    frame.style.green(
+      isDryRun
+        ? `dry run: the policy "${emails}" would be applied; nothing was changed`
+        : `the policy "${emails}" holds for everything that is stored`,
+    ),
+    '',
+    ...renderTable(['table', right(isDryRun ? 'rows would change' : 'rows changed')], [...rows], frame),
+    '',
+    `${counted(units, 'unit')} with a new digest`,
+    `archive: ${counted(archive.answers, 'answer')}, ${counted(archive.objects, 'object')}`,
+    `spool: ${counted(spoolLines, 'line')}`,
   ];
 }

@@ -221,6 +221,28 @@ export const warehouseCommands: readonly Command[] = [
     load: async () => (await import('../actions/archive.ts')).pruneAction,
   },
   {
+    name: 'privacy apply',
+    group: { name: 'privacy', summary: 'what is kept of people' },
+    summary: 'applies a stricter email policy to everything that is stored',
+    description:
+      'After DAYWALK_EMAILS was changed to hash or drop, everything that is stored passes that policy, without a request: the ' +
+      'warehouse, its archive, and what a drain has left in the spool. What the policy does not keep goes for good, so take a ' +
+      'backup first (daywalk backup); that backup, older ones, and copies keep it. Until then, runs and replays end with exit code 2. After an interruption, the same command resumes.',
+    uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
+    flags: {
+      '--dry-run': 'count what would change; change nothing',
+      '--yes': 'do not ask; needed without a terminal',
+      '--wait': 'wait for a run to end instead of exiting with code 75',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk privacy apply --emails hash --dry-run': 'what would change',
+      'daywalk privacy apply --emails hash --yes': 'hashes every address that is stored',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/erase.ts')).applyPolicyAction,
+  },
+  {
     name: 'erase',
     summary: 'erases a person, or an organization, from the warehouse, the archive and the spool',
     description:

@@ -58,6 +58,6 @@ export async function receiveAsProcess(argv: readonly string[]): Promise<void> {
 }
 
 async function dropEmails(json: string): Promise<string> {
-  const { privacyOf } = await import('../../privacy/index.ts');
-  return privacyOf({ mode: 'drop' }).scrubJson(json);
+  const { Gate } = await import('../../privacy/index.ts');
+  return new Gate({ mode: 'drop' }).json(json);
 }

@@ -14,7 +14,7 @@ import {
   USER_KEYS,
 } from '../../contract/index.ts';
 import { canonicalJson } from '../../core/json.ts';
-import { mapping, type NormalizeContext, possibleRow } from './records.ts';
+import { emailOf, mapping, type NormalizeContext, possibleRow } from './records.ts';
 import { distinctRows, greatestOf, summedRows, sumOf } from './rows.ts';
 
 const { tokensDaily, tokensDailyByModel, tokensDailyByUser, tokensDailyByUserModel } = tables;
@@ -54,8 +54,7 @@ export function normalizeTokens() {
 
   function addUser(date: string, user: TokensUserElement, context: NormalizeContext): void {
     const { name, id: user_id } = identityOf(USER_KEYS, user);
-    const user_email = context.privacy.email(user.user_email);
-    users.add(userRow[name](user, { date, user_id, user_email }, context));
+    users.add(userRow[name](user, { date, user_id, user_email: emailOf(user) }, context));
     userModels.addAll(
       (user.by_model ?? []).map((element) => {
         const model = identityOf(MODEL_KEYS, element);

@@ -13,14 +13,18 @@ import {
 import { type ExactText, originalOf, type Rejected } from '../../checks/index.ts';
 import { canonicalJson, isExact, isObject } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
-import type { Privacy } from '../../privacy/index.ts';
+import { DROPPED } from '../../privacy/index.ts';
 import type { Drift, QuarantinedRecord } from '../../units/index.ts';
+
+/** The address of a user, or NULL: where addresses are dropped, the answer says only that there was one. */
+export function emailOf(user: { readonly user_email?: string | null | undefined }): string | null {
+  return user.user_email === undefined || user.user_email === DROPPED ? null : user.user_email;
+}
 
 /** What normalizing a page needs besides its rows. */
 export interface NormalizeContext {
   readonly orgId: string;
   readonly findings: Findings;
-  readonly privacy: Privacy;
   /** Texts of the page that is normalized. */
   readonly exact: ExactText;
 }
@@ -144,11 +148,6 @@ export class Findings {
   #isContradictory = false;
   readonly #drift = new Map<string, Drift>();
   readonly #warnings = new Set<string>();
-  readonly #privacy: Privacy;
-
-  constructor(privacy: Privacy) {
-    this.#privacy = privacy;
-  }
 
   /** Quarantines a part of an answer, as the text that the service sent. */
   reject(part: Rejected, exact: ExactText): void {
@@ -173,9 +172,8 @@ export class Findings {
     // A record that does not hold its whole key cannot be told from others like it.
     const isNamed = names.every(({ name, value }) => name === 'date' || isIn(record, value));
     const key = names.map(({ name, value }) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    this.#quarantine(isNamed ? sent : `{${[...key, `"record":${sent}`].join(',')}}`, {
-      ...{ reason: this.#privacy.scrub(reason), path, isHeld: true },
-    });
+    const text = isNamed ? sent : `{${[...key, `"record":${sent}`].join(',')}}`;
+    this.#quarantine(text, { reason, path, isHeld: true });
     this.#held.push(held);
   }
 
@@ -200,21 +198,17 @@ export class Findings {
     for (const name in record) {
       if (known.has(name) || !Object.hasOwn(record, name)) continue;
       const value: unknown = Reflect.get(record, name);
-      const text = this.#scrubbed(
-        isExact(value)
-          ? canonicalJson(value)
-          : canonicalText(source.exact.fieldText(originalOf(record), name) ?? 'null'),
-      );
+      const text = isExact(value)
+        ? canonicalJson(value)
+        : canonicalText(source.exact.fieldText(originalOf(record), name) ?? 'null');
       members ??= [];
-      // A name may be an email too.
-      const shown = this.#privacy.scrub(name);
-      members.push([shown, text]);
-      this.#note(`${source.place}.${shown}`, 'unknown field', text);
+      members.push([name, text]);
+      this.#note(`${source.place}.${name}`, 'unknown field', text);
     }
     if (nested !== undefined && nested.text !== null)
       members = [...(members ?? []), [nested.name, nested.text]];
     if (members === undefined) return null;
-    // Scrubbing may give two fields the same name. Every database keeps the last one.
+    // The object around it may have an unknown field with the name of the nested one. Every database keeps the last one.
     const sorted = [...new Map(members)].sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${sorted.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
   }
@@ -222,7 +216,7 @@ export class Findings {
   /** Records a value that this version does not know in an open-ended enumeration. */
   expectOneOf(known: readonly string[], value: string | null | undefined, place: string): void {
     if (value === null || value === undefined || known.includes(value)) return;
-    this.#note(place, 'new value', this.#privacy.scrub(value));
+    this.#note(place, 'new value', value);
   }
 
   /** Records a contradiction within the answers, and how it was resolved. */
@@ -257,14 +251,7 @@ export class Findings {
     return [...this.#warnings];
   }
 
-  /** Removes what must not be stored from a canonical text; the result is canonical again. */
-  #scrubbed(text: string): string {
-    const scrubbed = this.#privacy.scrubJson(text);
-    return scrubbed === text ? text : canonicalText(scrubbed);
-  }
-
-  #quarantine(sent: string, about: Omit<QuarantinedRecord, 'record' | 'recordSha256'>) {
-    const text = this.#privacy.scrubJson(sent);
+  #quarantine(text: string, about: Omit<QuarantinedRecord, 'record' | 'recordSha256'>) {
     const recordSha256 = createHash('sha256').update(text).digest('hex');
     this.#quarantined.set(recordSha256, { ...about, record: text, recordSha256 });
     return { text, recordSha256 };

@@ -2,7 +2,7 @@ import { decodeRows, type EncodedRows, encodeRows, RowEncoder } from '../../../s
 import { compareUtf8, encoderOf, readerOf, type Values } from '../../../schema/row.ts';
 import { tables } from '../../../schema/tables.ts';
 import { DELEGATION_LEVELS, MODEL_TIERS, type UserRow } from '../../contract/index.ts';
-import { mapping, type NormalizeContext } from './records.ts';
+import { emailOf, mapping, type NormalizeContext } from './records.ts';
 
 const PLACE = 'data[]';
 const userRow = mapping(tables.userDaily, {
@@ -47,10 +47,10 @@ export function normalizeUsers() {
 }
 
 function valuesOf(record: UserRow, context: NormalizeContext): Values {
-  const { findings, privacy } = context;
+  const { findings } = context;
   findings.expectOneOf(MODEL_TIERS, record.primary_model_tier, 'data[].primary_model_tier');
   findings.expectOneOf(DELEGATION_LEVELS, record.delegation_level, 'data[].delegation_level');
-  return userRow(record, { user_email: privacy.email(record.user_email) }, context);
+  return userRow(record, { user_email: emailOf(record) }, context);
 }
 
 const NONE: readonly Values[] = [];

@@ -5,7 +5,6 @@ import { daysBetween } from '../../core/day.ts';
 import { ClaimLostError } from '../../core/errors.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
-import type { Privacy } from '../../privacy/index.ts';
 import { rowCount, unitName } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import type { DayBatch } from '../plan.ts';
@@ -29,7 +28,6 @@ export interface DayWorkOptions {
   readonly warehouse: Warehouse;
   readonly lock: RunLock;
   readonly clock: Clock;
-  readonly privacy: Privacy;
   readonly versions: Readonly<Record<string, string>>;
   /** A day settles once it was pulled at this age, in days. */
   readonly settleDays: number;
@@ -201,10 +199,10 @@ export class DayWork {
 
   /** Pulls a batch and judges its days. A failure is recorded; undefined is returned then. */
   async #prepare(batch: DayBatch, call: PullCall, memory: MemoryShare): Promise<Sorted | undefined> {
-    const { source, privacy, archive } = this.#options;
+    const { source, archive } = this.#options;
     const { sorter, archived } = this.#parts;
     try {
-      const context = { source, orgId: this.#orgId, privacy, keepsTexts: archive !== undefined };
+      const context = { source, orgId: this.#orgId, keepsTexts: archive !== undefined };
       let answers = this.#answersOf(batch);
       const first = this.#takePrefetched(batch, call);
       const needsTexts = answers?.known !== undefined && archived.needs(answers.known.unit);
@@ -235,12 +233,12 @@ export class DayWork {
    * compare the digest, and for a range, because its answers do not divide into days.
    */
   #answersOf({ stream, days }: DayBatch): Answers | undefined {
-    const { versions, privacy } = this.#options;
+    const { versions, source } = this.#options;
     const [day, ...others] = days;
     if (others.length > 0 || this.#parts.watch.settled({ stream, day }) !== undefined) return undefined;
     const known = this.#parts.known.take({ stream, day });
     if (known === undefined && daysBetween(day, this.#rule.today) >= this.#rule.settleDays) return undefined;
-    return { digest: new AnswersDigest(`${versions['daywalk']} ${privacy.fingerprint}`), known };
+    return { digest: new AnswersDigest(`${versions['daywalk']} ${source.gate.fingerprint}`), known };
   }
 
   async #recordWritten({ commit, result }: Written, warnings: readonly string[]): Promise<void> {

@@ -32,14 +32,12 @@ import {
   refusedUser,
 } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
-import type { Privacy } from '../../privacy/index.ts';
 import { readState } from '../../records/index.ts';
 import { isDayUnit, type LedgerUnit } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import { type DayBatch, rangeOf } from '../plan.ts';
 import { pullFirstPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
-import { withoutErasedPeople } from './prepare-batch.ts';
 import { allowedRange, RANGES, rememberedRange } from './range-gauge.ts';
 import type { FirstPage, RunScope } from './start.ts';
 
@@ -56,7 +54,6 @@ interface ForeignOptions extends OrganizationConsent {
   readonly source: Source;
   readonly clock: Clock;
   readonly observe: RunObserver;
-  readonly privacy: Privacy;
   readonly streams: readonly Stream[];
   readonly rangeDays: number;
   /** The key, which is bound to the organization. @default it is not */
@@ -229,12 +226,12 @@ async function askPage(
 }
 
 async function judge(
-  { warehouse, privacy }: ForeignOptions,
+  { warehouse }: ForeignOptions,
   orgId: string,
   days: readonly UtcDay[],
   pages: readonly FirstPage[],
 ): Promise<UsersVerdict> {
-  const answered = usersOf(pages, new Set(days), privacy);
+  const answered = usersOf(pages, new Set(days));
   const people = new Set([...answered.values()].map(({ userId }) => userId));
   const ids = [...people].map((userId) => sql`${userId}`);
   const list = sql.join(
@@ -257,15 +254,11 @@ WHERE org_id = ${orgId} AND date IN (${list}) AND user_id IN (${sql.join(ids, sq
 }
 
 /** The users of pages on some days, each once, as they would be stored. */
-function usersOf(
-  pages: readonly FirstPage[],
-  days: ReadonlySet<UtcDay>,
-  privacy: Privacy,
-): ReadonlyMap<string, UserDay> {
+function usersOf(pages: readonly FirstPage[], days: ReadonlySet<UtcDay>): ReadonlyMap<string, UserDay> {
   const found = new Map<string, UserDay>();
   const people = new Set<string>();
   for (const { page } of pages) {
-    for (const row of withoutErasedPeople(page, privacy).data) {
+    for (const row of page.data) {
       if (!isObject(row)) continue;
       const { date: day, user_id: userId } = row;
       if (!isDay(day) || !days.has(day) || typeof userId !== 'string') continue;

@@ -7,7 +7,6 @@ import type { RowsText } from '../../core/archive-port.ts';
 import { canonicalJson, isObject } from '../../core/json.ts';
 import { elementTexts, listText } from '../../core/json-text.ts';
 import type { DailyStream } from '../../core/stream.ts';
-import type { Privacy } from '../../privacy/index.ts';
 import type { DayUnit } from '../../units/index.ts';
 import type { NormalizedDay } from '../commit.ts';
 import {
@@ -83,8 +82,7 @@ export async function prepareBatch(
   };
   // Most days are answered as before. Their pages are kept as text until the digest shows whether that is so.
   const held: AnalyticsPage[] = [];
-  for await (const received of pullBatch(source, batch, call, first)) {
-    const page = withoutErasedPeople(received, context.privacy);
+  for await (const page of pullBatch(source, batch, call, first)) {
     expectAnswerTo(page, context.orgId, batch);
     answers?.digest.add(page.text);
     if (answers?.known === undefined) add(page);
@@ -92,22 +90,15 @@ export async function prepareBatch(
     await memory?.add(page);
   }
   if (answers?.known !== undefined && answers.digest.hex() === answers.known.answersSha256)
-    return { days: [], same: { ...answers.known, texts: needsTexts ? textsOf(held, context) : [] } };
+    return {
+      days: [],
+      same: { ...answers.known, texts: needsTexts ? held.map(readAgain).map(rowsText) : [] },
+    };
   for (const page of held) add(readAgain(page));
   const days = collected.finish();
   const isSurprise = isRange && batch.isGap !== true && !mayBeEmpty;
   if (isSurprise && days.every(({ rows }) => rows === 0)) throw rangeWithoutRows(batch);
   return { days };
-}
-
-/** The page without erased people; they are replaced before anything is read, so that nothing of them is stored. */
-export function withoutErasedPeople(page: AnalyticsPage, privacy: Privacy): AnalyticsPage {
-  const text = privacy.erase(page.text);
-  return text === page.text ? page : readAgain({ ...page, text });
-}
-
-function textsOf(pages: readonly AnalyticsPage[], { privacy }: DayContext): RowsText[] {
-  return pages.map((page) => rowsText(readAgain(page), privacy));
 }
 
 /** Parses the kept text of a page again. */
@@ -117,7 +108,6 @@ export function readAgain(page: AnalyticsPage): AnalyticsPage {
 
 export interface DayContext {
   readonly orgId: string;
-  readonly privacy: Privacy;
   /** Keep the texts of the rows for the archive. @default false */
   readonly keepsTexts?: boolean;
 }
@@ -127,7 +117,7 @@ export interface CollectedDay {
   readonly day: NormalizedDay;
   /** Rows that the service sent for it. */
   readonly rows: number;
-  /** These rows as they were received, after the email policy; empty unless the archive keeps them. */
+  /** The texts of these rows; empty unless the archive keeps them. */
   readonly texts: readonly RowsText[];
 }
 
@@ -149,10 +139,10 @@ function createCollector<Row extends { date: string }>(
   check: RowCheck<Row>,
   normalizer: () => Normalizer<Row>,
 ) {
-  return (batch: DayBatch, { orgId, privacy, keepsTexts = false }: DayContext): DayCollector => {
+  return (batch: DayBatch, { orgId, keepsTexts = false }: DayContext): DayCollector => {
     const days = batch.days.map((day) => ({
       unit: { stream: batch.stream, day },
-      findings: new Findings(privacy),
+      findings: new Findings(),
       normalizer: normalizer(),
       rows: 0,
       texts: [] as RowsText[],
@@ -161,11 +151,11 @@ function createCollector<Row extends { date: string }>(
       add: (page) => {
         const exact = exactText(page);
         const { rows, rejected } = validateDays(check, page, batch);
-        if (keepsTexts) keepTexts(page, days, privacy);
+        if (keepsTexts) keepTexts(page, days);
         for (const day of days) {
           const own = rows.get(day.unit.day) ?? [];
           day.rows += own.length;
-          const context = { orgId, findings: day.findings, privacy, exact };
+          const context = { orgId, findings: day.findings, exact };
           const kept = batch.stream === 'users' ? own : oneOf(own, day.unit, context);
           for (const row of kept) day.normalizer.add(row, context);
         }
@@ -183,27 +173,26 @@ function createCollector<Row extends { date: string }>(
   };
 }
 
-/** All rows of a page, as they were received after the email policy. */
-function rowsText(page: AnalyticsPage, privacy: Privacy): RowsText {
+/** The texts of all rows of a page. */
+function rowsText(page: AnalyticsPage): RowsText {
   const text = listText(page.text, 'data', page.body) ?? elementTexts(page.text, 'data').join(',');
-  return { text: privacy.scrubJson(text), count: page.data.length };
+  return { text, count: page.data.length };
 }
 
 /** Adds the rows of a page to their days. In a batch of one day, every row belongs to that day, also a rejected one. */
 function keepTexts(
   page: AnalyticsPage,
   days: readonly { readonly unit: DayUnit; readonly texts: RowsText[] }[],
-  privacy: Privacy,
 ): void {
   const [only, ...others] = days;
   if (others.length === 0) {
-    only?.texts.push(rowsText(page, privacy));
+    only?.texts.push(rowsText(page));
     return;
   }
   const texts = elementTexts(page.text, 'data');
   for (const { unit, texts: kept } of days) {
     const own = texts.filter((_, index) => dateOf(page.data[index]) === unit.day);
-    if (own.length > 0) kept.push({ text: privacy.scrubJson(own.join(',')), count: own.length });
+    if (own.length > 0) kept.push({ text: own.join(','), count: own.length });
   }
 }
 

@@ -1,6 +1,6 @@
 import { readerOf, type TableRows } from '../../../schema/row.ts';
 import { tables as schema } from '../../../schema/tables.ts';
-import { type ReadinessPage, readinessPage, reportIdsOf } from '../../api/index.ts';
+import { type ReadinessPage, reportIdsOf } from '../../api/index.ts';
 import { exactText } from '../../checks/index.ts';
 import type { Archive } from '../../core/archive-port.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -85,10 +85,9 @@ export async function storePage(
   step: { page: ReadinessPage; state: WalkState; seen: Seen },
   total: WalkTotal,
 ): Promise<{ known: boolean }> {
-  const { warehouse, orgId, privacy } = context;
-  const { state, seen } = step;
-  const page = withoutErasedPeople(step.page, context);
-  const findings = new Findings(privacy);
+  const { warehouse, orgId } = context;
+  const { page, state, seen } = step;
+  const findings = new Findings();
   const answered = normalizePage(page, context, findings);
   const tables = await withStoredReports(answered, findings.held, context);
   const reports = tables.find(({ table }) => table === schema.readinessReports);
@@ -125,17 +124,9 @@ export async function storePage(
   return { known: false };
 }
 
-/** The page without erased people. */
-function withoutErasedPeople(page: ReadinessPage, { privacy }: DayContext): ReadinessPage {
-  const text = privacy.erase(page.text);
-  return text === page.text
-    ? page
-    : readinessPage({ ...page, text, body: JSON.parse(text) }, 'pull readiness');
-}
-
 /** Notes the reports of a page in the archive, if there is one, before they are committed. */
 async function beginPage(
-  { archive, orgId, runId, privacy }: ReadinessContext,
+  { archive, orgId, runId }: ReadinessContext,
   page: ReadinessPage,
   {
     valid,
@@ -145,7 +136,7 @@ async function beginPage(
   if (archive === undefined) return [];
   const reports = elementTexts(page.text, 'reports').map((text, index) => ({
     id: idOf(page.reports[index], valid),
-    text: privacy.scrubJson(text),
+    text,
   }));
   return archive.beginPage({ orgId, runId, ...step, reports });
 }
@@ -157,16 +148,12 @@ function idOf(report: unknown, valid: ReadonlySet<string>): string | null {
 }
 
 /** Validates and normalizes a page. What cannot be stored is added to `findings`. */
-export function normalizePage(
-  page: ReadinessPage,
-  { orgId, privacy }: DayContext,
-  findings: Findings,
-): TableRows[] {
+export function normalizePage(page: ReadinessPage, { orgId }: DayContext, findings: Findings): TableRows[] {
   const exact = exactText(page);
   const normalizer = normalizeReadiness();
   return unlessTooDeep('pull readiness', () => {
     const { rows, rejected } = validateReports(page);
-    for (const report of rows) normalizer.add(report, { orgId, findings, privacy, exact });
+    for (const report of rows) normalizer.add(report, { orgId, findings, exact });
     for (const part of rejected) findings.reject(part, exact);
     return normalizer.finish();
   });

@@ -12,7 +12,6 @@ import { LOOKS } from '../../judge/looks.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import { readUnits, settleAfterFirstActivity } from '../../ledger/index.ts';
 import { type NameInFile, recordName } from '../../organizations/index.ts';
-import { withoutErased } from '../../privacy/index.ts';
 import { endRun, startRun } from '../../records/index.ts';
 import { refreshRollups } from '../../rollups/index.ts';
 import { type DayUnit, isDayUnit, unitName } from '../../units/index.ts';
@@ -211,8 +210,9 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const { orgId, lastDay } = scope;
   const erased = await readErased(warehouse);
   expectNotErased(erased, orgId);
-  const privacy = withoutErased(given.privacy, erased, [orgId]);
-  const options = { ...given, privacy, newAddresses: new NewAddresses({ warehouse, clock, privacy, orgId }) };
+  const { gate } = given.source;
+  gate.keepOut(erased, orgId);
+  const options = { ...given, newAddresses: new NewAddresses({ warehouse, clock, gate, orgId }) };
   const stored = await readUnits(warehouse, orgId);
   const foreign = await expectSameOrganization(options, scope, stored, stop.signal);
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
@@ -297,11 +297,11 @@ async function pullUntilDone({ options, stop, parts, work }: PlannedRun): Promis
 const REOPENED_ALONE_MAX = 10;
 
 async function compareOlderDays(run: PlannedRun): Promise<void> {
-  const { source, warehouse, privacy } = run.options;
+  const { source, warehouse } = run.options;
   const { schedule, watch, outcomes, gauge } = run.parts;
   schedule.add(watch.older);
   const { orgId, today } = run.scope;
-  const about = { source, warehouse, orgId, today, privacy, watch, outcomes, signal: run.stop.signal };
+  const about = { source, warehouse, orgId, today, watch, outcomes, signal: run.stop.signal };
   await lookAtModelSums(about, gauge.daysMax);
   await lookAtPages(about, gauge.daysMax);
   await walkUsers(about, gauge.daysMax);

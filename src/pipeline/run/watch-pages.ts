@@ -8,13 +8,12 @@ import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts
 import { isObject } from '../../core/json.ts';
 import { BadRequestError } from '../../http/index.ts';
 import type { Warehouse } from '../../port/index.ts';
-import type { Privacy } from '../../privacy/index.ts';
 import { selectRows } from '../held-rows.ts';
 import { type DayBatch, rangeOf } from '../plan.ts';
 import { type PullCall, pullUsersPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
 import type { Outcomes } from './outcomes.ts';
-import { type CollectedDay, collectDays, withoutErasedPeople } from './prepare-batch.ts';
+import { type CollectedDay, collectDays } from './prepare-batch.ts';
 import type { Sample, Watch } from './watch.ts';
 import { isRefusal } from './watch-comparisons.ts';
 
@@ -25,7 +24,6 @@ export interface PagesOptions {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly orgId: string;
-  readonly privacy: Privacy;
   readonly watch: Watch;
   readonly outcomes: Outcomes;
   /** The UTC day on which the run began. */
@@ -56,8 +54,8 @@ async function lookAtPage(options: PagesOptions, sample: Sample, daysMax: number
   const batch = partOf(sample.days, daysMax, options.today);
   if (batch === null) return;
   const asked = sample.cursor === '' ? undefined : sample.cursor;
-  const { page: received, cursor } = await requestPage(options, batch, asked);
-  const { page, days, isReadable } = readPage(options, batch, received);
+  const { page, cursor } = await requestPage(options, batch, asked);
+  const { days, isReadable } = readPage(options, batch, page);
   const found = isReadable ? await differingDays(options, { page, days, cursor }) : new Set<string>();
   watch.recordSample(
     sample,
@@ -67,15 +65,14 @@ async function lookAtPage(options: PagesOptions, sample: Sample, daysMax: number
 }
 
 /** The days of a page. */
-export function readPage({ orgId, privacy }: PagesOptions, batch: DayBatch, received: AnalyticsPage) {
-  const page = withoutErasedPeople(received, privacy);
+export function readPage({ orgId }: PagesOptions, batch: DayBatch, page: AnalyticsPage) {
   expectAnswerTo(page, orgId, batch);
-  const collected = collectDays(batch, { orgId, privacy });
+  const collected = collectDays(batch, { orgId });
   const isReadable = collected.add(page) === 0;
   const all = collected.finish();
   // A key that is held keeps what is stored, so the answer for it differs.
   const days = all.filter(({ day }) => day.findings.held.length === 0);
-  return { page, days, isReadable, isWhole: isReadable && days.length === all.length };
+  return { days, isReadable, isWhole: isReadable && days.length === all.length };
 }
 
 /** Spreads the numbers of consecutive nights, so that no part always comes with the same page. */

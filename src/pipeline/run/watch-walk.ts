@@ -48,8 +48,8 @@ async function differingDays(
   const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
   const seen = new SeenUsers(batch.days);
   const differing = new Set<string>();
-  for await (const received of pullBatch(source, batch, call)) {
-    const { days, isWhole } = readPage(options, batch, received);
+  for await (const page of pullBatch(source, batch, call)) {
+    const { days, isWhole } = readPage(options, batch, page);
     for (const { day } of days) seen.add(day.unit.day, usersOf(day));
     const users = [...new Set(days.flatMap(({ day }) => usersOf(day)))];
     for (const day of await daysWithOtherRows(options, days, users)) differing.add(day);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { drainHooks } from '../../../jobs/hooks.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
-import type { EmailPolicy } from '../../../src/privacy/email.ts';
+import type { EmailPolicy } from '../../../src/privacy/gate.ts';
 import { type ArchivedRig, archivedRig } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { rewritingService } from '../../support/erase/rewriting-service.ts';

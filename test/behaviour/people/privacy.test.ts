@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { applyPolicy } from '../../../jobs/privacy.ts';
 import { createPeopleRig, userAt } from '../../support/people/people-rig.ts';
+import { contextOf } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const SALT = 'a salt with enough characters';
@@ -12,7 +14,8 @@ onEachDatabase((database) => {
   it('hashed email addresses map as in the facts, without names, and only under the same salt', async () => {
     const rig = await createPeopleRig(database);
     const ada = userAt(rig, 0);
-    await rig.run({ force: true, settings: { emails: { mode: 'hash', salt: SALT } } });
+    const emails = { mode: 'hash', salt: SALT } as const;
+    await applyPolicy({ ...rig.settings, emails }, { isDryRun: false, wait: false }, contextOf(rig.today));
     const lines = ['user_email,team,name,manager_email', `${ada.email},core,Ada,Boss@example.com`];
     const load = await rig.load(lines, HASH);
     expect([load.code, load.stderr]).toEqual([0, '']);

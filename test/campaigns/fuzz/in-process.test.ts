@@ -6,7 +6,7 @@ import { STREAMS } from '../../../src/core/stream.ts';
 import { startEmulator } from '../../../src/emulator/emulator.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
-import { privacyOf } from '../../../src/privacy/email.ts';
+import { Gate } from '../../../src/privacy/gate.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { faultsOf } from '../../support/fuzz/check-round.ts';
 import { Stall } from '../../support/fuzz/longest-computation.ts';
@@ -58,11 +58,14 @@ test('mutated answers load as sent, are quarantined, or fail their unit', async 
         streams: STREAMS,
         force: random() < 0.5,
         newestFirst: false,
-        source: { transport: transportOver(answers), hosts: { baseUrl: emulator.url, appUrl: emulator.url } },
+        source: {
+          transport: transportOver(answers),
+          hosts: { baseUrl: emulator.url, appUrl: emulator.url },
+          gate: new Gate({ mode: 'keep' }),
+        },
         warehouse,
         lock,
         clock: new FakeClock({ auto: true, now: `${TODAY}T03:00:00Z` }),
-        privacy: privacyOf({ mode: 'keep' }),
         concurrency: 8,
         rangeDays: random() < 0.8 ? 1 : 5,
         settleDays: 3_650,

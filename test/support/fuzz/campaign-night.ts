@@ -3,7 +3,7 @@ import { FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import type { RunEvent, RunReport } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
-import { privacyOf } from '../../../src/privacy/email.ts';
+import { Gate } from '../../../src/privacy/gate.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
 import { rigOver } from '../rig/rig.ts';
 import type { Held, Place } from '../warehouse/each-database.ts';
@@ -49,11 +49,14 @@ export async function runNight(
     force,
     acceptLoss,
     newestFirst: false,
-    source: { transport: transportOver(answers), hosts: { baseUrl: url, appUrl: url } },
+    source: {
+      transport: transportOver(answers),
+      hosts: { baseUrl: url, appUrl: url },
+      gate: new Gate({ mode: 'keep' }),
+    },
     warehouse,
     lock,
     clock: new FakeClock({ auto: true, now: `${today}T03:00:00Z` }),
-    privacy: privacyOf({ mode: 'keep' }),
     concurrency: 8,
     rangeDays,
     settleDays: 3,

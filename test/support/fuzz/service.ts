@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import { type ApiRequest, nameOf, queryOf } from '../../../src/http/api-request.ts';
-import { answerReader, keysRedactor } from '../../../src/http/response.ts';
+import { answerReader, withoutKeys } from '../../../src/http/response.ts';
 import type { Transport } from '../../../src/http/transport.ts';
 import { sequence } from '../random/seed.ts';
 import type { Served } from './judge.ts';
@@ -79,7 +79,7 @@ export class CleanAnswers {
 /** A transport without a network: the bytes of an answer go to the same reader as those that a socket delivers. */
 export function transportOver(answers: Pick<Answers, 'to'>): Transport {
   const { apiKey } = { apiKey: 'key-0123456789-canary' };
-  const answerOf = answerReader({ redact: keysRedactor([apiKey]), clock: systemClock() });
+  const answerOf = answerReader({ passage: withoutKeys([apiKey]), clock: systemClock() });
   const totals = { requests: 0, retries: 0 };
   return {
     totals,

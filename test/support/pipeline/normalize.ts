@@ -21,7 +21,7 @@ import { normalizeReadiness } from '../../../src/pipeline/normalize/readiness.ts
 import type { NormalizeContext } from '../../../src/pipeline/normalize/records.ts';
 import { Findings } from '../../../src/pipeline/normalize/records.ts';
 import { normalizeUsers } from '../../../src/pipeline/normalize/users.ts';
-import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
+import { type EmailPolicy, Gate } from '../../../src/privacy/gate.ts';
 
 type Collect = (rows: readonly unknown[], text: string, context: NormalizeContext) => TableRows[];
 
@@ -66,11 +66,11 @@ export function normalize(
   data: string | readonly unknown[],
   policy: EmailPolicy = { mode: 'keep' },
 ): Normalized {
-  const text = `{"data":${typeof data === 'string' ? data : JSON.stringify(data)}}`;
+  const sent = `{"data":${typeof data === 'string' ? data : JSON.stringify(data)}}`;
+  const text = new Gate(policy, { key: 'key of pseudonyms' }).json(sent);
   const body: { data: unknown[] } = JSON.parse(text);
-  const privacy = privacyOf(policy);
-  const findings = new Findings(privacy);
-  const context = { orgId: 'org_1', findings, privacy, exact: exactText({ text, body }) };
+  const findings = new Findings();
+  const context = { orgId: 'org_1', findings, exact: exactText({ text, body }) };
   const tables = COLLECT[stream](body.data, text, context);
   return { tables, digest: contentSha256(tables), findings, rows: (name) => storedRows(tables, name) };
 }

@@ -29,6 +29,7 @@ export const FLOORS = {
   'src/csv-files/': 7,
   'src/hooks/': 7,
   'src/pipeline/': 7,
+  'src/policy/': 7,
   'src/client-hooks/': 8,
   'src/erase/': 8,
   'src/backup/': 8,

@@ -6,6 +6,7 @@ import { peopleFile } from '../../../src/csv-files/people-file.ts';
 import { parseCsv } from '../../../src/csv-files/read-csv.ts';
 import { changesBetween } from '../../../src/csv-files/replace-rows.ts';
 import { NOBODY } from '../../../src/privacy/erased-people.ts';
+import { Gate } from '../../../src/privacy/gate.ts';
 
 const FIRST = parseDay('2026-03-01');
 const DAYS = daysFrom(FIRST, shiftDay(FIRST, 8));
@@ -14,7 +15,7 @@ function people(...lines: string[]) {
   const text = ['user_email,team,valid_from,valid_to', ...lines].join('\n');
   const rows = parseCsv(text, 'people.csv', peopleFile.format);
   const storing = { orgId: 'org_1', file: 'people.csv', erased: NOBODY, now: new Date(0) };
-  return peopleFile.linesOf(rows, { ...storing, emails: { mode: 'keep' } });
+  return peopleFile.linesOf(rows, { ...storing, gate: new Gate({ mode: 'keep' }) });
 }
 
 /** Lines of two people with a team, or none, on each of {@link DAYS}. */

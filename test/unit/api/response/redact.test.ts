@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keysRedactor } from '../../../../src/http/response.ts';
+import { withoutKeys } from '../../../../src/http/response.ts';
 
 test('of two keys with a common prefix both are redacted completely', () => {
   const [short, long] = ['sk-0123456789', 'sk-0123456789-and-more'];
@@ -7,7 +7,7 @@ test('of two keys with a common prefix both are redacted completely', () => {
     [short, long],
     [long, short],
   ])
-    expect(keysRedactor(keys)(`a ${long} b ${short} c sk-\\u003012345678${'9'}`)).toBe(
+    expect(withoutKeys(keys).any(`a ${long} b ${short} c sk-\\u003012345678${'9'}`)).toBe(
       'a [redacted] b [redacted] c [redacted]',
     );
 });

@@ -4,7 +4,6 @@ import { tables } from '../../../../schema/tables.ts';
 import { exactText } from '../../../../src/checks/exact.ts';
 import type { UserRow } from '../../../../src/contract/shapes.ts';
 import { Findings, mapping } from '../../../../src/pipeline/normalize/records.ts';
-import { privacyOf } from '../../../../src/privacy/email.ts';
 
 const table = factTable({
   name: 'test_daily',
@@ -14,11 +13,9 @@ const table = factTable({
   values: { calls: metric(''), errors: metric(''), tier: label('') },
 });
 
-const privacy = privacyOf({ mode: 'keep' });
-
 function contextOf(body: object) {
   const exact = exactText({ text: JSON.stringify(body), body });
-  return { orgId: 'org_1', findings: new Findings(privacy), privacy, exact };
+  return { orgId: 'org_1', findings: new Findings(), exact };
 }
 
 interface Shape {

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { type EmailPolicy, privacyOf } from '../../../src/privacy/email.ts';
+import { describe, expect, it, test } from 'vitest';
+import { type EmailPolicy, Gate } from '../../../src/privacy/gate.ts';
 import { normalize } from '../../support/pipeline/normalize.ts';
 
 const KEEP: EmailPolicy = { mode: 'keep' };
@@ -24,23 +26,23 @@ const EMAILS = [
 
 describe('the email of a person', () => {
   it('is stored as sent, not at all, or as a keyed hash', () => {
-    expect(privacyOf(KEEP).email('Ada@Example.com ')).toBe('Ada@Example.com ');
-    expect(privacyOf(DROP).email('ada@example.com')).toBeNull();
-    expect(privacyOf(HASH).email('ada@example.com')).toBe(hmac('ada@example.com'));
+    expect(new Gate(KEEP).email('Ada@Example.com ')).toBe('Ada@Example.com ');
+    expect(new Gate(DROP).email('ada@example.com')).toBeNull();
+    expect(new Gate(HASH).email('ada@example.com')).toBe(hmac('ada@example.com'));
   });
 
   it('has one hash for every spelling, and another for another person or salt', () => {
-    const { email } = privacyOf(HASH);
+    const gate = new Gate(HASH);
+    const email = (value: string) => gate.email(value);
     expect(email(' ADA@Example.COM')).toBe(email('ada@example.com'));
     expect(email('ada@example.org')).not.toBe(email('ada@example.com'));
-    expect(privacyOf({ mode: 'hash', salt: 'salt' }).email('ada@example.com')).not.toBe(
+    expect(new Gate({ mode: 'hash', salt: 'salt' }).email('ada@example.com')).not.toBe(
       email('ada@example.com'),
     );
   });
 
   it.each([KEEP, DROP, HASH])('stays NULL if there is none: %j', (policy) => {
-    expect(privacyOf(policy).email(null)).toBeNull();
-    expect(privacyOf(policy).email(undefined)).toBeNull();
+    expect(new Gate(policy).email(null)).toBeNull();
   });
 });
 
@@ -114,7 +116,7 @@ describe('an unknown value', () => {
 });
 
 describe('a field of a JSON text', () => {
-  const drop = (record: unknown): unknown => JSON.parse(privacyOf(DROP).scrubJson(JSON.stringify(record)));
+  const drop = (record: unknown): unknown => JSON.parse(new Gate(DROP).json(JSON.stringify(record)));
 
   it.each([
     'email',
@@ -139,13 +141,13 @@ describe('a field of a JSON text', () => {
   );
 
   it('is not hashed if it was dropped before', () => {
-    expect(privacyOf(HASH).scrubJson('{"email":"[dropped]"}')).toBe('{"email":"[dropped]"}');
+    expect(new Gate(HASH).json('{"email":"[dropped]"}')).toBe('{"email":"[dropped]"}');
   });
 });
 
 describe('a record without emails', () => {
   it.each([DROP, HASH])('is kept exactly: %j', (policy) => {
-    const { scrubJson } = privacyOf(policy);
+    const gate = new Gate(policy);
     for (const text of [
       '{"a": 1e400 , "b":"x\\u0041\\n"}',
       '"@"',
@@ -154,7 +156,7 @@ describe('a record without emails', () => {
       '[]',
       'null',
     ]) {
-      expect(scrubJson(text)).toBe(text);
+      expect(gate.json(text)).toBe(text);
     }
   });
 
@@ -171,10 +173,10 @@ describe('a record without emails', () => {
     fc.assert(
       fc.property(fc.array(strings), (parts) => {
         const texts = parts.map((list) => list.join(' '));
-        const { scrubJson } = privacyOf(policy);
-        const scrubbed: unknown = JSON.parse(scrubJson(JSON.stringify(texts)));
+        const gate = new Gate(policy);
+        const scrubbed: unknown = JSON.parse(gate.json(JSON.stringify(texts)));
         // Scrubbing a text inside a record is scrubbing that text.
-        expect(scrubbed).toEqual(texts.map((text) => JSON.parse(scrubJson(JSON.stringify(text)))));
+        expect(scrubbed).toEqual(texts.map((text) => JSON.parse(gate.json(JSON.stringify(text)))));
         for (const [index, text] of texts.entries()) {
           if (!text.includes('@')) expect(Reflect.get(scrubbed as object, index)).toBe(text);
         }
@@ -186,9 +188,110 @@ describe('a record without emails', () => {
   it.each([DROP, HASH])('takes time proportional to its length: %j', (policy) => {
     const blob = Buffer.alloc(1_000_000, 'abcXYZ019+/').toString();
     const started = performance.now();
-    expect(privacyOf(policy).scrubJson(`{"a":"${blob}","b":"@${blob}"}`)).toBe(
-      `{"a":"${blob}","b":"@${blob}"}`,
-    );
+    expect(new Gate(policy).json(`{"a":"${blob}","b":"@${blob}"}`)).toBe(`{"a":"${blob}","b":"@${blob}"}`);
     expect(performance.now() - started).toBeLessThan(30_000);
+  });
+});
+
+const PRIVACY = readFileSync(join(import.meta.dirname, '../../../docs/privacy.md'), 'utf8');
+
+/** The forms and examples in a table of the documentation: what it promises is what is tested. */
+function examplesUnder(heading: string): (readonly [form: string, example: string])[] {
+  const section = PRIVACY.split(`### ${heading}\n`)[1]?.split(/\n#/)[0] ?? '';
+  const rows = section.split('\n').filter((line) => /^\| (?!form|text|---)/.test(line));
+  return rows.flatMap((line) => {
+    const [form = '', examples = ''] = line.slice(2).split(' | ');
+    return Array.from(examples.matchAll(/`([^`]+)`/g), ([, example = '']) => [form, example] as const);
+  });
+}
+
+const RECOGNIZED = examplesUnder('Recognized forms');
+const UNRECOGNIZED = examplesUnder('Forms that are not recognized');
+const LOOK_ALIKES = examplesUnder('Texts that only look like an address');
+
+test('the tables of the documentation have the examples', () => {
+  expect([RECOGNIZED, UNRECOGNIZED, LOOK_ALIKES].map(({ length }) => length > 6)).toEqual([true, true, true]);
+});
+
+/** What is left of an address in a text, in any form that the list knows. */
+const REST = /ada[.@%&＠]|@example\.com|YWRh|AZXhhb|müller|пример/i;
+
+describe.each([DROP, HASH])('under %j', (policy) => {
+  const gate = new Gate(policy, { key: 'k'.repeat(64) });
+
+  test.each(RECOGNIZED)('an address %s goes: %s', (_, example) => {
+    for (const text of [example, `x ${example} y`, `${example}\n`]) {
+      for (const after of [
+        gate.text(text),
+        gate.key(text),
+        gate.json(JSON.stringify({ command: text, x: text })),
+      ])
+        expect(after).not.toMatch(REST);
+      expect(Object.keys(JSON.parse(gate.json(JSON.stringify({ [text]: 1 })))).join()).not.toMatch(REST);
+    }
+  });
+
+  test.each([...LOOK_ALIKES, ...UNRECOGNIZED])('%s stays: %s', (_, example) => {
+    for (const text of [example, `run ${example} now`, `"${example}"`]) {
+      expect(gate.text(text)).toBe(text);
+      expect(gate.key(text)).toBe(text);
+      const json = JSON.stringify({ tool: text, note: text, [text]: [text] });
+      expect(gate.json(json)).toBe(json);
+    }
+  });
+
+  test('what came through passes again, and stays', () => {
+    for (const [, example] of [...RECOGNIZED, ...LOOK_ALIKES, ...UNRECOGNIZED]) {
+      const sent = JSON.stringify({ user_email: example, email: example, tool: example, note: [example] });
+      const once = gate.json(sent);
+      expect(gate.json(once)).toBe(once);
+      expect(gate.text(gate.text(example))).toBe(gate.text(example));
+      expect(gate.key(gate.key(example))).toBe(gate.key(example));
+      const email = gate.email(example);
+      expect(gate.email(email)).toBe(email);
+    }
+  });
+});
+
+describe('under hash', () => {
+  test.each(RECOGNIZED.filter(([name]) => !/any|joined/.test(name)))(
+    'one person has one hash, also %s: %s',
+    (_, example) => {
+      expect(new Gate(HASH).text(example)).toContain(hmac('ada@example.com'));
+    },
+  );
+});
+
+describe('a key of a row', () => {
+  const gate = new Gate(DROP, { key: 'k'.repeat(64) });
+  const other = new Gate(DROP, { key: 'o'.repeat(64) });
+
+  test('keeps apart from others when addresses are dropped', () => {
+    const tools = ['mail-ada@example.com', 'mail-bob@example.com', 'Read'].map((tool) => ({ tool }));
+    const after: { tool: string }[] = JSON.parse(gate.json(JSON.stringify(tools)));
+    expect(new Set(after.map(({ tool }) => tool)).size).toBe(3);
+    expect(after[0]?.tool).toMatch(/^dropped-[0-9a-f]{32}$/);
+    expect(JSON.stringify(after)).not.toContain('example.com');
+    expect(gate.key('bob@example.com')).toBe(gate.key('Bob@Example.com'));
+    expect(other.key('bob@example.com')).not.toBe(gate.key('bob@example.com'));
+  });
+
+  test('a text that is no key says only that there was an address', () => {
+    expect(gate.json('{"rationale":"by ada@example.com","description":"x"}')).toBe(
+      '{"rationale":"by [dropped]","description":"x"}',
+    );
+  });
+});
+
+describe('the cursor of the next page', () => {
+  const page = (cursor: string) =>
+    `{"data":[{"user_id":"${cursor}","next_cursor":"${cursor}"}],"meta":{"org_id":"o","next_cursor":"${cursor}","x":{"next_cursor":"${cursor}"}}}`;
+
+  test.each([DROP, HASH])('stays as it was received, in this one place: %j', (policy) => {
+    const passed: { data: object[]; meta: object } = JSON.parse(
+      new Gate(policy).json(page('ada@example.com')),
+    );
+    expect(passed.meta).toMatchObject({ next_cursor: 'ada@example.com' });
+    expect(JSON.stringify(passed).match(/ada@example.com/g)).toHaveLength(1);
   });
 });

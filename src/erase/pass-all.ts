@@ -1,0 +1,55 @@
+import { forgetErased } from '../archive/index.ts';
+import { readErased, throughGate } from '../erased/index.ts';
+import { eraseFromSpool } from '../hooks/index.ts';
+import { readOrganizationIds } from '../ledger/index.ts';
+import type { Gate } from '../privacy/index.ts';
+import { refreshRollups } from '../rollups/index.ts';
+import { sweepOnce } from './erase.ts';
+import type { ErasureOptions } from './options.ts';
+import { Tally } from './tally.ts';
+
+/** Where everything passes a gate. */
+interface PassOptions
+  extends Pick<ErasureOptions, 'warehouse' | 'archives' | 'dropsDamaged' | 'spool' | 'clock' | 'signal'> {
+  readonly gate: Gate;
+  /** Only count. */
+  readonly isDryRun: boolean;
+}
+
+/** What has changed, or would. */
+export interface PassedCounts {
+  /** Rows by table. */
+  readonly rows: ReadonlyMap<string, number>;
+  /** Units whose digest was computed again. */
+  readonly units: number;
+  /** Archived answers, and the objects with their rows. */
+  readonly archive: { readonly answers: number; readonly objects: number };
+  /** Lines that a drain has left in the spool. */
+  readonly spoolLines: number;
+}
+
+/**
+ * Lets everything that is stored pass a gate, one unit or some rows at a time. What has passed it stays, so a repetition resumes.
+ * Databases and archives forget the former values at the end.
+ * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
+ */
+export async function passAll(options: PassOptions): Promise<PassedCounts> {
+  const { warehouse, archives, spool, clock, signal, gate, isDryRun, dropsDamaged } = options;
+  const tally = new Tally();
+  const archive = { answers: 0, objects: 0 };
+  const list = await readErased(warehouse);
+  for (const orgId of await readOrganizationIds(warehouse)) {
+    gate.keepOut(list, orgId);
+    const passing = throughGate(gate);
+    const sweep = { warehouse, orgId, passing, values: [''], isDryRun, dropsDamaged, signal, tally };
+    const { answers, objects } = await sweepOnce({ archives, clock }, sweep, false);
+    archive.answers += answers;
+    archive.objects += objects;
+    if (!isDryRun) await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
+  }
+  gate.keepOut(list, null);
+  const spoolLines = await eraseFromSpool(spool, gate, { isDryRun });
+  if (!isDryRun && !tally.isEmpty) await warehouse.forgetDeleted();
+  if (!isDryRun) for (const place of archives) await forgetErased(place, { clock, signal });
+  return { rows: tally.rows, units: tally.units, archive, spoolLines };
+}

@@ -1,0 +1,1 @@
+export { checkEmailSalt, comparePolicy, expectEmailSalt, openGate, rememberPolicy } from './policy.ts';

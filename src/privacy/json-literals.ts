@@ -1,0 +1,137 @@
+import { afterString } from '../core/json-text.ts';
+
+const QUOTE = 34;
+const COLON = 58;
+
+/** What the structure of JSON consists of. Numbers, true, false and null end with what comes after them. */
+const MARK = /["{}[\]:,]/g;
+
+/** A text in JSON: its place, what it says, and where it belongs. */
+export interface Literal {
+  readonly start: number;
+  readonly end: number;
+  readonly value: string;
+  /** The field that it, or the list with it, is the value of; undefined for names of fields. */
+  readonly field: string | undefined;
+  /** The innermost object around it, and the objects around that one; the outermost value has none. */
+  readonly object: ObjectScope | undefined;
+}
+
+export class ObjectScope {
+  readonly parent: ObjectScope | undefined;
+  /** The field of which it is the value, or an element. */
+  readonly field: string | undefined;
+  isOwn = false;
+
+  constructor(parent: ObjectScope | undefined, field: string | undefined) {
+    this.parent = parent;
+    this.field = field;
+  }
+}
+
+/** Every text of a JSON text, in order. Does not recurse, so that no depth is too much. */
+export function literalsOf(json: string): Literal[] {
+  const literals: Literal[] = [];
+  // A list has the object around it, but is no object: its texts are no names of fields.
+  const stack: { scope: ObjectScope | undefined; isObject: boolean; list: string | undefined }[] = [];
+  let name = '';
+  let isValue = false;
+  MARK.lastIndex = 0;
+  for (let mark = MARK.exec(json); mark !== null; mark = MARK.exec(json)) {
+    const [sign] = mark;
+    const top = stack.at(-1);
+    if (sign === '{') {
+      const field = top?.isObject === true ? name : top?.list;
+      stack.push({ scope: new ObjectScope(top?.scope, field), isObject: true, list: undefined });
+    } else if (sign === '[') {
+      const list = top?.isObject === true ? name : top?.list;
+      stack.push({ scope: top?.scope, isObject: false, list });
+    } else if (sign === '}' || sign === ']') stack.pop();
+    else if (sign === '"') {
+      const end = afterString(json, mark.index);
+      const value = String(JSON.parse(json.slice(mark.index, end)));
+      const field = top?.isObject === true ? (isValue ? name : undefined) : top?.list;
+      literals.push({ start: mark.index, end, value, field, object: top?.scope });
+      name = value;
+      MARK.lastIndex = end;
+    }
+    isValue = sign === ':';
+  }
+  return literals;
+}
+
+/** A text in JSON, found without reading what stands before it. */
+export interface FoundLiteral {
+  readonly start: number;
+  readonly end: number;
+  readonly value: string;
+}
+
+/**
+ * The text in which a position lies; undefined if it lies in none. It looks from the position only, so a search for a few texts
+ * does not read all others.
+ */
+export function literalAt(json: string, position: number): FoundLiteral | undefined {
+  const start = openingQuote(json, position);
+  if (start < 0) return undefined;
+  const end = afterString(json, start);
+  return end > position ? { start, end, value: said(json, start, end) } : undefined;
+}
+
+function said(json: string, start: number, end: number): string {
+  const text = json.slice(start + 1, end - 1);
+  return text.includes('\\') ? String(JSON.parse(json.slice(start, end))) : text;
+}
+
+/** The last quote before a position that no backslash escapes. */
+function openingQuote(json: string, position: number): number {
+  let quote = json[position] === '"' ? position : json.lastIndexOf('"', position);
+  while (quote > 0) {
+    let escapes = 0;
+    while (json[quote - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return quote;
+    quote = json.lastIndexOf('"', quote - 1);
+  }
+  return quote;
+}
+
+/** The field whose value is the text that starts at a position; undefined for an element of a list, and for a name. */
+export function fieldBefore(json: string, start: number): string | undefined {
+  const colon = lastInk(json, start - 1);
+  if (json[colon] !== ':') return undefined;
+  const quote = lastInk(json, colon - 1);
+  const from = openingQuote(json, quote - 1);
+  return from < 0 ? undefined : said(json, from, quote + 1);
+}
+
+/** The last position up to another one that is no white space. */
+function lastInk(json: string, from: number): number {
+  let at = from;
+  while (at > 0 && json.charCodeAt(at) <= 32) at -= 1;
+  return at;
+}
+
+const VALUE_FOLLOWS = /[\t\n\r ]*:[\t\n\r ]*(?=")/y;
+
+/** Where the value of a name begins, if it is a text; undefined for any other text. */
+export function valueAfter(json: string, end: number): number | undefined {
+  if (json.charCodeAt(end) === COLON && json.charCodeAt(end + 1) === QUOTE) return end + 1;
+  VALUE_FOLLOWS.lastIndex = end;
+  return VALUE_FOLLOWS.test(json) ? VALUE_FOLLOWS.lastIndex : undefined;
+}
+
+/** True for the cursor of the next page, `meta.next_cursor`: only the service can tell what another value would lead to. */
+export function isRouting(json: string, start: number): boolean {
+  const literal = literalsOf(json).find((each) => each.start === start);
+  return literal !== undefined && isCursor(literal);
+}
+
+/** As {@link isRouting}, for a text whose place is known. */
+export function isCursor({ field, object }: Literal): boolean {
+  return (
+    field === 'next_cursor' &&
+    object?.field === 'meta' &&
+    object.parent !== undefined &&
+    object.parent.parent === undefined
+  );
+}

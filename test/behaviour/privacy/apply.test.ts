@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
+import type { EmailPolicy } from '../../../src/privacy/gate.ts';
+import { thrownBy } from '../../support/api/test-transport.ts';
+import { archivedRig } from '../../support/archive/archived-rig.ts';
+import { rewritingService } from '../../support/erase/rewriting-service.ts';
+import { placesOf } from '../../support/erase/search.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { rigOver } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
+import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+
+const today = parseDay('2026-01-24');
+const SMALL = { today, users: 10, reports: 4 };
+const HASH: EmailPolicy = { mode: 'hash', salt: 'a long enough salt for the tests' };
+const DROP: EmailPolicy = { mode: 'drop' };
+
+function envWith(policy: EmailPolicy): Record<string, string> {
+  return { DAYWALK_EMAILS: policy.mode, ...(policy.mode === 'hash' && { DAYWALK_EMAIL_SALT: policy.salt }) };
+}
+
+/** A service that also writes addresses into names, commands and texts. */
+function talkative(text: string): string {
+  return text
+    .replaceAll('"rationale":"', '"rationale":"ask ada@example.com: ')
+    .replaceAll('"command":"', '"command":"mail ada@example.com; ')
+    .replaceAll('"tool":"', '"tool":"ada@example.com ');
+}
+
+onEachDatabase((database) => {
+  const exported = async (policy: EmailPolicy) => {
+    const rig = await archivedRig(SMALL, database);
+    const service = await rewritingService(rig.emulator.url);
+    service.rewrite(talkative);
+    const settings = { baseUrl: service.url, appUrl: service.url };
+    const run = (emails: EmailPolicy) => rig.run({ settings: { ...settings, emails } });
+    const env = {
+      ...envOf(rig, { DAYWALK_BASE_URL: service.url, DAYWALK_APP_URL: service.url }),
+      DAYWALK_ARCHIVE: rig.folder,
+      DAYWALK_NOW: '2026-01-24T04:00:00Z',
+    };
+    const apply = (emails: EmailPolicy, ...flags: string[]) =>
+      daywalkInProcess(['privacy', 'apply', ...flags], { env: { ...env, ...envWith(emails) } });
+    const own = async (emails: EmailPolicy) => {
+      const other = rigOver(rig.emulator, await database.migrated(), today);
+      await other.run({ settings: { ...settings, emails } });
+      return other.digest();
+    };
+    await run(policy);
+    return { rig, run, apply, own };
+  };
+
+  describe('a stricter policy', () => {
+    testVariants([HASH, DROP] as const)(
+      '$mode: is applied to everything that is stored, as runs under it would have stored it',
+      async (policy) => {
+        const { rig, run, apply, own } = await exported({ mode: 'keep' });
+        const kept = await rig.digest();
+        expect(await thrownBy(run(policy))).toMatchObject({ exitCode: 2, reason: 'policy-not-applied' });
+        const refused = await apply(policy);
+        expect(refused.code).toBe(2);
+        expect(refused.stderr).toContain('pass --yes');
+        const counted = await apply(policy, '--dry-run', '--json');
+        expect(counted.code, counted.stderr).toBe(0);
+        expect(await rig.digest()).toBe(kept);
+        const applied = await apply(policy, '--yes', '--json');
+        expect(applied.code, applied.stderr).toBe(0);
+        const [before, after] = [counted, applied].map(({ stdout }) => JSON.parse(stdout));
+        expect(after).toEqual({ ...before, dry_run: false });
+        expect(after.rows).toMatchObject({
+          user_daily: expect.any(Number),
+          tools_daily_by_tool: expect.any(Number),
+        });
+        const found = await placesOf(['ada@example', '@example.com'], {
+          place: rig.place,
+          archive: rig.folder,
+          spool: '',
+        });
+        expect(found).toEqual([]);
+        // Pseudonyms of dropped addresses have the key of their warehouse.
+        if (policy.mode === 'hash') expect(await rig.digest()).toBe(await own(policy));
+        const { report } = await run(policy);
+        expect(report).toMatchObject({ exitCode: 0, unitsFailed: 0 });
+        expect(await rig.column("SELECT COUNT(*) FROM export_units WHERE state = 'doubted'")).toEqual([0]);
+        const { rig: replayed } = await rig.replayInto({}, { emails: policy });
+        if (policy.mode === 'hash') expect(await replayed.digest()).toBe(await rig.digest());
+        expect(JSON.parse((await apply(policy, '--yes', '--json')).stdout)).toMatchObject({
+          rows: {},
+          units: 0,
+        });
+      },
+    );
+
+    test('a looser one needs no command, and is for what is pulled from then on', {
+      tags: 'ci/rare',
+    }, async () => {
+      const { rig, run } = await exported(HASH);
+      const hashed = await rig.digest();
+      expect((await run({ mode: 'keep' })).report.exitCode).toBe(0);
+      expect(await rig.digest()).not.toBe(hashed);
+      expect(await thrownBy(run(HASH))).toMatchObject({ exitCode: 2, reason: 'policy-not-applied' });
+    });
+  });
+
+  describe('what an older gate has let through', () => {
+    testVariants([HASH, DROP] as const)(
+      '$mode: passes the present one before the next run stores anything, without a command or a doubt',
+      async (policy) => {
+        const { rig, run, own } = await exported({ mode: 'keep' });
+        // As an older program has left it: it dropped or hashed the columns of addresses only.
+        await rig.place.execute("DELETE FROM export_state WHERE name = 'policy'");
+        const { report, events } = await run(policy);
+        expect(report.exitCode).toBe(0);
+        expect(events.filter(({ type }) => type === 'warning')).toHaveLength(1);
+        if (policy.mode === 'hash') expect(await rig.digest()).toBe(await own(policy));
+        const searched = { place: rig.place, archive: rig.folder, spool: '' };
+        expect(await placesOf(['ada@example', '@example.com'], searched)).toEqual([]);
+        expect(await rig.column('SELECT COUNT(*) FROM restatements')).toEqual([0]);
+        expect((await run(policy)).events.filter(({ type }) => type === 'warning')).toEqual([]);
+      },
+    );
+  });
+});
