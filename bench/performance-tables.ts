@@ -27,7 +27,8 @@ function elsewhere(results: readonly Result[]): string[] {
   const machines = Map.groupBy(results, ({ machine }) => (machine === undefined ? '' : machineText(machine)));
   machines.delete('');
   return [...machines].map(
-    ([machine, own]) => `Measured elsewhere: ${own.map(({ number }) => number).join(', ')} on ${machine}`,
+    ([machine, own]) =>
+      `Measured on another machine: ${own.map(({ number }) => number).join(', ')} on ${machine}`,
   );
 }
 
