@@ -2,8 +2,8 @@ import { renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { KeptObject } from '../core/archive-port.ts';
 import { syncPath } from '../core/files.ts';
-import { putAnswer, setOutcome } from './answer-queries.ts';
-import { answerRow, bodyOf, objectsOf } from './answers.ts';
+import { putAnswer, setOutcome, writeAnswer } from './answer-queries.ts';
+import { objectsOf } from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { whileNoRunWrites } from './archive-locks.ts';
 import { expectRoom, isWritten } from './archive-place.ts';
@@ -81,9 +81,7 @@ async function copyReadable(
     await to.transact('write again', patience, () => {
       for (const object of kept) putObject(to, object);
       for (const answer of answers) {
-        to.prepare('INSERT INTO answers (id, org, unit, at, body, checksum) VALUES (?, ?, ?, ?, ?, ?)').run(
-          ...answerRow(answer, bodyOf(answer)),
-        );
+        writeAnswer(to, answer, answer);
         setOutcome(to, answer.id, answer.outcome);
       }
     });
