@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openArchive } from '../src/archive/index.ts';
+import { sql } from '../schema/query.ts';
+import { meetArchive, openArchive } from '../src/archive/index.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { FIRST_DAY, shiftDay } from '../src/core/day.ts';
+import { syncPath } from '../src/core/files.ts';
 import { DAILY_STREAMS } from '../src/core/stream.ts';
-import { runReads } from '../src/port/steps.ts';
-import type { Bench, Benchmark } from './support/bench.ts';
+import { withWarehouse } from '../src/warehouse/index.ts';
+import type { Benchmark } from './support/bench.ts';
 import { runExport } from './support/daywalk.ts';
 import { inTurns, middle, ratio, type Sample, time } from './support/measure.ts';
 import { ALL_OF_60_DAYS } from './support/pages.ts';
@@ -60,29 +63,36 @@ const DAYS_PER_NIGHT = 4;
 /** A night may cost 10 % more. */
 export const NIGHT_RATIO_MAX = 1.1;
 
+/** Days that are requested alone are compared with the newest answer in the archive. */
+export const ONE_DAY_EACH = { maxRangeDays: 1 };
+
+/** A warehouse and its archive. */
+export interface Pair {
+  readonly warehouse: string;
+  readonly archive: string;
+}
+
 /** The processor time of a night, by the nights that the archive holds. */
 export const archivedNights: Benchmark = {
   number: 18,
   title: 'Processor time of a night with an archive of many nights ÷ of 30 nights',
   async run(bench) {
     const service = await bench.service(SMALL);
-    const synced = bench.path('daywalk.db');
-    const own = bench.path('archive.db');
+    await service.switch(ONE_DAY_EACH);
+    const newPair = () => ({ warehouse: bench.path('daywalk.db'), archive: bench.path('archive.db') });
+    const first = newPair();
     const days = ['--from', FIRST_DAY, '--until', shiftDay(FIRST_DAY, SMALL.days - 2)];
-    await runExport(service, synced, ['backfill', ...days], { DAYWALK_ARCHIVE: own });
-    const night = async (archived: string): Promise<Sample> => {
-      const [warehouse, copy] = [bench.path('daywalk.db'), bench.path('archive.db')];
-      cpSync(synced, warehouse);
-      cpSync(archived, copy);
+    await runExport(service, first.warehouse, ['backfill', ...days], { DAYWALK_ARCHIVE: first.archive });
+    const night = async (begun: Pair): Promise<Sample> => {
+      const { warehouse, archive: copy } = copyPair(begun, newPair());
       const { ms, cpuMs } = await runExport(service, warehouse, ['run'], { DAYWALK_ARCHIVE: copy });
       rmSync(copy);
       return { value: cpuMs ?? ms, cpuMs };
     };
-    const archives: [name: string, path: string][] = [];
-    for (const nights of NIGHTS) archives.push([`${nights} nights`, await archiveOf(bench, own, nights)]);
+    const pairs = await withNights(first, newPair);
     const lanes = await inTurns(
       bench.rounds,
-      Object.fromEntries(archives.map(([name, path]) => [name, () => night(path)])),
+      Object.fromEntries([...pairs].map(([nights, pair]) => [`${nights} nights`, () => night(pair)])),
     );
     return {
       measures: [300, 1_100].map((nights) =>
@@ -92,41 +102,63 @@ export const archivedNights: Benchmark = {
   },
 };
 
-/** An archive that holds so many further nights. */
-async function archiveOf(bench: Bench, begun: string, nights: number): Promise<string> {
-  const path = bench.path('archive.db');
-  cpSync(begun, path);
-  await addNights(path, nights);
-  return path;
+/** Copies a warehouse and its archive, which nobody uses. They are synced, so that a night need not write the copy. */
+export function copyPair(from: Pair, to: Pair): Pair {
+  for (const name of ['warehouse', 'archive'] as const) {
+    cpSync(from[name], to[name]);
+    syncPath(to[name]);
+  }
+  return to;
 }
 
-/** Adds nights to an archive. */
-export async function addNights(path: string, nights: number): Promise<void> {
-  const clock = systemClock();
-  const archive = await openArchive({
-    ...{ archive: path, emails: 'keep', policy: '', clock, signal: new AbortController().signal },
-    warehouse: {
-      select: async () => [],
-      read: (steps) => runReads({ select: async () => [] }, steps()),
-      transact: async () => {
-        throw new Error('nothing is to be written');
-      },
-    },
-  });
-  for (let night = 0; night < nights; night += 1) {
-    const pulledAt = new Date(Date.UTC(2022, 0, 1 + night));
-    const today = shiftDay(FIRST_DAY, SMALL.days);
-    const kept = DAILY_STREAMS.flatMap((stream) =>
-      Array.from({ length: DAYS_PER_NIGHT }, async (_, back) => {
-        const text = `{"night":${night},"stream":"${stream}","day":${back},"rows":"${'row '.repeat(500)}"}`;
-        return {
-          ...{ orgId: 'org_of_others', stream, day: shiftDay(today, -back), runId: `run ${night}`, pulledAt },
-          ...{ verdict: 'believed' as const, rows: await archive.keepRows([{ text, count: 1 }]) },
-          ...{ contentSha256: '0'.repeat(64), isOwn: true, requests: 1, today, settleDays: 3 },
-        };
-      }),
-    );
-    await archive.end(await archive.beginDays(await Promise.all(kept)), 'committed');
+/** Copies of a warehouse and its archive, after so many further nights. */
+export async function withNights(begun: Pair, newPair: () => Pair): Promise<Map<number, Pair>> {
+  const pairs = new Map<number, Pair>();
+  let [pair, from] = [begun, 0];
+  for (const nights of NIGHTS) {
+    pair = copyPair(pair, newPair());
+    await addNights(pair, from, nights);
+    pairs.set(nights, pair);
+    from = nights;
   }
-  await archive.close();
+  return pairs;
+}
+
+/** Archives nights of the organization of a warehouse, before its first day: the meetings of their runs, and their answers. */
+async function addNights(
+  { warehouse: location, archive: path }: Pair,
+  from: number,
+  to: number,
+): Promise<void> {
+  const patience = { clock: systemClock(), signal: new AbortController().signal };
+  await withWarehouse(location, { ...patience, create: false }, async (warehouse) => {
+    const [row] = await warehouse.select(sql`SELECT org_id FROM export_units LIMIT 1`);
+    const orgId = String(row?.['org_id']);
+    for (let night = from; night < to; night += 1)
+      await meetArchive({ archive: path, warehouse, ...patience });
+    const archive = await openArchive({ archive: path, warehouse, emails: 'keep', policy: '', ...patience });
+    for (let night = from; night < to; night += 1) {
+      const today = shiftDay(FIRST_DAY, night - Math.max(...NIGHTS));
+      const units = DAILY_STREAMS.flatMap((stream) =>
+        Array.from({ length: DAYS_PER_NIGHT }, (_, back) => ({ orgId, stream, day: shiftDay(today, -back) })),
+      );
+      const answers = units.map(async (unit) => {
+        const text = `{"stream":"${unit.stream}","day":"${unit.day}","rows":"${'row '.repeat(500)}"}`;
+        const contentSha256 = createHash('sha256').update(text).digest('hex');
+        const rows = archive.holds(unit, contentSha256) ? null : await archive.keepRows([{ text, count: 1 }]);
+        return {
+          ...{
+            ...unit,
+            runId: `run ${night}`,
+            pulledAt: new Date(`${today}T23:00:00Z`),
+            rows,
+            contentSha256,
+          },
+          ...{ verdict: 'believed' as const, isOwn: true, requests: 1, today, settleDays: 3 },
+        };
+      });
+      await archive.end(await archive.beginDays(await Promise.all(answers)), 'committed');
+    }
+    await archive.close();
+  });
 }

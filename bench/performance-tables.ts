@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { comparisonTable, PEER_FILE, readComparisons } from './peer/results.ts';
 import { shortCommit } from './support/commits.ts';
+import type { Machine } from './support/machine.ts';
 import type { Measure } from './support/measure.ts';
 import { isWithin, RESULTS_FILE, type Result, readResults, shown, shownLane } from './support/results.ts';
 
@@ -9,13 +10,26 @@ export function performanceTables(): Record<'machine' | 'results' | 'peer', stri
   const peer = `\n${readComparisons(PEER_FILE).map(comparisonTable).join('\n\n')}\n\n`;
   const held = existsSync(RESULTS_FILE) ? readResults(RESULTS_FILE) : null;
   if (held === null) return { machine: '', results: '', peer };
-  const { processors, processor, memoryGib, system, versions } = held.machine;
-  const names = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return {
-    machine: `\n${processors} × ${processor}, ${memoryGib} GiB, ${system}; ${names.join(', ')}.\n\n`,
+    machine: `\n${[machineText(held.machine), ...elsewhere(held.results)].join('. ')}.\n\n`,
     results: table(held.results),
     peer,
   };
+}
+
+function machineText({ processors, processor, memoryGib, system, versions }: Machine): string {
+  const names = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return `${processors} × ${processor}, ${memoryGib} GiB, ${system}; ${names.join(', ')}`;
+}
+
+/** Which benchmarks were measured on which other machine. */
+function elsewhere(results: readonly Result[]): string[] {
+  const machines = Map.groupBy(results, ({ machine }) => (machine === undefined ? '' : machineText(machine)));
+  machines.delete('');
+  return [...machines].map(
+    ([machine, own]) =>
+      `Measured on another machine: ${own.map(({ number }) => number).join(', ')} on ${machine}`,
+  );
 }
 
 function table(results: readonly Result[]): string {

@@ -87,7 +87,13 @@ async function accept(
   const { side } = await readWarehouseSide(warehouse, null);
   // It was accepted before: a kill may have come between that and the answer.
   if ([side.id, ...side.parents, ...known.map((each) => each.id)].includes(id)) return null;
-  if (!UUID.test(id)) throw nothingToAccept(id, 'a run would accept what is there');
+  const sides = [
+    ...(side.id === null ? [] : [`the warehouse ${side.id}`]),
+    ...(found?.archive ? [`the archive ${found.archive}`] : expected.map((each) => `the archive ${each.id}`)),
+  ];
+  // Without an archive, only a service that is running remembers the warehouse of its last round.
+  if (archive !== null || expected.length > 0 || !UUID.test(id))
+    throw nothingToAccept(id, `expected are ${sides.join(' and ')}, and a run accepts what is there`);
   await addParent(warehouse, { parent: id, at });
   return [
     `${warehouse.location} stands for the warehouse ${id} from now on; what only that one held is lost`,
@@ -98,7 +104,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function nothingToAccept(id: string, instead: string): UsageError {
   return new UsageError(`there is nothing to accept as ${id}: ${instead}`, {
-    hint: 'give the same warehouse and archive as the run that was refused, and the ID that it has named',
+    hint: 'give the same warehouse and archive as the run that was refused, and the ID that it has named; if a service that is running has named it, restart that',
   });
 }
 

@@ -195,7 +195,7 @@ async function expectPair(file: string, backup: BackupRecord | null): Promise<st
     });
   }
   const { backupOfArchive } = await savedArchives();
-  const id = backupOfArchive(saved);
+  const id = await backupOfArchive(saved);
   if (backup !== null && id === backup.id) return saved;
   throw new UsageError(`${saved} belongs to another backup than ${file}`, {
     hint: 'restore two files of one backup',

@@ -14,6 +14,8 @@ export interface Result {
   readonly load: readonly [before: number, after: number];
   readonly seconds: number;
   readonly measures: readonly Measure[];
+  /** Where it was measured, if that is another machine than the one of most results. */
+  readonly machine?: Machine;
   /** Reason why there are no measures. */
   readonly skipped: string | null;
 }
@@ -32,14 +34,21 @@ export function readResults(path: string): Results | null {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
 }
 
-/** Replaces results with the same numbers and keeps the others. */
+/** Replaces results with the same numbers and keeps the others. Results of another machine than those say which one. */
 export function mergeResults(path: string, { machine, results }: Results): void {
-  const kept = (readResults(path)?.results ?? []).filter(
+  const held = readResults(path);
+  const kept = (held?.results ?? []).filter(
     ({ number }) => !results.some((result) => result.number === number),
   );
-  const merged = [...kept, ...results].toSorted((a, b) => a.number - b.number);
-  const text = JSON.stringify({ machine, results: merged }, (_, value) => rounded(value), 1);
+  const usual = held === null || kept.length === 0 ? machine : held.machine;
+  const added = results.map((result) => (isSame(machine, usual) ? result : { ...result, machine }));
+  const merged = [...kept, ...added].toSorted((a, b) => a.number - b.number);
+  const text = JSON.stringify({ machine: usual, results: merged }, (_, value) => rounded(value), 1);
   writeFileSync(path, `${text}\n`);
+}
+
+function isSame(one: Machine, other: Machine): boolean {
+  return one.processor === other.processor && one.processors === other.processors;
 }
 
 /** Enough digits for ratios and for milliseconds. */

@@ -1,13 +1,13 @@
 import {
   type Answer,
-  type AnswerBody,
   type AnswerPlace,
-  answerRow,
   checksumOf,
   type DayAnswer,
   type Outcome,
   parseAnswerRow,
   parseOutcome,
+  type StoredBody,
+  sealed,
 } from './answers.ts';
 import type { ArchiveFile } from './archive-file.ts';
 
@@ -17,15 +17,21 @@ const COLUMNS = 'a.id, a.org, a.unit, a.at, a.body, a.checksum, o.outcome, o.che
 export function putAnswer(
   file: ArchiveFile,
   place: Omit<AnswerPlace, 'archive' | 'id'>,
-  body: AnswerBody | { readonly kind: 'lost' },
+  body: StoredBody,
   outcome: Outcome,
 ): number {
   const id = file.lastId() + 1;
-  file
-    .prepare('INSERT INTO answers (id, org, unit, at, body, checksum) VALUES (?, ?, ?, ?, ?, ?)')
-    .run(...answerRow({ ...place, id }, body));
+  writeAnswer(file, { ...place, id }, body);
   setOutcome(file, id, outcome);
   return id;
+}
+
+/** Writes an answer in place of the one with its ID. Call it inside a transaction. */
+export function writeAnswer(file: ArchiveFile, place: Omit<AnswerPlace, 'archive'>, body: StoredBody): void {
+  const { id, org, unit, at } = place;
+  file
+    .prepare('INSERT OR REPLACE INTO answers (id, org, unit, at, body, checksum) VALUES (?, ?, ?, ?, ?, ?)')
+    .run(id, org, unit, at, ...sealed(place, body));
 }
 
 /** Notes what became of an answer. Call it inside a transaction. */

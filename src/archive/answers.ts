@@ -1,67 +1,47 @@
 import { crc32 } from 'node:zlib';
-import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
-import { parseJson } from '../core/json.ts';
-
-const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+import { isObject, parseJson } from '../core/json.ts';
+import type { EmailPolicy } from '../privacy/index.ts';
 
 /** What every answer has besides the columns of its row. */
-const COMMON = {
+interface Common {
   /** The process that noted it. */
-  writer: Type.String({ minLength: 1 }),
-  run: Type.String(),
-  emails: Type.Union([Type.Literal('keep'), Type.Literal('hash'), Type.Literal('drop')]),
+  readonly writer: string;
+  readonly run: string;
+  readonly emails: EmailPolicy['mode'];
   /** Equal for equal email policies, also of their salts. */
-  policy: Type.String(),
-};
+  readonly policy: string;
+}
 
-/** A flipped byte in the name of a member leaves a body that is not whole. */
-const EXACT = { additionalProperties: false };
+export interface DayBody extends Common {
+  readonly kind: 'day';
+  readonly verdict: 'believed' | 'doubted';
+  /** The SHA-256 of its rows; null if it has none. */
+  readonly object: string | null;
+  readonly rows: number;
+  readonly content: string;
+  readonly own: boolean;
+  readonly requests: number;
+  readonly today: string;
+  readonly settleDays: number;
+}
 
-const DayBody = Type.Object(
-  {
-    kind: Type.Literal('day'),
-    ...COMMON,
-    verdict: Type.Union([Type.Literal('believed'), Type.Literal('doubted')]),
-    /** The SHA-256 of its rows; null if it has none. */
-    object: Type.Union([Sha256, Type.Null()]),
-    rows: Type.Integer({ minimum: 0 }),
-    content: Sha256,
-    own: Type.Boolean(),
-    requests: Type.Integer({ minimum: 0 }),
-    today: Type.String(),
-    settleDays: Type.Integer({ minimum: 0 }),
-  },
-  EXACT,
-);
+export interface PageBody extends Common {
+  readonly kind: 'page';
+  readonly cursor: string;
+  /** The key of each report, and the SHA-256 of its text. */
+  readonly reports: readonly (readonly [key: string, sha256: string])[];
+}
 
-const PageBody = Type.Object(
-  {
-    kind: Type.Literal('page'),
-    ...COMMON,
-    cursor: Type.String(),
-    /** The key of each report, and the SHA-256 of its text. */
-    reports: Type.Array(Type.Tuple([Type.String(), Sha256])),
-  },
-  EXACT,
-);
+export interface WalkBody extends Common {
+  readonly kind: 'walk';
+  readonly cursor: string;
+  /** The keys of the reports that the service has; null if the others stay as well. */
+  readonly seen: readonly string[] | null;
+}
 
-const WalkBody = Type.Object(
-  {
-    kind: Type.Literal('walk'),
-    ...COMMON,
-    cursor: Type.String(),
-    /** The keys of the reports that the service has; null if the others stay as well. */
-    seen: Type.Union([Type.Array(Type.String()), Type.Null()]),
-  },
-  EXACT,
-);
-
+export type AnswerBody = DayBody | PageBody | WalkBody;
 /** What remains of an answer that was damaged and removed. */
-const LostBody = Type.Object({ kind: Type.Literal('lost') }, EXACT);
-
-const Body = Type.Union([DayBody, PageBody, WalkBody, LostBody]);
-const check = Compile(Body);
+export type StoredBody = AnswerBody | { readonly kind: 'lost' };
 
 /** Where an answer is, and what it is about. */
 export interface AnswerPlace {
@@ -79,10 +59,6 @@ export interface AnswerPlace {
 /** What became of an answer. `undecided`: a kill came between, and no run has looked since. */
 export type Outcome = 'committed' | 'dropped' | 'undecided';
 
-export type DayBody = Readonly<Static<typeof DayBody>>;
-export type PageBody = Readonly<Static<typeof PageBody>>;
-export type WalkBody = Readonly<Static<typeof WalkBody>>;
-export type AnswerBody = DayBody | PageBody | WalkBody;
 type Known = AnswerPlace & { readonly outcome: Outcome };
 export type DayAnswer = Known & DayBody;
 export type PageAnswer = Known & PageBody;
@@ -99,49 +75,32 @@ export function partsOf(unit: string): { readonly stream: string; readonly day: 
   return { stream, day };
 }
 
-/** A row of the table of answers, in the order of its columns. */
-export type AnswerRow = readonly [
-  id: number,
-  org: string,
-  unit: string,
-  at: string,
-  body: string,
-  checksum: number,
-];
-
-/** The row of an answer. */
-export function answerRow(
+/** The text of a body without what belongs to the place of its answer, and the checksum of the row. */
+export function sealed(
   { id, org, unit, at }: Omit<AnswerPlace, 'archive'>,
-  body: AnswerBody | Static<typeof LostBody>,
-): AnswerRow {
-  const text = JSON.stringify(body);
-  return [id, org, unit, at, text, checksumOf(id, org, unit, at, text)];
-}
-
-/** The body of an answer without what belongs to its place. */
-export function bodyOf(answer: Answer): AnswerBody {
-  const { archive: _archive, id: _id, org: _org, unit: _unit, at: _at, outcome: _outcome, ...body } = answer;
-  return body;
+  body: StoredBody & Partial<Known>,
+): [text: string, checksum: number] {
+  const { archive: _archive, id: _id, org: _org, unit: _unit, at: _at, outcome: _outcome, ...own } = body;
+  const text = JSON.stringify(own);
+  return [text, checksumOf(id, org, unit, at, text)];
 }
 
 /** An answer as its row has it, without its outcome. */
-export type ParsedRow = Omit<AnswerPlace, 'archive'> & { readonly body: Static<typeof Body> };
+export type ParsedRow = Omit<AnswerPlace, 'archive'> & { readonly body: StoredBody };
 
 /** What a row says, in the order of its columns; undefined if a byte of it is not what was written. */
-export function parseAnswerRow(row: readonly unknown[]): ParsedRow | undefined {
-  if (!isAnswerRow(row)) return undefined;
-  const [id, org, unit, at, text, checksum] = row;
-  if (checksum !== checksumOf(id, org, unit, at, text)) return undefined;
-  const body = parseJson(text);
-  return check.Check(body) ? { id, org, unit, at, body } : undefined;
+export function parseAnswerRow([id, org, unit, at, text, checksum]: readonly unknown[]):
+  | ParsedRow
+  | undefined {
+  const place = { id: Number(id), org: String(org), unit: String(unit), at: String(at) };
+  if (checksum !== checksumOf(place.id, place.org, place.unit, place.at, String(text))) return undefined;
+  const body = parseJson(String(text));
+  return isBody(body) ? { ...place, body } : undefined;
 }
 
-function isAnswerRow(row: readonly unknown[]): row is AnswerRow {
-  const [id, org, unit, at, body, checksum] = row;
-  return (
-    [id, checksum].every((value) => typeof value === 'number') &&
-    [org, unit, at, body].every((value) => typeof value === 'string')
-  );
+/** The checksum has shown that the text is what this program wrote. */
+function isBody(value: unknown): value is StoredBody {
+  return isObject(value) && ['day', 'page', 'walk', 'lost'].some((kind) => kind === value['kind']);
 }
 
 /** What became of an answer; undefined if a byte of the row is not what was written. */

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Clock } from '../core/clock.ts';
@@ -249,6 +249,27 @@ export async function withArchive<Result>(
   } finally {
     file.close();
   }
+}
+
+/**
+ * Puts another file in the place of an archive, at once and durably, and removes what was there.
+ * @param write writes the file that comes instead. Its name ends in `.db`.
+ */
+export async function replaceArchive(path: string, write: (part: string) => Promise<void>): Promise<void> {
+  const part = path.replace(/\.db$/, '.part.db');
+  removeFiles(part, ['', ...LOG]);
+  await write(part);
+  syncPath(part);
+  // SQLite would take the log of the old file for one of the new.
+  removeFiles(path, LOG);
+  renameSync(part, path);
+  syncPath(dirname(resolve(path)));
+}
+
+const LOG = ['-wal', '-shm'];
+
+function removeFiles(path: string, ends: readonly string[]): void {
+  for (const end of ends) rmSync(`${path}${end}`, { force: true });
 }
 
 /** Lets a file be read that ends too early. Nothing is written by this connection. */

@@ -1,16 +1,8 @@
 import type { KeptObject } from '../core/archive-port.ts';
 import { DamagedError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
-import { answersBetween } from './answer-queries.ts';
-import {
-  type Answer,
-  type AnswerBody,
-  answerRow,
-  bodyOf,
-  type DayAnswer,
-  objectsOf,
-  type PageAnswer,
-} from './answers.ts';
+import { answersBetween, writeAnswer } from './answer-queries.ts';
+import { type Answer, type AnswerBody, type DayAnswer, objectsOf, type PageAnswer } from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { whileAlone } from './archive-locks.ts';
 import { expectRoom, fileOfArchive, isWritten } from './archive-place.ts';
@@ -110,14 +102,12 @@ interface Change {
 }
 
 function applyTo(file: ArchiveFile, { answer, after }: Change): void {
-  const { id, org, unit, at } = answer;
   if (after === null) {
-    removeAnswer(file, id);
+    removeAnswer(file, answer.id);
     return;
   }
   for (const object of after.objects) putObject(file, object);
-  const [, , , , body, checksum] = answerRow({ id, org, unit, at }, after.body);
-  file.prepare('UPDATE answers SET body = ?, checksum = ? WHERE id = ?').run(body, checksum, id);
+  writeAnswer(file, answer, after.body);
 }
 
 /** Rewrites answers. The objects of several answers stay one object. */
@@ -166,14 +156,14 @@ class Rewriter {
     if (answer.kind === 'page') return this.#page(answer);
     const seen = answer.seen?.map((key) => this.#keys.get(key) ?? key) ?? null;
     const isSame = seen === null || seen.every((key, index) => key === answer.seen?.[index]);
-    return isSame ? undefined : { body: { ...withoutPlace(answer), seen }, objects: [] };
+    return isSame ? undefined : { body: { ...answer, seen }, objects: [] };
   }
 
   async #day(answer: DayAnswer): Promise<Change['after'] | undefined> {
     const after = answer.object === null ? null : await this.#rewrite(answer.object);
     if (after === null) return undefined;
     const content = this.#erased.contentOf(answer, after.pages);
-    const body = { ...withoutPlace(answer), object: after.object.sha256, content };
+    const body = { ...answer, object: after.object.sha256, content };
     return { body, objects: [after.object] };
   }
 
@@ -185,7 +175,7 @@ class Rewriter {
       if (after !== null) objects.push(after.object);
       reports.push(after === null ? [key, sha256] : [this.#keyAfter(key, after.pages), after.object.sha256]);
     }
-    return objects.length === 0 ? undefined : { body: { ...withoutPlace(answer), reports }, objects };
+    return objects.length === 0 ? undefined : { body: { ...answer, reports }, objects };
   }
 
   /** A record in quarantine is known by the digest of its text. */
@@ -221,11 +211,6 @@ class Rewriter {
       throw error;
     }
   }
-}
-
-/** The body of an answer with the type of its kind. */
-function withoutPlace<Kind extends Answer>(answer: Kind): Extract<AnswerBody, { kind: Kind['kind'] }> {
-  return bodyOf(answer) as Extract<AnswerBody, { kind: Kind['kind'] }>;
 }
 
 /**

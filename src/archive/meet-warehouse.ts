@@ -62,8 +62,8 @@ export interface Meeting {
 export async function compareArchive(
   place: Omit<MeetingPlace, keyof Patience>,
 ): Promise<Comparison & { readonly archive: string | null }> {
-  const { sides } = await lookAt(place);
-  return { ...compareSides(sides), archive: sides.archive?.id ?? null };
+  const { seen, comparison } = await compareAt(place);
+  return { ...comparison, archive: seen.sides.archive?.id ?? null };
 }
 
 /**
@@ -74,8 +74,7 @@ export async function compareArchive(
  */
 export async function meetArchive(place: MeetingPlace, accepted?: string): Promise<Meeting> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const seen = await lookAt(place);
-    const comparison = compareSides(seen.sides);
+    const { seen, comparison } = await compareAt(place);
     if (comparison.id !== accepted)
       expectMatch(comparison, {
         archive: fileOfArchive(place.archive),
@@ -94,6 +93,24 @@ interface Seen extends Awaited<ReturnType<typeof readWarehouseSide>> {
   readonly sides: Sides;
   /** The row of the warehouse in the archive; null if there is none. */
   readonly row: string | null;
+}
+
+/**
+ * Compares what is there. Another worker may meet the archive between the looks at the two sides, so something is wrong only if it is
+ * seen twice without a change.
+ */
+async function compareAt(
+  place: Omit<MeetingPlace, keyof Patience>,
+): Promise<{ readonly seen: Seen; readonly comparison: Comparison }> {
+  let before = '';
+  for (let attempt = 1; ; attempt += 1) {
+    const seen = await lookAt(place);
+    const comparison = compareSides(seen.sides);
+    const state = JSON.stringify(seen, (_, value) => (value instanceof Set ? [...value] : value));
+    if (comparison.mismatch === null || state === before || attempt === ATTEMPTS_MAX)
+      return { seen, comparison };
+    before = state;
+  }
 }
 
 async function lookAt({ archive, warehouse }: Omit<MeetingPlace, keyof Patience>): Promise<Seen> {

@@ -1,10 +1,7 @@
-import { renameSync, rmSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import type { KeptObject } from '../core/archive-port.ts';
-import { syncPath } from '../core/files.ts';
-import { putAnswer, setOutcome } from './answer-queries.ts';
-import { answerRow, bodyOf, objectsOf } from './answers.ts';
-import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
+import { putAnswer, setOutcome, writeAnswer } from './answer-queries.ts';
+import { objectsOf } from './answers.ts';
+import { ArchiveFile, type Patience, replaceArchive, withArchive } from './archive-file.ts';
 import { whileNoRunWrites } from './archive-locks.ts';
 import { expectRoom, isWritten } from './archive-place.ts';
 import type { Contents } from './contents.ts';
@@ -26,33 +23,23 @@ export async function removeDamaged(
   archive: string,
   { isDryRun, ...patience }: Patience & { readonly isDryRun: boolean },
 ): Promise<number> {
-  const file = ArchiveFile.read(archive);
-  const { path } = file;
-  const part = path.replace(/\.db$/, '.part.db');
-  return withArchive(file, async () => {
+  return withArchive(ArchiveFile.read(archive), async (file) => {
+    const { path } = file;
     const damage = await findDamage(file);
     const count = countDamaged(damage);
     if (isDryRun || count + damage.pages.length === 0) return count;
     return whileNoRunWrites(path, async () => {
       expectRoom(path);
-      removeFiles(part);
-      await withArchive(ArchiveFile.create(part), (copy) =>
-        copyReadable(file, copy, { ...damage, patience }),
-      );
-      file.close();
-      // Without a log, all of the file is in the file, which may be too damaged to be opened for writing.
-      if (isWritten(`${path}-wal`)) await withArchive(ArchiveFile.write(archive), (old) => old.emptyLog());
-      // SQLite would take the log of the old file for one of the new.
-      removeFiles(path, ['-wal', '-shm']);
-      renameSync(part, path);
-      syncPath(dirname(resolve(path)));
+      await replaceArchive(path, async (part) => {
+        const copied = { ...damage, patience };
+        await withArchive(ArchiveFile.create(part), (copy) => copyReadable(file, copy, copied));
+        file.close();
+        // Without a log, all of the file is in the file, which may be too damaged to be opened for writing.
+        if (isWritten(`${path}-wal`)) await withArchive(ArchiveFile.write(archive), (old) => old.emptyLog());
+      });
       return count;
     });
   });
-}
-
-function removeFiles(path: string, suffixes: readonly string[] = ['', '-wal', '-shm']): void {
-  for (const suffix of suffixes) rmSync(`${path}${suffix}`, { force: true });
 }
 
 async function copyReadable(
@@ -81,9 +68,7 @@ async function copyReadable(
     await to.transact('write again', patience, () => {
       for (const object of kept) putObject(to, object);
       for (const answer of answers) {
-        to.prepare('INSERT INTO answers (id, org, unit, at, body, checksum) VALUES (?, ?, ?, ?, ?, ?)').run(
-          ...answerRow(answer, bodyOf(answer)),
-        );
+        writeAnswer(to, answer, answer);
         setOutcome(to, answer.id, answer.outcome);
       }
     });

@@ -1,8 +1,7 @@
-import { chmodSync, copyFileSync, renameSync, rmSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { explainWriteError, syncPath } from '../core/files.ts';
+import { chmodSync, copyFileSync } from 'node:fs';
+import { explainWriteError } from '../core/files.ts';
 import { type ErasedList, NOBODY } from '../privacy/index.ts';
-import { ArchiveFile, createPlace, type Patience, withArchive } from './archive-file.ts';
+import { ArchiveFile, createPlace, type Patience, replaceArchive, withArchive } from './archive-file.ts';
 import { whileNoRunWrites } from './archive-locks.ts';
 import { fileOfArchive, isWritten } from './archive-place.ts';
 import { readErasedList } from './erased-list.ts';
@@ -35,14 +34,9 @@ export async function saveArchive(
 }
 
 /** The ID of the backup that a file belongs to; null if it is no saved archive. */
-export function backupOfArchive(path: string): string | null {
+export async function backupOfArchive(path: string): Promise<string | null> {
   if (!isWritten(path)) return null;
-  const file = ArchiveFile.read(path);
-  try {
-    return file.meta(BACKUP);
-  } finally {
-    file.close();
-  }
+  return withArchive(ArchiveFile.read(path), (file) => file.meta(BACKUP));
 }
 
 /**
@@ -51,22 +45,17 @@ export function backupOfArchive(path: string): string | null {
  */
 export async function placeArchive(saved: string, archive: string): Promise<void> {
   const path = createPlace(archive);
-  const part = path.replace(/\.db$/, '.part.db');
   try {
-    await whileNoRunWrites(path, async () => {
-      rmSync(part, { force: true });
-      copyFileSync(saved, part);
-      chmodSync(part, FILE_MODE);
-      const file = ArchiveFile.write(part);
-      file.db.prepare('DELETE FROM meta WHERE name = ?').run(BACKUP);
-      file.db.pragma('journal_mode = WAL');
-      file.close();
-      syncPath(part);
-      // SQLite would take the log of the old file for one of the new.
-      for (const side of ['-wal', '-shm']) rmSync(`${path}${side}`, { force: true });
-      renameSync(part, path);
-      syncPath(dirname(resolve(path)));
-    });
+    await whileNoRunWrites(path, () =>
+      replaceArchive(path, async (part) => {
+        copyFileSync(saved, part);
+        chmodSync(part, FILE_MODE);
+        await withArchive(ArchiveFile.write(part), ({ db }) => {
+          db.prepare('DELETE FROM meta WHERE name = ?').run(BACKUP);
+          db.pragma('journal_mode = WAL');
+        });
+      }),
+    );
   } catch (error) {
     throw explainWriteError(error, path);
   }

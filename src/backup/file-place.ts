@@ -47,7 +47,8 @@ export const BACKUP: FileKind = {
 const ARCHIVE_BACKUP: FileKind = {
   noun: 'backup of an archive',
   keepsMode: false,
-  isOne: async (path) => statSync(path).isFile() && (await savedArchives()).backupOfArchive(path) !== null,
+  isOne: async (path) =>
+    statSync(path).isFile() && (await (await savedArchives()).backupOfArchive(path)) !== null,
 };
 
 /** Where to put a file. */

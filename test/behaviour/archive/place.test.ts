@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { adopt } from '../../../jobs/adopt.ts';
+import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
 import { verifyArchive } from '../../../src/archive/verify-archive.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
@@ -46,6 +47,11 @@ describe('an archive', () => {
       const set = (name: string) => db.pragma(name, { simple: true });
       expect([set('page_size'), set('auto_vacuum'), set('journal_mode')]).toEqual([16_384, 2, 'wal']);
       db.close();
+      // A commit of the warehouse relies on the archive, also after a power loss; and what is removed leaves no bytes.
+      const [synchronous, secureDelete] = await withArchive(ArchiveFile.write(path), ({ db: own }) =>
+        ['synchronous', 'secure_delete'].map((name) => own.pragma(name, { simple: true })),
+      );
+      expect([synchronous, secureDelete]).toEqual([2, 1]);
     }
   });
 

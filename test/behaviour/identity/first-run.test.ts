@@ -4,12 +4,15 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { adopt } from '../../../jobs/adopt.ts';
+import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
+import { readKnownWarehouses } from '../../../src/archive/known-warehouses.ts';
 import { meetArchive } from '../../../src/archive/meet-warehouse.ts';
+import { readWarehouseSide } from '../../../src/identity/index.ts';
 import { archivedRig, hastyClock } from '../../support/archive/archived-rig.ts';
 import { keep, opened, PATIENCE } from '../../support/archive/small-archive.ts';
 import { contextOf, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const small = { users: 5, today: '2026-01-17', reports: 1 } as const;
 /** Nothing listens there. */
@@ -54,5 +57,20 @@ onEachDatabase((database) => {
     });
     await meetArchive({ archive, warehouse: first, ...PATIENCE });
     rmSync(archive);
+  });
+
+  it('workers that meet an archive at the same time all go on, and it remembers their warehouse once', async () => {
+    needsSessions(database);
+    const archive = join(tempDir(), 'archive.db');
+    const place = await database.migrated();
+    const workers = await Promise.all(Array.from({ length: 4 }, () => open(place)));
+    const meetings = await Promise.all(
+      workers.map((warehouse) => meetArchive({ archive, warehouse, ...PATIENCE })),
+    );
+    expect(meetings.map(({ comparison }) => comparison.mismatch)).toEqual([null, null, null, null]);
+    expect(await place.query('SELECT COUNT(*) AS archives FROM archives')).toEqual([{ archives: 1 }]);
+    const { identity } = await readWarehouseSide(workers[0] ?? (await open(place)), null);
+    const known = await withArchive(ArchiveFile.read(archive), readKnownWarehouses);
+    expect(known.map(({ id }) => id)).toEqual([identity?.id]);
   });
 });

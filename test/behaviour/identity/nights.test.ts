@@ -9,7 +9,7 @@ import { type ArchivedRig, archivedRig, contentsOf, hastyClock } from '../../sup
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
-import { contextOf, rigOver } from '../../support/rig/rig.ts';
+import { contextOf, createRig, rigOver } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { copyOf } from '../../support/warehouse/earlier-state.ts';
@@ -289,6 +289,23 @@ onEachDatabase((database) => {
     const id = (await rig.value('SELECT warehouse_id FROM identity')) ?? '';
     // As after a kill between the acceptance and its answer.
     expect(await adoptFor(rig, id)).toMatchObject({ accepted: false, lost: [] });
+    const archive = await rig.value('SELECT archive_id FROM archives');
+    for (const settings of [{}, { archives: [] }])
+      await expect(adoptFor(rig, 'f0000000-0000-4000-8000-000000000000', settings)).rejects.toMatchObject({
+        exitCode: 2,
+        message: expect.stringContaining(`expected are the warehouse ${id} and the archive ${archive}`),
+      });
+    expect(await rig.value('SELECT parents FROM identity')).toBe('[]');
+  });
+
+  it('without an archive, the ID that a service remembers is accepted once', async () => {
+    const rig = await createRig(small, { database });
+    await rig.run();
+    const remembered = 'f0000000-0000-4000-8000-000000000000';
+    const accept = () => adopt(rig.settings, remembered, { ...contextOf(rig.today), wait: false });
+    expect(await accept()).toMatchObject({ accepted: true, lost: [expect.stringContaining(remembered)] });
+    expect(await accept()).toMatchObject({ accepted: false, lost: [] });
+    expect((await rig.run()).report.exitCode).toBe(0);
   });
 });
 

@@ -1,16 +1,16 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { copyWarehouse } from '../../../jobs/copy.ts';
 import type { RoundReport } from '../../../jobs/round.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
+import { backUpTo, restoreFrom } from '../../support/backup/run-backup.ts';
 import { clear } from '../../support/chaos/scenes.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
-import { contextOf, createRig, type Rig } from '../../support/rig/rig.ts';
+import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { serveHere } from '../../support/serve/service-in-process.ts';
-import { tempDir } from '../../support/suite/temp-dir.ts';
-import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { onDatabase, onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const today = parseDay('2026-01-17');
@@ -96,25 +96,17 @@ onDatabase(postgres, () => {
   });
 });
 
-it('a warehouse that was copied from the former one is accepted with one line', async () => {
-  const rig = await createRig({ today, users: 5, reports: 2 });
-  const path = join(tempDir(), 'daywalk.db');
-  const settings = { ...rig.settings, warehouse: path };
-  const restored = join(dirname(path), 'restored.db');
-  const { codes, refused, events } = await twoRounds(rig, settings, async () => {
-    await copyWarehouse(
-      settings,
-      { to: restored, replace: false, wait: false },
-      {
-        ...contextOf(today),
-        observe: () => undefined,
-      },
-    );
-    for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
-    renameSync(restored, path);
+onEachDatabase((database) => {
+  it('a warehouse that was restored from a backup of the former one is accepted with one line', async () => {
+    const rig = await createRig({ today, users: 5, reports: 2 }, { database });
+    const file = tempFile('backup.db');
+    const { codes, refused, events } = await twoRounds(rig, rig.settings, async () => {
+      await backUpTo(rig, file);
+      await restoreFrom(rig, file, { replace: true });
+    });
+    expect(codes.slice(0, 2)).toEqual([0, 0]);
+    expect(refused).toEqual([]);
+    const lines = events.flatMap((event) => (event.type === 'warning' ? event.message : []));
+    expect(lines.filter((line) => line.includes('is now the warehouse'))).toHaveLength(1);
   });
-  expect(codes.slice(0, 2)).toEqual([0, 0]);
-  expect(refused).toEqual([]);
-  const lines = events.flatMap((event) => (event.type === 'warning' ? event.message : []));
-  expect(lines.filter((line) => line.includes('is now the warehouse'))).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { EXIT } from '../../../src/core/exit-code.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const linesOf = (name: string) =>
@@ -69,6 +70,26 @@ describe('the examples', () => {
       // A key on a command line is seen by everybody on the machine.
       expect(run).not.toMatch(/API_KEY=/);
     }
+  });
+
+  test.each([
+    'crontab',
+    'compose.yaml',
+    'compose-serve.yaml',
+    'daywalk.service',
+    'daywalk-serve.service',
+    'kubernetes-cronjob.yaml',
+    'kubernetes-deployment.yaml',
+  ])('in %s say how a warehouse that is missing later is not created again', (file) => {
+    const text = readFileSync(join(ROOT, 'deploy', file), 'utf8');
+    expect(text).toMatch(/After the first night/);
+    expect(text).toMatch(/DAYWALK_CREATE(=|: |, value: )never/);
+  });
+
+  test('for a CronJob do not repeat a run that needs a person', () => {
+    const values = /values: \[(.*)\]/.exec(linesOf('deploy/kubernetes-cronjob.yaml').join('\n'))?.[1];
+    const { defect, usage, credential, quarantine, storage } = EXIT;
+    expect(values?.split(', ').map(Number)).toEqual([defect, usage, credential, quarantine, storage]);
   });
 
   test.each(['deploy/kubernetes-cronjob.yaml', 'deploy/kubernetes-deployment.yaml'])(
