@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
+import { rewritingService } from '../../support/erase/rewriting-service.ts';
 import { placesOf } from '../../support/erase/search.ts';
+import { Planter } from '../../support/privacy/canary.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-24');
@@ -42,6 +44,27 @@ onEachDatabase((database) => {
         texts: [JSON.stringify([report, events])],
       };
       expect(await placesOf([user, email], searched)).toEqual([]);
+    });
+  });
+
+  describe('five erased people', () => {
+    test('do not come back, in whatever text of the service their IDs and addresses stand', async () => {
+      const rig = await archivedRig({ today, users: 14, reports: 2 }, database);
+      await rig.run();
+      const people = await rig.sql<{ id: string; email: string | null }>(
+        'SELECT user_id AS id, MAX(user_email) AS email FROM user_daily GROUP BY user_id ORDER BY user_id LIMIT 5',
+      );
+      for (const { id } of people) await eraseFrom(rig, { user: id });
+      const values = people.flatMap(({ id, email }) => (email === null ? [id] : [id, email]));
+      const service = await rewritingService(rig.emulator.url);
+      const planter = new Planter(values, ['user_id', 'user_email']);
+      service.rewrite((text) => planter.answer(text));
+      const settings = { baseUrl: service.url, appUrl: service.url };
+      const { report, events } = await rig.run({ now: parseDay('2026-01-25'), force: true, settings });
+      expect(planter.planted).toBeGreaterThan(300);
+      expect(report.rowsWritten).toBeGreaterThan(100);
+      const texts = [JSON.stringify([report, events])];
+      expect(await placesOf(values, { place: rig.place, archive: rig.folder, spool: '', texts })).toEqual([]);
     });
   });
 

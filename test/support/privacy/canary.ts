@@ -38,11 +38,14 @@ const STRUCTURE: ReadonlySet<string> = new Set([
 /** Plants texts into every text, every name of a map, and an unknown field of each object, in turn. */
 export class Planter {
   readonly #texts: readonly string[];
+  readonly #spared: ReadonlySet<string>;
   #next = 0;
   planted = 0;
 
-  constructor(texts: readonly string[]) {
+  /** @param spared further fields that stay as they are. @default none */
+  constructor(texts: readonly string[], spared: readonly string[] = []) {
     this.#texts = texts;
+    this.#spared = new Set([...STRUCTURE, ...spared]);
   }
 
   /** The JSON text of an answer with the planted texts. */
@@ -58,7 +61,7 @@ export class Planter {
   }
 
   #value(value: unknown, field: string): unknown {
-    if (typeof value === 'string') return STRUCTURE.has(field) ? value : this.#text(value, field);
+    if (typeof value === 'string') return this.#spared.has(field) ? value : this.#text(value, field);
     if (Array.isArray(value)) return value.map((each) => this.#value(each, field));
     if (typeof value !== 'object' || value === null) return value;
     const isMap = ['apps', 'report', 'daily_active_users_by_client'].includes(field);
