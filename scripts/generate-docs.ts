@@ -12,6 +12,7 @@
  * | the exit codes of docs/operations.md | `src/cli/exit-codes.ts` |
  * | the table of states in docs/trust.md | `src/ledger/transitions.ts` |
  * | the table of docs/monitoring.md | `src/serve/metrics/` |
+ * | the tables and statements of docs/privacy-officer.md | `schema/` |
  * | docs/images/architecture.svg | the imports of `src/`, `jobs/` and `schema/` |
  * | the tables of docs/scaling.md | `bench/scaling/` |
  * | the tables of docs/performance.md | `bench/results.json` |
@@ -19,6 +20,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
+import { dataMapMarkdown, grantsSql } from '../schema/reference/data-map.ts';
 import { metricsMarkdown, schemaMarkdown } from '../schema/reference/documentation.ts';
 import { CLIENT_REASONS } from '../src/api/calls.ts';
 import { exitCodesMarkdown } from '../src/cli/exit-codes.ts';
@@ -55,6 +57,10 @@ const generated: Readonly<Record<string, string>> = {
   'docs/operations.md': filled('docs/operations.md', { 'exit-codes': exitCodesMarkdown() }),
   'docs/trust.md': filled('docs/trust.md', { states: transitionsTable() }),
   'docs/monitoring.md': filled('docs/monitoring.md', { metrics: metricsTable() }),
+  'docs/privacy-officer.md': filled('docs/privacy-officer.md', {
+    'data-map': dataMapMarkdown(),
+    grants: grantsSql(),
+  }),
   'docs/images/architecture.svg': architectureDrawing(),
   'docs/performance.md': filled('docs/performance.md', performanceTables()),
   'docs/scaling.md': filled('docs/scaling.md', scalingTables()),

@@ -1,0 +1,100 @@
+import type { AnyTable, Column, View } from '../define.ts';
+import { allTables, unpublishedTables } from '../tables.ts';
+import { allViews } from '../views.ts';
+
+/** Where the warehouse holds data of people: for a privacy officer, and for a role that is to see none of it. */
+
+/** Columns that name a person. Every other column of their rows is about that person. */
+const PERSON: ReadonlySet<string> = new Set(['user_id', 'user_email', 'person', 'manager_email']);
+
+/** Columns that hold what people, or programs of theirs, have written. */
+const WRITTEN: ReadonlySet<string> = new Set([
+  ...['command', 'matcher', 'rationale', 'description', 'branch', 'repo_url', 'commit_hash', 'title'],
+  ...['cwd', 'message', 'payload', 'session_settings', 'session_id', 'spellings'],
+]);
+
+/** Columns of the ledger that quote a response. */
+const QUOTING: ReadonlySet<string> = new Set([
+  'last_error',
+  'doubt',
+  'watch',
+  'cursor',
+  'record',
+  'sample',
+  'path',
+  'reason',
+]);
+
+/** What a table or view holds of people. */
+export interface DataOfPeople {
+  readonly relation: AnyTable | View;
+  /** Columns that name a person; with any, the whole row is about that person. */
+  readonly person: readonly string[];
+  /** Columns with texts that may name a person in words. */
+  readonly texts: readonly string[];
+}
+
+/** What each table and view holds of people, in the order of the documentation. */
+export function dataOfPeople(): DataOfPeople[] {
+  return [...allTables, ...allViews].map((relation) => {
+    const columns = Object.entries<Column>(relation.columns);
+    const ofPeople = (name: string) => PERSON.has(name);
+    const isText = ([name, { kind }]: [string, Column]) =>
+      kind === 'json' || kind === 'record' || WRITTEN.has(name) || QUOTING.has(name);
+    return {
+      relation,
+      person: columns.map(([name]) => name).filter(ofPeople),
+      texts: columns.filter(isText).map(([name]) => name),
+    };
+  });
+}
+
+/** The map of data as a table of Markdown: only what holds data of people. */
+export function dataMapMarkdown(): string {
+  const rows = dataOfPeople()
+    .filter(({ person, texts }) => person.length + texts.length > 0)
+    .map(({ relation: { name, doc }, person, texts }) => {
+      const about = person.length > 0 ? `the person in ${shown(person)}, with every number of the row` : '–';
+      const [purpose = ''] = doc.split(/(?<=\.) /);
+      return `| \`${name}\` | ${about} | ${texts.length > 0 ? shown(texts) : '–'} | ${purpose} |`;
+    });
+  return [
+    '| table or view | whose data | texts that may name anyone | purpose |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** Events, sessions and numbers of a team are about few people, often about one. */
+function isKeptBack(relation: AnyTable | View): boolean {
+  const isTable = 'role' in relation;
+  const ofTeams = !isTable && relation.columns['team'] !== undefined;
+  return ofTeams || (isTable && (relation.role === 'event' || unpublishedTables.includes(relation)));
+}
+
+/** Statements that let a role of PostgreSQL read what holds no data of people, and nothing else. */
+export function grantsSql(): string {
+  const grants = dataOfPeople().flatMap(({ relation, person, texts }) => {
+    if (person.length > 0 || isKeptBack(relation)) return [];
+    const hidden: ReadonlySet<string> = new Set(texts);
+    const columns = Object.keys(relation.columns).filter((name) => !hidden.has(name));
+    const own = columns.filter((name) => name !== 'org_id' && name !== 'date');
+    if (own.length === 0) return [];
+    return [
+      `GRANT SELECT (${columns.map((name) => `"${name}"`).join(', ')}) ON daywalk."${relation.name}" TO daywalk_bi;`,
+    ];
+  });
+  return [
+    '```sql',
+    'CREATE ROLE daywalk_bi NOLOGIN;',
+    'GRANT USAGE ON SCHEMA daywalk TO daywalk_bi;',
+    ...grants,
+    '```',
+    '',
+  ].join('\n');
+}
+
+function shown(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
