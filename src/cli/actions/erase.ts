@@ -1,15 +1,17 @@
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { type ErasureResult, erasePerson } from '../../../jobs/erase.ts';
 import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { Settings } from '../../settings/index.ts';
+import type { Log } from '../output/log.ts';
 import type { Output } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted } from '../screens/numbers.ts';
 import { renderTable, right, type TableFrame } from '../screens/table.ts';
 
-export const eraseAction: Action = async ({ settings, job, flags, out, directory }) => {
+export const eraseAction: Action = async ({ settings, job, flags, out, directory, log }) => {
   const [user, email, file] = [
     flags.parse('--user', notEmpty),
     flags.parse('--email', notEmpty),
@@ -29,6 +31,13 @@ export const eraseAction: Action = async ({ settings, job, flags, out, directory
     job,
   );
   const { certificate, resumed, isDryRun, isRepeated } = result;
+  if (!isDryRun) {
+    const { kind, rows } = certificate;
+    audit(log, `erased ${kind === 'person' ? 'a person' : 'an organization'}`, {
+      rows,
+      repeated: isRepeated,
+    });
+  }
   const json = { dry_run: isDryRun, repeated: isRepeated, resumed, certificate };
   out.show(json, (frame) => renderErasure(result, { file, isPerson: isPerson(flags) }, frame), {
     afterLog: true,
@@ -83,7 +92,7 @@ function renderErasure(
   ];
 }
 
-export const applyPolicyAction: Action = async ({ settings, job, flags, out, input }) => {
+export const applyPolicyAction: Action = async ({ settings, job, flags, out, input, log }) => {
   const wait = flags.isOn('--wait');
   const json = (result: AppliedPolicy) => ({
     ...{ dry_run: result.isDryRun, emails: result.emails, rows: Object.fromEntries(result.rows) },
@@ -99,9 +108,27 @@ export const applyPolicyAction: Action = async ({ settings, job, flags, out, inp
       hint: 'take a backup, then pass --yes; --dry-run counts what would change',
     });
   }
-  show(await applyPolicy(settings, { isDryRun: false, wait }, job));
+  const applied = await applyPolicy(settings, { isDryRun: false, wait }, job);
+  const { emails, rows } = applied;
+  audit(log, `applied the policy "${emails}" to what is stored`, { rows: Object.fromEntries(rows) });
+  show(applied);
   return EXIT.ok;
 };
+
+/** A line for whoever has to show later what was done with data of people: who did it and how much, without a name of those people. */
+function audit(log: Log, what: string, counts: Readonly<Record<string, unknown>>): void {
+  const by = systemUser();
+  log.write({ level: 'info', event: 'audit', message: `${by} has ${what}`, fields: { by, ...counts } });
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under an ID without a name.
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 /** Asks on a terminal. */
 async function isConfirmed(

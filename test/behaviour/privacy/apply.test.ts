@@ -66,6 +66,8 @@ onEachDatabase((database) => {
         expect(await rig.digest()).toBe(kept);
         const applied = await apply(policy, '--yes', '--json');
         expect(applied.code, applied.stderr).toBe(0);
+        expect(applied.stderr).toMatch(/ has applied the policy "\w+" to what is stored/);
+        expect(applied.stderr).not.toContain('@example.com');
         const [before, after] = [counted, applied].map(({ stdout }) => JSON.parse(stdout));
         expect(after).toEqual({ ...before, dry_run: false });
         expect(after.rows).toMatchObject({
