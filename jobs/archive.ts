@@ -1,5 +1,6 @@
 import { utc } from '@date-fns/utc';
 import { subDays } from 'date-fns/subDays';
+import { subMonths } from 'date-fns/subMonths';
 import {
   type ArchiveCheck,
   type Pruned,
@@ -12,7 +13,7 @@ import {
 import { noteDamages, readDamages } from '../src/backup/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { DaywalkError, StorageError, UsageError } from '../src/core/errors.ts';
-import type { Settings } from '../src/settings/index.ts';
+import type { Retention, Settings } from '../src/settings/index.ts';
 import { withWarehouse } from '../src/warehouse/index.ts';
 import { expectKnownArchives } from './identity.ts';
 
@@ -80,7 +81,7 @@ export function showArchive(
 /** What to remove from the archive. */
 interface PruneRequest {
   /** Answers are removed once they are older and no later replay needs them. */
-  readonly olderThanDays: number;
+  readonly olderThan: Retention;
   readonly isDryRun: boolean;
 }
 
@@ -92,13 +93,17 @@ interface PruneRequest {
  */
 export async function thinArchive(
   settings: Settings,
-  { olderThanDays, isDryRun }: PruneRequest,
+  { olderThan, isDryRun }: PruneRequest,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<Pruned> {
   const archive = requireArchive(settings);
   await expectKnownArchives(settings, { clock, signal });
-  const before = subDays(clock.now(), olderThanDays, { in: utc });
-  return pruneArchive(archive, { before, isDryRun, clock, signal });
+  return pruneArchive(archive, { before: beginOf(olderThan, clock.now()), isDryRun, clock, signal });
+}
+
+/** The instant since which something is kept. */
+export function beginOf({ count, unit }: Retention, now: Date): Date {
+  return unit === 'd' ? subDays(now, count, { in: utc }) : subMonths(now, count, { in: utc });
 }
 
 /**

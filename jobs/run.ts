@@ -124,6 +124,10 @@ export function withLockedWarehouse<Result>(
       const result = await work({ warehouse, lock, discardNew });
       // Events may have arrived meanwhile, and the first pull has found the organization of earlier ones.
       await drainDuringRun(warehouse, settings, context);
+      if (settings.retainEvents !== null || settings.retainArchive !== null) {
+        const { retainDuringRun } = await import('./retention.ts');
+        await retainDuringRun(warehouse, settings, context);
+      }
       // Erasing loads what few runs need.
       if ((await readLearned(warehouse)).length > 0) {
         const { eraseLearned } = await import('./erase.ts');

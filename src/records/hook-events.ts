@@ -90,3 +90,34 @@ function listOf(texts: readonly string[]) {
     sql`, `,
   );
 }
+
+/** Events that one transaction removes, so that writers need not wait long. */
+const REMOVED_MAX = 5000;
+
+/** The number of hook events that were received before an instant. */
+export async function countEventsBefore(warehouse: Pick<Warehouse, 'select'>, before: Date): Promise<number> {
+  const [row] = await warehouse.select(
+    sql`SELECT COUNT(*) AS events FROM hook_events WHERE received_at < ${before.toISOString()}`,
+  );
+  return Number(row?.['events'] ?? 0);
+}
+
+/**
+ * Removes hook events that were received before an instant, some at a time. After a kill, a repetition removes the rest.
+ * @returns how many there were
+ */
+export async function removeEventsBefore(
+  warehouse: Pick<Warehouse, 'select' | 'transact'>,
+  before: Date,
+  signal: AbortSignal,
+): Promise<number> {
+  const events = await countEventsBefore(warehouse, before);
+  for (let left = events; left > 0; left -= REMOVED_MAX) {
+    signal.throwIfAborted();
+    await warehouse.transact('remove old hook events from', function* () {
+      yield sql`DELETE FROM hook_events WHERE (org_id, event_id) IN (
+        SELECT org_id, event_id FROM hook_events WHERE received_at < ${before.toISOString()} LIMIT ${REMOVED_MAX})`;
+    });
+  }
+  return events;
+}

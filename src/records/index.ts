@@ -1,4 +1,9 @@
-export { type HookEventRow, storeHookEvents } from './hook-events.ts';
+export {
+  countEventsBefore,
+  type HookEventRow,
+  removeEventsBefore,
+  storeHookEvents,
+} from './hook-events.ts';
 export {
   ARCHIVES,
   ERASURE,

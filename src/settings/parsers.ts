@@ -95,6 +95,33 @@ export function showDuration(ms: number): string {
   return ms === 0 || unit === undefined ? '0' : `${ms / (UNITS_MS[unit] ?? 1)}${unit}`;
 }
 
+/** How long something is kept. */
+export interface Retention {
+  readonly count: number;
+  readonly unit: 'd' | 'mo';
+}
+
+/** About a hundred years. */
+const RETAINED_MAX: Readonly<Record<Retention['unit'], number>> = { d: 36_500, mo: 1_200 };
+
+/**
+ * Parses how long something is kept: whole days or calendar months, `400d` or `13mo`. No shorter unit: what is removed is gone.
+ * @throws {UsageError} if it is none
+ */
+export function parseRetention(text: string): Retention {
+  const [, digits = '', unit] = /^(\d{1,5})(d|mo)$/.exec(text) ?? [];
+  const count = Number(digits);
+  if ((unit === 'd' || unit === 'mo') && count >= 1 && count <= RETAINED_MAX[unit]) return { count, unit };
+  throw new UsageError(`"${text}" is not a number of days or months`, {
+    hint: /^\d+m$/.test(text) ? `write ${text}o for months` : 'write 400d or 13mo',
+  });
+}
+
+/** The text that {@link parseRetention} reads. */
+export function showRetention({ count, unit }: Retention): string {
+  return `${count}${unit}`;
+}
+
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**

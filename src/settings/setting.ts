@@ -12,6 +12,7 @@ export type SettingGroup =
   | 'requests'
   | 'emails'
   | 'archive'
+  | 'retention'
   | 'erasures'
   | 'spool'
   | 'notify'

@@ -10,6 +10,7 @@ import {
   parsePath,
   parsePaths,
   parsePingUrl,
+  parseRetention,
   parseSalt,
   parseShare,
   parseText,
@@ -17,6 +18,7 @@ import {
   parseWarehouse,
   parseWebhook,
   showDuration,
+  showRetention,
   wholeNumber,
   wholeNumberOrNone,
 } from './parsers.ts';
@@ -213,6 +215,22 @@ export const SETTINGS = {
     fallbackDoc: 'none: answers are not archived',
     example: '/var/lib/daywalk/archive.db',
     parse: parsePaths,
+  }),
+  retainEvents: setting('DAYWALK_RETAIN_EVENTS', {
+    group: 'retention',
+    doc: 'how long hook events are kept: days or calendar months, such as 90d or 3mo; every run removes older ones',
+    fallbackDoc: 'for ever',
+    example: '90d',
+    parse: parseRetention,
+    show: showRetention,
+  }),
+  retainArchive: setting('DAYWALK_RETAIN_ARCHIVE', {
+    group: 'retention',
+    doc: 'how long archived answers that a later one has replaced are kept: days or calendar months, such as 400d or 13mo; every run thins out the archive',
+    fallbackDoc: 'for ever',
+    example: '400d',
+    parse: parseRetention,
+    show: showRetention,
   }),
   erasures: setting('DAYWALK_ERASURES', {
     group: 'erasures',

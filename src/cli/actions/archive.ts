@@ -1,10 +1,12 @@
 import { showArchive, thinArchive, verifyArchives } from '../../../jobs/archive.ts';
+import { applyRetention } from '../../../jobs/retention.ts';
 import type { ArchiveCheck, ShownAnswers, ShownUnit } from '../../archive/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';
-import { oneOf } from '../../settings/index.ts';
+import { oneOf, parseRetention } from '../../settings/index.ts';
+import { audit } from '../output/audit.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted, formatBytes } from '../screens/numbers.ts';
@@ -110,13 +112,10 @@ function renderAnswers(answers: readonly ShownAnswer[], unit: ShownUnit, frame: 
   return renderTable(ANSWER_COLUMNS, rows, frame);
 }
 
-/** About a hundred years. */
-const AGE_DAYS_MAX = 36_500;
-
 export const pruneAction: Action = async ({ settings, job, flags, out }) => {
-  const olderThanDays = flags.parse('--older-than', parseAge) ?? 0;
+  const olderThan = flags.parse('--older-than', parseRetention) ?? { count: 0, unit: 'd' };
   const isDryRun = flags.isOn('--dry-run');
-  const pruned = await thinArchive(settings, { olderThanDays, isDryRun }, job);
+  const pruned = await thinArchive(settings, { olderThan, isDryRun }, job);
   const { before, answersRemoved, answersKept, objectsRemoved, objectsKept, bytesRemoved } = pruned;
   const json = {
     dry_run: isDryRun,
@@ -133,9 +132,31 @@ export const pruneAction: Action = async ({ settings, job, flags, out }) => {
   return EXIT.ok;
 };
 
-function parseAge(text: string): number {
-  const [, digits] = /^(\d{1,5})d$/.exec(text) ?? [];
-  const days = Number(digits);
-  if (digits !== undefined && days >= 1 && days <= AGE_DAYS_MAX) return days;
-  throw new UsageError(`"${text}" is not an age`, { hint: 'write days, for example 400d' });
-}
+export const retentionAction: Action = async ({ settings, job, flags, out, log }) => {
+  const isDryRun = flags.isOn('--dry-run');
+  const compact = flags.isOn('--compact');
+  if (settings.retainEvents === null && settings.retainArchive === null) {
+    throw new UsageError('everything is kept for ever', {
+      hint: 'set DAYWALK_RETAIN_EVENTS or DAYWALK_RETAIN_ARCHIVE, for example to 90d or 13mo',
+    });
+  }
+  const { events, archive, isCompacted } = await applyRetention(
+    settings,
+    { isDryRun, compact, wait: flags.isOn('--wait') },
+    job,
+  );
+  const counts = { events, answers_removed: archive?.answersRemoved ?? null };
+  if (!isDryRun) audit(log, 'removed what is older than it is to be kept', counts);
+  out.show({ dry_run: isDryRun, ...counts, compacted: isCompacted }, () => {
+    const verb = isDryRun ? 'would be removed' : 'removed';
+    return [
+      events === null
+        ? 'hook events are kept for ever'
+        : `${counted(events.removed, 'hook event')} from before ${events.before} ${verb}`,
+      archive === null
+        ? 'the archive is kept for ever'
+        : `${counted(archive.answersRemoved, 'archived answer')} (${formatBytes(archive.bytesRemoved)}) ${verb}`,
+    ];
+  });
+  return EXIT.ok;
+};

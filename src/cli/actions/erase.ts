@@ -1,11 +1,10 @@
-import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { type ErasureResult, erasePerson } from '../../../jobs/erase.ts';
 import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { Settings } from '../../settings/index.ts';
-import type { Log } from '../output/log.ts';
+import { audit } from '../output/audit.ts';
 import type { Output } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted } from '../screens/numbers.ts';
@@ -114,21 +113,6 @@ export const applyPolicyAction: Action = async ({ settings, job, flags, out, inp
   show(applied);
   return EXIT.ok;
 };
-
-/** A line for whoever has to show later what was done with data of people: who did it and how much, without a name of those people. */
-function audit(log: Log, what: string, counts: Readonly<Record<string, unknown>>): void {
-  const by = systemUser();
-  log.write({ level: 'info', event: 'audit', message: `${by} has ${what}`, fields: { by, ...counts } });
-}
-
-function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under an ID without a name.
-    return `user ${process.getuid?.() ?? 'unknown'}`;
-  }
-}
 
 /** Asks on a terminal. */
 async function isConfirmed(

@@ -206,7 +206,7 @@ export const warehouseCommands: readonly Command[] = [
       'may write the archive meanwhile.',
     uses: usesOf('warehouse', 'archive'),
     flags: {
-      '--older-than <age>': 'the age in days, for example 400d',
+      '--older-than <age>': 'the age in days or calendar months, for example 400d or 13mo',
       '--dry-run': 'remove nothing, and say what would be removed',
       ...jsonFlag,
     },
@@ -241,6 +241,27 @@ export const warehouseCommands: readonly Command[] = [
     },
     resultIsOutput: false,
     load: async () => (await import('../actions/erase.ts')).applyPolicyAction,
+  },
+  {
+    name: 'retention',
+    summary: 'removes what is older than it is to be kept',
+    description:
+      'Removes hook events older than DAYWALK_RETAIN_EVENTS, and archived answers that were replaced longer ago than ' +
+      'DAYWALK_RETAIN_ARCHIVE. Every run does the same at its end, so this command is for a warehouse without runs, for a look before ' +
+      'a shorter limit (--dry-run), and for the bytes in the file (--compact). After an interruption, a repetition removes the rest.',
+    uses: usesOf('warehouse', 'archive', 'retention'),
+    flags: {
+      '--dry-run': 'count what would be removed; remove nothing',
+      '--compact': 'write the SQLite file again, so that no byte of what was removed is left',
+      '--wait': 'wait for a run to end instead of exiting with code 75',
+      ...jsonFlag,
+    },
+    examples: {
+      'DAYWALK_RETAIN_EVENTS=90d daywalk retention --dry-run': 'what a limit of ninety days would remove',
+      'daywalk retention --compact': 'removes it, also from unused space in the file',
+    },
+    resultIsOutput: false,
+    load: async () => (await import('../actions/archive.ts')).retentionAction,
   },
   {
     name: 'erase',

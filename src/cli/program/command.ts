@@ -179,6 +179,7 @@ export const EXPORT = [
   'requests',
   'emails',
   'archive',
+  'retention',
   'erasures',
   'spool',
 ] as const;

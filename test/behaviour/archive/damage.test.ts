@@ -208,7 +208,11 @@ describe('a damaged archive', () => {
     const { id } = await usersOf(path, '2026-01-27');
     await changeFile(path, `UPDATE answers SET checksum = checksum + 1 WHERE id = ${id}`);
     const before = (await contentsOf(path)).answers.length;
-    const prune = thinArchive(rig.settings, { olderThanDays: 1, isDryRun: false }, contextOf(today));
+    const prune = thinArchive(
+      rig.settings,
+      { olderThan: { count: 1, unit: 'd' }, isDryRun: false },
+      contextOf(today),
+    );
     await expect(prune).rejects.toMatchObject({ exitCode: 6, reason: 'archive-damaged' });
     expect((await contentsOf(path)).answers.length).toBe(before);
   });
@@ -252,7 +256,7 @@ describe('archive prune', () => {
       "INSERT INTO objects (sha256, codec, bytes) VALUES (randomblob(32), 'zstd', randomblob(300000))",
     );
     const prune = (isDryRun: boolean) =>
-      thinArchive(rig.settings, { olderThanDays: 2, isDryRun }, contextOf(today));
+      thinArchive(rig.settings, { olderThan: { count: 2, unit: 'd' }, isDryRun }, contextOf(today));
     const before = statSync(path).size;
     const planned = await prune(true);
     expect(statSync(path).size).toBe(before);
