@@ -13,7 +13,7 @@ import {
 import { noteDamages, readDamages } from '../src/backup/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { DaywalkError, StorageError, UsageError } from '../src/core/errors.ts';
-import type { Retention, Settings } from '../src/settings/index.ts';
+import type { Settings } from '../src/settings/index.ts';
 import { withWarehouse } from '../src/warehouse/index.ts';
 import { expectKnownArchives } from './identity.ts';
 
@@ -77,6 +77,9 @@ export function showArchive(
 ): Promise<ShownAnswers> {
   return showAnswers(requireArchive(settings), unit);
 }
+
+/** How long something is kept. */
+type Retention = NonNullable<Settings['retainArchive']>;
 
 /** What to remove from the archive. */
 interface PruneRequest {

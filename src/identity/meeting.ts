@@ -94,7 +94,8 @@ export function compareSides({ warehouse, archive, warehouseHas, archiveHas }: S
   if (archive === null) return found(expected === undefined ? null : 'archive-not-named', expected);
   if (warehouse.isCopy && Object.keys(archive.lacked).length > 0)
     return found('warehouse-lacks-acts', warehouse.id);
-  if (warehouse.remembered === null && archive.remembered === null)
+  // An archive without an answer may have been begun by a run that was killed, and put away since.
+  if (warehouse.remembered === null && (archive.remembered === null || archive.isNew))
     return found(...strangers(warehouse, archive));
   const lostHere = archive.remembered === null ? [] : Object.keys(lostBy.warehouse);
   const lostThere = Object.keys(lostBy.archive);

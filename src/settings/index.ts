@@ -1,13 +1,5 @@
 export type { NamedOrganization } from './organizations.ts';
-export {
-  type NumberBounds,
-  oneOf,
-  parseInstant,
-  parseRetention,
-  parseWarehouse,
-  type Retention,
-  wholeNumber,
-} from './parsers.ts';
+export { type NumberBounds, oneOf, parseInstant, parseWarehouse, wholeNumber } from './parsers.ts';
 export { readSettings, type SettingsReading, soundSettings } from './read-settings.ts';
 export { readReceiverSettings } from './receiver-settings.ts';
 export { createLearningRedactor, maskUrlPassword, type Redactor, redactorOfLocations } from './secrets.ts';

@@ -96,7 +96,7 @@ export function showDuration(ms: number): string {
 }
 
 /** How long something is kept. */
-export interface Retention {
+interface Retention {
   readonly count: number;
   readonly unit: 'd' | 'mo';
 }
@@ -108,7 +108,7 @@ const RETAINED_MAX: Readonly<Record<Retention['unit'], number>> = { d: 36_500, m
  * Parses how long something is kept: whole days or calendar months, `400d` or `13mo`. No shorter unit: what is removed is gone.
  * @throws {UsageError} if it is none
  */
-export function parseRetention(text: string): Retention {
+function parseRetention(text: string): Retention {
   const [, digits = '', unit] = /^(\d{1,5})(d|mo)$/.exec(text) ?? [];
   const count = Number(digits);
   if ((unit === 'd' || unit === 'mo') && count >= 1 && count <= RETAINED_MAX[unit]) return { count, unit };
@@ -117,9 +117,13 @@ export function parseRetention(text: string): Retention {
   });
 }
 
-/** The text that {@link parseRetention} reads. */
-export function showRetention({ count, unit }: Retention): string {
-  return `${count}${unit}`;
+/** The declaration of a setting that says how long something is kept. */
+export function retained(what: string) {
+  return {
+    doc: `how many days (d) or calendar months (mo) ${what}; every run removes what is older`,
+    ...({ group: 'retention', fallbackDoc: 'for ever', example: '400d' } as const),
+    ...{ parse: parseRetention, show: ({ count, unit }: Retention) => `${count}${unit}` },
+  };
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;

@@ -5,7 +5,7 @@ import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';
-import { oneOf, parseRetention } from '../../settings/index.ts';
+import { oneOf, SETTINGS } from '../../settings/index.ts';
 import { audit } from '../output/audit.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
@@ -113,7 +113,9 @@ function renderAnswers(answers: readonly ShownAnswer[], unit: ShownUnit, frame: 
 }
 
 export const pruneAction: Action = async ({ settings, job, flags, out }) => {
-  const olderThan = flags.parse('--older-than', parseRetention) ?? { count: 0, unit: 'd' };
+  const olderThan = flags.parse('--older-than', (text) => SETTINGS.retainArchive.parse(text, '').value);
+  if (olderThan === undefined || olderThan === null)
+    throw new UsageError('no age is given', { hint: 'pass --older-than 400d' });
   const isDryRun = flags.isOn('--dry-run');
   const pruned = await thinArchive(settings, { olderThan, isDryRun }, job);
   const { before, answersRemoved, answersKept, objectsRemoved, objectsKept, bytesRemoved } = pruned;

@@ -30,6 +30,7 @@ export interface ArchiveDisk {
   told: Map<string, string[]>;
   left: Map<string, string[]>;
   acts: Set<string>;
+  erasures: Set<string>;
 }
 
 export function newWarehouse(): WarehouseDisk {
@@ -45,6 +46,7 @@ export function newArchive(): ArchiveDisk {
     told: new Map(),
     left: new Map(),
     acts: new Set(),
+    erasures: new Set(),
   };
 }
 
@@ -195,14 +197,18 @@ export class IdentityProcess {
     const has = idsOf(warehouse.marks);
     const told = archive.told.get(id) ?? [];
     const left = archive.left.get(id) ?? [];
-    const newest = told.at(-1);
+    // Who lacks an erasure is swept, and has it then; that is no other branch.
+    const newest = told.findLast((mark) => !archive.erasures.has(mark));
     const branches = newest === undefined || has.has(newest) ? left : [...left, newest];
     archive.left.set(
       id,
       branches.filter((mark) => !has.has(mark)),
     );
     archive.told.set(id, [...has]);
-    for (const { kind, id: mark } of warehouse.marks) if (kind !== PULL) archive.acts.add(mark);
+    for (const { kind, id: mark } of warehouse.marks) {
+      if (kind !== PULL) archive.acts.add(mark);
+      if (kind === ERASURE) archive.erasures.add(mark);
+    }
   }
 
   #tellWarehouse(warehouse: WarehouseDisk, archive: ArchiveDisk, sides: Sides, { lostBy }: Comparison): void {

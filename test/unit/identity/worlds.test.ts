@@ -13,6 +13,8 @@ function faultsOf(seed: number, rules: IdentityRules = IDENTITY_RULES): readonly
 /** The world is a model of disks; `test/campaigns/chaos` does the same to real ones. */
 it('a warehouse and an archive know each other through kills, lost disks, old copies, failovers and forks', () => {
   const random = seeded('identity worlds');
+  // Worlds in which a rule was once wrong: an archive that a killed run had begun came back in place of the known one.
+  for (const seed of [65371346, 67089769, 100452516]) expect(faultsOf(seed), `world ${seed}`).toEqual([]);
   for (let number = 1; number <= WORLDS; number += 1) {
     const seed = Math.floor(random() * 2 ** 31);
     expect(faultsOf(seed), `world ${seed}`).toEqual([]);
