@@ -131,10 +131,15 @@ function withOthers(groups: readonly Block[], isHidden: (group: Block) => boolea
   return [...groups.filter((group) => !hidden.has(group)), ...others];
 }
 
+/** The name of the others: of models, in a block of tiers. */
+export function othersIn(inside: string): string {
+  return inside === '' ? OTHERS : `${OTHERS} (${inside})`;
+}
+
 function othersOf(blocks: readonly Block[]): Block {
   const inside = blocks[0]?.inside ?? '';
   return {
-    name: inside === '' ? OTHERS : `${OTHERS} (${inside})`,
+    name: othersIn(inside),
     isOthers: true,
     inside,
     groups: blocks.flatMap(({ groups }) => groups),

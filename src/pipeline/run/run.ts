@@ -16,6 +16,7 @@ import { withoutErased } from '../../privacy/index.ts';
 import { endRun, startRun } from '../../records/index.ts';
 import { refreshRollups } from '../../rollups/index.ts';
 import { type DayUnit, isDayUnit, unitName } from '../../units/index.ts';
+import { publishWeeks } from '../../weeks/index.ts';
 import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
 import { mostlyLooks, type Plan, type PlanRequest, planUnits } from '../plan.ts';
@@ -79,14 +80,15 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   return report;
 }
 
-/** Computes the rollups that differ from the ledger, also after units failed or an earlier run was killed. */
+/** Computes what follows from the days: rollups that differ from the ledger, also after failures; then weeks to publish. */
 async function refreshAll(options: RunOptions, counts: RunCounts): Promise<void> {
-  const { warehouse, clock, signal, force, streams } = options;
+  const { warehouse, clock, signal, force, streams, minGroup } = options;
   const { orgId, range } = counts;
   if (orgId === null || signal.aborted || counts.exitCode === EXIT.storage) return;
   const forced = force && streams.includes('users') && range !== null ? range : undefined;
   try {
     await refreshRollups(warehouse, { orgId, now: clock.now(), signal, force: forced });
+    if (!signal.aborted) await publishWeeks(warehouse, { orgId, minGroup, signal });
   } catch (error) {
     counts.recordEnd(error);
   }
@@ -148,6 +150,8 @@ interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
   readonly watchDays: number;
   /** Requests for the comparison of older days. @default a 31st of the pages of users of all history, at least 12 */
   readonly watchRequests?: number | null;
+  /** The fewest people about whom a report for a team or the public shows a number. */
+  readonly minGroup: number;
   /** Accept losses that were doubted when the run began and are no larger now. */
   readonly acceptLoss: boolean;
   /** The organization. @default what the service answers for the key */

@@ -1,0 +1,1 @@
+export { publishWeeks } from './publish-weeks.ts';
