@@ -1,1 +1,12 @@
-export { publishWeeks } from './publish-weeks.ts';
+export { OTHERS, WEEK_DIMENSIONS, type WeekDimension } from './blocks.ts';
+export { FIRST_WEEK, publishWeeks } from './publish-weeks.ts';
+export {
+  largeEnough,
+  nearestWeeks,
+  type PublishedNumber,
+  publishedRows,
+  publishedWeeks,
+  restatedWeeks,
+  type WaitingWeek,
+  waitingWeeks,
+} from './published.ts';
