@@ -1,0 +1,192 @@
+import type { Measure, Metric, Term } from '../../../schema/metrics/define.ts';
+import { allMetrics } from '../../../schema/metrics/dictionary.ts';
+import { queryText } from '../../../schema/query.ts';
+import { isDay } from '../../core/day.ts';
+import { runReads, type Warehouse } from '../../port/index.ts';
+import {
+  largeEnough,
+  OTHERS,
+  type PublishedNumber,
+  publishedRows,
+  restatedWeeks,
+  waitingWeeks,
+} from '../../weeks/index.ts';
+import {
+  cellOf,
+  type NumberFormat,
+  noNumber,
+  type Result,
+  type ShownNumber,
+  shareOf,
+  sumOf,
+} from '../numbers.ts';
+import type { Cell, Figure, Phrase } from '../page.ts';
+import type { Filters } from '../reader.ts';
+import { dayName } from '../words.ts';
+
+/** What is asked of published weeks. The period is whole weeks; a team is the name of a block. */
+export interface PublishedRequest {
+  readonly filters: Filters;
+  readonly minGroup: number;
+  readonly now: Date;
+}
+
+/** The blocks of a dimension that may be shown, each with its numbers by metric and week. */
+export interface Blocks {
+  readonly result: Result;
+  readonly names: readonly string[];
+  of(block: string, metric: string): ReadonlyMap<string, ShownNumber>;
+}
+
+/** The names of the teams that are shown alone in some week. */
+export async function publishedTeams(
+  warehouse: Warehouse,
+  request: PublishedRequest,
+): Promise<readonly string[]> {
+  const { names } = await blocksReader(warehouse, request)('team');
+  return names.filter((name) => name !== OTHERS);
+}
+
+export function blocksReader(warehouse: Warehouse, { filters, minGroup }: PublishedRequest) {
+  const { orgId, from, until } = filters;
+  let count = 0;
+  return async (dimension: string, block?: string): Promise<Blocks> => {
+    const query = publishedRows({ orgId, from, until, dimension, block });
+    const rows = (await warehouse.select(query)) as readonly PublishedNumber[];
+    // The limit is judged by all blocks of a week.
+    const all =
+      block === undefined
+        ? rows
+        : ((await warehouse.select(
+            publishedRows({ orgId, from, until, dimension }),
+          )) as readonly PublishedNumber[]);
+    const isShown = largeEnough(all, minGroup);
+    count += 1;
+    const result: Result = {
+      id: `q${count}`,
+      title: `Published weeks by ${dimension}`,
+      sql: queryText(query),
+      rows,
+      unit: null,
+      basis: { from, until, days: { expected: 0, settled: 0, unsettled: [], missing: [] }, run: null },
+      warnings: [],
+    };
+    const cells = rows.flatMap((row, index) => (isShown(row) ? [{ row, index }] : []));
+    const byBlock = Map.groupBy(cells, ({ row }) => row.block);
+    return {
+      result,
+      names: [...byBlock.keys()],
+      of: (name, metric) => {
+        const column = metric === PEOPLE ? 'people' : 'value';
+        const own = (byBlock.get(name) ?? []).filter(({ row }) => metric === PEOPLE || row.metric === metric);
+        return new Map(
+          own.map(({ row, index }) => [
+            row.week_start,
+            cellOf(result, index, formatOf(metric), { column, open: null }),
+          ]),
+        );
+      },
+    };
+  };
+}
+
+/** The number of people is beside each number. */
+export const PEOPLE = 'active_users';
+
+export const METRICS = new Map(allMetrics.map((metric) => [metric.name, metric]));
+
+export function formatOf(metric: string): NumberFormat {
+  const unit = METRICS.get(metric)?.unit;
+  return unit === 'currency' ? 'money' : 'compact';
+}
+
+export function titleOf(metric: string): string {
+  return METRICS.get(metric)?.title ?? metric;
+}
+
+export function total(numbers: ReadonlyMap<string, ShownNumber>, metric: string): ShownNumber {
+  return sumOf([...numbers.values()], formatOf(metric));
+}
+
+/** A mean over the weeks that have a number. */
+export function mean(numbers: ReadonlyMap<string, ShownNumber>): ShownNumber {
+  const sum = sumOf([...numbers.values()], 'decimal');
+  return {
+    ...sum,
+    value: sum.value === null ? null : sum.value / numbers.size,
+    formula: { op: 'mean', of: [...numbers.values()].map(({ formula }) => formula) },
+  };
+}
+
+/** Ratios of the dictionary whose parts are published. People count once in each week. */
+export function ratiosFigure(blocks: Blocks, block: string): Figure {
+  const sums = (term: Term, metric: Metric) =>
+    namesIn(term, metric).map((name) => total(blocks.of(block, name), name));
+  const rows = allMetrics.flatMap((metric): (readonly Cell[])[] => {
+    const { measure, title, unit } = metric;
+    if (!isRatio(measure)) return [];
+    const parts = [measure.numerator, measure.denominator].map((term) => sums(term, metric));
+    if (parts.some((own) => own.length === 0 || own.some(({ value }) => value === null))) return [];
+    const [above = noNumber(''), below = noNumber('')] = parts.map((own) => sumOf(own, 'decimal'));
+    return [
+      [text(title), { ...shareOf(above, below), format: unit === 'ratio' ? 'share' : 'decimal' }, text(unit)],
+    ];
+  });
+  return {
+    kind: 'figure',
+    id: 'ratios',
+    title: 'Ratios',
+    subtitle: 'Quotients of the sums above; someone who was active in several weeks counts in each',
+    table: { columns: [{ title: '' }, { title: 'Ratio', align: 'end' }, { title: 'Unit' }], rows },
+    tableIs: 'shown',
+    results: [blocks.result],
+  };
+}
+
+function isRatio(measure: Measure): measure is Extract<Measure, { kind: 'ratio' }> {
+  return measure.kind === 'ratio';
+}
+
+/** The published metrics that a term is the sum of; none if it is not one. */
+function namesIn(term: Term, { source }: Metric): readonly string[] {
+  if (term.kind === 'users') return [PEOPLE];
+  if (term.kind === 'cost') return ['cost'];
+  if (term.where !== undefined) return [];
+  const names = term.columns.map(
+    (column) =>
+      allMetrics.find(
+        ({ measure, source: { table } }) =>
+          table === source.table &&
+          measure.kind === 'term' &&
+          measure.term.kind === 'sum' &&
+          measure.term.where === undefined &&
+          measure.term.columns.join() === column,
+      )?.name,
+  );
+  return names.every((name) => name !== undefined) ? names : [];
+}
+
+/** Which weeks of the period are not published, and which were restated since. */
+export async function notesOf(warehouse: Warehouse, { filters, now }: PublishedRequest): Promise<Phrase[]> {
+  const { orgId, from, until } = filters;
+  const isIn = (week: string) => week >= from && week <= until;
+  const waiting = await runReads(warehouse, waitingWeeks(orgId, until, now));
+  const restated = [...(await runReads(warehouse, restatedWeeks(orgId)))].filter(isIn).toSorted();
+  const named = (weeks: readonly string[]) =>
+    weeks.map((week) => (isDay(week) ? dayName(week, until) : week)).join(', ');
+  const open = waiting.filter(({ week, isTooSmall }) => isIn(week) && !isTooSmall).map(({ week }) => week);
+  const small = waiting.filter(({ week, isTooSmall }) => isIn(week) && isTooSmall).map(({ week }) => week);
+  return [
+    ...(restated.length === 0
+      ? []
+      : [[`Restated since: the weeks of ${named(restated)}. Their numbers are those that were published.`]]),
+    ...(open.length === 0 ? [] : [[`Not published yet: the weeks of ${named(open)}.`]]),
+    ...(small.length === 0
+      ? []
+      : [[`Not published, because too few people were active: the weeks of ${named(small)}.`]]),
+  ];
+}
+
+export function text(value: string, isMuted = false): Cell {
+  return { kind: 'text', text: value, isMuted };
+}

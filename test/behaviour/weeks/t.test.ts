@@ -1,0 +1,24 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { settledRig } from '../../support/rig/exported-rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+test('x', { timeout: 120000 }, async () => {
+  const rig = await settledRig({ users: 90, today: '2026-02-10' });
+  const folder = tempDir();
+  const users = await rig.column('SELECT user_id FROM users ORDER BY user_id');
+  writeFileSync(join(folder,'people.csv'), ['user_id,team', ...users.map((u,i)=>`${u},team ${i%7}`)].join('\n'));
+  const env={ DAYWALK_WAREHOUSE: rig.path, DAYWALK_NOW: '2026-02-10T05:00:00Z' };
+  const show=(r:any)=>console.log(r.code, r.stdout, r.stderr);
+  show(await daywalkInProcess(['people','load','people.csv'],{env,cwd:folder}));
+  show(await daywalkInProcess(['report','--out','/tmp/a.html','--audience','public'],{env,cwd:folder}));
+  await rig.run({now:'2026-02-11' as never});
+  console.log(await rig.sql("SELECT week_start, dimension, block, people, COUNT(*) AS n FROM published_weeks WHERE dimension='team' GROUP BY 1,2,3"));
+  show(await daywalkInProcess(['report','--out','/tmp/b.html','--audience','team','--team','team 3'],{env,cwd:folder}));
+  show(await daywalkInProcess(['report','--out','/tmp/b.html','--audience','team','--from','2026-01-22','--until','2026-01-30'],{env,cwd:folder}));
+  show(await daywalkInProcess(['report','--out','/tmp/b.html','--audience','team','--from','2026-02-09','--until','2026-02-15'],{env,cwd:folder}));
+  show(await daywalkInProcess(['report','--out','/tmp/b.html','--audience','team','--min-group','4'],{env,cwd:folder}));
+  show(await daywalkInProcess(['report','--each-team','/tmp/teams','--audience','team'],{env,cwd:folder}));
+  show(await daywalkInProcess(['report','--out','/tmp/m.html'],{env,cwd:folder}));
+});
