@@ -1,5 +1,5 @@
 export { OTHERS, WEEK_DIMENSIONS, type WeekDimension } from './blocks.ts';
-export { FIRST_WEEK, publishWeeks } from './publish-weeks.ts';
+export { FIRST_WEEK, previewTeams, publishWeeks, type TeamPreview } from './publish-weeks.ts';
 export {
   largeEnough,
   nearestWeeks,

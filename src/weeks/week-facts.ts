@@ -113,9 +113,17 @@ function sumsOf(metrics: readonly SumMetric[]): SQL {
   return listOf(namesOf(metrics).map((name) => sql`SUM(${sql.identifier(name)}) AS ${sql.identifier(name)}`));
 }
 
-function nameOf(value: unknown): string {
-  return value === null || value === undefined ? NAMELESS : String(value);
+/** A name that the service gave, if it looks like one; a path, an address or a sentence is not printed anywhere. */
+export function nameOf(value: unknown): string {
+  if (value === null || value === undefined) return NAMELESS;
+  return PLAIN_NAME.test(String(value)) ? String(value) : UNRECOGNIZED;
 }
+
+/** Words, as of models, languages and levels; the vendor of a model may stand before a slash. */
+const PLAIN_NAME = /^(?:[a-z\d.-]{1,30}\/)?[\p{L}\p{N}][\p{L}\p{N} .:+#_()-]{0,59}$/iu;
+
+/** The group of everything whose name is not printed. */
+const UNRECOGNIZED = 'unrecognized';
 
 /** Adds up metrics by dimension and group. */
 class GroupSums {

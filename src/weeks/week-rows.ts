@@ -1,0 +1,210 @@
+import type { RowOf } from '../../schema/row.ts';
+import type { tables } from '../../schema/tables.ts';
+import { shiftDay, type UtcDay } from '../core/day.ts';
+import type { QueryRow } from '../port/index.ts';
+import { publicName } from '../privacy/index.ts';
+import type { TeamPeriod } from '../rollups/index.ts';
+import {
+  type Blocks,
+  decideBlocks,
+  OTHERS,
+  othersIn,
+  WEEK_DIMENSIONS,
+  type WeekDimension,
+} from './blocks.ts';
+import type { WeekFacts } from './week-facts.ts';
+
+/** A row of `published_weeks`. */
+export type PublishedRow = RowOf<typeof tables.publishedWeeks>;
+
+/** A week, and what its blocks are decided from. */
+export interface WeekRequest {
+  readonly orgId: string;
+  readonly week: UtcDay;
+  /** The fewest people about whom a number is published. */
+  readonly minGroup: number;
+  readonly teams: readonly TeamPeriod[];
+  /** False if nothing is stored about single people: then a week has its total only. */
+  readonly hasPeople: boolean;
+  /** True for the name of a group that names a person. */
+  readonly namesPerson: (group: string) => boolean;
+}
+
+/**
+ * The price of a week; null if it changes within the week, because cost and credits would then tell one part of the week from the
+ * other; undefined if a day has none.
+ */
+export function priceOf(stored: readonly QueryRow[], week: UtcDay): number | null | undefined {
+  const days = Array.from({ length: 7 }, (_, index) => shiftDay(week, index));
+  const own = days.map((day) =>
+    stored.find(
+      ({ valid_from, valid_to }) => String(valid_from) <= day && String(valid_to ?? '9999-12-31') >= day,
+    ),
+  );
+  if (own.includes(undefined)) return undefined;
+  const prices = new Set(own.map((price) => `${price?.['price_per_million']} ${price?.['currency']}`));
+  return prices.size === 1 ? Number(own[0]?.['price_per_million']) : null;
+}
+
+/** The rows of a week of which nothing is published yet. */
+export function newWeek(facts: WeekFacts, due: WeekRequest): PublishedRow[] {
+  if (!due.hasPeople) return rowsOf(facts, due, 'total', new Map([['', '']]));
+  const dimensions = WEEK_DIMENSIONS.filter((dimension) => dimension !== 'team' || hasTeams(due));
+  const blocks = blocksOf(facts, due, dimensions);
+  if (blocks === null) return [withoutMetric(due, 'total')];
+  return [
+    ...rowsOf(facts, due, 'total', new Map([['', '']])),
+    ...dimensions.flatMap((dimension) => {
+      const own = blocks.get(dimension);
+      return own === undefined ? [withoutMetric(due, dimension)] : rowsOf(facts, due, dimension, own);
+    }),
+  ];
+}
+
+/**
+ * The rows of the teams of a week that is published without teams. Its numbers must still be those that are published: otherwise the
+ * teams and what is published would give away what changed.
+ */
+export function addedTeams(
+  facts: WeekFacts,
+  stored: readonly PublishedRow[],
+  due: WeekRequest,
+): PublishedRow[] {
+  const published = new Map(
+    WEEK_DIMENSIONS.flatMap((dimension) => {
+      const own = storedBlocks(facts, stored, dimension);
+      return own === null ? [] : [[dimension, own] as const];
+    }),
+  );
+  const again = [
+    ...rowsOf(facts, due, 'total', new Map([['', '']])),
+    ...[...published].flatMap(([dimension, own]) => rowsOf(facts, due, dimension, own)),
+  ];
+  const blocks = isSame(again, stored) ? blocksOf(facts, due, ['team'], published) : null;
+  const teams = blocks?.get('team');
+  return teams === undefined ? [withoutMetric(due, 'team')] : rowsOf(facts, due, 'team', teams);
+}
+
+/** True if somebody has a team in the week. */
+function hasTeams({ teams, week }: WeekRequest): boolean {
+  return teams.some(
+    ({ team, valid_from, valid_to }) => team !== null && valid_from <= shiftDay(week, 6) && valid_to >= week,
+  );
+}
+
+function blocksOf(
+  { people }: WeekFacts,
+  { minGroup, namesPerson }: WeekRequest,
+  dimensions: readonly WeekDimension[],
+  published: ReadonlyMap<WeekDimension, Blocks> = new Map(),
+) {
+  return decideBlocks({ people, k: minGroup, dimensions, published, isUnprintable: namesPerson });
+}
+
+/** Shorter texts occur by chance in names that name nobody. */
+const TELLING_CHARS_MIN = 6;
+
+/**
+ * Finds names of groups that name a person: which hold an email address, or a user ID, an address or a name of the given ones, in
+ * any letter case. Of short texts and ordinary words, only the same name counts.
+ */
+export function personFinder(known: readonly string[]): (group: string) => boolean {
+  const texts = new Set(known.map((text) => text.trim().toLowerCase()));
+  const telling = [...texts].filter((text) => text.length >= TELLING_CHARS_MIN && !/^\p{L}+$/u.test(text));
+  return (group) => {
+    const name = group.trim().toLowerCase();
+    return publicName(group) !== group || texts.has(name) || telling.some((text) => name.includes(text));
+  };
+}
+
+/** The blocks of a dimension that are published, with the groups that are in them now. Null if none is. */
+function storedBlocks(
+  facts: WeekFacts,
+  stored: readonly PublishedRow[],
+  dimension: WeekDimension,
+): Blocks | null {
+  const names = new Set(
+    stored.flatMap((row) => (row.dimension === dimension && row.metric !== '' ? row.block : [])),
+  );
+  if (names.size === 0) return null;
+  const tiers = dimension === 'model' ? storedBlocks(facts, stored, 'tier') : null;
+  const parts = facts.people.flatMap(({ days, credits, files }) => [...days, ...credits, ...files]);
+  return new Map(
+    parts.flatMap((part) => {
+      const group = part[dimension];
+      if (group === undefined) return [];
+      const others = tiers === null ? OTHERS : othersIn(tiers.get(part.tier ?? '') ?? '');
+      return [[group, names.has(group) ? group : others] as const];
+    }),
+  );
+}
+
+/** True if both have the same blocks with the same numbers. Cost follows from credits. */
+function isSame(computed: readonly PublishedRow[], stored: readonly PublishedRow[]): boolean {
+  const textOf = (rows: readonly PublishedRow[]) =>
+    rows
+      .filter(({ metric }) => metric !== '' && metric !== 'cost')
+      .map(({ dimension, block, metric, people, value }) =>
+        JSON.stringify([dimension, block, metric, people, value]),
+      )
+      .toSorted()
+      .join();
+  return textOf(computed) === textOf(stored);
+}
+
+/** One row for each block and metric of a dimension. */
+function rowsOf(
+  { people, sums }: WeekFacts,
+  about: WeekRequest,
+  dimension: WeekDimension | 'total',
+  blocks: Blocks,
+): PublishedRow[] {
+  const members = new Map<string, Set<number>>();
+  for (const [person, { days, credits, files }] of people.entries())
+    for (const part of [...days, ...credits, ...files]) {
+      const block = blocks.get(dimension === 'total' ? '' : (part[dimension] ?? ''));
+      if (block !== undefined) members.set(block, (members.get(block) ?? new Set()).add(person));
+    }
+  const values = new Map<string, Map<string, number>>();
+  for (const [group, own] of sums.get(dimension) ?? []) {
+    const block = blocks.get(group);
+    if (block === undefined) continue;
+    const whole = values.get(block) ?? new Map<string, number>();
+    for (const [metric, value] of own) whole.set(metric, (whole.get(metric) ?? 0) + value);
+    values.set(block, whole);
+  }
+  return [...values].flatMap(([block, own]) =>
+    [...own].map(([metric, value]) =>
+      rowOf(about, {
+        dimension,
+        block,
+        metric,
+        people: about.hasPeople ? (members.get(block)?.size ?? 0) : null,
+        value,
+      }),
+    ),
+  );
+}
+
+function rowOf({ orgId, week }: WeekRequest, row: Omit<PublishedRow, 'org_id' | 'week_start'>): PublishedRow {
+  return { org_id: orgId, week_start: week, ...row };
+}
+
+/** Says that nothing is shown of a dimension. */
+function withoutMetric(about: WeekRequest, dimension: WeekDimension | 'total'): PublishedRow {
+  return rowOf(about, { dimension, block: '', metric: '', people: null, value: null });
+}
+
+/** What the credits of rows cost. If the price changes within the week, one row says that no cost is published. */
+export function costOf(rows: readonly PublishedRow[], price: number | null | undefined): PublishedRow[] {
+  if (price === undefined) return [];
+  return rows
+    .filter(
+      ({ metric, dimension }) => metric === 'billable_tokens' && (price !== null || dimension === 'total'),
+    )
+    .map((row) => ({
+      ...row,
+      metric: 'cost',
+      value: price === null || row.value === null ? null : (row.value * price) / 1_000_000,
+    }));
+}
