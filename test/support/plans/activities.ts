@@ -2,7 +2,6 @@ import { allMetrics, type Dimension, dimensionsOf, type Metric } from '../../../
 import { sql } from '../../../schema/query.ts';
 import { allViews } from '../../../schema/views.ts';
 import { UsageError } from '../../../src/core/errors.ts';
-import { MANAGERS } from '../../../src/look/audience.ts';
 import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
 import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
@@ -62,7 +61,7 @@ const pages: Activity[] = PAGE_KINDS.map(({ path, build }) => ({
     warehouse.inSnapshot(async () => {
       const subject = path.startsWith('/team') ? 'team 1' : 'user_000001';
       const filters = { orgId: ORG, from: lastDayOf({ ...size, days: 1 }), until: lastDayOf(size) };
-      const reader = pageReader(warehouse, filters, MANAGERS);
+      const reader = pageReader(warehouse, filters);
       await build(reader, path.includes(':') ? { subject } : {}).catch(onlyRefused);
     }),
 }));

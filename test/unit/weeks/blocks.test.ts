@@ -8,11 +8,11 @@ import {
   type WeekDimension,
 } from '../../../src/weeks/blocks.ts';
 import { singledOut } from '../../../src/weeks/small-groups.ts';
-import { isolatedPeople } from '../../support/audience/attack.ts';
 import { sequence } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
 import { type Part, peopleWhoFollow } from '../../support/weeks/attack.ts';
 import { randomWeek } from '../../support/weeks/random-organization.ts';
+import { isolatedPeople } from '../../support/weeks/subset-attack.ts';
 
 const K = 5;
 
