@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   type Blocks,
   decideBlocks,
-  type Groups,
   type PersonWeek,
   WEEK_DIMENSIONS,
   type WeekDimension,
@@ -10,7 +9,7 @@ import {
 import { singledOut } from '../../../src/weeks/small-groups.ts';
 import { sequence } from '../../support/random/seed.ts';
 import { answersMax } from '../../support/suite/campaign-length.ts';
-import { type Part, peopleWhoFollow } from '../../support/weeks/attack.ts';
+import { attackWeek } from '../../support/weeks/attack-week.ts';
 import { randomWeek } from '../../support/weeks/random-organization.ts';
 import { isolatedPeople } from '../../support/weeks/subset-attack.ts';
 
@@ -43,57 +42,6 @@ describe('people whom a combination of sums singles out', () => {
   });
 });
 
-/** What is published of a week: for each block of each dimension, and the total, which parts it contains. */
-function partsOf(
-  people: readonly PersonWeek[],
-  blocks: ReadonlyMap<WeekDimension, Blocks>,
-  {
-    dimensions,
-    of,
-  }: { dimensions: readonly WeekDimension[]; of: (person: PersonWeek) => (readonly Groups[])[] },
-): { parts: Part[]; sums: number } {
-  const names = ['total'];
-  const at = (name: string) => {
-    if (!names.includes(name)) names.push(name);
-    return names.indexOf(name);
-  };
-  const parts = people.flatMap((person, index) =>
-    of(person).map((groups) => {
-      const own = groups.flatMap((group) =>
-        dimensions.flatMap((dimension) => {
-          const block = blocks.get(dimension)?.get(group[dimension] ?? '');
-          return block === undefined ? [] : [at(`${dimension}/${block}`)];
-        }),
-      );
-      return { person: String(index), sums: [0, ...new Set(own)] };
-    }),
-  );
-  return { parts, sums: names.length };
-}
-
-const one = (parts: readonly Groups[]) => parts.map((part) => [part]);
-
-const VIEWS = {
-  sessions: { dimensions: ['team', 'delegation_level'], of: ({ days }: PersonWeek) => one(days) },
-  credits: {
-    dimensions: ['team', 'tier', 'model', 'delegation_level'],
-    of: ({ credits }: PersonWeek) => one(credits),
-  },
-  files: { dimensions: ['team', 'delegation_level', 'language'], of: ({ files }: PersonWeek) => one(files) },
-  people: {
-    dimensions: WEEK_DIMENSIONS,
-    of: ({ days, credits, files }: PersonWeek) => [[...days, ...credits, ...files]],
-  },
-} as const;
-
-/** The people whom an attacker who sees all blocks finds in some view. */
-function attack(people: readonly PersonWeek[], blocks: ReadonlyMap<WeekDimension, Blocks>): string[] {
-  return Object.values(VIEWS).flatMap((view) => {
-    const { parts, sums } = partsOf(people, blocks, view);
-    return peopleWhoFollow(parts, sums, K - 1) ?? [];
-  });
-}
-
 /** Each group alone, if it is large enough. */
 function groupsAlone(people: readonly PersonWeek[], isShown: (size: number) => boolean) {
   return new Map(
@@ -122,10 +70,10 @@ describe('the blocks of a week', () => {
       const size = 30 + ((seed * 37) % 220);
       const people = randomWeek(seed, { people: size, teams: 3 + Math.floor(size / 12) });
       const blocks = decided(people) ?? new Map<WeekDimension, Blocks>();
-      expect({ seed, found: attack(people, blocks) }).toEqual({ seed, found: [] });
+      expect({ seed, found: attackWeek(people, blocks, K - 1) }).toEqual({ seed, found: [] });
       const alone = groupsAlone(people, (own) => own >= K);
       counts.weeks += 1;
-      if (attack(people, alone).length > 0) counts.naive += 1;
+      if (attackWeek(people, alone, K - 1).length > 0) counts.naive += 1;
       counts.large += alone.get('team')?.size ?? 0;
       counts.teams += [...(blocks.get('team') ?? [])].filter(([group, block]) => group === block).length;
     }
