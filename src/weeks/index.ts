@@ -1,4 +1,4 @@
-export { OTHERS, WEEK_DIMENSIONS, type WeekDimension } from './blocks.ts';
+export { OTHERS, WEEK_DIMENSIONS } from './blocks.ts';
 export { FIRST_WEEK, previewTeams, publishWeeks, type TeamPreview } from './publish-weeks.ts';
 export {
   largeEnough,

@@ -3,18 +3,11 @@ import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY, isDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import { runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { type QueryRow, runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { publicName } from '../privacy/index.ts';
 import { readStanding, teamPeriods } from '../rollups/index.ts';
 import { readWeek } from './week-facts.ts';
-import {
-  addedTeams,
-  costOf,
-  newWeek,
-  type PublishedRow,
-  personFinder,
-  priceOf,
-  type WeekRequest,
-} from './week-rows.ts';
+import { addedTeams, costOf, newWeek, type PublishedRow, type WeekRequest } from './week-rows.ts';
 
 /** The first week of which all days can be settled: the service began on a Wednesday. */
 export const FIRST_WEEK: UtcDay = shiftDay(FIRST_DAY, 8 - weekdayOf(FIRST_DAY));
@@ -68,6 +61,22 @@ function* knownTexts(orgId: string): Steps<readonly string[]> {
     SELECT user_id AS a, user_email AS b, NULL AS c FROM users WHERE org_id = ${orgId}
     UNION SELECT person, name, manager_email FROM people WHERE org_id = ${orgId}`;
   return rows.flatMap((row) => Object.values(row)).filter((text) => typeof text === 'string');
+}
+
+/** Shorter texts occur by chance in names that name nobody. */
+const TELLING_CHARS_MIN = 6;
+
+/**
+ * Finds names of groups that name a person: which hold an email address, or a user ID, an address or a name of the given ones, in
+ * any letter case. Of short texts and ordinary words, only the same name counts.
+ */
+function personFinder(known: readonly string[]): (group: string) => boolean {
+  const texts = new Set(known.map((text) => text.trim().toLowerCase()));
+  const telling = [...texts].filter((text) => text.length >= TELLING_CHARS_MIN && !/^\p{L}+$/u.test(text));
+  return (group) => {
+    const name = group.trim().toLowerCase();
+    return publicName(group) !== group || texts.has(name) || telling.some((text) => name.includes(text));
+  };
 }
 
 /** What the next run would publish of teams, if people had these teams. */
@@ -190,6 +199,22 @@ export function mondayOf(day: UtcDay): UtcDay {
 
 function selectPrices(orgId: string): SQL {
   return sql`SELECT valid_from, valid_to, price_per_million, currency FROM prices WHERE org_id = ${orgId}`;
+}
+
+/**
+ * The price of a week; null if it changes within the week, because cost and credits would then tell one part of the week from the
+ * other; undefined if a day has none.
+ */
+function priceOf(stored: readonly QueryRow[], week: UtcDay): number | null | undefined {
+  const days = Array.from({ length: 7 }, (_, index) => shiftDay(week, index));
+  const own = days.map((day) =>
+    stored.find(
+      ({ valid_from, valid_to }) => String(valid_from) <= day && String(valid_to ?? '9999-12-31') >= day,
+    ),
+  );
+  if (own.includes(undefined)) return undefined;
+  const prices = new Set(own.map((price) => `${price?.['price_per_million']} ${price?.['currency']}`));
+  return prices.size === 1 ? Number(own[0]?.['price_per_million']) : null;
 }
 
 const encode = encoderOf(tables.publishedWeeks);

@@ -1,8 +1,6 @@
 import type { RowOf } from '../../schema/row.ts';
 import type { tables } from '../../schema/tables.ts';
 import { shiftDay, type UtcDay } from '../core/day.ts';
-import type { QueryRow } from '../port/index.ts';
-import { publicName } from '../privacy/index.ts';
 import type { TeamPeriod } from '../rollups/index.ts';
 import {
   type Blocks,
@@ -28,22 +26,6 @@ export interface WeekRequest {
   readonly hasPeople: boolean;
   /** True for the name of a group that names a person. */
   readonly namesPerson: (group: string) => boolean;
-}
-
-/**
- * The price of a week; null if it changes within the week, because cost and credits would then tell one part of the week from the
- * other; undefined if a day has none.
- */
-export function priceOf(stored: readonly QueryRow[], week: UtcDay): number | null | undefined {
-  const days = Array.from({ length: 7 }, (_, index) => shiftDay(week, index));
-  const own = days.map((day) =>
-    stored.find(
-      ({ valid_from, valid_to }) => String(valid_from) <= day && String(valid_to ?? '9999-12-31') >= day,
-    ),
-  );
-  if (own.includes(undefined)) return undefined;
-  const prices = new Set(own.map((price) => `${price?.['price_per_million']} ${price?.['currency']}`));
-  return prices.size === 1 ? Number(own[0]?.['price_per_million']) : null;
 }
 
 /** The rows of a week of which nothing is published yet. */
@@ -99,22 +81,6 @@ function blocksOf(
   published: ReadonlyMap<WeekDimension, Blocks> = new Map(),
 ) {
   return decideBlocks({ people, k: minGroup, dimensions, published, isUnprintable: namesPerson });
-}
-
-/** Shorter texts occur by chance in names that name nobody. */
-const TELLING_CHARS_MIN = 6;
-
-/**
- * Finds names of groups that name a person: which hold an email address, or a user ID, an address or a name of the given ones, in
- * any letter case. Of short texts and ordinary words, only the same name counts.
- */
-export function personFinder(known: readonly string[]): (group: string) => boolean {
-  const texts = new Set(known.map((text) => text.trim().toLowerCase()));
-  const telling = [...texts].filter((text) => text.length >= TELLING_CHARS_MIN && !/^\p{L}+$/u.test(text));
-  return (group) => {
-    const name = group.trim().toLowerCase();
-    return publicName(group) !== group || texts.has(name) || telling.some((text) => name.includes(text));
-  };
 }
 
 /** The blocks of a dimension that are published, with the groups that are in them now. Null if none is. */

@@ -1,5 +1,4 @@
-import type { Measure, Metric, Term } from '../../../schema/metrics/define.ts';
-import { allMetrics } from '../../../schema/metrics/dictionary.ts';
+import { allMetrics, type Measure, type Metric, type Term } from '../../../schema/metrics/dictionary.ts';
 import { queryText } from '../../../schema/query.ts';
 import { isDay } from '../../core/day.ts';
 import { runReads, type Warehouse } from '../../port/index.ts';
