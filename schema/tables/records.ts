@@ -145,7 +145,7 @@ export const publishedWeeks = table({
   name: 'published_weeks',
   doc:
     'What reports for a team or the public may show of a week, computed once and never changed: one row per block and metric. ' +
-    'A row without a metric says that nothing is shown of its dimension, because too few people would be told apart.',
+    'A row without a metric says that nothing is shown of its dimension, because it would be about too few people.',
   role: 'ledger',
   by: {
     ...orgColumn,
