@@ -16,7 +16,7 @@ import {
 } from '../src/look/index.ts';
 import { findTeam } from '../src/metrics/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import { isPostgres } from '../src/port/index.ts';
+import { isPostgres, type Warehouse } from '../src/port/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
 import { keepOpen, readWarehouse } from '../src/warehouse/index.ts';
 
@@ -144,10 +144,19 @@ export async function report(
     };
     if (target.kind === 'folder')
       return { ...about, ...(await writeTeamReports(warehouse, request, path, signal)) };
-    const team = target.team === undefined ? undefined : await findTeam(warehouse, orgId, target.team);
+    const team = await teamOf(warehouse, orgId, { name: target.team, audience });
     const filters = { ...request.filters, team };
     return { ...about, reports: [await writeReport(warehouse, { ...request, filters }, path)] };
   });
+}
+
+/** For a team or the public, a team is one that is published; its people may belong to another one by now. */
+async function teamOf(
+  warehouse: Warehouse,
+  orgId: string,
+  { name, audience }: { readonly name: string | undefined; readonly audience: Audience },
+): Promise<string | null | undefined> {
+  return name === undefined || audience !== 'managers' ? name : findTeam(warehouse, orgId, name);
 }
 
 function expectNoLower(minGroup: number, least: number): void {

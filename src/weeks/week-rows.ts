@@ -10,7 +10,7 @@ import {
   WEEK_DIMENSIONS,
   type WeekDimension,
 } from './blocks.ts';
-import type { WeekFacts } from './week-facts.ts';
+import type { Sums, WeekFacts } from './week-facts.ts';
 
 /** A row of `published_weeks`. */
 export type PublishedRow = RowOf<typeof tables.publishedWeeks>;
@@ -30,12 +30,12 @@ export interface WeekRequest {
 
 /** The rows of a week of which nothing is published yet. */
 export function newWeek(facts: WeekFacts, due: WeekRequest): PublishedRow[] {
-  if (!due.hasPeople) return rowsOf(facts, due, 'total', new Map([['', '']]));
+  if (!due.hasPeople) return totalRows(facts, due);
   const dimensions = WEEK_DIMENSIONS.filter((dimension) => dimension !== 'team' || hasTeams(due));
   const blocks = blocksOf(facts, due, dimensions);
   if (blocks === null) return [withoutMetric(due, 'total')];
   return [
-    ...rowsOf(facts, due, 'total', new Map([['', '']])),
+    ...totalRows(facts, due),
     ...dimensions.flatMap((dimension) => {
       const own = blocks.get(dimension);
       return own === undefined ? [withoutMetric(due, dimension)] : rowsOf(facts, due, dimension, own);
@@ -59,7 +59,7 @@ export function addedTeams(
     }),
   );
   const again = [
-    ...rowsOf(facts, due, 'total', new Map([['', '']])),
+    ...totalRows(facts, due),
     ...[...published].flatMap(([dimension, own]) => rowsOf(facts, due, dimension, own)),
   ];
   const blocks = isSame(again, stored) ? blocksOf(facts, due, ['team'], published) : null;
@@ -116,6 +116,16 @@ function isSame(computed: readonly PublishedRow[], stored: readonly PublishedRow
       .toSorted()
       .join();
   return textOf(computed) === textOf(stored);
+}
+
+/** The rows of the total. Files by language are left out if fewer people have any, because the number is about these alone. */
+function totalRows(facts: WeekFacts, request: WeekRequest): PublishedRow[] {
+  const rows = rowsOf(facts, request, 'total', new Map([['', '']]));
+  const withFiles = facts.people.filter(({ files }) => files.length > 0).length;
+  if (!request.hasPeople || withFiles >= request.minGroup) return rows;
+  const byLanguage = facts.sums.get('language') ?? new Map<string, Sums>();
+  const metrics = new Set([...byLanguage.values()].flatMap((sums) => [...sums.keys()]));
+  return rows.filter(({ metric }) => !metrics.has(metric));
 }
 
 /** One row for each block and metric of a dimension. */

@@ -1,4 +1,5 @@
 import type { Warehouse } from '../../port/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import { OTHERS, WEEK_DIMENSIONS } from '../../weeks/index.ts';
 import { stacks } from '../charts/bars.ts';
 import { noNumber } from '../numbers.ts';
@@ -35,8 +36,8 @@ export async function publishedPages(warehouse: Warehouse, request: PublishedReq
   const read = blocksReader(warehouse, request);
   const notes = await notesOf(warehouse, request);
   if (team !== undefined) {
-    const blocks = await read('team', team ?? undefined);
-    return [{ path: '/', page: mainPage(blocks, team ?? '', request, notes) }];
+    const name = team ?? UNASSIGNED;
+    return [{ path: '/', page: mainPage(await read('team', name), name, request, notes) }];
   }
   const pages = [{ path: '/', page: mainPage(await read('total'), '', request, notes) }];
   for (const dimension of WEEK_DIMENSIONS) {

@@ -3,7 +3,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '../../../schema/query.ts';
 import { FIRST_DAY, monthOf, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
-import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { messageOf, nearestName, StorageError, UsageError } from '../../core/errors.ts';
 import { hasCode, replaceFile } from '../../core/files.ts';
 import { readUnits } from '../../ledger/index.ts';
 import { type AskedPeriod, type Period, resolvePeriod } from '../../metrics/index.ts';
@@ -130,9 +130,15 @@ function rowsIn(pages: readonly ReportPage[]): number {
 function expectShown(shown: readonly string[], team: string, { filters }: ReportRequest): void {
   if (shown.includes(team)) return;
   const { from, until } = filters;
+  const nearest = nearestName(team, shown);
   throw new UsageError(
     `the team "${team}" is not shown alone in any published week from ${from} to ${until}: it, or a group that would follow by subtraction, has too few people`,
-    { hint: 'choose a longer period, or write the report for managers' },
+    {
+      hint:
+        nearest === undefined
+          ? 'choose a longer period, or write the report for managers'
+          : `did you mean ${nearest}?`,
+    },
   );
 }
 

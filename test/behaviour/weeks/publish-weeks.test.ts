@@ -196,6 +196,38 @@ describe('a week', () => {
   });
 });
 
+test('a team that is named like a person is among the others', { timeout: 120_000 }, async () => {
+  const rig = await settledRig({ users: 60, reports: 0, today: TODAY });
+  const folder = tempDir();
+  const users = await rig.column('SELECT user_id FROM users ORDER BY user_id');
+  const names = [users[0], 'Friends of ada@example.com', 'Team of Ada Lovelace', 'core'];
+  const lines = users.map(
+    (user, index) => `${user},${names[index % 4]},${index === 0 ? 'Ada Lovelace' : ''}`,
+  );
+  writeFileSync(join(folder, 'people.csv'), ['user_id,team,name', ...lines].join('\n'));
+  expect(await daywalk(rig, folder)('people load people.csv')).toMatchObject({ code: 0 });
+  await nextRun(rig);
+  const teams = (await publishedOf(rig)).filter(({ dimension }) => dimension === 'team');
+  expect(new Set(teams.map(({ block }) => block))).toEqual(new Set(['core', 'others']));
+});
+
+test('files of fewer people than the limit are in no total', {
+  timeout: 120_000,
+  tags: 'ci/variant',
+}, async () => {
+  const rig = await settledRig({ users: 60, reports: 0, today: TODAY });
+  const totals = async () =>
+    (await publishedOf(rig)).filter(({ dimension }) => dimension === 'total').map(({ metric }) => metric);
+  expect(await totals()).toContain('published_language_files');
+  await rig.place.execute('DELETE FROM published_weeks');
+  await rig.place.execute(
+    'DELETE FROM user_daily_languages WHERE user_id NOT IN (SELECT user_id FROM users ORDER BY user_id LIMIT 4)',
+  );
+  await nextRun(rig);
+  expect(await totals()).not.toContain('published_language_files');
+  expect(await totals()).toContain('sessions');
+});
+
 test('a warehouse that stores nothing about single people publishes totals only', {
   timeout: 120_000,
 }, async () => {
