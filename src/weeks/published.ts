@@ -119,21 +119,25 @@ function earliestNight(day: UtcDay, units: readonly QueryRow[], today: UtcDay): 
 }
 
 /**
- * The weeks whose rows of users no longer add up to what is published: they were restated since. What is published stays. A week
+ * The weeks of a period whose rows of users no longer add up to what is published: they were restated since. What is published stays. A week
  * without rows of users is not among them.
  */
-export function* restatedWeeks(orgId: string): Steps<ReadonlySet<string>> {
+export function* restatedWeeks(
+  orgId: string,
+  { from, until }: { readonly from: UtcDay; readonly until: UtcDay },
+): Steps<readonly UtcDay[]> {
   const rows = yield sql`
-    SELECT p.week_start FROM published_weeks p
+    SELECT DISTINCT p.week_start FROM published_weeks p
     JOIN (
       SELECT week_start, COUNT(*) AS users, SUM(billable_tokens) AS billable_tokens, SUM(sessions) AS sessions,
         SUM(messages) AS messages, SUM(tool_calls) AS tool_calls, SUM(git_commits) AS git_commits
-      FROM user_weekly WHERE org_id = ${orgId} GROUP BY week_start
+      FROM user_weekly WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} GROUP BY week_start
     ) u ON u.week_start = p.week_start
     WHERE p.org_id = ${orgId} AND p.dimension = 'total' AND (p.people <> u.users OR p.value <> CASE p.metric
       WHEN 'billable_tokens' THEN u.billable_tokens WHEN 'sessions' THEN u.sessions WHEN 'messages' THEN u.messages
-      WHEN 'tool_calls' THEN u.tool_calls WHEN 'git_commits' THEN u.git_commits END)`;
-  return new Set(rows.map(({ week_start }) => String(week_start)));
+      WHEN 'tool_calls' THEN u.tool_calls WHEN 'git_commits' THEN u.git_commits END)
+    ORDER BY p.week_start`;
+  return rows.flatMap(({ week_start }) => (isDay(week_start) ? [week_start] : []));
 }
 
 /** The whole weeks that are nearest to a period. */

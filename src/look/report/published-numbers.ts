@@ -1,6 +1,6 @@
 import { allMetrics, type Measure, type Metric, type Term } from '../../../schema/metrics/dictionary.ts';
 import { queryText } from '../../../schema/query.ts';
-import { isDay } from '../../core/day.ts';
+import type { UtcDay } from '../../core/day.ts';
 import { runReads, type Warehouse } from '../../port/index.ts';
 import {
   largeEnough,
@@ -168,13 +168,13 @@ function namesIn(term: Term, { source }: Metric): readonly string[] {
 /** Which weeks of the period are not published, and which were restated since. */
 export async function notesOf(warehouse: Warehouse, { filters, now }: PublishedRequest): Promise<Phrase[]> {
   const { orgId, from, until } = filters;
-  const isIn = (week: string) => week >= from && week <= until;
-  const waiting = await runReads(warehouse, waitingWeeks(orgId, until, now));
-  const restated = [...(await runReads(warehouse, restatedWeeks(orgId)))].filter(isIn).toSorted();
-  const named = (weeks: readonly string[]) =>
-    weeks.map((week) => (isDay(week) ? dayName(week, until) : week)).join(', ');
-  const open = waiting.filter(({ week, isTooSmall }) => isIn(week) && !isTooSmall).map(({ week }) => week);
-  const small = waiting.filter(({ week, isTooSmall }) => isIn(week) && isTooSmall).map(({ week }) => week);
+  const all = await runReads(warehouse, waitingWeeks(orgId, until, now));
+  const restated = await runReads(warehouse, restatedWeeks(orgId, { from, until }));
+  const waiting = all.filter(({ week }) => week >= from);
+  const weeksOf = (isSmall: boolean) =>
+    waiting.filter(({ isTooSmall }) => isTooSmall === isSmall).map(({ week }) => week);
+  const [open, small] = [weeksOf(false), weeksOf(true)];
+  const named = (weeks: readonly UtcDay[]) => weeks.map((week) => dayName(week, until)).join(', ');
   return [
     ...(restated.length === 0
       ? []
