@@ -3,7 +3,7 @@ export { FIRST_WEEK, previewTeams, publishWeeks, type TeamPreview } from './publ
 export {
   largeEnough,
   nearestWeeks,
-  type PublishedNumber,
+  publishedNumber,
   publishedRows,
   publishedWeeks,
   restatedWeeks,

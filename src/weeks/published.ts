@@ -20,8 +20,30 @@ export interface PublishedNumber extends QueryRow {
   readonly dimension: string;
   readonly block: string;
   readonly metric: string;
-  readonly people: number;
+  /** Null if nothing is stored about single people. */
+  readonly people: number | null;
   readonly value: number;
+}
+
+/** A row that {@link publishedRows} selected. */
+export function publishedNumber({
+  week_start,
+  dimension,
+  block,
+  metric,
+  people,
+  value,
+}: QueryRow): PublishedNumber {
+  return {
+    ...{
+      week_start: String(week_start),
+      dimension: String(dimension),
+      block: String(block),
+      metric: String(metric),
+    },
+    people: people === null || people === undefined ? null : Number(people),
+    value: Number(value),
+  };
 }
 
 /** What is published of weeks. */
@@ -31,16 +53,13 @@ export interface PublishedQuestion {
   readonly from: UtcDay;
   readonly until: UtcDay;
   readonly dimension: string;
-  /** @default every block */
-  readonly block?: string | undefined;
 }
 
 /** The statement that selects what is published of a dimension, in the order of weeks, blocks and metrics. */
-export function publishedRows({ orgId, from, until, dimension, block }: PublishedQuestion): SQL {
-  const ofBlock = block === undefined ? sql`` : sql` AND block = ${block}`;
+export function publishedRows({ orgId, from, until, dimension }: PublishedQuestion): SQL {
   return sql`SELECT week_start, dimension, block, metric, people, value
 FROM published_weeks
-WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} AND dimension = ${dimension}${ofBlock} AND value IS NOT NULL
+WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} AND dimension = ${dimension} AND value IS NOT NULL
 ORDER BY week_start, block, metric`;
 }
 
@@ -59,13 +78,18 @@ export function largeEnough(
   const families = Map.groupBy(rows, ({ week_start, dimension }) => JSON.stringify([week_start, dimension]));
   for (const family of families.values()) {
     const blocks = [...new Map(family.map((row) => [row.block, row])).values()];
-    const sorted = blocks.toSorted((a, b) => a.people - b.people || (a.block < b.block ? -1 : 1));
-    const small = sorted.filter(({ people }) => people < minGroup).length;
+    const sorted = blocks.toSorted((a, b) => sizeOf(a) - sizeOf(b) || (a.block < b.block ? -1 : 1));
+    const small = sorted.filter((row) => sizeOf(row) < minGroup).length;
     if (small === 0) continue;
     const count = family[0]?.dimension === 'model' ? sorted.length : small + 1;
     for (const row of sorted.slice(0, count)) hidden.add(keyOf(row));
   }
   return (row) => !hidden.has(keyOf(row));
+}
+
+/** Of a total without people, nothing is known but that it is about everybody. */
+function sizeOf({ people }: PublishedNumber): number {
+  return people ?? Number.POSITIVE_INFINITY;
 }
 
 /** A week that is not published, and what it waits for. */

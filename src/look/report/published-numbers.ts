@@ -1,11 +1,11 @@
-import { allMetrics, type Measure, type Metric, type Term } from '../../../schema/metrics/dictionary.ts';
+import { allMetrics, type Metric, type Term } from '../../../schema/metrics/dictionary.ts';
 import { queryText } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { runReads, type Warehouse } from '../../port/index.ts';
 import {
   largeEnough,
   OTHERS,
-  type PublishedNumber,
+  publishedNumber,
   publishedRows,
   restatedWeeks,
   waitingWeeks,
@@ -49,17 +49,10 @@ export async function publishedTeams(
 export function blocksReader(warehouse: Warehouse, { filters, minGroup }: PublishedRequest) {
   const { orgId, from, until } = filters;
   let count = 0;
-  return async (dimension: string, block?: string): Promise<Blocks> => {
-    const query = publishedRows({ orgId, from, until, dimension, block });
-    const rows = (await warehouse.select(query)) as readonly PublishedNumber[];
-    // The limit is judged by all blocks of a week.
-    const all =
-      block === undefined
-        ? rows
-        : ((await warehouse.select(
-            publishedRows({ orgId, from, until, dimension }),
-          )) as readonly PublishedNumber[]);
-    const isShown = largeEnough(all, minGroup);
+  return async (dimension: string): Promise<Blocks> => {
+    const query = publishedRows({ orgId, from, until, dimension });
+    const rows = (await warehouse.select(query)).map(publishedNumber);
+    const isShown = largeEnough(rows, minGroup);
     count += 1;
     const result: Result = {
       id: `q${count}`,
@@ -95,8 +88,7 @@ export const PEOPLE = 'active_users';
 export const METRICS = new Map(allMetrics.map((metric) => [metric.name, metric]));
 
 export function formatOf(metric: string): NumberFormat {
-  const unit = METRICS.get(metric)?.unit;
-  return unit === 'currency' ? 'money' : 'compact';
+  return METRICS.get(metric)?.unit === 'currency' ? 'money' : 'compact';
 }
 
 export function titleOf(metric: string): string {
@@ -117,19 +109,27 @@ export function mean(numbers: ReadonlyMap<string, ShownNumber>): ShownNumber {
   };
 }
 
-/** Ratios of the dictionary whose parts are published. People count once in each week. */
+/**
+ * Ratios of the dictionary whose parts are published, over the weeks that have all parts. People count once in each week.
+ */
 export function ratiosFigure(blocks: Blocks, block: string): Figure {
-  const sums = (term: Term, metric: Metric) =>
-    namesIn(term, metric).map((name) => total(blocks.of(block, name), name));
   const rows = allMetrics.flatMap((metric): (readonly Cell[])[] => {
     const { measure, title, unit } = metric;
-    if (!isRatio(measure)) return [];
-    const parts = [measure.numerator, measure.denominator].map((term) => sums(term, metric));
-    if (parts.some((own) => own.length === 0 || own.some(({ value }) => value === null))) return [];
-    const [above = noNumber(''), below = noNumber('')] = parts.map((own) => sumOf(own, 'decimal'));
-    return [
-      [text(title), { ...shareOf(above, below), format: unit === 'ratio' ? 'share' : 'decimal' }, text(unit)],
-    ];
+    if (measure.kind !== 'ratio') return [];
+    const terms = [measure.numerator, measure.denominator].map((term) =>
+      namesIn(term, metric).map((name) => blocks.of(block, name)),
+    );
+    const isWhole = (week: string) =>
+      terms.every((own) => own.length > 0 && own.every((numbers) => numbers.has(week)));
+    const weeks = [...blocks.of(block, PEOPLE).keys()].filter(isWhole);
+    const [above = noNumber(''), below = noNumber('')] = terms.map((own) =>
+      sumOf(
+        own.flatMap((numbers) => weeks.flatMap((week) => numbers.get(week) ?? [])),
+        'decimal',
+      ),
+    );
+    const ratio = { ...shareOf(above, below), format: unit === 'ratio' ? 'share' : 'decimal' } as const;
+    return ratio.value === null ? [] : [[text(title), ratio, text(unit)]];
   });
   return {
     kind: 'figure',
@@ -139,11 +139,8 @@ export function ratiosFigure(blocks: Blocks, block: string): Figure {
     table: { columns: [{ title: '' }, { title: 'Ratio', align: 'end' }, { title: 'Unit' }], rows },
     tableIs: 'shown',
     results: [blocks.result],
+    notes: blocks.of(block, 'cost').size === 0 ? [] : [['Costs are in the currency of the prices.']],
   };
-}
-
-function isRatio(measure: Measure): measure is Extract<Measure, { kind: 'ratio' }> {
-  return measure.kind === 'ratio';
 }
 
 /** The published metrics that a term is the sum of; none if it is not one. */

@@ -37,7 +37,7 @@ export async function publishedPages(warehouse: Warehouse, request: PublishedReq
   const notes = await notesOf(warehouse, request);
   if (team !== undefined) {
     const name = team ?? UNASSIGNED;
-    return [{ path: '/', page: mainPage(await read('team', name), name, request, notes) }];
+    return [{ path: '/', page: mainPage(await read('team'), name, request, notes) }];
   }
   const pages = [{ path: '/', page: mainPage(await read('total'), '', request, notes) }];
   for (const dimension of WEEK_DIMENSIONS) {
