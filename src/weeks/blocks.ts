@@ -207,7 +207,7 @@ const SPACES: readonly Space[] = [
 /** The work of one test: more than weeks of 3,000 people need. A test that would take more counts as one that found somebody. */
 const TEST_EFFORT_MAX = 60_000_000;
 /** The work of all tests of a week, which takes about a second. */
-const WEEK_EFFORT_MAX = 200_000_000;
+const WEEK_EFFORT_MAX = 150_000_000;
 
 function singledOutBy(
   blocks: readonly Block[],

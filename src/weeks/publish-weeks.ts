@@ -1,8 +1,8 @@
-import { type SQL, sql } from '../../schema/query.ts';
+import { listOf, type SQL, sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY, isDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
-import { DAILY_STREAMS } from '../core/stream.ts';
+import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
 import { type QueryRow, runReads, type Steps, type Warehouse } from '../port/index.ts';
 import { publicName } from '../privacy/index.ts';
 import { readStanding, teamPeriods } from '../rollups/index.ts';
@@ -35,9 +35,11 @@ interface PublishOptions {
  */
 export async function publishWeeks(warehouse: Warehouse, options: PublishOptions): Promise<number> {
   const { orgId, minGroup, hasPeople = true, signal } = options;
-  if ((await runReads(warehouse, weeksDue(orgId))).length === 0) return 0;
+  if ((await runReads(warehouse, weeksDue(orgId, { hasPeople }))).length === 0) return 0;
   return warehouse.oneAtATime(PUBLISHING, async () => {
-    const { due, teams, known } = await warehouse.inSnapshot(() => runReads(warehouse, readDue(orgId)));
+    const { due, teams, known } = await warehouse.inSnapshot(() =>
+      runReads(warehouse, readDue(orgId, hasPeople)),
+    );
     const about = { orgId, minGroup, hasPeople, teams, namesPerson: personFinder(known) };
     let published = 0;
     for (const { week, lacks } of due) {
@@ -49,8 +51,8 @@ export async function publishWeeks(warehouse: Warehouse, options: PublishOptions
   });
 }
 
-function* readDue(orgId: string) {
-  const due = yield* weeksDue(orgId);
+function* readDue(orgId: string, hasPeople: boolean) {
+  const due = yield* weeksDue(orgId, { hasPeople });
   const teams = yield* teamPeriods(orgId, yield* readStanding(orgId));
   return { due, teams, known: yield* knownTexts(orgId) };
 }
@@ -106,7 +108,7 @@ export function* previewTeams(
   const named = teams.filter(({ team }) => team !== null);
   const [first, last] = [named.map((own) => own.valid_from), named.map((own) => own.valid_to)];
   const span = { first: first.toSorted()[0] ?? null, last: last.toSorted().at(-1) ?? '' };
-  const due = (yield* weeksDue(orgId, span)).filter(({ lacks }) => lacks.includes('team'));
+  const due = (yield* weeksDue(orgId, { teams: span })).filter(({ lacks }) => lacks.includes('team'));
   const blocks: TeamPreview['blocks'][number][] = [];
   const known = yield* knownTexts(orgId);
   for (const { week } of withBlocks ? due.slice(-PREVIEWED_MAX) : []) {
@@ -129,7 +131,10 @@ interface DueWeek {
 }
 
 /** The weeks of which something can be published, in order of time. */
-function* weeksDue(orgId: string, given?: TeamSpan): Steps<readonly DueWeek[]> {
+function* weeksDue(
+  orgId: string,
+  { hasPeople = true, teams: given }: { readonly hasPeople?: boolean; readonly teams?: TeamSpan } = {},
+): Steps<readonly DueWeek[]> {
   const stored = yield sql`
     SELECT week_start, MAX(CASE WHEN dimension = 'total' AND metric = '' THEN 1 ELSE 0 END) AS is_too_small,
       MAX(CASE WHEN dimension = 'team' THEN 1 ELSE 0 END) AS has_teams,
@@ -146,7 +151,7 @@ function* weeksDue(orgId: string, given?: TeamSpan): Steps<readonly DueWeek[]> {
     ];
     return lacks.length === 0 ? [] : [{ week, lacks }];
   });
-  const settled = (yield* settledWeeks(orgId)).filter((week) => !published.has(week));
+  const settled = (yield* settledWeeks(orgId, hasPeople)).filter((week) => !published.has(week));
   const all = [
     ...later,
     ...settled.map((week) => ({ week, lacks: hasTeamsIn(span, week) ? ALL_AND_TEAMS : ALL })),
@@ -176,16 +181,19 @@ function hasTeamsIn({ first, last }: TeamSpan, week: UtcDay): boolean {
   return first !== null && first <= shiftDay(week, 6) && last >= week;
 }
 
+/** The streams of which a week needs every day. */
+export function weekStreams(hasPeople: boolean): readonly DailyStream[] {
+  return DAILY_STREAMS.filter((stream) => hasPeople || stream !== 'users');
+}
+
 /** The weeks of which every day is settled in all streams, and none is doubted. */
-export function* settledWeeks(orgId: string): Steps<readonly UtcDay[]> {
+function* settledWeeks(orgId: string, hasPeople: boolean): Steps<readonly UtcDay[]> {
+  const streams = weekStreams(hasPeople);
   const days = yield sql`
     SELECT date FROM export_units
     WHERE org_id = ${orgId} AND date >= ${FIRST_WEEK} AND settled_at IS NOT NULL AND state <> 'doubted'
-      AND stream IN (${sql.join(
-        DAILY_STREAMS.map((stream) => sql`${stream}`),
-        sql`, `,
-      )})
-    GROUP BY date HAVING COUNT(*) = ${DAILY_STREAMS.length} ORDER BY date`;
+      AND stream IN (${listOf(streams.map((stream) => sql`${stream}`))})
+    GROUP BY date HAVING COUNT(*) = ${streams.length} ORDER BY date`;
   const weeks = Map.groupBy(
     days.flatMap(({ date }) => (isDay(date) ? [date] : [])),
     mondayOf,
@@ -228,8 +236,10 @@ function* publishWeek(request: WeekRequest, lacks: DueWeek['lacks']): Steps<void
   const facts = needsFacts ? yield* readWeek(orgId, week, request.teams) : null;
   const added = facts === null ? [] : isNew ? newWeek(facts, request) : addedTeams(facts, stored, request);
   const price = priceOf(yield selectPrices(orgId), week);
-  // The cost of what is published already is published once, like everything else.
-  const cost = costOf(isNew || lacks.includes('cost') ? [...stored, ...added] : added, price);
+  // Cost is published with the credits that it follows from; of credits that are out already, once prices cover the week.
+  const priced = isNew || lacks.includes('cost') ? [...stored, ...added] : added;
+  const isShown = priced.some(({ metric }) => metric !== '');
+  const cost = isShown ? costOf(priced, request, price) : [];
   yield { table: tables.publishedWeeks, add: [...added, ...cost].map(encode) };
 }
 

@@ -1,10 +1,9 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { dayOf, isDay, shiftDay, type UtcDay } from '../core/day.ts';
-import { DAILY_STREAMS } from '../core/stream.ts';
 import { LOOKS } from '../judge/looks.ts';
 import { parseNotes } from '../judge/notes.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
-import { FIRST_WEEK, mondayOf } from './publish-weeks.ts';
+import { FIRST_WEEK, mondayOf, weekStreams } from './publish-weeks.ts';
 
 /** The weeks of an organization of which numbers are published, in order of time. */
 export function* publishedWeeks(orgId: string): Steps<readonly UtcDay[]> {
@@ -104,7 +103,12 @@ export interface WaitingWeek {
 }
 
 /** The weeks up to today of which nothing is published; also the one that has begun, if `until` is not reached. */
-export function* waitingWeeks(orgId: string, until: UtcDay, now: Date): Steps<readonly WaitingWeek[]> {
+export function* waitingWeeks(
+  orgId: string,
+  until: UtcDay,
+  { now, hasPeople = true }: { readonly now: Date; readonly hasPeople?: boolean },
+): Steps<readonly WaitingWeek[]> {
+  const streams = weekStreams(hasPeople);
   const published = new Set(yield* publishedWeeks(orgId));
   const small = yield sql`
     SELECT week_start FROM published_weeks WHERE org_id = ${orgId} AND dimension = 'total' AND metric = ''`;
@@ -116,22 +120,28 @@ export function* waitingWeeks(orgId: string, until: UtcDay, now: Date): Steps<re
   for (let week = FIRST_WEEK; week <= until; week = shiftDay(week, 7)) {
     if (published.has(week)) continue;
     const days = Array.from({ length: 7 }, (_, index) => shiftDay(week, index));
-    const open = days.filter((day) => !isSettled(byDay.get(day) ?? []));
-    const nights = open.map((day) => earliestNight(day, byDay.get(day) ?? [], dayOf(now)));
+    const open = days.filter((day) => !isSettled(byDay.get(day) ?? [], streams));
+    const nights = open.map((day) =>
+      earliestNight(day, byDay.get(day) ?? [], { today: dayOf(now), streams }),
+    );
     const earliest = nights.toSorted().at(-1) ?? dayOf(now);
     waiting.push({ week, days: open, earliest, isTooSmall: tooSmall.has(week) });
   }
   return waiting;
 }
 
-function isSettled(units: readonly QueryRow[]): boolean {
+function isSettled(units: readonly QueryRow[], streams: readonly string[]): boolean {
   const settled = units.filter(({ state, settled_at }) => settled_at !== null && state !== 'doubted');
-  return DAILY_STREAMS.every((stream) => settled.some((unit) => unit['stream'] === stream));
+  return streams.every((stream) => settled.some((unit) => unit['stream'] === stream));
 }
 
 /** A day settles with its third look, on the third day after it at the earliest. */
-function earliestNight(day: UtcDay, units: readonly QueryRow[], today: UtcDay): UtcDay {
-  const missing = DAILY_STREAMS.map((stream) => {
+function earliestNight(
+  day: UtcDay,
+  units: readonly QueryRow[],
+  { today, streams }: { readonly today: UtcDay; readonly streams: readonly string[] },
+): UtcDay {
+  const missing = streams.map((stream) => {
     const unit = units.find((own) => own['stream'] === stream);
     const { looks = [] } = parseNotes(
       unit?.['watch'] === undefined ? null : String(unit['watch'] ?? '') || null,

@@ -38,7 +38,7 @@ export function newWeek(facts: WeekFacts, due: WeekRequest): PublishedRow[] {
     ...totalRows(facts, due),
     ...dimensions.flatMap((dimension) => {
       const own = blocks.get(dimension);
-      return own === undefined ? [withoutMetric(due, dimension)] : rowsOf(facts, due, dimension, own);
+      return shownRows(facts, due, dimension, own);
     }),
   ];
 }
@@ -63,8 +63,7 @@ export function addedTeams(
     ...[...published].flatMap(([dimension, own]) => rowsOf(facts, due, dimension, own)),
   ];
   const blocks = isSame(again, stored) ? blocksOf(facts, due, ['team'], published) : null;
-  const teams = blocks?.get('team');
-  return teams === undefined ? [withoutMetric(due, 'team')] : rowsOf(facts, due, 'team', teams);
+  return shownRows(facts, due, 'team', blocks?.get('team'));
 }
 
 /** True if somebody has a team in the week. */
@@ -105,13 +104,16 @@ function storedBlocks(
   );
 }
 
+/** Further digits of a sum depend on the order in which a database adds. */
+const COMPARED_DIGITS = 12;
+
 /** True if both have the same blocks with the same numbers. Cost follows from credits. */
 function isSame(computed: readonly PublishedRow[], stored: readonly PublishedRow[]): boolean {
   const textOf = (rows: readonly PublishedRow[]) =>
     rows
       .filter(({ metric }) => metric !== '' && metric !== 'cost')
       .map(({ dimension, block, metric, people, value }) =>
-        JSON.stringify([dimension, block, metric, people, value]),
+        JSON.stringify([dimension, block, metric, people, value?.toPrecision(COMPARED_DIGITS)]),
       )
       .toSorted()
       .join();
@@ -126,6 +128,17 @@ function totalRows(facts: WeekFacts, request: WeekRequest): PublishedRow[] {
   const byLanguage = facts.sums.get('language') ?? new Map<string, Sums>();
   const metrics = new Set([...byLanguage.values()].flatMap((sums) => [...sums.keys()]));
   return rows.filter(({ metric }) => !metrics.has(metric));
+}
+
+/** The rows of a dimension, or one that says that nothing of it is shown. */
+function shownRows(
+  facts: WeekFacts,
+  request: WeekRequest,
+  dimension: WeekDimension,
+  blocks: Blocks | undefined,
+): PublishedRow[] {
+  const rows = blocks === undefined ? [] : rowsOf(facts, request, dimension, blocks);
+  return rows.length === 0 ? [withoutMetric(request, dimension)] : rows;
 }
 
 /** One row for each block and metric of a dimension. */
@@ -171,16 +184,18 @@ function withoutMetric(about: WeekRequest, dimension: WeekDimension | 'total'): 
   return rowOf(about, { dimension, block: '', metric: '', people: null, value: null });
 }
 
-/** What the credits of rows cost. If the price changes within the week, one row says that no cost is published. */
-export function costOf(rows: readonly PublishedRow[], price: number | null | undefined): PublishedRow[] {
-  if (price === undefined) return [];
-  return rows
-    .filter(
-      ({ metric, dimension }) => metric === 'billable_tokens' && (price !== null || dimension === 'total'),
-    )
-    .map((row) => ({
-      ...row,
-      metric: 'cost',
-      value: price === null || row.value === null ? null : (row.value * price) / 1_000_000,
-    }));
+/**
+ * What the credits of rows cost. A row of the total without a value says that no cost is published: the price changes within the
+ * week, or no credits are published.
+ */
+export function costOf(
+  rows: readonly PublishedRow[],
+  request: WeekRequest,
+  price: number | null | undefined,
+): PublishedRow[] {
+  if (price === undefined || rows.length === 0) return [];
+  const costs = rows
+    .filter(({ metric }) => metric === 'billable_tokens' && price !== null)
+    .map((row) => ({ ...row, metric: 'cost', value: ((row.value ?? 0) * (price ?? 0)) / 1_000_000 }));
+  return costs.length > 0 ? costs : [{ ...withoutMetric(request, 'total'), metric: 'cost' }];
 }

@@ -165,7 +165,7 @@ function namesIn(term: Term, { source }: Metric): readonly string[] {
 /** Which weeks of the period are not published, and which were restated since. */
 export async function notesOf(warehouse: Warehouse, { filters, now }: PublishedRequest): Promise<Phrase[]> {
   const { orgId, from, until } = filters;
-  const all = await runReads(warehouse, waitingWeeks(orgId, until, now));
+  const all = await runReads(warehouse, waitingWeeks(orgId, until, { now }));
   const restated = await runReads(warehouse, restatedWeeks(orgId, { from, until }));
   const waiting = all.filter(({ week }) => week >= from);
   const weeksOf = (isSmall: boolean) =>

@@ -278,7 +278,7 @@ async function publishedPeriod(
     );
   }
   if (before.some((week) => week >= first)) return { from: first, until: last };
-  const waiting = await runReads(warehouse, waitingWeeks(orgId, last, now));
+  const waiting = await runReads(warehouse, waitingWeeks(orgId, last, { now }));
   throw notPublished(
     orgId,
     waiting.find(({ week }) => week >= first),
