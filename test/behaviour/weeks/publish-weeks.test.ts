@@ -147,6 +147,17 @@ onEachDatabase((database) => {
 });
 
 describe('a week', () => {
+  test('that a killed run did not reach is published by the next one as if nothing had happened', {
+    timeout: 120_000,
+  }, async () => {
+    const rig = await settledRig({ users: 60, reports: 0, today: TODAY });
+    const whole = await publishedOf(rig);
+    // Each week is one transaction, so a kill leaves whole weeks.
+    await rig.place.execute(`DELETE FROM published_weeks WHERE week_start = '${WEEKS[1]}'`);
+    await nextRun(rig);
+    expect(await publishedOf(rig)).toEqual(whole);
+  });
+
   test('waits for every day, and reports say for how long', { timeout: 120_000 }, async () => {
     const rig = await settledRig({ users: 60, reports: 0, today: TODAY });
     const report = daywalk(rig, tempDir());
