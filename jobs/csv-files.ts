@@ -47,7 +47,7 @@ export interface LoadOf {
  */
 export async function loadFile<Types extends FileTypes>(
   kind: LoadedFile<Types>,
-  { warehouse: location, emails, erasures }: Settings,
+  { warehouse: location, emails, erasures, minGroup }: Settings,
   { file, organization, isDryRun, allowsEmpty }: LoadRequest,
   { clock, upgraded }: Pick<JobContext, 'clock' | 'upgraded'>,
 ): Promise<LoadOf & Types['found']> {
@@ -69,7 +69,8 @@ export async function loadFile<Types extends FileTypes>(
     const { dialect } = warehouse;
     const steps = function* (): Steps<LoadOf & Types['found']> {
       yield* expectSameErased(erased);
-      const found = yield* replaceRows(kind, { orgId, file: file.name, lines, dialect, isDryRun, now });
+      const replacing = { orgId, file: file.name, lines, dialect, isDryRun, minGroup, now };
+      const found = yield* replaceRows(kind, replacing);
       return { org_id: orgId, dry_run: isDryRun, ...found };
     };
     if (kind.holdsEmails === true) await checkEmailSalt(warehouse, emails);

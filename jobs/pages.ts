@@ -1,14 +1,14 @@
 import { access, constants } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { JobContext } from '../src/core/clock.ts';
-import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import type { UtcDay } from '../src/core/day.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { messageOf, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { packageVersion } from '../src/core/files.ts';
 import {
+  type Audience,
   reportPeriod,
   startDashboard,
-  type Viewer,
   type WrittenReport,
   type WrittenReports,
   writeReport,
@@ -16,7 +16,7 @@ import {
 } from '../src/look/index.ts';
 import { findTeam } from '../src/metrics/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import { isPostgres } from '../src/port/index.ts';
+import { isPostgres, type Warehouse } from '../src/port/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
 import { keepOpen, readWarehouse } from '../src/warehouse/index.ts';
 
@@ -99,8 +99,9 @@ export interface ReportJob {
   readonly target: ReportTarget;
   readonly from: UtcDay | undefined;
   readonly until: UtcDay | undefined;
-  readonly audience: Viewer['audience'];
-  readonly minGroup: number;
+  readonly audience: Audience;
+  /** The fewest people about whom a number is shown; not fewer than the setting. @default the setting */
+  readonly minGroup: number | undefined;
   /** Default: the only organization of the warehouse. */
   readonly organization: string | undefined;
 }
@@ -110,7 +111,7 @@ export interface ReportResult extends Partial<Omit<WrittenReports, 'reports'>> {
   readonly org_id: string;
   readonly from: UtcDay;
   readonly until: UtcDay;
-  readonly audience: Viewer['audience'];
+  readonly audience: Audience;
   /** Null for managers, who see groups of any size. */
   readonly min_group: number | null;
   readonly reports: readonly WrittenReport[];
@@ -122,17 +123,19 @@ export interface ReportResult extends Partial<Omit<WrittenReports, 'reports'>> {
  * @throws {UsageError} also if there is no such warehouse, organization or team, and for a period without data.
  */
 export async function report(
-  { warehouse: location }: Pick<Settings, 'warehouse'>,
-  { target, from, until, audience, minGroup, organization }: ReportJob,
+  { warehouse: location, minGroup: least }: Pick<Settings, 'warehouse' | 'minGroup'>,
+  { target, from, until, audience, minGroup = least, organization }: ReportJob,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<ReportResult> {
+  expectNoLower(minGroup, least);
   const path = resolve(target.path);
   // Before the work, which takes seconds.
   if (target.kind === 'file') await expectFolder(dirname(path));
   return readWarehouse(location, { clock, signal }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
-    const period = await reportPeriod(warehouse, orgId, { from, until }, yesterdayOf(clock.now()));
-    const request = { filters: { orgId, ...period }, audience, minGroup };
+    const now = clock.now();
+    const period = await reportPeriod(warehouse, orgId, { asked: { from, until }, audience, now });
+    const request = { filters: { orgId, ...period }, audience, minGroup, now };
     const about = {
       org_id: orgId,
       ...period,
@@ -141,9 +144,25 @@ export async function report(
     };
     if (target.kind === 'folder')
       return { ...about, ...(await writeTeamReports(warehouse, request, path, signal)) };
-    const team = target.team === undefined ? undefined : await findTeam(warehouse, orgId, target.team);
+    const team = await teamOf(warehouse, orgId, { name: target.team, audience });
     const filters = { ...request.filters, team };
     return { ...about, reports: [await writeReport(warehouse, { ...request, filters }, path)] };
+  });
+}
+
+/** For a team or the public, a team is one that is published; its people may belong to another one by now. */
+async function teamOf(
+  warehouse: Warehouse,
+  orgId: string,
+  { name, audience }: { readonly name: string | undefined; readonly audience: Audience },
+): Promise<string | null | undefined> {
+  return name === undefined || audience !== 'managers' ? name : findTeam(warehouse, orgId, name);
+}
+
+function expectNoLower(minGroup: number, least: number): void {
+  if (minGroup >= least) return;
+  throw new UsageError(`--min-group ${minGroup} is less than DAYWALK_MIN_GROUP, which is ${least}`, {
+    hint: 'a report may only ask for larger groups than the weeks were published with',
   });
 }
 

@@ -195,6 +195,7 @@ export async function exportInto(
       settleDays: settings.settleDays,
       watchDays: settings.watchDays,
       watchRequests: settings.watchRequests,
+      minGroup: settings.minGroup,
       acceptLoss: request.acceptLoss ?? false,
       acceptOrganization: request.acceptOrganization ?? false,
       newOrganization: request.newOrganization,

@@ -140,3 +140,24 @@ export const budgets = table({
     currency: text('ISO 4217 code of the currency'),
   },
 });
+
+export const publishedWeeks = table({
+  name: 'published_weeks',
+  doc:
+    'What reports for a team or the public may show of a week, computed once and never changed: one row per block and metric. ' +
+    'A row without a metric says that nothing is shown of its dimension, because it would be about too few people.',
+  role: 'ledger',
+  by: {
+    ...orgColumn,
+    week_start: day('Monday of the week'),
+    dimension: key('total, team, tier, model, delegation_level or language'),
+    block: key("the group; others for groups together; '' for the total"),
+    metric: key("name of the metric, see docs/metrics.md; '' if the dimension is not shown"),
+  },
+  values: {
+    people: integer(
+      'number of distinct people who were active in the block and week; NULL if it is not known',
+    ),
+    value: metric('value of the metric; NULL if it is not shown'),
+  },
+});

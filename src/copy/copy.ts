@@ -39,6 +39,7 @@ const UNITLESS = [
   tables.people,
   tables.prices,
   tables.budgets,
+  tables.publishedWeeks,
   tables.acts,
   tables.archives,
 ] as const;
@@ -233,7 +234,7 @@ async function expectNoErasure({
   }
 }
 
-const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets } = tables;
+const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets, publishedWeeks } = tables;
 /** Tables whose rows belong to no unit. */
 const COUNTED_TABLES: readonly AnyTable[] = [
   sessions,
@@ -243,6 +244,7 @@ const COUNTED_TABLES: readonly AnyTable[] = [
   people,
   prices,
   budgets,
+  publishedWeeks,
 ];
 
 /** The most names that a message lists; it counts the rest. */

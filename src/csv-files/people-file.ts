@@ -12,6 +12,7 @@ import {
   refreshUsers,
   resolvePeople,
 } from '../rollups/index.ts';
+import { previewTeams, type TeamPreview } from '../weeks/index.ts';
 import { Mistakes } from './csv-columns.ts';
 import type { LoadedFile, Wording } from './loaded-file.ts';
 import { keyColumnOf, type PersonOfLine, peopleColumns, peopleOf } from './people-lines.ts';
@@ -36,6 +37,8 @@ interface FoundPeople extends FittingPeople {
   readonly unchanged: number;
   /** In the order of people and days. */
   readonly moves: readonly Move[];
+  /** The weeks that the next run publishes with these teams, for good; a dry run has their blocks. */
+  readonly published: TeamPreview;
 }
 
 /** Who belongs to which team, and when. Every row needs a user ID or an email address. */
@@ -58,11 +61,13 @@ export const peopleFile: LoadedFile<{
     itemsOf: movesOf,
     called: (moves) => (moves.length > 0 ? 'moved' : 'changed'),
   },
-  *find({ orgId, file, lines, changes: { counts, items } }) {
+  *find({ orgId, file, lines, changes: { counts, items }, isDryRun, minGroup }) {
     const known = yield* readKnownUsers(orgId, yield* readStanding(orgId));
     refuseDoubledUsers(lines, known, { orgId, file });
     const people = lines.map(({ row }) => row);
-    return { ...fitPeople(orgId, people, known), ...counts, moves: items };
+    const teams = resolvePeople({ orgId, people, ...known }).periods;
+    const published = yield* previewTeams({ orgId, minGroup, teams }, isDryRun);
+    return { ...fitPeople(orgId, people, known), ...counts, moves: items, published };
   },
   refresh: refreshUsers,
   list: listPeople,
@@ -81,9 +86,16 @@ export const peopleFile: LoadedFile<{
       ['changed', 'changed otherwise'],
       ['unchanged', 'unchanged'],
     ],
-    factsOf: ({ users, users_with_person: found, people_without_user }, { counted, number }) => [
+    factsOf: (
+      { users, users_with_person: found, people_without_user, published },
+      { counted, number, text },
+    ) => [
       ['users found', `${number(found)} of ${counted(users, 'user')} with activity so far`],
       ['seats without activity', people_without_user],
+      ...(published.weeks === 0 ? [] : [['weeks to publish with these teams', published.weeks] as const]),
+      ...[...Map.groupBy(published.blocks, ({ week_start }) => week_start)].map(
+        ([week, blocks]) => [`week of ${week}`, blocksOf(blocks, text)] as const,
+      ),
     ],
     changes: {
       title: 'Moves',
@@ -124,18 +136,30 @@ export const peopleFile: LoadedFile<{
   },
 };
 
+/** A week without a block says nothing beside its total. */
+function blocksOf(blocks: TeamPreview['blocks'], text: Wording['text']): string {
+  const named = blocks.filter(({ block }) => block !== '');
+  if (named.length === 0) return 'no team, because of too few people';
+  return named.map(({ block, people }) => `${text(block)} ${people}`).join(', ');
+}
+
 function shrinking(header: string) {
   return { header, shrinks: true };
 }
 
 function warningsOf(
-  { people, people_without_team, users, users_with_person }: FoundPeople,
+  { people, people_without_team, users, users_with_person, published }: FoundPeople,
   { counted, variable }: Wording,
 ): string[] {
   const warnings: string[] = [];
   if (people_without_team > 0) {
     warnings.push(
       `${counted(people_without_team, 'person has', 'people have')} no team; they count as unassigned.`,
+    );
+  }
+  if (published.weeks > 0) {
+    warnings.push(
+      `The next run publishes ${counted(published.weeks, 'week')} with these teams for reports to a team or the public; later loads do not change them.`,
     );
   }
   if (people > 0 && users > 0 && users_with_person === 0) {

@@ -81,6 +81,9 @@ interface Loading<Line, Item> {
   readonly file: string;
   readonly lines: readonly Line[];
   readonly changes: Changes<Item>;
+  readonly isDryRun: boolean;
+  /** The fewest people about whom a report for a team or the public shows a number. */
+  readonly minGroup: number;
 }
 
 /** How the rows of an organization are replaced by those of a file. */
@@ -104,6 +107,7 @@ interface ReplaceOptions<Line> {
   readonly lines: readonly Line[];
   readonly dialect: Dialect;
   readonly isDryRun: boolean;
+  readonly minGroup: number;
   readonly now: Date;
 }
 
@@ -114,12 +118,12 @@ interface ReplaceOptions<Line> {
  */
 export function* replaceRows<Row extends object, Line extends RowOfLine<Row>, Item, Found>(
   kind: ReplacedRows<Row, Line, Item, Found>,
-  { orgId, file, lines, dialect, isDryRun, now }: ReplaceOptions<Line>,
+  { orgId, file, lines, dialect, isDryRun, minGroup, now }: ReplaceOptions<Line>,
 ): Steps<Found> {
   const { store } = kind;
   const rows = lines.map(({ row }) => row);
   const changes = changesBetween(yield* storedRows(store, orgId), rows, kind);
-  const found = yield* kind.find({ orgId, file, lines, changes });
+  const found = yield* kind.find({ orgId, file, lines, changes, isDryRun, minGroup });
   if (isDryRun || !changes.isAny) return found;
   yield sql`DELETE FROM ${sql.identifier(store.table.name)} WHERE org_id = ${orgId}`;
   yield { table: store.table, rows: rows.map(store.encode) };

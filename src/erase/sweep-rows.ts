@@ -12,6 +12,8 @@ const TABLES: readonly AnyTable[] = sourceTables.filter(
     table.stream === null &&
     table.key[0] === 'org_id' &&
     table !== tables.erased &&
+    // A published week stays as it was published, and names nobody.
+    table !== tables.publishedWeeks &&
     textColumnsOf(table).length > 0,
 );
 /** Rows of these tables may belong to no organization. */

@@ -1,6 +1,6 @@
 /** The server and the reports draw every page, so they are loaded when the first one is asked for. */
 
-export { AUDIENCES, type Audience, type Viewer } from './audience.ts';
+export { AUDIENCES, type Audience } from './audience.ts';
 export type { WrittenReport, WrittenReports } from './report/write-reports.ts';
 
 type Dashboards = typeof import('./server/dashboard.ts');

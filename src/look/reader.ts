@@ -5,7 +5,6 @@ import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
 import { findMetric } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { Viewer } from './audience.ts';
 import type { MetricResult, Result } from './numbers.ts';
 
 /** A question of a page about a metric. Period and team are those of the filters unless they are given. */
@@ -41,7 +40,6 @@ interface PageSelection {
 export interface PageReader {
   readonly warehouse: Pick<Warehouse, 'dialect' | 'select' | 'location'>;
   readonly filters: Filters;
-  readonly viewer: Viewer;
   ask(question: PageQuestion): Promise<MetricResult>;
   select(selection: PageSelection): Promise<Result>;
 }

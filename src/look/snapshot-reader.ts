@@ -4,12 +4,11 @@ import { answerWithSql, type CoveredDays, type MetricRow, readProvenance } from 
 import type { QueryRow, Warehouse } from '../port/index.ts';
 import { readRuns } from '../records/index.ts';
 import { frozen } from '../warehouse/index.ts';
-import type { Viewer } from './audience.ts';
 import type { Basis, MetricResult, Result } from './numbers.ts';
 import { type Filters, type PageReader, questionOf } from './reader.ts';
 
 /** Reads for one page. Call inside a snapshot, and use the reader inside it only. */
-export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): PageReader {
+export function pageReader(outer: Warehouse, filters: Filters): PageReader {
   const warehouse = frozen(outer);
   const runs = endedRuns(warehouse);
   const answers = new Map<string, Promise<MetricResult>>();
@@ -35,7 +34,6 @@ export function pageReader(outer: Warehouse, filters: Filters, viewer: Viewer): 
   return {
     warehouse,
     filters,
-    viewer,
     ask: (asked) => {
       const question = questionOf(asked, filters);
       return remember(answers, JSON.stringify(question), async () => {

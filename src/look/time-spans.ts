@@ -10,9 +10,7 @@ import {
   weekdayOf,
 } from '../core/day.ts';
 import type { Period } from '../metrics/index.ts';
-import { finestGrainOf } from './audience.ts';
 import { type Basis, openDaysOf, opennessOf, type Result } from './numbers.ts';
-import type { PageReader } from './reader.ts';
 import { dayName, lengthOf, periodWords } from './words.ts';
 
 /**
@@ -117,14 +115,6 @@ const FIRST_SUNDAY = shiftDay(FIRST_DAY, 11);
 
 /** What a figure of complete weeks says while there is none. */
 export const NO_WEEK: string = `The first complete week, from Monday to Sunday, ends on ${dayName(FIRST_SUNDAY)} ${FIRST_SUNDAY.slice(0, 4)}.`;
-
-/** Why the viewer may not see numbers of single days, weeks or months; undefined if they may. */
-export function hiddenGrain({ viewer }: Pick<PageReader, 'viewer'>, grain: Grain): string | undefined {
-  const finest = finestGrainOf(viewer);
-  if (finest === 'date' || (finest === 'week' && grain !== 'date')) return undefined;
-  const parts = { date: 'days', week: 'weeks', month: 'months' }[grain];
-  return `Single ${parts} are not shown to these readers, because too few people are active in some of them.`;
-}
 
 /** Why nothing is compared if the span before would begin before the service did. */
 export const NO_SPAN_BEFORE = 'the span before would begin before the first day of the service';

@@ -4,6 +4,7 @@ import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { type Clock, SerialQueue } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
+import { expectNotErased, readErased } from '../erased/index.ts';
 import type { SettleRule } from '../judge/agreement.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
@@ -91,8 +92,19 @@ export class NewAddresses {
   readonly #queue = new SerialQueue();
   #waiting: readonly string[] = [];
 
-  constructor(given: NewAddressesOptions) {
+  private constructor(given: NewAddressesOptions) {
     this.#given = given;
+  }
+
+  /**
+   * Keeps the erased people of the organization out at the gate, and listens for their new addresses.
+   * @throws {UsageError} if the organization itself was erased.
+   */
+  static async of(given: NewAddressesOptions): Promise<NewAddresses> {
+    const erased = await readErased(given.warehouse);
+    expectNotErased(erased, given.orgId);
+    given.gate.keepOut(erased, given.orgId);
+    return new NewAddresses(given);
   }
 
   /**
@@ -111,7 +123,7 @@ export class NewAddresses {
 }
 
 interface NewAddressesOptions {
-  readonly warehouse: Pick<Warehouse, 'transact' | 'oneAtATime'>;
+  readonly warehouse: Pick<Warehouse, 'select' | 'transact' | 'oneAtATime'>;
   readonly clock: Clock;
   readonly gate: Gate;
   readonly orgId: string;

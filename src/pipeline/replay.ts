@@ -9,7 +9,6 @@ import type { UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
-import { expectNotErased, readErased } from '../erased/index.ts';
 import { countIdentities } from '../judge/identities.ts';
 import {
   commitReadinessPage,
@@ -72,10 +71,7 @@ export async function replayOrganization(
   { orgId, days, readiness }: ReplayedOrganization,
   { warehouse, gate, clock, signal, versions }: ReplayOptions,
 ): Promise<ReplayReport> {
-  const erased = await readErased(warehouse);
-  expectNotErased(erased, orgId);
-  gate.keepOut(erased, orgId);
-  const readings: Readings = { gate, newAddresses: new NewAddresses({ warehouse, clock, gate, orgId }) };
+  const readings: Readings = { gate, newAddresses: await NewAddresses.of({ warehouse, clock, gate, orgId }) };
   const runId = randomUUID();
   await startRun(warehouse, { runId, command: 'replay', startedAt: clock.now(), versions });
   const known = new Map<string, LedgerDay>();

@@ -1,4 +1,4 @@
-export { DROPPED, isPseudonym, replaceAddresses } from './addresses.ts';
+export { DROPPED, isPseudonym } from './addresses.ts';
 export {
   type ErasedEntry,
   type ErasedKind,

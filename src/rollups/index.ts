@@ -14,6 +14,7 @@ export {
   readKnownUsers,
   resolvePeople,
   type TeamPeriod,
+  teamPeriods,
   UNASSIGNED,
 } from './resolve-people.ts';
 export { type MarkedRollup, type PersonRow, readStanding, selectPeople } from './standing.ts';

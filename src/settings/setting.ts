@@ -9,6 +9,7 @@ export type SettingGroup =
   | 'organizations'
   | 'warehouse'
   | 'pull'
+  | 'audiences'
   | 'requests'
   | 'emails'
   | 'archive'

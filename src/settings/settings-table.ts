@@ -192,6 +192,12 @@ export const SETTINGS = {
     example: '30',
     parse: wholeNumberOrNone({ min: 0, max: 1_000_000 }),
   }),
+  minGroup: setting('DAYWALK_MIN_GROUP', {
+    group: 'audiences',
+    doc: 'the fewest people about whom a report for a team or the public shows a number; a week is published once, with the number at that time',
+    fallback: 5,
+    parse: wholeNumber({ min: 2, max: 1_000 }),
+  }),
   emailMode: setting('DAYWALK_EMAILS', {
     group: 'emails',
     flag: '--emails <policy>',

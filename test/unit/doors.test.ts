@@ -35,6 +35,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/organizations/': 45,
   'src/records/': 52,
   'src/metrics/': 65,
+  'src/weeks/': 48,
   'src/publish/': 1,
   'src/copy/': 75,
   'src/csv-files/': 95,
@@ -48,7 +49,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/bi/': 12,
   'src/look/': 3,
   'src/settings/': 45,
-  'src/serve/': 225,
+  'src/serve/': 235,
 };
 
 /** The emulator's door is an entry of the package, so it also offers what only others use. */

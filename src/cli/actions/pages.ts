@@ -19,7 +19,7 @@ import { counted, formatBytes } from '../screens/numbers.ts';
 import { renderTable, right, shrinking, type TableFrame } from '../screens/table.ts';
 import { escapeForTerminal } from '../screens/text.ts';
 
-const MIN_GROUP = { min: 2, max: 1_000, default: 5 } as const;
+const MIN_GROUP = { min: 2, max: 1_000 } as const;
 
 export const reportAction: Action = async (context) => {
   const { flags, settings, job, out, directory } = context;
@@ -43,7 +43,7 @@ function requestOf(flags: Flags, directory: string): ReportJob {
     from: flags.parse('--from', parseDay),
     until: flags.parse('--until', parseDay),
     audience,
-    minGroup: minGroup ?? MIN_GROUP.default,
+    minGroup,
     organization: flags.text('--organization'),
   };
 }
@@ -119,7 +119,7 @@ function renderReport(result: ReportResult, frame: TableFrame): string[] {
   ]);
   return [
     ...(reports.length === 0 ? [] : renderTable(columns, cells, frame)),
-    ...(small.length === 0 ? [] : [tooSmall(small, result.min_group ?? 0)]),
+    ...(small.length === 0 ? [] : [tooSmall(small)]),
     ...(inactive.length === 0
       ? []
       : [`nobody was active in ${counted(inactive.length, 'team')}: ${namesOf(inactive)}`]),
@@ -127,9 +127,8 @@ function renderReport(result: ReportResult, frame: TableFrame): string[] {
   ];
 }
 
-function tooSmall(teams: readonly string[], minGroup: number): string {
-  const are = teams.length === 1 ? 'is' : 'are';
-  return `${counted(teams.length, 'team')} of fewer than ${minGroup} active people in a part of the period, or next to such a team, ${are} not reported: ${namesOf(teams)}`;
+function tooSmall(teams: readonly string[]): string {
+  return `${counted(teams.length, 'team is', 'teams are')} not shown alone in any week, because of too few people: ${namesOf(teams)}`;
 }
 
 function namesOf(teams: readonly string[]): string {

@@ -89,7 +89,7 @@ const people = csvCommands({
     'person who moves has one line per period, so a move in May does not change April.',
   listed: ', one line per period, with the number of users that each of them is',
   example: 'people, teams and periods',
-  settings: ['emails', 'erasures'],
+  settings: ['emails', 'erasures', 'audiences'],
   kind: async () => (await import('../../csv-files/index.ts')).peopleFile,
 });
 

@@ -109,26 +109,29 @@ export const publishCommands: readonly Command[] = [
     summary: 'writes the pages of the dashboard as one HTML file, for managers, teams or the public',
     description:
       'Writes one HTML file that can be mailed: it needs no server, no script and no other file. For managers it has ' +
-      'everything, and a table of people. For a team or the public it names no person, shows weeks instead of days, and ' +
-      'merges groups of fewer than --min-group active people, so that none follows by subtraction from numbers of the ' +
-      'reports of one period. An existing file is replaced at once. The same warehouse and flags give the same bytes.',
-    uses: usesOf('warehouse'),
+      'everything, and a table of people. For a team or the public it has published weeks and nothing else: a run publishes ' +
+      'each week once, when it is settled, with groups of too few people together, so that no number about few people ' +
+      'follows from any reports. An existing file is replaced at once. The same warehouse and flags give the same bytes.',
+    uses: usesOf('warehouse', 'audiences'),
     flags: {
       '--out <file>': 'the file to write; its name ends with .html',
       '--each-team <folder>': 'write a file for each team into this folder, and index.html',
-      '--from <day>': 'first day (default: the first day of the month of the last day)',
-      '--until <day>': 'last day (default: the newest loaded day of users)',
+      '--from <day>':
+        'first day (default: the first day of the month of the last day; for team and public a Monday)',
+      '--until <day>':
+        'last day (default: the newest loaded day of users; for team and public a Sunday, and the last 13 published weeks)',
       '--team <name>': 'only this team; unassigned means users without a team',
       '--audience <name>': 'who reads it: managers, team or public (default: managers)',
-      '--min-group <number>': 'for team and public: the smallest group of people that is shown (default: 5)',
+      '--min-group <number>':
+        'for team and public: the smallest group of people that is shown; not below DAYWALK_MIN_GROUP (default: that)',
       ...organizationFlag,
       ...jsonFlag,
     },
     examples: {
       'daywalk report --out november.html': 'this month, for managers',
       'daywalk report --out platform.html --team platform --audience team': 'one team, without names',
-      'daywalk report --each-team reports --audience team --from 2026-10-01 --until 2026-10-31':
-        'a file for each team about October',
+      'daywalk report --each-team reports --audience team --from 2026-09-28 --until 2026-11-01':
+        'a file for each team about five weeks',
     },
     onlyReads: true,
     resultIsOutput: false,

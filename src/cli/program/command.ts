@@ -176,6 +176,7 @@ export const EXPORT = [
   'organizations',
   'warehouse',
   'pull',
+  'audiences',
   'requests',
   'emails',
   'archive',

@@ -1,6 +1,5 @@
 import { daysFrom, FIRST_DAY, type UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import { isRestricted } from '../audience.ts';
 import { type CalendarDay, calendar } from '../charts/calendar.ts';
 import { type Result, type ShownNumber, sumOf } from '../numbers.ts';
 import {
@@ -50,7 +49,6 @@ export async function coverage(
     counts,
     coverages: [covered],
     until,
-    withErrors: !isRestricted(reader.viewer),
   });
 }
 
@@ -63,8 +61,6 @@ interface CalendarContent {
   readonly coverages: readonly StreamCoverage[];
   /** The last day. */
   readonly until: UtcDay;
-  /** True to show the errors of pulls, which may hold parts of responses. */
-  readonly withErrors: boolean;
 }
 
 /** A calendar with its legend, its counts, and a folded table of the spans behind it. */
@@ -119,7 +115,7 @@ function notesOf({ counts, coverages, until }: CalendarContent): Phrase[] {
   ];
 }
 
-function tableOf({ coverages, withErrors }: CalendarContent): Figure['table'] {
+function tableOf({ coverages }: CalendarContent): Figure['table'] {
   const rows = coverages
     .flatMap(({ spans, ...coverage }) => spans.map((span) => ({ ...span, ...coverage })))
     .toSorted((a, b) => (a.until === b.until ? 0 : a.until < b.until ? 1 : -1))
@@ -133,7 +129,7 @@ function tableOf({ coverages, withErrors }: CalendarContent): Figure['table'] {
       { title: 'State' },
       { title: 'Since' },
       { title: 'Last pulled', isSpare: true },
-      ...(withErrors ? [{ title: 'Last error' }] : []),
+      { title: 'Last error' },
     ],
     rows: rows.map(({ from, until, row, state, since, pulledAt, stream, result }) => [
       textCell(from === until ? from : `${from} to ${until}`),
@@ -142,7 +138,7 @@ function tableOf({ coverages, withErrors }: CalendarContent): Figure['table'] {
       { kind: 'state', state },
       textCell(since, instantName),
       textCell(pulledAt, instantName),
-      ...(withErrors ? [textCell(result.rows[row]?.['last_error'])] : []),
+      textCell(result.rows[row]?.['last_error']),
     ]),
   };
 }
@@ -159,15 +155,20 @@ export const ALL_STREAMS = {
  * others are better. The table has the spans of each stream.
  * @param states the number of days in each state, see {@link dayStates}.
  */
-export function allStreams(
-  { viewer }: PageReader,
-  { coverages, states, until }: { coverages: readonly StreamCoverage[]; states: Result; until: UtcDay },
-): Figure {
+export function allStreams({
+  coverages,
+  states,
+  until,
+}: {
+  coverages: readonly StreamCoverage[];
+  states: Result;
+  until: UtcDay;
+}): Figure {
   const counts = MARK_STATES.flatMap((state) => {
     const days = factOf(states, 0, state);
     return (days.value ?? 0) === 0 ? [] : { state, days };
   });
-  const content = { days: worstDays(coverages), counts, coverages, until, withErrors: !isRestricted(viewer) };
+  const content = { days: worstDays(coverages), counts, coverages, until };
   return withResult(calendarFigure(ALL_STREAMS, content), states);
 }
 

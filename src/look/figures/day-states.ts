@@ -5,7 +5,6 @@ import { CONFIRM_DAYS } from '../../judge/agreement.ts';
 import { ACCEPT_AFTER_MS, ACCEPT_LOOKS } from '../../judge/doubt.ts';
 import { LOOKS } from '../../judge/looks.ts';
 import { PERIOD_DAYS_MAX, PHRASES, storedUnit } from '../../metrics/index.ts';
-import { isRestricted } from '../audience.ts';
 import type { Result } from '../numbers.ts';
 import { MARK_STATES, type MarkState } from '../page.ts';
 import type { PageReader } from '../reader.ts';
@@ -114,9 +113,8 @@ const OPEN_REASON: SQL = sql`CASE
       ELSE 'young'
     END`;
 
-function spansQuery({ warehouse, filters, viewer }: PageReader, stream: DailyStream, until: UtcDay): SQL {
+function spansQuery({ warehouse, filters }: PageReader, stream: DailyStream, until: UtcDay): SQL {
   const phrases = PHRASES[warehouse.dialect];
-  const error = !isRestricted(viewer);
   return sql`
 WITH RECURSIVE calendar (date) AS (
 ${phrases.calendar('calendar', FIRST_DAY, until)}
@@ -127,7 +125,7 @@ ${phrases.calendar('calendar', FIRST_DAY, until)}
       WHEN u.state = 'doubted' THEN u.doubted_at
       WHEN u.state IN ('loaded', 'empty', 'quarantined') THEN COALESCE(u.settled_at, u.first_loaded_at)
     END AS since,
-    u.last_pulled_at${error ? sql`, u.last_error` : sql``}
+    u.last_pulled_at, u.last_error
   FROM calendar c
   LEFT JOIN export_units u ON u.org_id = ${filters.orgId} AND u.stream = ${stream}
     AND u.date = ${phrases.textOf(sql`c.date`)}
@@ -141,9 +139,8 @@ ${phrases.calendar('calendar', FIRST_DAY, until)}
   FROM numbered
 )
 SELECT MIN(date) AS first_day, last_day, COUNT(*) AS days, state, reason,
-  MIN(since) AS since, MIN(last_pulled_at) AS pulled_at${
-    error ? sql`,\n  MAX(CASE WHEN date = last_day THEN last_error END) AS last_error` : sql``
-  }
+  MIN(since) AS since, MIN(last_pulled_at) AS pulled_at,
+  MAX(CASE WHEN date = last_day THEN last_error END) AS last_error
 FROM spans
 GROUP BY state, reason, span, last_day
 ORDER BY first_day`;

@@ -1,5 +1,5 @@
 import type { Dimension, Grain } from '../../../schema/metrics/dictionary.ts';
-import { type MergedGroups, mergedGroups, namelessOf, PEOPLE_DIMENSIONS, type Viewer } from '../audience.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import {
   cellOf,
   type MetricResult,
@@ -38,7 +38,7 @@ export async function ranking(reader: PageReader, spec: Ranking): Promise<Figure
   const asked = await tryAsk(reader, { metric, title, by: [by], ...scope });
   if (asked.kind === 'refusal') return emptyFigure(spec, asSentence(asked.why));
   const { result } = asked;
-  const groups = viewedGroups(reader, result, { group: by, format, most });
+  const groups = groupsOf(result, { group: by, format, most });
   if (groups.length === 0) return emptyFigure(spec, emptinessOf(result), [result]);
   return {
     kind: 'figure',
@@ -102,32 +102,27 @@ export interface Group {
 
 /**
  * The groups of an answer, largest first, at most `most` and then the others merged. Only for metrics that add up.
- * @param question `group` is the column that names the group, `bucket` that of the time, if any; `nameless` is the name of
- * the group without one; `merged` has the groups that must not be shown alone, see `mergedGroups`.
+ * @param question `group` is the column that names the group, `bucket` that of the time, if any.
  */
-function groupsOf(
+export function groupsOf(
   result: MetricResult,
   {
     group,
     bucket,
     format,
     most = 4,
-    nameless,
-    merged = new Set<string>(),
   }: {
     group: Dimension;
     bucket?: Grain;
     format: NumberFormat;
     most?: number;
-    nameless?: string | undefined;
-    merged?: MergedGroups | undefined;
   },
 ): Group[] {
   const byName = new Map<string, Map<string, ShownNumber>>();
   for (const [index, row] of result.rows.entries()) {
     // A bucket in which nothing occurs has one row without a group and without a value.
     if (row[group] === null && row.value === null) continue;
-    const name = String(row[group] ?? nameless ?? 'none');
+    const name = String(row[group] ?? (group === 'team' ? UNASSIGNED : 'none'));
     const numbers = byName.get(name) ?? new Map<string, ShownNumber>();
     const key = bucket === undefined ? '' : String(row[bucket]);
     const open = bucket === undefined ? undefined : bucketOpenness(result, bucket, key);
@@ -137,8 +132,8 @@ function groupsOf(
   const all = [...byName].map(([name, numbers]) =>
     groupOf(name, numbers, { format, members: [name], isOthers: false }),
   );
-  const ranked = all.filter(({ name }) => !merged.has(name)).toSorted(bySize);
-  const rest = [...ranked.slice(most), ...all.filter(({ name }) => merged.has(name))];
+  const ranked = all.toSorted(bySize);
+  const rest = ranked.slice(most);
   if (rest.length === 0) return ranked;
   return [...ranked.slice(0, most), mergeGroups(rest, format)];
 }
@@ -170,48 +165,13 @@ function mergeGroups(groups: readonly Group[], format: NumberFormat): Group {
   return groupOf(OTHERS, numbers, { format, members, isOthers: true });
 }
 
-/**
- * The groups of an answer as the viewer may see them, see {@link groupsOf}: groups of people that are too small for the
- * viewer are among the others.
- */
-export function viewedGroups(
-  { viewer }: Pick<PageReader, 'viewer'>,
-  result: MetricResult,
-  {
-    group,
-    ...options
-  }: {
-    group: Dimension;
-    bucket?: Grain;
-    format: NumberFormat;
-    most?: number;
-  },
-): Group[] {
-  return groupsOf(result, { group, ...options, ...viewOf(viewer, group) });
-}
-
-/**
- * The groups of a count of people, the largest count of all first, and how many groups the viewer must not see. Groups are
- * never added: someone can be in several.
- */
+/** The groups of a count of people, the largest count of all first. Groups are never added: someone can be in several. */
 export function distinctGroups(
-  { viewer }: Pick<PageReader, 'viewer'>,
   result: MetricResult,
   options: { group: Dimension; bucket: Grain; format: NumberFormat },
-): { readonly shown: readonly Group[]; readonly hidden: number } {
-  const { merged, nameless } = viewOf(viewer, options.group);
-  const all = groupsOf(result, { ...options, nameless, most: Number.POSITIVE_INFINITY });
+): readonly Group[] {
   const largest = ({ numbers }: Group) => Math.max(...[...numbers.values()].map(({ value }) => value ?? 0));
-  const shown = all
-    .filter(({ name }) => merged?.has(name) !== true)
-    .toSorted((a, b) => largest(b) - largest(a) || (a.name < b.name ? -1 : 1));
-  return { shown, hidden: all.length - shown.length };
-}
-
-/** The groups of people that the viewer must not see alone, and the name of people without a group. */
-function viewOf(viewer: Viewer, group: Dimension): { merged?: MergedGroups; nameless?: string } {
-  const dimension = PEOPLE_DIMENSIONS.find((name) => name === group);
-  return dimension === undefined
-    ? {}
-    : { merged: mergedGroups(viewer, dimension), nameless: namelessOf(dimension) };
+  return groupsOf(result, { ...options, most: Number.POSITIVE_INFINITY }).toSorted(
+    (a, b) => largest(b) - largest(a) || (a.name < b.name ? -1 : 1),
+  );
 }

@@ -10,7 +10,7 @@ import {
 } from '../numbers.ts';
 import type { Figure, Headline } from '../page.ts';
 import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
-import { completeWeeks, hiddenGrain, holeIn, NO_SPAN_BEFORE, periodBefore, WEEKS } from '../time-spans.ts';
+import { completeWeeks, holeIn, NO_SPAN_BEFORE, periodBefore, WEEKS } from '../time-spans.ts';
 import { periodWords } from '../words.ts';
 
 /** What a headline is about. */
@@ -83,7 +83,7 @@ function againstOf(
 /** The line of complete weeks, and the answer that it is drawn from. */
 async function weeksOf(reader: PageReader, spec: HeadlineSpec) {
   const weeks = completeWeeks(reader.filters.until, WEEKS);
-  if (weeks === null || hiddenGrain(reader, 'week') !== undefined) return null;
+  if (weeks === null) return null;
   const question = questionOf(spec);
   const { words: _, ...scope } = scopeOf(reader.filters, spec.metric);
   const asked = await tryAsk(reader, {

@@ -1,8 +1,6 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
 import type { Stream } from '../../core/stream.ts';
-import { DROPPED, replaceAddresses } from '../../privacy/index.ts';
-import { isRestricted, type Viewer } from '../audience.ts';
 import { cellOf, type NumberFormat, type Result, type ShownNumber } from '../numbers.ts';
 import type { Cell, Column, Figure, Phrase } from '../page.ts';
 import type { PageReader } from '../reader.ts';
@@ -123,11 +121,4 @@ export function textCell(value: unknown, shown: (text: string) => string = (text
   return typeof value === 'string' && value !== ''
     ? { kind: 'text', text: shown(value) }
     : { kind: 'text', text: '–', isMuted: true };
-}
-
-const scrub = (text: string) => replaceAddresses(text, () => DROPPED);
-
-/** Text that people or models wrote, as the viewer may see it: only managers see the email addresses in it. */
-export function freeTextFor(viewer: Viewer): (text: string) => string {
-  return isRestricted(viewer) ? scrub : (text) => text;
 }

@@ -1,7 +1,6 @@
 import type { Dimension } from '../../../schema/metrics/dictionary.ts';
 import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { Period } from '../../metrics/index.ts';
-import { finestGrainOf } from '../audience.ts';
 import { dayBars, stacks } from '../charts/bars.ts';
 import { lines } from '../charts/lines.ts';
 import {
@@ -29,13 +28,12 @@ import {
   bucketsOf,
   bucketWords,
   completeWeeks,
-  hiddenGrain,
   monthsUntil,
   NO_WEEK,
   WEEKS,
 } from '../time-spans.ts';
 import { asSentence } from '../words.ts';
-import { distinctGroups, type Ranking, ranking, viewedGroups } from './groups.ts';
+import { distinctGroups, groupsOf, type Ranking, ranking } from './groups.ts';
 
 interface Named {
   readonly metric: string;
@@ -92,12 +90,11 @@ const COLUMNS_MAX = 12;
 export async function overTime(reader: PageReader, spec: OverTime): Promise<Figure> {
   const { id, title, unit, grain, draw, by } = spec;
   const period = periodOf(spec, reader.filters.until);
-  const hidden = hiddenGrain(reader, grain);
-  if (hidden !== undefined || period === null) return emptyFigure(spec, hidden ?? NO_WEEK);
+  if (period === null) return emptyFigure(spec, NO_WEEK);
   const { results, words, refusal } = await askAll(reader, spec, period);
   const [first] = results;
   if (refusal !== undefined || first === undefined) return emptyFigure(spec, refusal ?? NO_WEEK, results);
-  const { series, leftOut } = seriesOf(reader, spec, results);
+  const { series, leftOut } = seriesOf(spec, results);
   if (series.every(({ numbers }) => [...numbers.values()].every(({ value }) => value === null))) {
     return emptyFigure(spec, emptinessOf(first, spec.empty), results);
   }
@@ -150,7 +147,6 @@ async function askAll(
 
 /** Each metric; or the four largest groups and the others; or, of people, who are never added, the groups alone. */
 function seriesOf(
-  reader: PageReader,
   spec: OverTime,
   results: readonly MetricResult[],
 ): { series: readonly (Series & { readonly isOthers?: boolean })[]; leftOut: readonly Phrase[] } {
@@ -165,10 +161,10 @@ function seriesOf(
   const [result] = results;
   if (result === undefined) return { series: [], leftOut: [] };
   const cut = { group: spec.by, bucket: grain, format };
-  if (spec.draw === 'bars') return { series: viewedGroups(reader, result, cut), leftOut: [] };
-  const { shown, hidden } = distinctGroups(reader, result, cut);
+  if (spec.draw === 'bars') return { series: groupsOf(result, cut), leftOut: [] };
+  const shown = distinctGroups(result, cut);
   const series = shown.slice(0, COLUMNS_MAX);
-  const missing = hidden + shown.length - series.length;
+  const missing = shown.length - series.length;
   return {
     series,
     leftOut: [
@@ -242,22 +238,19 @@ function tableOf(
   };
 }
 
-/** Credits of the last 88 days, one bar per day; per week for readers who may not see single days. */
+/** Credits of the last 88 days, one bar per day. */
 export function recentCredits(reader: PageReader): Promise<Figure> {
-  const spec = { draw: 'bars', unit: 'Million', format: 'compact', divisor: 1e6, wide: true } as const;
-  const named = (title: string) => ({
-    title,
-    metrics: [{ metric: 'billable_tokens', name: title }] as const,
+  const title = 'Credits per day';
+  return overTime(reader, {
+    ...{ draw: 'bars', unit: 'Million', format: 'compact', divisor: 1e6, wide: true },
+    ...{
+      id: 'credits-per-day',
+      title,
+      metrics: [{ metric: 'billable_tokens', name: title }],
+      grain: 'date',
+      days: 88,
+    },
   });
-  return finestGrainOf(reader.viewer) === 'date'
-    ? overTime(reader, {
-        ...spec,
-        id: 'credits-per-day',
-        ...named('Credits per day'),
-        grain: 'date',
-        days: 88,
-      })
-    : overTime(reader, { ...spec, id: 'credits-per-week', ...named('Credits per week'), grain: 'week' });
 }
 
 /** A figure of a page as data. A ranking is about the chosen period. */

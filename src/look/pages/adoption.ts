@@ -5,7 +5,7 @@ import { drawFigure, drawPair, type FigureSpec } from '../figures/over-time.ts';
 import { cellOf, differenceOf, type MetricResult, type Result, type ShownNumber } from '../numbers.ts';
 import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
 import type { PageReader } from '../reader.ts';
-import { bucketOpenness, bucketWords, completeWeeks, hiddenGrain, NO_WEEK, WEEKS } from '../time-spans.ts';
+import { bucketOpenness, bucketWords, completeWeeks, NO_WEEK, WEEKS } from '../time-spans.ts';
 import { duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
 
@@ -164,8 +164,7 @@ const LOAD_PEOPLE: Phrase = [
 /** People of each complete week: active ones, new or not, and licensed people without activity where people are loaded. */
 async function peoplePerWeek(reader: PageReader): Promise<Figure> {
   const period = completeWeeks(reader.filters.until, WEEKS);
-  const hidden = hiddenGrain(reader, 'week');
-  if (hidden !== undefined || period === null) return emptyFigure(WEEKS_NAME, hidden ?? NO_WEEK);
+  if (period === null) return emptyFigure(WEEKS_NAME, NO_WEEK);
   const ask = (metric: string, title: string) => reader.ask({ metric, title, by: ['week'], ...period });
   const active = await ask('active_users', 'Active users per week');
   const fresh = await ask('new_users', 'New users per week');

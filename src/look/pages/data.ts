@@ -3,13 +3,11 @@ import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
 import { RULES } from '../../core/errors.ts';
 import { describeExitCode, isExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../../core/stream.ts';
-import { isRestricted } from '../audience.ts';
 import { ALL_STREAMS, allStreams, NOTHING_RUN, unsettled } from '../figures/coverage.ts';
 import { dayStates, lastExpectedDay, streamCoverage } from '../figures/day-states.ts';
 import {
   factColumn,
   factOf,
-  freeTextFor,
   instantColumn,
   type ListedColumn,
   listing,
@@ -58,7 +56,7 @@ async function sectionsOf(reader: PageReader, states: Result, until: UtcDay): Pr
     await schemaDrift(reader, until),
   ];
   return [
-    allStreams(reader, { coverages, states, until }),
+    allStreams({ coverages, states, until }),
     ...lists.filter(({ empty }) => empty === undefined),
     ...paired(lists.filter(({ empty }) => empty !== undefined)),
     await latestRuns(reader, until),
@@ -104,19 +102,16 @@ function storedPhrase(stored: ShownNumber, days: ShownNumber): Phrase {
     : [{ kind: 'strong', parts: ['All ', days, ' days'] }, ' of the five streams are stored'];
 }
 
-/** The units whose newest response lacks stored rows, newest first. Only managers see how many rows. */
+/** The units whose newest response lacks stored rows, newest first. */
 function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
   const field = (name: string) => fieldOf(reader, name);
-  const hidden = isRestricted(reader.viewer);
-  const counts = hidden
-    ? []
-    : [factColumn('missing', 'Missing rows'), factColumn('stored', 'Stored rows'), MISSING_SHARE];
   return listing(reader, {
     id: 'doubts',
     title: 'What is doubted',
     subtitle: 'Units whose newest response lacks stored rows, which are kept',
     query: sql`
-  SELECT doubted_at, date, stream, ${field('rule')} AS rule${hidden ? sql`` : sql`,\n    CAST(${field('rows')} AS INTEGER) AS missing, CAST(${field('of')} AS INTEGER) AS stored`}
+  SELECT doubted_at, date, stream, ${field('rule')} AS rule,
+    CAST(${field('rows')} AS INTEGER) AS missing, CAST(${field('of')} AS INTEGER) AS stored
   FROM export_units WHERE org_id = ${reader.filters.orgId} AND state = 'doubted'`,
     order: sql`date DESC, stream`,
     columns: [
@@ -124,7 +119,9 @@ function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
       textColumn('stream', { title: 'Stream' }),
       instantColumn('doubted_at', { title: 'Since' }),
       textColumn('rule', { title: 'Why' }, wordsOfRule),
-      ...counts,
+      factColumn('missing', 'Missing rows'),
+      factColumn('stored', 'Stored rows'),
+      MISSING_SHARE,
     ],
     empty: 'No response lacks stored rows.',
     streams: STREAMS,
@@ -154,21 +151,12 @@ function fieldOf({ warehouse }: PageReader, name: string): SQL {
  * changed and not by how much: the sums are of single days.
  */
 function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure> {
-  const hidden = isRestricted(reader.viewer);
-  const numbers = hidden
-    ? []
-    : [
-        sumColumn('value_before', 'Before', 'nothing was stored'),
-        sumColumn('value_after', 'After', 'nothing is left'),
-        sumColumn('change', 'Difference', 'no sum changed'),
-        RESTATED_BY,
-      ];
   return listing(reader, {
     id: 'restated',
     title: 'Restated numbers',
     subtitle: 'Sums over a day that the service changed after they were stored, newest first',
     query: sql`
-  SELECT detected_at, stream, date, table_name, column_name${hidden ? sql`` : sql`, value_before, value_after, change`}
+  SELECT detected_at, stream, date, table_name, column_name, value_before, value_after, change
   FROM restated_days WHERE org_id = ${reader.filters.orgId}`,
     order: sql`detected_at DESC, date DESC, stream, table_name, column_name`,
     columns: [
@@ -177,12 +165,13 @@ function restatedDays(reader: PageReader, until: UtcDay): Promise<Figure> {
       textColumn('stream', { title: 'Stream' }),
       textColumn('table_name', { title: 'Table', isSpare: true }),
       textColumn('column_name', { title: 'Number' }),
-      ...numbers,
+      sumColumn('value_before', 'Before', 'nothing was stored'),
+      sumColumn('value_after', 'After', 'nothing is left'),
+      sumColumn('change', 'Difference', 'no sum changed'),
+      RESTATED_BY,
     ],
     empty: 'The service has changed no stored number.',
-    notes: hidden
-      ? []
-      : [['A row without a number is a change that moved no sum, for example of an email address.']],
+    notes: [['A row without a number is a change that moved no sum, for example of an email address.']],
     streams: DAILY_STREAMS,
     until,
   });
@@ -220,7 +209,7 @@ function quarantineReasons(reader: PageReader, until: UtcDay): Promise<Figure> {
     order: sql`records DESC, stream, reason`,
     columns: [
       textColumn('stream', { title: 'Stream' }),
-      textColumn('reason', { title: 'Reason' }, freeTextFor(reader.viewer)),
+      textColumn('reason', { title: 'Reason' }),
       factColumn('records', 'Records'),
       factColumn('accepted', 'Accepted'),
       instantColumn('first_seen_at', { title: 'First seen' }),
@@ -232,23 +221,22 @@ function quarantineReasons(reader: PageReader, until: UtcDay): Promise<Figure> {
   });
 }
 
-/** The records in quarantine, newest first, without their content. Only managers see where in a response they were. */
+/** The records in quarantine, newest first, without their content. */
 function quarantinedRecords(reader: PageReader, until: UtcDay): Promise<Figure> {
-  const hidden = isRestricted(reader.viewer);
   return listing(reader, {
     id: 'quarantined-records',
     title: 'Records in quarantine',
     subtitle: 'Newest first; the records themselves may hold personal data and are not shown',
     query: sql`
-  SELECT first_seen_at, stream, date, reason, ${hidden ? sql`` : sql`path, `}accepted_at, record_sha256
+  SELECT first_seen_at, stream, date, reason, path, accepted_at, record_sha256
   FROM quarantine WHERE org_id = ${reader.filters.orgId}`,
     order: sql`first_seen_at DESC, date DESC, stream, record_sha256`,
     columns: [
       instantColumn('first_seen_at', { title: 'First seen' }),
       textColumn('date', { title: 'Day' }),
       textColumn('stream', { title: 'Stream' }),
-      textColumn('reason', { title: 'Reason' }, freeTextFor(reader.viewer)),
-      ...(hidden ? [] : [textColumn('path', { title: 'Place', isSpare: true })]),
+      textColumn('reason', { title: 'Reason' }),
+      textColumn('path', { title: 'Place', isSpare: true }),
       instantColumn('accepted_at', { title: 'Accepted' }),
     ],
     empty: NOTHING,
@@ -257,15 +245,14 @@ function quarantinedRecords(reader: PageReader, until: UtcDay): Promise<Figure> 
   });
 }
 
-/** Fields and values of responses that this version does not know, newest first. Only managers see the samples. */
+/** Fields and values of responses that this version does not know, newest first. */
 function schemaDrift(reader: PageReader, until: UtcDay): Promise<Figure> {
-  const hidden = isRestricted(reader.viewer);
   return listing(reader, {
     id: 'drift',
     title: 'Unknown parts of responses',
     subtitle: 'One row per place that this version does not know, newest first',
     query: sql`
-  SELECT first_seen_on, stream, path, kind${hidden ? sql`` : sql`, sample`}
+  SELECT first_seen_on, stream, path, kind, sample
   FROM schema_drift WHERE org_id = ${reader.filters.orgId}`,
     order: sql`first_seen_on DESC, stream, path`,
     columns: [
@@ -273,7 +260,7 @@ function schemaDrift(reader: PageReader, until: UtcDay): Promise<Figure> {
       textColumn('stream', { title: 'Stream' }),
       textColumn('path', { title: 'Place' }),
       textColumn('kind', { title: 'Kind' }),
-      ...(hidden ? [] : [textColumn('sample', { title: 'Sample', isSpare: true })]),
+      textColumn('sample', { title: 'Sample', isSpare: true }),
     ],
     empty: 'Every part of the responses is known.',
     notes: [['Unknown fields are kept in the columns named extra.']],

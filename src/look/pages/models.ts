@@ -7,7 +7,7 @@ import {
   judgeBudget,
   storedPrices,
 } from '../../csv-files/index.ts';
-import { isRestricted, namelessOf } from '../audience.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison, doubtedDays, standing, teamWords } from '../figures/opening.ts';
 import { drawFigure, drawPair, type FigureSpec, THINKING_SHARE } from '../figures/over-time.ts';
@@ -170,10 +170,9 @@ const BUDGETS_NAME = {
 /** The budgets of the month in which the period ends: cost of all its stored days, forecast, and what is left to say. */
 async function budgets(reader: PageReader): Promise<Figure> {
   const { orgId, until, team } = reader.filters;
-  if (isRestricted(reader.viewer)) return emptyFigure(BUDGETS_NAME, FOR_MANAGERS);
   const first = monthOf(until);
   const month = first.slice(0, 7);
-  const ofTeam = team === undefined ? sql`` : sql` AND b.team = ${team ?? namelessOf('team')}`;
+  const ofTeam = team === undefined ? sql`` : sql` AND b.team = ${team ?? UNASSIGNED}`;
   const query = sql`SELECT b.team, b.amount, b.currency, f.currency AS cost_currency, f.tokens_so_far, f.cost_so_far, f.cost_forecast
 FROM budgets b
 LEFT JOIN month_forecast f ON f.org_id = b.org_id AND f.month = b.month AND f.team = b.team
@@ -249,7 +248,7 @@ function rowOf({ budget, row }: Line, result: Result, max: number): Cell[] {
   const amount = cellOf(result, row, 'money', { column: 'amount', open: null });
   const soFar = money('cost_so_far');
   return [
-    { kind: 'text', text: team, isMuted: team === namelessOf('team') },
+    { kind: 'text', text: team, isMuted: team === UNASSIGNED },
     soFar,
     money('cost_forecast'),
     { kind: 'bar', value: budget.cost_forecast, max },
@@ -284,8 +283,6 @@ const FORECAST =
   'The forecast is the cost of the settled days, divided by their Mondays to Fridays, times those of the month.';
 
 /** A forecast tells the cost of the settled days; with the cost so far, it would give away single days of a team. */
-const FOR_MANAGERS = 'Budgets are for managers, because forecasts would show what teams did on single days.';
-
 function emptyWords({ filters }: PageReader, month: string): string {
   if (filters.team !== undefined) return `This team has no budget for ${month}.`;
   return `No budgets are loaded for ${month}: \`daywalk budget load budgets.csv\`.`;

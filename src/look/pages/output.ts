@@ -1,4 +1,3 @@
-import { isRestricted, mergedGroups } from '../audience.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import { drawFigure, drawPair, type FigureSpec } from '../figures/over-time.ts';
@@ -135,22 +134,17 @@ async function languagesOfPeople(reader: PageReader): Promise<Figure> {
     title: PEOPLE_OF_LANGUAGES.title,
     by: ['language'],
   });
-  const merged = mergedGroups(reader.viewer, 'language');
-  const all = result.rows
+  const shown = result.rows
     .map((row, index) => ({ name: row['language'], number: cellOf(result, index, 'count') }))
-    .flatMap(({ name, number }) => (typeof name === 'string' ? { name, number } : []));
-  const shown = all
-    .filter(({ name }) => !merged.has(name))
+    .flatMap(({ name, number }) => (typeof name === 'string' ? { name, number } : []))
     .toSorted((a, b) => (b.number.value ?? 0) - (a.number.value ?? 0) || (a.name < b.name ? -1 : 1));
-  if (all.length === 0) return emptyFigure(PEOPLE_OF_LANGUAGES, emptinessOf(result), [result]);
+  if (shown.length === 0) return emptyFigure(PEOPLE_OF_LANGUAGES, emptinessOf(result), [result]);
   const max = Math.max(0, ...shown.map(({ number }) => number.value ?? 0));
-  const hidden = all.length - shown.length;
   const notes: Phrase[] = [
     ['A person counts in each language, so the numbers do not add up.'],
     ...(shown.length > LANGUAGES_MAX
       ? [['Further languages have fewer people; the query has all of them.']]
       : []),
-    ...(isRestricted(reader.viewer) && hidden > 0 ? [['Languages of few people are left out.']] : []),
   ];
   return {
     kind: 'figure',

@@ -1,6 +1,6 @@
-import { namelessOf } from '../audience.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import { coverage } from '../figures/coverage.ts';
-import { type Group, largestOf, viewedGroups } from '../figures/groups.ts';
+import { type Group, groupsOf, largestOf } from '../figures/groups.ts';
 import { mainNumbers } from '../figures/headline.ts';
 import { comparison, doubtedDays, openDays, standing, teamWords } from '../figures/opening.ts';
 import { overTime, recentCredits } from '../figures/over-time.ts';
@@ -119,9 +119,7 @@ async function teamTable(reader: PageReader): Promise<Figure> {
           by: ['team'],
           ...before,
         });
-  const groups = nameless(
-    viewedGroups(reader, credits, { group: 'team', format: 'millions', most: TEAMS_MAX }),
-  );
+  const groups = nameless(groupsOf(credits, { group: 'team', format: 'millions', most: TEAMS_MAX }));
   const max = largestOf(groups);
   const against = before === null ? '' : `; change against ${periodWords(before, reader.filters.until)}`;
   return {
@@ -153,13 +151,13 @@ async function teamTable(reader: PageReader): Promise<Figure> {
 
 /** The group without a name goes last, whatever its size. */
 function nameless(groups: readonly Group[]): readonly Group[] {
-  const isLast = ({ name }: Group) => name === namelessOf('team');
+  const isLast = ({ name }: Group) => name === UNASSIGNED;
   return [...groups.filter((group) => !isLast(group)), ...groups.filter(isLast)];
 }
 
 function nameOf({ name, isOthers, members }: Group): Cell {
   if (isOthers) return { kind: 'text', text: `${members.length} ${name}`, isMuted: true };
-  if (name === namelessOf('team')) return { kind: 'text', text: name, isMuted: true };
+  if (name === UNASSIGNED) return { kind: 'text', text: name, isMuted: true };
   return linkTo('/teams', name, name);
 }
 
@@ -179,6 +177,6 @@ function changeSince({ total, members }: Group, now: MetricResult, then: MetricR
 /** The rows of the teams of a group. */
 function rowsOf({ rows }: MetricResult, members: readonly string[]): number[] {
   return rows.flatMap(({ team, value }, index) =>
-    value !== null && members.includes(String(team ?? namelessOf('team'))) ? [index] : [],
+    value !== null && members.includes(String(team ?? UNASSIGNED)) ? [index] : [],
   );
 }

@@ -1,4 +1,3 @@
-import { UsageError } from '../../core/errors.ts';
 import type { Page } from '../page.ts';
 import type { PageReader } from '../reader.ts';
 
@@ -25,15 +24,4 @@ export interface PageKind {
    * @throws {UsageError} if the subject does not exist.
    */
   build(reader: PageReader, params: PageParams): Promise<Page>;
-}
-
-/**
- * Refuses a page that names people.
- * @throws {UsageError} unless the viewer is a manager.
- */
-export function refuseOthers({ viewer }: PageReader, page: string): void {
-  if (viewer.audience === 'managers') return;
-  throw new UsageError(`${page} names people and is not made for the audience ${viewer.audience}`, {
-    hint: 'make it for the audience managers',
-  });
 }

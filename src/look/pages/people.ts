@@ -15,7 +15,7 @@ import { cellOf, type Result } from '../numbers.ts';
 import { type Cell, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
 import type { PageReader } from '../reader.ts';
 import { nounFor, periodHeading, periodWords } from '../words.ts';
-import { type PageKind, type PageParams, refuseOthers } from './page-kind.ts';
+import type { PageKind, PageParams } from './page-kind.ts';
 
 const ROWS_PER_PAGE = 100;
 
@@ -24,7 +24,6 @@ export const people: PageKind = {
   path: '/people',
   name: 'People',
   async build(reader, params) {
-    refuseOthers(reader, 'the page of people');
     const { figure, page, pages } = await listOf(reader, params);
     return {
       name: 'People',

@@ -18,7 +18,7 @@ import {
 } from '../page.ts';
 import { type PageReader, readerOfUser } from '../reader.ts';
 import { dayName, duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
-import { type PageKind, refuseOthers } from './page-kind.ts';
+import type { PageKind } from './page-kind.ts';
 
 const USES = [
   { metric: 'tool_calls', title: 'Tool calls', format: 'count' },
@@ -34,7 +34,6 @@ const USES = [
 export const person: PageKind = {
   path: '/people/:subject',
   async build(everybody, { subject }) {
-    refuseOthers(everybody, 'the page of a person');
     if (subject === undefined) {
       throw new UsageError('no user is named', { hint: 'the page of people has the ID of each user' });
     }

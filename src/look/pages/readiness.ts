@@ -5,7 +5,6 @@ import { headline } from '../figures/headline.ts';
 import {
   factColumn,
   factOf,
-  freeTextFor,
   instantColumn,
   type ListedColumn,
   listing,
@@ -55,7 +54,7 @@ export const readiness: PageKind = {
         { kind: 'headlines', headlines: [score] },
         { kind: 'pair', figures: [await drawFigure(reader, SCORE), await failingCriteria(reader)] },
         withResult(await repositories(reader), totals),
-        ...(reader.viewer.audience === 'public' ? [] : [await failureReasons(reader)]),
+        await failureReasons(reader),
         await readinessHistory(reader),
       ],
       basis: totals.basis,
@@ -153,7 +152,6 @@ function repositories(reader: PageReader): Promise<Figure> {
 
 /** Every report with its score, newest first. */
 function readinessHistory(reader: PageReader): Promise<Figure> {
-  const isPublic = reader.viewer.audience === 'public';
   const { until } = reader.filters;
   return listing(reader, {
     id: 'readiness-history',
@@ -161,14 +159,14 @@ function readinessHistory(reader: PageReader): Promise<Figure> {
     subtitle: 'One row per report, newest first',
     query: sql`
   ${readinessReports(reader)}
-  SELECT created_at, repository, ${isPublic ? sql`` : sql`branch, `}score, previous_score, score_change, criteria_passed,
+  SELECT created_at, repository, branch, score, previous_score, score_change, criteria_passed,
     criteria_evaluated, report_id
   FROM reports`,
     order: sql`created_at DESC, report_id`,
     columns: [
       instantColumn('created_at', { title: 'Report' }),
       REPOSITORY,
-      ...(isPublic ? [] : [textColumn('branch', { title: 'Branch', isSpare: true })]),
+      textColumn('branch', { title: 'Branch', isSpare: true }),
       factColumn('previous_score', 'Before', { format: 'share', ...NOTHING_BEFORE }),
       factColumn('score', 'Score', NOT_EVALUATED),
       factColumn('score_change', 'Change', { format: 'points', ...NOTHING_BEFORE }),
@@ -238,7 +236,7 @@ function failureReasons(reader: PageReader): Promise<Figure> {
       textColumn('criterion_id', { title: 'Criterion' }),
       factColumn('numerator', 'Pass'),
       factColumn('denominator', 'Of'),
-      textColumn('rationale', { title: 'Reason' }, freeTextFor(reader.viewer)),
+      textColumn('rationale', { title: 'Reason' }),
     ],
     most: CRITERIA_MAX,
     empty: NOTHING_FAILS,
@@ -249,18 +247,16 @@ function failureReasons(reader: PageReader): Promise<Figure> {
 
 /**
  * Named queries over the reports up to the last day of the filters: `reports`, each with its score, that of the report before
- * it, its `recency` (1 is the latest of its repository) and the number of reports of the repository; and `latest`. The
- * column `repository` is the URL, or a number for the public: repositories are numbered by their first report, so that a
- * new one changes no number.
+ * it, its `recency` (1 is the latest of its repository) and the number of reports of the repository; and `latest`.
+ * Repositories are numbered by their first report.
  */
-function readinessReports({ warehouse, filters, viewer }: PageReader): SQL {
+function readinessReports({ warehouse, filters }: PageReader): SQL {
   const { dayOf, sortable, day } = PHRASES[warehouse.dialect];
-  const name = viewer.audience === 'public' ? sql`'Repository ' || n.repository_number` : sql`h.repo_url`;
   return sql`WITH numbered AS (
     SELECT repo_url, ROW_NUMBER() OVER (ORDER BY MIN(created_at), ${sortable(sql`repo_url`)}) AS repository_number
     FROM readiness_reports WHERE org_id = ${filters.orgId} GROUP BY repo_url
   ), reports AS (
-    SELECT h.*, n.repository_number, ${name} AS repository,
+    SELECT h.*, n.repository_number, h.repo_url AS repository,
       ROW_NUMBER() OVER (PARTITION BY h.repo_url ORDER BY h.created_at DESC, h.report_id DESC) AS recency,
       COUNT(*) OVER (PARTITION BY h.repo_url) AS reports
     FROM readiness_history h JOIN numbered n ON n.repo_url = h.repo_url

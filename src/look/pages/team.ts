@@ -2,7 +2,6 @@ import { sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
 import { findTeam } from '../../metrics/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
-import { isRestricted } from '../audience.ts';
 import { peopleOrder, peopleTable, readActivePeople, sortPeople } from '../figures/active-people.ts';
 import { mainNumbers } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
@@ -35,7 +34,7 @@ export const team: PageKind = {
           kind: 'pair',
           figures: [await drawFigure(reader, THINKING_SHARE), await teamBudget(reader, found)],
         },
-        ...(isRestricted(reader.viewer) ? [] : [await teamPeople(reader)]),
+        await teamPeople(reader),
       ],
       basis: credits.results[0]?.basis,
     } satisfies Page;

@@ -1,5 +1,5 @@
-import { isRestricted, namelessOf } from '../audience.ts';
-import { viewedGroups } from '../figures/groups.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
+import { groupsOf } from '../figures/groups.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import {
@@ -39,12 +39,12 @@ async function sentenceOf(reader: PageReader): Promise<Phrase> {
   if (credits.number.value === null)
     return ['No day of this period is stored, so nothing is known of any team.'];
   const result = await reader.ask({ metric: 'billable_tokens', title: 'Credits by team', by: ['team'] });
-  const groups = viewedGroups(reader, result, { group: 'team', format: 'compact', most: 500 });
+  const groups = groupsOf(result, { group: 'team', format: 'compact', most: 500 });
   const whole = wholeSumOf(
     groups.map(({ total }) => total),
     'compact',
   );
-  const first = groups.find(({ name, isOthers }) => !isOthers && name !== namelessOf('team'));
+  const first = groups.find(({ name, isOthers }) => !isOthers && name !== UNASSIGNED);
   return [
     { kind: 'strong', parts: [credits.number, nounFor(credits.number, ' credit', ' credits')] },
     ...comparison(credits, reader.filters),
@@ -65,7 +65,7 @@ const TEAMS_NAME = { id: 'teams', title: 'Teams', unit: 'People, credits and out
 /** An organization with more teams has the others in one row. */
 const TEAMS_MAX = 500;
 
-/** A row of the table: a team, or teams that must not be shown alone. */
+/** A row of the table: a team, or several that have one row together. */
 interface TeamRow {
   readonly name: string;
   readonly isOthers: boolean;
@@ -111,7 +111,7 @@ async function teamsCompared(reader: PageReader): Promise<Figure> {
   const before = periodBefore(reader.filters);
   const spec = { metric: 'billable_tokens', title: 'Credits by team before', by: ['team'] } as const;
   const then = before === null ? null : await reader.ask({ ...spec, ...before });
-  const rows = teamRows(reader, credits, seats);
+  const rows = teamRows(credits, seats);
   const totals = rows.map((row) => numberOf(row, credits, COLUMNS.credits));
   const max = Math.max(0, ...totals.map(({ value }, index) => (rows[index]?.isOthers ? 0 : (value ?? 0))));
   const money = cost.kind === 'answer' ? cost.result : null;
@@ -152,15 +152,13 @@ async function teamsCompared(reader: PageReader): Promise<Figure> {
   };
 }
 
-function teamRows(reader: PageReader, credits: MetricResult, seats: MetricResult): readonly TeamRow[] {
-  const groups = viewedGroups(reader, credits, { group: 'team', format: 'compact', most: TEAMS_MAX });
+function teamRows(credits: MetricResult, seats: MetricResult): readonly TeamRow[] {
+  const groups = groupsOf(credits, { group: 'team', format: 'compact', most: TEAMS_MAX });
   const known = new Set(groups.flatMap(({ members }) => members));
-  // A team of whom nobody was active has seats only. Other readers do not see it: it is smaller than any limit.
-  const idle = isRestricted(reader.viewer)
-    ? []
-    : seats.rows.flatMap(({ team }) => (typeof team === 'string' && !known.has(team) ? team : []));
+  // A team of whom nobody was active has seats only.
+  const idle = seats.rows.flatMap(({ team }) => (typeof team === 'string' && !known.has(team) ? team : []));
   const rows = [...groups, ...idle.map((name) => ({ name, isOthers: false, members: [name] }))];
-  const isLast = ({ name, isOthers }: TeamRow) => !isOthers && name === namelessOf('team');
+  const isLast = ({ name, isOthers }: TeamRow) => !isOthers && name === UNASSIGNED;
   return [...rows.filter((row) => !isLast(row)), ...rows.filter(isLast)];
 }
 
@@ -180,9 +178,7 @@ function numberOf({ members }: TeamRow, result: MetricResult, { format, addsUp }
 function cellsOf(members: readonly string[], result: MetricResult, format: NumberFormat): ShownNumber[] {
   const [warning] = result.warnings;
   return result.rows.flatMap(({ team }, index) =>
-    members.includes(String(team ?? namelessOf('team')))
-      ? cellOf(result, index, format, { why: warning })
-      : [],
+    members.includes(String(team ?? UNASSIGNED)) ? cellOf(result, index, format, { why: warning }) : [],
   );
 }
 

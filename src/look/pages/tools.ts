@@ -1,6 +1,6 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { PHRASES } from '../../metrics/index.ts';
-import { type Ranking, viewedGroups } from '../figures/groups.ts';
+import { groupsOf, type Ranking } from '../figures/groups.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import { drawFigure, drawPair, type FigureSpec } from '../figures/over-time.ts';
@@ -95,7 +95,7 @@ function toolsBut(artifacts: ReadonlySet<string>): FigureSpec {
 async function sentenceOf(reader: PageReader, calls: Headline): Promise<Phrase> {
   const { words, ...scope } = scopeOf(reader.filters, 'tool_invocations');
   const result = await reader.ask({ metric: 'tool_invocations', title: 'Tools', by: ['tool'], ...scope });
-  const groups = viewedGroups(reader, result, { group: 'tool', format: 'count', most: 12 });
+  const groups = groupsOf(result, { group: 'tool', format: 'count', most: 12 });
   const [first] = groups;
   const numbers = groups.map(({ total }) => total);
   return [
@@ -167,11 +167,10 @@ function artifactsFigure({ filters }: PageReader, result: Result): Figure {
 const HOOKS_NAME = { id: 'hooks', title: 'Hooks', unit: 'Invocations' } as const;
 const HOOKS_MAX = 12;
 
-/** The hooks of the period by event, matcher and command. Commands can hold names and paths, so the public does not see them. */
+/** The hooks of the period by event, matcher and command. */
 async function hooksTable(reader: PageReader): Promise<Figure> {
-  const { filters, viewer } = reader;
-  const hasCommands = viewer.audience !== 'public';
-  const parts = hasCommands ? ['event', 'matcher', 'command'] : ['event', 'matcher'];
+  const { filters } = reader;
+  const parts = ['event', 'matcher', 'command'];
   const result = await reader.select({
     title: `Invocations of hooks by ${parts.join(', ')}`,
     query: hooksQuery(reader, parts),
@@ -219,7 +218,6 @@ async function hooksTable(reader: PageReader): Promise<Figure> {
     },
     tableIs: 'shown',
     results: [result],
-    notes: hasCommands ? [] : [['Hooks of one event and matcher are added up.']],
   };
 }
 

@@ -1,101 +1,30 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
-import { DefectError } from '../../core/errors.ts';
-import type { Period } from '../../metrics/index.ts';
 import type { Warehouse } from '../../port/index.ts';
-import { isRestricted, MANAGERS, type Viewer } from '../audience.ts';
+import type { Audience } from '../audience.ts';
 import { sharedMarks } from '../charts/calendar.ts';
 import { contentHtml, footerHtml } from '../html/page.ts';
 import { type Frame, type Markup, titleText } from '../html/text.ts';
 import type { Figure, Page, Section, Table } from '../page.ts';
 import { PAGE_KINDS } from '../pages/all-pages.ts';
-import type { PageKind } from '../pages/page-kind.ts';
-import { type Filters, type PageReader, rememberResults } from '../reader.ts';
+import { type Filters, rememberResults } from '../reader.ts';
 import { pageReader } from '../snapshot-reader.ts';
 import { styleSheet } from '../style.ts';
 import { periodHeading } from '../words.ts';
-import { guardReader, withholdFrom } from './guard-reader.ts';
-import { decideLimits } from './limits.ts';
+import type { ReportPage } from './published-pages.ts';
 
-/** A page of a report. */
-export interface ReportPage {
-  /** Its path in the dashboard, by which pages link to each other. */
-  readonly path: string;
-  readonly page: Page;
-}
-
-/** Builds the pages of a report about an organization or one of its teams. Call inside the snapshot that it was made in. */
-type BuildPages = (filters: Filters) => Promise<ReportPage[]>;
-
-/** A report's audience, and how to build pages for it. */
-export interface Prepared {
-  readonly viewer: Viewer;
-  readonly build: BuildPages;
-}
-
-/**
- * Prepares reports about a period for an audience. For readers other than managers it builds the pages once to learn what
- * they ask, and decides from that which groups all reports may show. Call inside a snapshot.
- * @param period the organization and the period; no team.
- * @throws {UsageError} if too few people were active in the period.
- */
-export async function prepareReports(
-  warehouse: Warehouse,
-  period: Omit<Filters, 'team'>,
-  asked: Pick<Viewer, 'audience' | 'minGroup'>,
-): Promise<Prepared> {
-  if (!isRestricted(asked)) {
-    return {
-      viewer: MANAGERS,
-      build: (filters) => buildAll(pageReader(warehouse, filters, MANAGERS)),
-    };
-  }
-  const everybody = pageReader(warehouse, period, asked);
-  const { limits, spans } = await decideLimits(
-    pageReader(warehouse, period, MANAGERS),
-    asked.minGroup,
-    async (learning) => {
-      const guarded = guardReader(everybody, { ...asked, limits: learning });
-      await buildAll(guarded);
-      return guarded;
-    },
-  );
-  const viewer: Viewer = { ...asked, limits };
-  const build: BuildPages = async (filters) => {
-    const guarded = guardReader(pageReader(warehouse, filters, viewer), viewer);
-    const pages = await buildAll(guarded);
-    expectKnown(guarded.spans, spans);
-    return pages.map(({ path, page }) => ({ path, page: withholdFrom(page, guarded.withheld) }));
-  };
-  return { viewer, build };
-}
-
-async function buildAll(all: PageReader): Promise<ReportPage[]> {
+/** The pages of a report for managers, about an organization or one of its teams. Call inside a snapshot. */
+export async function managersPages(warehouse: Warehouse, filters: Filters): Promise<ReportPage[]> {
+  const all = pageReader(warehouse, filters);
   const pages: ReportPage[] = [];
   for (const kind of PAGE_KINDS) {
-    if (!isInReport(kind, all.viewer)) continue;
+    // Pages about one thing are not in reports.
+    if (kind.name === undefined) continue;
     const { reader, asked } = rememberResults(all);
     const page = { ...(await kind.build(reader, {})), asked };
     pages.push({ path: kind.path, page: shortenLists(page) });
   }
   return pages;
-}
-
-/** Pages about one thing are not in reports. The list of people is for managers. */
-function isInReport({ name, path }: PageKind, viewer: Viewer): boolean {
-  return name !== undefined && (path !== '/people' || !isRestricted(viewer));
-}
-
-/** Groups were judged by the spans of the whole organization. Pages about a team that ask for others would escape that. */
-function expectKnown(asked: readonly Period[], judged: readonly Period[]): void {
-  const known = new Set(judged.map(({ from, until }) => `${from} ${until}`));
-  const unknown = asked.find(({ from, until }) => !known.has(`${from} ${until}`));
-  if (unknown === undefined) return;
-  const { from, until } = unknown;
-  throw new DefectError(
-    'write the report',
-    new Error(`a page shows ${from} to ${until}, which was not judged`),
-  );
 }
 
 /** A report has no second page of a list. */
@@ -137,7 +66,7 @@ article+article{border-top:1px solid var(--hairline);margin-top:44px}
 /** What a report is about. */
 interface ReportSubject {
   readonly filters: Filters;
-  readonly viewer: Viewer;
+  readonly audience: Audience;
 }
 
 /**
@@ -204,31 +133,27 @@ function anchorOf(path: string): string {
   return path === '/' ? 'overview' : path.slice(1).replaceAll('/', '-');
 }
 
-function footerOf({ viewer: { audience, minGroup }, filters }: ReportSubject): string[] {
-  const facts = [
-    'Daywalk',
-    filters.orgId,
-    'Numbers are stored as the service published them; none is corrected.',
-  ];
-  if (audience === 'managers') return facts;
-  const merged = `No person is named, and groups of fewer than ${minGroup} people are merged.`;
-  return [...facts, merged];
+function footerOf({ audience, filters }: ReportSubject): string[] {
+  const stored = 'Numbers are stored as the service published them; none is corrected.';
+  const published =
+    'No person is named. Each week is shown as it was published, with groups of too few people together.';
+  return ['Daywalk', filters.orgId, audience === 'managers' ? stored : published];
 }
 
 /** The list of the reports of teams, with links that hold wherever the folder is. */
 export function listDocument(
   reports: readonly (readonly [team: string, file: string])[],
-  { filters, viewer }: ReportSubject,
+  { filters, audience }: ReportSubject,
 ): Promise<string> {
   const heading = periodHeading(filters);
   const body = html`<main id="content" class="wide"><h1>${heading}</h1>
 <p class="sentence">${reports.length === 0 ? 'No team is reported.' : `Reports of ${reports.length === 1 ? 'one team' : `${reports.length} teams`}.`}</p>
 <ul class="reports">${reports.map(([team, file]) => html`<li><a href="${file}"><bdi>${team.trim() === '' ? file : team}</bdi></a></li>`)}</ul></main>
-${footerHtml({ navigation: [], organization: filters.orgId, filters, href: () => null, footer: listFooterOf(filters.orgId, viewer) })}`;
+${footerHtml({ navigation: [], organization: filters.orgId, filters, href: () => null, footer: listFooterOf(filters.orgId, audience) })}`;
   return documentOf(titleText(['Reports', heading, filters.orgId, 'Daywalk']), body);
 }
 
-function listFooterOf(orgId: string, { audience, minGroup }: ReportSubject['viewer']): string[] {
+function listFooterOf(orgId: string, audience: Audience): string[] {
   if (audience === 'managers') return ['Daywalk', orgId];
-  return ['Daywalk', orgId, `Teams of fewer than ${minGroup} active people are not reported.`];
+  return ['Daywalk', orgId, 'Teams of too few people are not reported.'];
 }

@@ -2,23 +2,34 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '../../../schema/query.ts';
-import { FIRST_DAY, monthOf, type UtcDay } from '../../core/day.ts';
-import { messageOf, StorageError, UsageError } from '../../core/errors.ts';
+import { FIRST_DAY, monthOf, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
+import { messageOf, nearestName, StorageError, UsageError } from '../../core/errors.ts';
 import { hasCode, replaceFile } from '../../core/files.ts';
 import { readUnits } from '../../ledger/index.ts';
 import { type AskedPeriod, type Period, resolvePeriod } from '../../metrics/index.ts';
-import type { Warehouse } from '../../port/index.ts';
-import { isRestricted, MANAGERS, mergedGroups, namelessOf, type Viewer } from '../audience.ts';
+import { type QueryRow, runReads, type Warehouse } from '../../port/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
+import {
+  FIRST_WEEK,
+  nearestWeeks,
+  publishedWeeks,
+  type WaitingWeek,
+  waitingWeeks,
+} from '../../weeks/index.ts';
+import type { Audience } from '../audience.ts';
 import type { Filters } from '../reader.ts';
 import { pageReader } from '../snapshot-reader.ts';
-import { listDocument, type Prepared, prepareReports, type ReportPage, reportDocument } from './document.ts';
-import { expectNoSecret, readPeople, readSecrets, type Secrets } from './limits.ts';
+import { listDocument, managersPages, reportDocument } from './document.ts';
+import { publishedTeams } from './published-numbers.ts';
+import { publishedPages, type ReportPage } from './published-pages.ts';
 
 /** Which reports to write. */
 export interface ReportRequest {
   readonly filters: Filters;
-  readonly audience: Viewer['audience'];
+  readonly audience: Audience;
+  /** The fewest people about whom a number is shown, for readers other than managers. */
   readonly minGroup: number;
+  readonly now: Date;
 }
 
 /** A report that was written. */
@@ -37,7 +48,7 @@ export interface WrittenReports {
   readonly reports: readonly WrittenReport[];
   /** The file that links to them. */
   readonly list: string;
-  /** Teams with too few people. */
+  /** Teams that are not shown alone in any week of the period, because they have too few people. */
   readonly too_small: readonly string[];
   /** Teams in which nobody was active in the period. */
   readonly inactive: readonly string[];
@@ -47,66 +58,63 @@ export interface WrittenReports {
 
 /**
  * Writes one report, about an organization or a team. Reads one snapshot of the warehouse.
- * @throws {UsageError} if the team, or the organization, is too small for the audience.
+ * @throws {UsageError} if the team is not shown alone to the audience.
  */
 export function writeReport(
   warehouse: Warehouse,
-  { filters, ...asked }: ReportRequest,
+  request: ReportRequest,
   path: string,
 ): Promise<WrittenReport> {
   return warehouse.inSnapshot(async () => {
-    const { team, ...period } = filters;
-    const prepared = await prepareReports(warehouse, period, asked);
-    expectLargeTeam(prepared.viewer, team);
-    const secrets = await readSecrets(warehouse, prepared.viewer);
-    return writeOne(prepared, filters, { path, secrets });
+    const { team, ...period } = request.filters;
+    if (team !== undefined && request.audience !== 'managers') {
+      const shown = await publishedTeams(warehouse, { ...request, filters: period });
+      expectShown(shown, team ?? UNASSIGNED, request);
+    }
+    return writeOne(warehouse, request, path);
   });
 }
 
 /** Writes a report for each team into a folder, and a list of them. Reads one snapshot of the warehouse. */
 export function writeTeamReports(
   warehouse: Warehouse,
-  { filters: period, ...asked }: ReportRequest,
+  request: ReportRequest,
   folder: string,
   signal: AbortSignal,
 ): Promise<WrittenReports> {
   return warehouse.inSnapshot(async () => {
-    const prepared = await prepareReports(warehouse, period, asked);
-    const { active, inactive } = await readTeams(warehouse, period);
-    const hidden = mergedGroups(prepared.viewer, 'team');
-    const shown = active.filter((team) => !hidden.has(team));
+    const { filters: period, audience } = request;
+    const { active, listed } = await readTeams(warehouse, period);
+    const all = audience === 'managers' ? active : await publishedTeams(warehouse, request);
+    const shown = all.filter((team) => team !== UNASSIGNED).toSorted();
     const names = fileNamesOf(shown);
-    const secrets = await readSecrets(warehouse, prepared.viewer);
     await openFolder(folder);
     const reports: WrittenReport[] = [];
     for (const [team, name] of names) {
       signal.throwIfAborted();
-      reports.push(await writeOne(prepared, { ...period, team }, { path: join(folder, name), secrets }));
+      const filters = { ...period, team };
+      reports.push(await writeOne(warehouse, { ...request, filters }, join(folder, name)));
     }
     const list = join(folder, 'index.html');
-    const text = await listDocument([...names], { filters: period, viewer: prepared.viewer });
-    expectNoSecret([{ name: 'the list of teams', text }], secrets);
-    await replaceFile(list, text);
+    await replaceFile(list, await listDocument([...names], request));
     const written = new Set(['index.html', ...names.values()]);
     return {
       reports,
       list,
-      too_small: active.filter((team) => hidden.has(team)),
-      inactive,
+      too_small: active.filter((team) => !shown.includes(team)),
+      inactive: listed.filter((team) => !active.includes(team) && !shown.includes(team)).toSorted(),
       older: await otherReports(folder, written),
     };
   });
 }
 
-async function writeOne(
-  { viewer, build }: Prepared,
-  filters: Filters,
-  { path, secrets }: { readonly path: string; readonly secrets: readonly Secrets[] },
-): Promise<WrittenReport> {
-  const pages = await build(filters);
-  const text = await reportDocument(pages, { filters, viewer });
-  expectNoSecret([{ name: 'the report', text }], secrets);
-  const bytes = await replaceFile(path, text);
+async function writeOne(warehouse: Warehouse, request: ReportRequest, path: string): Promise<WrittenReport> {
+  const { filters, audience } = request;
+  const pages =
+    audience === 'managers'
+      ? await managersPages(warehouse, filters)
+      : await publishedPages(warehouse, request);
+  const bytes = await replaceFile(path, await reportDocument(pages, request));
   return { file: path, team: filters.team ?? null, pages: pages.length, rows: rowsIn(pages), bytes };
 }
 
@@ -119,25 +127,30 @@ function rowsIn(pages: readonly ReportPage[]): number {
   return figures.reduce((sum, { table }) => sum + table.rows.length, 0);
 }
 
-function expectLargeTeam(viewer: Viewer, team: string | null | undefined): void {
-  if (team === undefined || !isRestricted(viewer)) return;
-  if (!mergedGroups(viewer, 'team').has(team ?? namelessOf('team'))) return;
-  const name = team === null ? 'the people without a team' : `the team "${team}"`;
+function expectShown(shown: readonly string[], team: string, { filters }: ReportRequest): void {
+  if (shown.includes(team)) return;
+  const { from, until } = filters;
+  const nearest = nearestName(team, shown);
   throw new UsageError(
-    `${name}, or a group that would follow by subtraction, has fewer than ${viewer.minGroup} active people in a part of the period`,
-    { hint: 'choose a longer period, or write the report for managers' },
+    `the team "${team}" is not shown alone in any published week from ${from} to ${until}: it, or a group that would follow by subtraction, has too few people`,
+    {
+      hint:
+        nearest === undefined
+          ? 'choose a longer period, or write the report for managers'
+          : `did you mean ${nearest}?`,
+    },
   );
 }
 
-/** The teams with active people in the period, and those that only exist in it. */
+/** The teams with active people in the period, and those of the people who are listed in it. */
 async function readTeams(warehouse: Warehouse, { orgId, from, until }: Filters) {
-  const reader = pageReader(warehouse, { orgId, from, until }, MANAGERS);
-  const people = await readPeople(reader, 'team', [{ from, until }]);
-  const listed = await warehouse.select(sql`SELECT DISTINCT team FROM people
+  const reader = pageReader(warehouse, { orgId, from, until });
+  const { rows } = await reader.ask({ metric: 'active_users', title: 'people by team', by: ['team'] });
+  const people = await warehouse.select(sql`SELECT DISTINCT team FROM people
 WHERE org_id = ${orgId} AND team IS NOT NULL AND valid_from <= ${until} AND (valid_to IS NULL OR valid_to >= ${from})`);
-  const names = listed.flatMap(({ team }) => (typeof team === 'string' ? team : []));
-  const active = [...people.keys()].filter((team) => team !== namelessOf('team')).toSorted();
-  return { active, inactive: names.filter((team) => !people.has(team)).toSorted() };
+  const namesIn = (found: readonly QueryRow[]) =>
+    found.flatMap(({ team }) => (typeof team === 'string' ? team : [])).toSorted();
+  return { active: namesIn(rows), listed: namesIn(people) };
 }
 
 /** Longer names do not fit into every file system once they have an ending. */
@@ -212,11 +225,12 @@ export async function otherReports(folder: string, own: ReadonlySet<string>): Pr
 }
 
 /**
- * The period of a report. By default it ends on the newest loaded day of users, and begins with the month of its last day.
+ * The period of a report for managers. By default it ends on the newest loaded day of users, and begins with the month of its last
+ * day.
  * @param yesterday the newest day of which there can be data.
  * @throws {UsageError} if it is reversed, too long, outside the days of the service, or if nothing is loaded.
  */
-export async function reportPeriod(
+async function managersPeriod(
   warehouse: Pick<Warehouse, 'read'>,
   orgId: string,
   { from, until }: AskedPeriod,
@@ -236,4 +250,66 @@ export async function reportPeriod(
 function startOfMonth(day: UtcDay): UtcDay {
   const first = monthOf(day);
   return first < FIRST_DAY ? FIRST_DAY : first;
+}
+
+/** So many weeks are shown by default: a quarter. */
+const WEEKS_SHOWN = 13;
+
+/**
+ * The period of a report for a team or the public: whole weeks, of which one at least is published. By default the last thirteen that
+ * are published.
+ * @throws {UsageError} if a week is cut, or if none is published: it says what the first one waits for, and until when.
+ */
+async function publishedPeriod(
+  warehouse: Warehouse,
+  orgId: string,
+  { from, until }: AskedPeriod,
+  now: Date,
+): Promise<Period> {
+  const published = await runReads(warehouse, publishedWeeks(orgId));
+  const last = until ?? shiftDay(published.at(-1) ?? FIRST_WEEK, 6);
+  const before = published.filter((week) => week <= last);
+  const first = from ?? before.slice(-WEEKS_SHOWN)[0] ?? FIRST_WEEK;
+  const nearest = nearestWeeks({ from: first, until: last });
+  if (nearest.from !== first || nearest.until !== last) {
+    throw new UsageError(
+      `reports for a team or the public are about whole weeks, from Monday to Sunday, since ${FIRST_WEEK}; ${first} to ${last} is not`,
+      { hint: `the nearest weeks are --from ${nearest.from} --until ${nearest.until}` },
+    );
+  }
+  if (before.some((week) => week >= first)) return { from: first, until: last };
+  const waiting = await runReads(warehouse, waitingWeeks(orgId, last, { now }));
+  throw notPublished(
+    orgId,
+    waiting.find(({ week }) => week >= first),
+  );
+}
+
+function notPublished(orgId: string, waiting: WaitingWeek | undefined): UsageError {
+  const nothing = `no week of ${orgId} is published in this period`;
+  if (waiting === undefined) return new UsageError(nothing, { hint: 'choose an earlier period' });
+  const { week, days, earliest, isTooSmall } = waiting;
+  if (isTooSmall) {
+    const hint = 'choose a longer period, or write the report for managers';
+    return new UsageError(`${nothing}: too few people were active in the week of ${week}`, { hint });
+  }
+  const [day] = days;
+  const open =
+    day === undefined
+      ? 'the next run'
+      : `${days.length} ${days.length === 1 ? 'day that is' : 'days that are'} not settled in every stream, the first is ${day}`;
+  return new UsageError(`${nothing}: the week of ${week} waits for ${open}`, {
+    hint: `the earliest night on which a run can publish it is ${earliest}; \`daywalk status\` shows the days`,
+  });
+}
+
+/** The period of a report, see {@link managersPeriod} and {@link publishedPeriod}. */
+export function reportPeriod(
+  warehouse: Warehouse,
+  orgId: string,
+  { asked, audience, now }: { readonly asked: AskedPeriod; readonly audience: Audience; readonly now: Date },
+): Promise<Period> {
+  return audience === 'managers'
+    ? managersPeriod(warehouse, orgId, asked, yesterdayOf(now))
+    : publishedPeriod(warehouse, orgId, asked, now);
 }

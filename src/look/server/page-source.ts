@@ -4,7 +4,6 @@ import type { Advice } from '../../core/errors.ts';
 import { DaywalkError, OldWarehouseError, UsageError } from '../../core/errors.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { KeptWarehouse } from '../../warehouse/index.ts';
-import { MANAGERS } from '../audience.ts';
 import { pageHtml } from '../html/page.ts';
 import type { Page } from '../page.ts';
 import { rememberResults } from '../reader.ts';
@@ -115,7 +114,7 @@ async function buildPage(
       return { status: 404, page: notFound(url), around: { ...around(choices), isRefused: false } };
     const { kind, params, asked } = request;
     const filters = await readFilters(warehouse, asked, choices);
-    const { reader, asked: results } = rememberResults(pageReader(warehouse, filters, MANAGERS));
+    const { reader, asked: results } = rememberResults(pageReader(warehouse, filters));
     const page = { ...(await kind.build(reader, params)), asked: results };
     return { status: 200, page, around: { ...around(choices), asked, params, filters, isRefused: false } };
   } catch (error) {

@@ -4,7 +4,6 @@ import { IDENTITIES } from '../../../schema/invariants.ts';
 import { daysBetween, yesterdayOf } from '../../core/day.ts';
 import { messageOf, RULES } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { expectNotErased, readErased } from '../../erased/index.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
 import { type Flapping, looksMinOf } from '../../judge/flapping.ts';
 import { type CountedIdentity, countIdentities } from '../../judge/identities.ts';
@@ -15,6 +14,7 @@ import { type NameInFile, recordName } from '../../organizations/index.ts';
 import { endRun, startRun } from '../../records/index.ts';
 import { refreshRollups } from '../../rollups/index.ts';
 import { type DayUnit, isDayUnit, unitName } from '../../units/index.ts';
+import { publishWeeks } from '../../weeks/index.ts';
 import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
 import { mostlyLooks, type Plan, type PlanRequest, planUnits } from '../plan.ts';
@@ -78,14 +78,15 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   return report;
 }
 
-/** Computes the rollups that differ from the ledger, also after units failed or an earlier run was killed. */
+/** Computes what follows from the days: rollups that differ from the ledger, also after failures; then weeks to publish. */
 async function refreshAll(options: RunOptions, counts: RunCounts): Promise<void> {
-  const { warehouse, clock, signal, force, streams } = options;
+  const { warehouse, clock, signal, force, streams, minGroup } = options;
   const { orgId, range } = counts;
   if (orgId === null || signal.aborted || counts.exitCode === EXIT.storage) return;
   const forced = force && streams.includes('users') && range !== null ? range : undefined;
   try {
     await refreshRollups(warehouse, { orgId, now: clock.now(), signal, force: forced });
+    if (!signal.aborted) await publishWeeks(warehouse, { orgId, minGroup, signal });
   } catch (error) {
     counts.recordEnd(error);
   }
@@ -147,6 +148,8 @@ interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
   readonly watchDays: number;
   /** Requests for the comparison of older days. @default a 31st of the pages of users of all history, at least 12 */
   readonly watchRequests?: number | null;
+  /** The fewest people about whom a report for a team or the public shows a number. */
+  readonly minGroup: number;
   /** Accept losses that were doubted when the run began and are no larger now. */
   readonly acceptLoss: boolean;
   /** The organization. @default what the service answers for the key */
@@ -208,11 +211,8 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const { warehouse, observe, firstDay, streams, named, clock } = given;
   const scope = await learnScope(given, stop.signal);
   const { orgId, lastDay } = scope;
-  const erased = await readErased(warehouse);
-  expectNotErased(erased, orgId);
   const { gate } = given.source;
-  gate.keepOut(erased, orgId);
-  const options = { ...given, newAddresses: new NewAddresses({ warehouse, clock, gate, orgId }) };
+  const options = { ...given, newAddresses: await NewAddresses.of({ warehouse, clock, gate, orgId }) };
   const stored = await readUnits(warehouse, orgId);
   const foreign = await expectSameOrganization(options, scope, stored, stop.signal);
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Audience } from '../../../src/look/audience.ts';
 import { data } from '../../../src/look/pages/data.ts';
-import { BAD_VALUE, DAYS, everyState } from '../../support/look/every-state.ts';
+import { DAYS, everyState } from '../../support/look/every-state.ts';
 import { figureOf, figuresOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
-import { testVariants } from '../../support/suite/variants.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -61,24 +59,6 @@ onEachDatabase((database) => {
       ]);
       expect(rows('runs')).toHaveLength(5);
     });
-
-    testVariants<Audience>(['public', 'team'])(
-      'shows the %s no error, place, sample, or number of a day',
-      async (audience) => {
-        const rig = await everyState(database);
-        const viewer = { audience, minGroup: 5 };
-        const page = await reading(await open(rig.place), (reader) => data.build(reader, {}), { viewer });
-        expect(JSON.stringify(page)).not.toContain(BAD_VALUE);
-        expect(JSON.stringify(page)).not.toContain('last_error');
-        const titles = figureOf(page, 'restated').table.columns.map(({ title }) => title);
-        expect(titles).toEqual(['Found', 'Day', 'Stream', 'Table', 'Number']);
-        expect(JSON.stringify(figureOf(page, 'restated').results)).not.toContain('value_before');
-        expect(figureOf(page, 'doubts').table.columns.map(({ title }) => title)).not.toContain('Share');
-        expect(figureOf(page, 'quarantined-records').table.columns.map(({ title }) => title)).not.toContain(
-          'Place',
-        );
-      },
-    );
   });
 });
 

@@ -3,7 +3,7 @@ import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { overview } from '../../../src/look/pages/overview.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
-import { cellText, figureOf, figuresOf, phraseText, rowsOf } from '../../support/look/read-pages.ts';
+import { figureOf, figuresOf, phraseText, rowsOf } from '../../support/look/read-pages.ts';
 import { fillTwoMonths, load, pageOf, type TwoMonths } from '../../support/look/two-months.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
@@ -82,18 +82,5 @@ onEachDatabase((database) => {
     const published = figureOf(page, 'credits-by-model');
     expect(published.subtitle).toContain('whole organization');
     expect(rowsOf(published)[0]).toEqual(['2026-03-09', '35,000', '35,000']);
-  });
-
-  it('readers who may see weeks only get no number of a day', async () => {
-    const warehouse = await worldOf();
-    const viewer = { audience: 'team', minGroup: 5, limits: { weeks: true, shown: new Map() } } as const;
-    const page = await pageOf(warehouse, overview, { viewer });
-    expect(figuresOf(page).map(({ id }) => id)).not.toContain('credits-per-day');
-    const weeks = figureOf(page, 'credits-per-week').table.rows.map((row) => row.map(cellText));
-    expect(weeks[0]).toEqual(['2026-03-09', '14,000']);
-    const none = { ...viewer, limits: { weeks: false, shown: new Map() } };
-    const hidden = figureOf(await pageOf(warehouse, overview, { viewer: none }), 'credits-per-week');
-    expect(hidden.table.rows).toEqual([]);
-    expect(hidden.empty).toContain('too few people');
   });
 });

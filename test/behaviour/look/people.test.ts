@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
-import type { Viewer } from '../../../src/look/audience.ts';
 import type { Page } from '../../../src/look/page.ts';
 import type { PageParams } from '../../../src/look/pages/page-kind.ts';
 import { people } from '../../../src/look/pages/people.ts';
@@ -128,25 +127,6 @@ onEachDatabase((database) => {
       await expect(build('x'.repeat(10_000))).rejects.toMatchObject({ exitCode: 2 });
       const noTeam = reading(warehouse, (reader) => team.build(reader, { subject: 'cor' }));
       await expect(noTeam).rejects.toMatchObject({ hint: 'did you mean core?' });
-    });
-
-    test('are made for managers only', async () => {
-      const rig = await createPeopleRig(database);
-      await withTeams(rig);
-      const warehouse = await open(rig.place);
-      const viewer: Viewer = { audience: 'team', minGroup: 2 };
-      for (const kind of [people, person]) {
-        const built = reading(warehouse, (reader) => kind.build(reader, { subject: userAt(rig, 0).id }), {
-          viewer,
-        });
-        await expect(built).rejects.toThrow('is not made for the audience team');
-      }
-      const page = await reading(warehouse, (reader) => team.build(reader, { subject: 'core' }), { viewer });
-      const text = JSON.stringify(page);
-      for (const { id, email } of rig.users) {
-        expect(text).not.toContain(id);
-        if (email !== '') expect(text).not.toContain(email);
-      }
     });
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../../schema/query.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import type { Audience } from '../../../src/look/audience.ts';
 import { pageHtml } from '../../../src/look/html/page.ts';
 import type { Page } from '../../../src/look/page.ts';
 import { readiness } from '../../../src/look/pages/readiness.ts';
@@ -18,8 +17,8 @@ const RATIONALE = 'ask ann@example.com <img src=x onerror=alert(1)>';
 /** The newest report of the service is not later. */
 const LAST = '2026-03-25';
 
-const build = (warehouse: Warehouse, audience: Audience = 'managers', until = LAST): Promise<Page> =>
-  reading(warehouse, (reader) => readiness.build(reader, {}), { viewer: { audience, minGroup: 5 }, until });
+const build = (warehouse: Warehouse, until = LAST): Promise<Page> =>
+  reading(warehouse, (reader) => readiness.build(reader, {}), { until });
 
 onEachDatabase((database) => {
   describe('the page Readiness', () => {
@@ -52,7 +51,7 @@ onEachDatabase((database) => {
       expect(history.table.rows).toHaveLength(12);
       expect(history.notes?.map(phraseText)[0]).toContain(`And ${created.length - 12} more`);
       const day = '2026-02-15';
-      const earlier = figureOf(await build(warehouse, 'managers', day), 'readiness-history');
+      const earlier = figureOf(await build(warehouse, day), 'readiness-history');
       const until = created.filter((at) => at.slice(0, 10) <= day).length;
       expect(until).toBeLessThan(created.length);
       expect(earlier.notes?.map(phraseText)[0]).toContain(`And ${until - 12} more`);
@@ -62,7 +61,7 @@ onEachDatabase((database) => {
       expect(shares).toEqual(shares.toSorted((a, b) => b - a));
     });
 
-    test('hides credentials and markup in URLs of repositories, and from whom it must', async () => {
+    test('hides credentials and markup in URLs of repositories', async () => {
       const rig = await nightsOf(database, { users: 5, reports: 6 });
       await rig.run({ now: NOW, streams: ['readiness', 'activity'] });
       const warehouse = await open(rig.place);
@@ -79,16 +78,6 @@ onEachDatabase((database) => {
       expect(markup).not.toContain('<img src=x');
       expect(markup).not.toContain('s3cret');
       expect(markup).not.toMatch(/href="[^"]*git\.example/);
-
-      const team = await build(warehouse, 'team');
-      expect(textsOf(team).join()).toContain('ask [dropped] <img');
-      expect(String(await pageHtml(team, FRAME))).not.toContain('ann@');
-
-      const numbered = await build(warehouse, 'public');
-      expect(rowsOf(figureOf(numbered, 'repositories'))[0]?.[0]).toBe('Repository 1');
-      const published = String(await pageHtml(numbered, FRAME)) + textsOf(numbered).join();
-      for (const secret of ['git.example', 'onerror', 'secret-branch'])
-        expect(published).not.toContain(secret);
     });
   });
 });

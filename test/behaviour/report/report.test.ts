@@ -1,13 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createReportRig, readable } from '../../support/audience/report-rig.ts';
+import { createReportRig, MIN_GROUP, readable } from '../../support/audience/report-rig.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { databases, onDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
-
-const SMALL = ['--min-group', '3'] as const;
 
 /** What a report for an audience holds of what names people, or says what they did. */
 async function secretsIn(
@@ -39,7 +37,7 @@ testVariants([
   ['a team', 'team', []],
   ['one team', 'team', ['--team', 'core']],
 ] as const)('a report for %s names nobody', { timeout: 240_000 }, async (_, audience, flags) => {
-  const { people, found } = await secretsIn(audience, ...SMALL, ...flags);
+  const { people, found } = await secretsIn(audience, ...flags);
   expect(people.length).toBeGreaterThan(80);
   expect(found).toEqual([]);
 });
@@ -53,8 +51,8 @@ test('the same warehouse gives the same bytes, whenever it is written', {
   timeout: 240_000,
 }, async () => {
   const rig = await createReportRig(sqlite);
-  await rig.report('--out', 'one.html', '--audience', 'team', ...SMALL);
-  await rig.report('--out', 'two.html', '--audience', 'team', ...SMALL);
+  await rig.report('--out', 'one.html', '--audience', 'team');
+  await rig.report('--out', 'two.html', '--audience', 'team');
   expect(rig.read('two.html') === rig.read('one.html')).toBe(true);
 });
 
@@ -62,7 +60,7 @@ test('a report is one document that loads nothing, with the totals of the metric
   timeout: 240_000,
 }, async () => {
   const rig = await createReportRig(sqlite);
-  const ended = await rig.report('--out', 'team.html', '--audience', 'team', ...SMALL, '--json');
+  const ended = await rig.report('--out', 'team.html', '--audience', 'team', '--json');
   const written: unknown = JSON.parse(ended.stdout);
   expect(written).toMatchObject({
     audience: 'team',
@@ -76,13 +74,12 @@ test('a report is one document that loads nothing, with the totals of the metric
   const ids = Array.from(text.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   const metric = await daywalkInProcess(
-    ['metric', 'billable_tokens', '--from', '2026-02-01', '--until', '2026-02-23', '--json'],
+    ['metric', 'billable_tokens', '--from', '2026-01-19', '--until', '2026-02-15', '--json'],
     { env: { DAYWALK_WAREHOUSE: rig.path } },
   );
   const answer: { rows: { value: number }[] } = JSON.parse(metric.stdout);
+  expect(written).toMatchObject({ from: '2026-01-19', until: '2026-02-15' });
   expect(text).toContain(`<data value="${answer.rows[0]?.value}"`);
-  await rig.report('--out', 'managers.html');
-  expect(rig.read('managers.html')).toContain(`<data value="${answer.rows[0]?.value}"`);
 });
 
 test('small teams are not reported and merged, and file names are safe', {
@@ -90,11 +87,11 @@ test('small teams are not reported and merged, and file names are safe', {
   timeout: 240_000,
 }, async () => {
   const rig = await createReportRig(sqlite);
-  const refused = await rig.report('--out', 'tiny.html', '--team', 'tiny', '--audience', 'team', ...SMALL);
+  const refused = await rig.report('--out', 'tiny.html', '--team', 'tiny', '--audience', 'team');
   expect(refused).toMatchObject({ code: 2 });
-  expect(refused.stderr).toContain('has fewer than 3 active people');
+  expect(refused.stderr).toContain('is not shown alone in any published week');
   expect(existsSync(join(rig.folder, 'tiny.html'))).toBe(false);
-  const ended = await rig.report('--each-team', 'teams', '--audience', 'team', ...SMALL, '--json');
+  const ended = await rig.report('--each-team', 'teams', '--audience', 'team', '--json');
   expect(ended.code).toBe(0);
   const result: { reports: { team: string; file: string }[]; too_small: string[] } = JSON.parse(ended.stdout);
   expect(result.too_small).toContain('tiny');
@@ -107,7 +104,7 @@ test('small teams are not reported and merged, and file names are safe', {
   expect(Array.from(list.matchAll(/href="([^"]+)"/g), ([, href = '']) => href).toSorted()).toEqual(
     names.filter((name) => name !== 'index.html').toSorted(),
   );
-  await rig.report('--out', 'all.html', '--audience', 'team', ...SMALL);
+  await rig.report('--out', 'all.html', '--audience', 'team');
   expect(rig.read('all.html')).toContain('>core<');
   expect(rig.read('all.html')).not.toContain('tiny');
 });
@@ -130,7 +127,10 @@ test('flags that contradict each other and paths that cannot be written are refu
     ['--out', 'a.html', '--team', 'nobody'],
     ['--out', 'a.html', '--from', '2026-02-20', '--until', '2026-02-10'],
     ['--out', 'a.html', '--until', '2026-02-24'],
-    ['--out', 'a.html', '--audience', 'team', '--min-group', '500'],
+    ['--out', 'a.html', '--audience', 'team', '--min-group', '2'],
+    ['--out', 'a.html', '--audience', 'team', '--from', '2026-01-20', '--until', '2026-01-25'],
+    ['--out', 'a.html', '--audience', 'team', '--from', '2026-02-16', '--until', '2026-02-22'],
+    ['--out', 'a.html', '--audience', 'public', '--team', 'tiny'],
   ];
   mkdirSync(join(rig.folder, 'folder.html'));
   for (const flags of refusals) {
@@ -146,20 +146,24 @@ test('flags that contradict each other and paths that cannot be written are refu
   expect(early.stderr, 'before the warehouse is read').toContain('the report cannot be written into');
 });
 
-test('a skill that is named like a person stops the report, and the old file stays', {
+test('what the service sent verbatim is in no report for a team or the public', {
   timeout: 120_000,
 }, async () => {
   const rig = await createReportRig(sqlite);
-  writeFileSync(join(rig.folder, 'team.html'), 'old');
+  const planted = '/home/ada/.ssh/id_rsa token=s3cr3t';
+  await rig.place.execute('DELETE FROM published_weeks');
+  await rig.place.execute(`UPDATE tools_daily_by_tool SET tool = '${planted}', is_artifact = 1
+    WHERE tool = (SELECT MIN(tool) FROM tools_daily_by_tool)`);
+  await rig.place.execute(`UPDATE user_daily_languages SET language = '${planted}' WHERE language = 'Go'`);
   await rig.place.execute(
-    "UPDATE tools_daily_by_skill SET name = 'Person Number3 O''Neil' WHERE name = (SELECT MIN(name) FROM tools_daily_by_skill)",
+    `UPDATE productivity_daily_by_language SET language = '${planted}' WHERE language = 'Go'`,
   );
-  const ended = await rig.report('--out', 'team.html', '--audience', 'team', ...SMALL);
-  expect(ended.code).toBe(1);
-  expect(ended.stderr).toContain('holds the name of a person');
-  expect(ended.stderr).not.toContain('Number3');
-  expect(rig.read('team.html')).toBe('old');
-  expect(readdirSync(rig.folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  await rig.run({ settings: { minGroup: MIN_GROUP } });
+  for (const audience of ['team', 'public']) {
+    expect(await rig.report('--out', 'all.html', '--audience', audience)).toMatchObject({ code: 0 });
+    expect(rig.read('all.html')).not.toContain('s3cr3t');
+    expect(rig.read('all.html')).toContain('>unrecognized<');
+  }
 });
 
 for (const database of databases.filter(({ name }) => name !== sqlite.name)) {
@@ -169,7 +173,7 @@ for (const database of databases.filter(({ name }) => name !== sqlite.name)) {
     }, async () => {
       const [own, other] = [await createReportRig(database), await createReportRig(sqlite)];
       for (const rig of [own, other]) {
-        expect(await rig.report('--out', 'team.html', '--audience', 'team', ...SMALL)).toMatchObject({
+        expect(await rig.report('--out', 'team.html', '--audience', 'team')).toMatchObject({
           code: 0,
         });
       }

@@ -67,6 +67,7 @@ describe('the defaults', () => {
       attempts: 6,
       settleDays: 3,
       watchDays: 31,
+      minGroup: 5,
       emailMode: 'keep',
       emails: { mode: 'keep' },
       keyVariables: { apiKey: 'DAYWALK_API_KEY', appApiKey: 'DAYWALK_APP_API_KEY' },

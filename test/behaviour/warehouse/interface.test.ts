@@ -52,6 +52,7 @@ archives | archive_id | place, marks, lost, first_met_at, last_met_at, ended_at
 people | org_id, person, valid_from | valid_to, name, team, department, cost_center, manager_email
 prices | org_id, valid_from | valid_to, currency, price_per_million
 budgets | org_id, month, team | amount, currency
+published_weeks | org_id, week_start, dimension, block, metric | people, value
 dates | date | iso_year, iso_week, week_start, month, quarter, weekday, is_weekend
 users | org_id, user_id | ${USER_DAYS}, billable_tokens, tool_calls, sessions, messages, user_messages, files_created, files_edited, git_commits, git_prs_created, team, active_days_30
 user_weekly | org_id, week_start, user_id | ${USER_DAYS}, ${SUMS}

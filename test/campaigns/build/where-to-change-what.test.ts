@@ -25,7 +25,7 @@ test('a setting is one entry of the table: it has a type, a flag, help, pages, a
   const copy = change('add a setting', [
     {
       file: 'src/settings/settings-table.ts',
-      before: / {2}emailMode: setting/,
+      before: / {2}minGroup: setting/,
       add: `  pauseMs: setting('DAYWALK_PAUSE_MS', {
     group: 'pull',
     flag: '--pause-ms <ms>',

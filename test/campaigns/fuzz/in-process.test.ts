@@ -66,6 +66,7 @@ test('mutated answers load as sent, are quarantined, or fail their unit', async 
         warehouse,
         lock,
         clock: new FakeClock({ auto: true, now: `${TODAY}T03:00:00Z` }),
+        minGroup: 5,
         concurrency: 8,
         rangeDays: random() < 0.8 ? 1 : 5,
         settleDays: 3_650,

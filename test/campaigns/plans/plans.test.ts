@@ -4,7 +4,14 @@ import { expect, test } from 'vitest';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
-import { type Activity, commands, READS, refresh, storeAgain } from '../../support/plans/activities.ts';
+import {
+  type Activity,
+  commands,
+  publish,
+  READS,
+  refresh,
+  storeAgain,
+} from '../../support/plans/activities.ts';
 import { type Emitted, growing, type Measured } from '../../support/plans/emitted.ts';
 import { emittedToSqlite, scansInLoops, timeAgain } from '../../support/plans/sqlite-plans.ts';
 import { fill, nowOf, type Size } from '../../support/plans/world.ts';
@@ -33,7 +40,7 @@ async function actAll(warehouse: Warehouse, size: Size, emitted: Emitted): Promi
   };
   await act([...READS, ...commands(sqlite.place().location), storeAgain]);
   await act(READS, ', stale');
-  await act([refresh]);
+  await act([refresh, publish]);
 }
 
 async function using<Result>(

@@ -13,7 +13,10 @@ const TEAMS: readonly (readonly [team: string, people: number])[] = [
   ['tiny', 2],
 ];
 
-/** A filled warehouse with named people in teams, and reports of it. */
+/** The fewest people about whom a number is published. */
+export const MIN_GROUP = 3;
+
+/** A filled warehouse with named people in teams, published weeks, and reports of it. */
 export interface ReportRig extends PeopleRig {
   /** The folder of its reports. */
   readonly folder: string;
@@ -24,7 +27,10 @@ export interface ReportRig extends PeopleRig {
 }
 
 export async function createReportRig(database: Database): Promise<ReportRig> {
-  const rig = await createPeopleRig(database, { users: 90, reports: 4, today: '2026-02-24' });
+  const rig = await createPeopleRig(database, {
+    settled: true,
+    ...{ users: 90, reports: 4, today: '2026-02-24' },
+  });
   const folder = tempDir();
   let next = 0;
   const lines = TEAMS.flatMap(([team, people]) =>
@@ -35,12 +41,18 @@ export async function createReportRig(database: Database): Promise<ReportRig> {
   );
   const loaded = await rig.load(['user_id,team,name', ...lines]);
   if (loaded.code !== 0) throw new Error(`the people of the rig were refused: ${loaded.stderr}`);
+  // Its weeks were published without teams, which this run adds.
+  await rig.run({ settings: { minGroup: MIN_GROUP } });
   return {
     ...rig,
     folder,
     report: (...flags) =>
       daywalkInProcess(['report', ...flags], {
-        env: { DAYWALK_WAREHOUSE: rig.path, DAYWALK_NOW: '2026-02-24T03:00:00Z' },
+        env: {
+          DAYWALK_WAREHOUSE: rig.path,
+          DAYWALK_NOW: '2026-02-24T03:00:00Z',
+          DAYWALK_MIN_GROUP: String(MIN_GROUP),
+        },
         cwd: folder,
       }),
     read: (name) => readFileSync(join(folder, name), 'utf8'),

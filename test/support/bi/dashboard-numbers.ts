@@ -1,5 +1,4 @@
 import { additivityOf } from '../../../schema/metrics/define.ts';
-import { MANAGERS } from '../../../src/look/audience.ts';
 import type { MetricResult } from '../../../src/look/numbers.ts';
 import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
 import type { PageQuestion, PageReader } from '../../../src/look/reader.ts';
@@ -31,7 +30,7 @@ async function askedByPages(warehouse: Warehouse, orgId: string): Promise<Asked[
   const asked = await Promise.all(
     pages.map(async ({ build }) => {
       const own: Asked[] = [];
-      const reader = pageReader(warehouse, { orgId, from, until }, MANAGERS);
+      const reader = pageReader(warehouse, { orgId, from, until });
       const listening: PageReader = {
         ...reader,
         ask: async (question) => {

@@ -60,6 +60,7 @@ export async function runNight(
     concurrency: 8,
     rangeDays,
     settleDays: 3,
+    minGroup: 5,
     watchDays,
     versions: {},
     observe: (event) => events.push(event),

@@ -1,6 +1,5 @@
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
-import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
 import { formatNumber } from '../../../src/look/numbers.ts';
 import type { Cell, Figure, Page, Phrase } from '../../../src/look/page.ts';
 import type { PageReader } from '../../../src/look/reader.ts';
@@ -11,11 +10,11 @@ import type { Warehouse } from '../../../src/port/warehouse.ts';
 export async function reading<Read>(
   warehouse: Warehouse,
   read: (reader: PageReader) => Promise<Read>,
-  { viewer = MANAGERS, until = '2026-01-23' }: { viewer?: Viewer; until?: string } = {},
+  { until = '2026-01-23' }: { until?: string } = {},
 ): Promise<Read> {
   const [orgId = 'org_1'] = await readOrganizationIds(warehouse);
   const filters = { orgId, from: FIRST_DAY, until: parseDay(until) };
-  return warehouse.inSnapshot(() => read(pageReader(warehouse, filters, viewer)));
+  return warehouse.inSnapshot(() => read(pageReader(warehouse, filters)));
 }
 
 /** A cell as people read it; a state is its mark. */

@@ -1,6 +1,5 @@
 import { tables } from '../../../schema/tables.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import { MANAGERS, type Viewer } from '../../../src/look/audience.ts';
 import type { Page } from '../../../src/look/page.ts';
 import type { PageKind } from '../../../src/look/pages/page-kind.ts';
 import { pageReader } from '../../../src/look/snapshot-reader.ts';
@@ -72,13 +71,8 @@ export async function load(
 export function pageOf(
   warehouse: Warehouse,
   kind: PageKind,
-  {
-    from = '2026-03-01',
-    until = '2026-03-19',
-    team,
-    viewer = MANAGERS,
-  }: { from?: string; until?: string; team?: string; viewer?: Viewer } = {},
+  { from = '2026-03-01', until = '2026-03-19', team }: { from?: string; until?: string; team?: string } = {},
 ): Promise<Page> {
   const filters = { orgId: ORG, from: parseDay(from), until: parseDay(until), team };
-  return warehouse.inSnapshot(() => kind.build(pageReader(warehouse, filters, viewer), {}));
+  return warehouse.inSnapshot(() => kind.build(pageReader(warehouse, filters), {}));
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { daywalkInProcess, type EndedHere } from '../process/daywalk-in-process.ts';
-import { exportedRig } from '../rig/exported-rig.ts';
+import { exportedRig, settledRig } from '../rig/exported-rig.ts';
 import type { Rig } from '../rig/rig.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import type { Database } from '../warehouse/each-database.ts';
@@ -28,12 +28,13 @@ export interface PeopleRig extends Rig {
   stored(): Promise<unknown>;
 }
 
-/** Creates a small organization whose first days are exported. */
+/** Creates a small organization whose first days are exported; in three nights, if they are to be settled. */
 export async function createPeopleRig(
   database: Database,
-  options: Partial<EmulatorOptions> = {},
+  { settled = false, ...options }: Partial<EmulatorOptions> & { readonly settled?: boolean } = {},
 ): Promise<PeopleRig> {
-  const rig = await exportedRig({ users: 12, reports: 0, today: '2026-01-24', ...options }, { database });
+  const create = settled ? settledRig : exportedRig;
+  const rig = await create({ users: 12, reports: 0, today: '2026-01-24', ...options }, { database });
   const folder = tempDir();
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const people = (command: string, env: Readonly<Record<string, string>> = {}) =>

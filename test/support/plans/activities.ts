@@ -2,8 +2,8 @@ import { allMetrics, type Dimension, dimensionsOf, type Metric } from '../../../
 import { sql } from '../../../schema/query.ts';
 import { allViews } from '../../../schema/views.ts';
 import { UsageError } from '../../../src/core/errors.ts';
-import { MANAGERS } from '../../../src/look/audience.ts';
 import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
+import { publishedPages } from '../../../src/look/report/published-pages.ts';
 import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
@@ -11,6 +11,7 @@ import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { checkWarehouse } from '../../../src/verify/check-warehouse.ts';
 import { FindingList } from '../../../src/verify/finding.ts';
 import { checkPeople } from '../../../src/verify/report-rollups.ts';
+import { FIRST_WEEK, publishWeeks } from '../../../src/weeks/publish-weeks.ts';
 import { daywalkInProcess } from '../process/daywalk-in-process.ts';
 import { lastDayOf, nowOf, ORG, type Size, usersDay } from './world.ts';
 
@@ -62,7 +63,7 @@ const pages: Activity[] = PAGE_KINDS.map(({ path, build }) => ({
     warehouse.inSnapshot(async () => {
       const subject = path.startsWith('/team') ? 'team 1' : 'user_000001';
       const filters = { orgId: ORG, from: lastDayOf({ ...size, days: 1 }), until: lastDayOf(size) };
-      const reader = pageReader(warehouse, filters, MANAGERS);
+      const reader = pageReader(warehouse, filters);
       await build(reader, path.includes(':') ? { subject } : {}).catch(onlyRefused);
     }),
 }));
@@ -98,6 +99,23 @@ export const storeAgain: Activity = {
 export const refresh: Activity = {
   name: 'refresh',
   act: (warehouse, size) => refreshRollups(warehouse, { orgId: ORG, now: nowOf(size) }),
+};
+
+/** Settles every day, publishes all weeks, and reads what reports show of them. */
+export const publish: Activity = {
+  name: 'publish weeks',
+  act: async (warehouse, size) => {
+    await warehouse.transact('settle the days of', function* () {
+      yield sql`UPDATE export_units SET settled_at = last_pulled_at, state = 'loaded' WHERE org_id = ${ORG}`;
+      for (const stream of ['tools', 'activity', 'productivity'])
+        yield sql`INSERT INTO export_units (org_id, stream, date, state, rows, attempts, requests, settled_at)
+          SELECT org_id, ${stream}, date, 'empty', 0, 1, 1, settled_at FROM export_units WHERE stream = 'users'
+          ON CONFLICT DO NOTHING`;
+    });
+    await publishWeeks(warehouse, { orgId: ORG, minGroup: 5 });
+    const filters = { orgId: ORG, from: FIRST_WEEK, until: lastDayOf(size) };
+    await warehouse.inSnapshot(() => publishedPages(warehouse, { filters, minGroup: 5, now: nowOf(size) }));
+  },
 };
 
 /** Commands that read or copy everything, with the place of their result. */

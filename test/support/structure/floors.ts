@@ -23,6 +23,7 @@ export const FLOORS = {
   'src/organizations/': 6,
   'src/records/': 6,
   'src/metrics/': 6,
+  'src/weeks/': 6,
   'src/publish/': 6,
   'src/archive/': 7,
   'src/copy/': 7,

@@ -1,0 +1,12 @@
+export { OTHERS, WEEK_DIMENSIONS } from './blocks.ts';
+export { FIRST_WEEK, previewTeams, publishWeeks, type TeamPreview } from './publish-weeks.ts';
+export {
+  largeEnough,
+  nearestWeeks,
+  publishedNumber,
+  publishedRows,
+  publishedWeeks,
+  restatedWeeks,
+  type WaitingWeek,
+  waitingWeeks,
+} from './published.ts';

@@ -1,0 +1,183 @@
+import { type SQL, sql } from '../../schema/query.ts';
+import { dayOf, isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { LOOKS } from '../judge/looks.ts';
+import { parseNotes } from '../judge/notes.ts';
+import type { QueryRow, Steps } from '../port/index.ts';
+import { FIRST_WEEK, mondayOf, weekStreams } from './publish-weeks.ts';
+
+/** The weeks of an organization of which numbers are published, in order of time. */
+export function* publishedWeeks(orgId: string): Steps<readonly UtcDay[]> {
+  const rows = yield sql`
+    SELECT DISTINCT week_start FROM published_weeks
+    WHERE org_id = ${orgId} AND dimension = 'total' AND metric <> '' ORDER BY week_start`;
+  return rows.flatMap(({ week_start }) => (isDay(week_start) ? [week_start] : []));
+}
+
+/** A number that is published, as {@link publishedRows} selects it. */
+export interface PublishedNumber extends QueryRow {
+  readonly week_start: string;
+  readonly dimension: string;
+  readonly block: string;
+  readonly metric: string;
+  /** Null if nothing is stored about single people. */
+  readonly people: number | null;
+  readonly value: number;
+}
+
+/** A row that {@link publishedRows} selected. */
+export function publishedNumber({
+  week_start,
+  dimension,
+  block,
+  metric,
+  people,
+  value,
+}: QueryRow): PublishedNumber {
+  return {
+    ...{
+      week_start: String(week_start),
+      dimension: String(dimension),
+      block: String(block),
+      metric: String(metric),
+    },
+    people: people === null || people === undefined ? null : Number(people),
+    value: Number(value),
+  };
+}
+
+/** What is published of weeks. */
+export interface PublishedQuestion {
+  readonly orgId: string;
+  /** The Mondays of the first and the last week. */
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly dimension: string;
+}
+
+/** The statement that selects what is published of a dimension, in the order of weeks, blocks and metrics. */
+export function publishedRows({ orgId, from, until, dimension }: PublishedQuestion): SQL {
+  return sql`SELECT week_start, dimension, block, metric, people, value
+FROM published_weeks
+WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} AND dimension = ${dimension} AND value IS NOT NULL
+ORDER BY week_start, block, metric`;
+}
+
+/**
+ * True for rows that a reader may see whose limit is higher than the one with which the weeks were published. Blocks of fewer people
+ * are left out, and with them the smallest of the other blocks, because what is left out follows from the total; of models, all of
+ * a week, because it follows from the tiers too.
+ */
+export function largeEnough(
+  rows: readonly PublishedNumber[],
+  minGroup: number,
+): (row: PublishedNumber) => boolean {
+  const hidden = new Set<string>();
+  const keyOf = ({ week_start, dimension, block }: PublishedNumber) =>
+    JSON.stringify([week_start, dimension, block]);
+  const families = Map.groupBy(rows, ({ week_start, dimension }) => JSON.stringify([week_start, dimension]));
+  for (const family of families.values()) {
+    const blocks = [...new Map(family.map((row) => [row.block, row])).values()];
+    const sorted = blocks.toSorted((a, b) => sizeOf(a) - sizeOf(b) || (a.block < b.block ? -1 : 1));
+    const small = sorted.filter((row) => sizeOf(row) < minGroup).length;
+    if (small === 0) continue;
+    const count = family[0]?.dimension === 'model' ? sorted.length : small + 1;
+    for (const row of sorted.slice(0, count)) hidden.add(keyOf(row));
+  }
+  return (row) => !hidden.has(keyOf(row));
+}
+
+/** Of a total without people, nothing is known but that it is about everybody. */
+function sizeOf({ people }: PublishedNumber): number {
+  return people ?? Number.POSITIVE_INFINITY;
+}
+
+/** A week that is not published, and what it waits for. */
+export interface WaitingWeek {
+  readonly week: UtcDay;
+  /** Days of the week that are not settled in every stream, or that are doubted. None: the next run publishes the week. */
+  readonly days: readonly UtcDay[];
+  /** The first night on which it can be published. */
+  readonly earliest: UtcDay;
+  /** True if it never will be, because too few people were active. */
+  readonly isTooSmall: boolean;
+}
+
+/** The weeks up to today of which nothing is published; also the one that has begun, if `until` is not reached. */
+export function* waitingWeeks(
+  orgId: string,
+  until: UtcDay,
+  { now, hasPeople = true }: { readonly now: Date; readonly hasPeople?: boolean },
+): Steps<readonly WaitingWeek[]> {
+  const streams = weekStreams(hasPeople);
+  const published = new Set(yield* publishedWeeks(orgId));
+  const small = yield sql`
+    SELECT week_start FROM published_weeks WHERE org_id = ${orgId} AND dimension = 'total' AND metric = ''`;
+  const tooSmall = new Set(small.map(({ week_start }) => String(week_start)));
+  const units = yield sql`
+    SELECT date, stream, state, settled_at, watch FROM export_units WHERE org_id = ${orgId} AND date >= ${FIRST_WEEK}`;
+  const byDay = Map.groupBy(units, ({ date }) => String(date));
+  const waiting: WaitingWeek[] = [];
+  for (let week = FIRST_WEEK; week <= until; week = shiftDay(week, 7)) {
+    if (published.has(week)) continue;
+    const days = Array.from({ length: 7 }, (_, index) => shiftDay(week, index));
+    const open = days.filter((day) => !isSettled(byDay.get(day) ?? [], streams));
+    const nights = open.map((day) =>
+      earliestNight(day, byDay.get(day) ?? [], { today: dayOf(now), streams }),
+    );
+    const earliest = nights.toSorted().at(-1) ?? dayOf(now);
+    waiting.push({ week, days: open, earliest, isTooSmall: tooSmall.has(week) });
+  }
+  return waiting;
+}
+
+function isSettled(units: readonly QueryRow[], streams: readonly string[]): boolean {
+  const settled = units.filter(({ state, settled_at }) => settled_at !== null && state !== 'doubted');
+  return streams.every((stream) => settled.some((unit) => unit['stream'] === stream));
+}
+
+/** A day settles with its third look, on the third day after it at the earliest. */
+function earliestNight(
+  day: UtcDay,
+  units: readonly QueryRow[],
+  { today, streams }: { readonly today: UtcDay; readonly streams: readonly string[] },
+): UtcDay {
+  const missing = streams.map((stream) => {
+    const unit = units.find((own) => own['stream'] === stream);
+    const { looks = [] } = parseNotes(
+      unit?.['watch'] === undefined ? null : String(unit['watch'] ?? '') || null,
+    );
+    return Math.max(1, LOOKS - looks.length);
+  });
+  const [first, looked] = [shiftDay(day, LOOKS), shiftDay(today, Math.max(...missing) - 1)];
+  return first > looked ? first : looked;
+}
+
+/**
+ * The weeks of a period whose rows of users no longer add up to what is published: they were restated since. What is published stays. A week
+ * without rows of users is not among them.
+ */
+export function* restatedWeeks(
+  orgId: string,
+  { from, until }: { readonly from: UtcDay; readonly until: UtcDay },
+): Steps<readonly UtcDay[]> {
+  const rows = yield sql`
+    SELECT DISTINCT p.week_start FROM published_weeks p
+    JOIN (
+      SELECT week_start, COUNT(*) AS users, SUM(billable_tokens) AS billable_tokens, SUM(sessions) AS sessions,
+        SUM(messages) AS messages, SUM(tool_calls) AS tool_calls, SUM(git_commits) AS git_commits
+      FROM user_weekly WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} GROUP BY week_start
+    ) u ON u.week_start = p.week_start
+    WHERE p.org_id = ${orgId} AND p.dimension = 'total' AND (p.people <> u.users OR p.value <> CASE p.metric
+      WHEN 'billable_tokens' THEN u.billable_tokens WHEN 'sessions' THEN u.sessions WHEN 'messages' THEN u.messages
+      WHEN 'tool_calls' THEN u.tool_calls WHEN 'git_commits' THEN u.git_commits END)
+    ORDER BY p.week_start`;
+  return rows.flatMap(({ week_start }) => (isDay(week_start) ? [week_start] : []));
+}
+
+/** The whole weeks that are nearest to a period. */
+export function nearestWeeks({ from, until }: { readonly from: UtcDay; readonly until: UtcDay }) {
+  const monday = mondayOf(from);
+  const start = monday < FIRST_WEEK ? FIRST_WEEK : monday;
+  const sunday = shiftDay(mondayOf(until), 6);
+  return { from: start, until: sunday < start ? shiftDay(start, 6) : sunday };
+}
