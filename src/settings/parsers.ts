@@ -96,7 +96,7 @@ export function showDuration(ms: number): string {
 }
 
 /** How long something is kept. */
-interface Retention {
+export interface Retention {
   readonly count: number;
   readonly unit: 'd' | 'mo';
 }
