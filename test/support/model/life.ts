@@ -148,7 +148,8 @@ function liveWithReports(
     const now = timeOf(run);
     const gone = deleted.reduce((sum, each) => sum + (each.night <= night ? each.count : 0), 0);
     const listed = ids.slice(gone);
-    const isFresh = readOn !== null && daysBetween(readOn, dayOf(now)) < 7;
+    const age = readOn === null ? 7 : daysBetween(readOn, dayOf(now));
+    const isFresh = age >= 0 && age < 7;
     if (!isFresh || standing !== null) {
       readOn = dayOf(now);
       const isHidden = hidden?.night === night - 1;
