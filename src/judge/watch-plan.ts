@@ -119,7 +119,9 @@ export function planWatch(state: WatchState, scope: WatchScope): WatchPlan | nul
   if (watchDays <= 0 || lastDay < FIRST_DAY) return null;
   const recent = { first: latest(shiftDay(lastDay, 1 - watchDays), FIRST_DAY), last: lastDay };
   const isMass = state.mass !== undefined;
-  const isDue = state.heavyOn === null || daysBetween(state.heavyOn, today) >= HEAVY_EVERY_DAYS;
+  const { heavyOn } = state;
+  // A comparison from the future was made while a clock was ahead.
+  const isDue = heavyOn === null || heavyOn > today || daysBetween(heavyOn, today) >= HEAVY_EVERY_DAYS;
   const isCheap = cost.recent <= RECENT_REQUESTS_MAX;
   const heavy = isMass || isDue || isCheap;
   const walks = heavy && !isMass && !isCheap && cost.walk < cost.recent;

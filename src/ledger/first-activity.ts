@@ -1,7 +1,7 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { isDay, type UtcDay } from '../core/day.ts';
+import { dayOf, isDay, type UtcDay } from '../core/day.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import type { SettleRule } from '../judge/agreement.ts';
@@ -46,7 +46,10 @@ export async function settleAfterFirstActivity(
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
   beginning: Beginning,
 ): Promise<Begun> {
-  const known = await readRemembered(warehouse, beginning.orgId);
+  const remembered = await readRemembered(warehouse, beginning.orgId);
+  // A run whose clock was ahead has remembered a time in the future. Until then, no pull would count.
+  const isAhead = remembered !== null && dayOf(new Date(remembered)) > beginning.rule.today;
+  const known = isAhead ? null : remembered;
   if (known !== null && beginning.always !== true) return { activeSince: known, settled: [] };
   const since = known ?? beginning.since;
   return warehouse.transact('settle days in', () => settleWaiting(beginning, since), 'latest');

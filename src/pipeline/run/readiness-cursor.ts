@@ -96,7 +96,9 @@ interface FirstPassOptions {
 export function firstPass(last: WalkState | null, options: FirstPassOptions): WalkState {
   if (last === null || options.force) return fullPass(last);
   if (last.pass !== 'done') return last;
-  const isFresh = isDay(last.fullPassOn) && daysBetween(last.fullPassOn, options.today) < FULL_PASS_DAYS;
+  const age = isDay(last.fullPassOn) ? daysBetween(last.fullPassOn, options.today) : FULL_PASS_DAYS;
+  // A pass from the future was made while a clock was ahead.
+  const isFresh = age >= 0 && age < FULL_PASS_DAYS;
   return isFresh && isNewestFirst(last) && !options.quarantined ? headPass(last) : fullPass(last);
 }
 

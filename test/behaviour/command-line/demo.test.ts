@@ -24,6 +24,12 @@ describe('the demo', () => {
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(stderr).toContain('51 units to pull');
     expect(existsSync(join(cwd, 'daywalk-demo.db-wal'))).toBe(false);
+    const database = new Sqlite(join(cwd, 'daywalk-demo.db'), { readonly: true });
+    const unsettled = database.prepare(
+      "SELECT DISTINCT date FROM export_units WHERE date <> '' AND settled_at IS NULL ORDER BY date",
+    );
+    expect(unsettled.pluck().all()).toEqual(['2026-01-22', '2026-01-23']);
+    database.close();
   });
 
   test('ignores the settings of a real export', { tags: 'ci/rare' }, async () => {

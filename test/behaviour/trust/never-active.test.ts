@@ -78,6 +78,18 @@ onEachDatabase((database) => {
       expect(await rig.value(old, 'empty')).toBe(late.length * DAILY_STREAMS.length);
     });
 
+    test('settles empty days although a clock was ahead when its first activity was stored', {
+      tags: 'ci/rare',
+    }, async () => {
+      const rig = await nightsOf(database, { users: 3 });
+      const idle = parseDay('2026-03-02');
+      lie(rig, { lateDays: [idle] });
+      await rig.run({ now: parseDay('2026-06-20'), until: parseDay('2026-03-17') });
+      await nights(rig, '2026-03-18', '2026-03-21');
+      const units = `SELECT DISTINCT state, confirmed FROM export_units WHERE date = '${idle}'`;
+      expect(await rig.sql(units)).toEqual([{ state: 'empty', confirmed: 'agreed' }]);
+    });
+
     test('counts the looks of the run that finds its first activity', async () => {
       const rig = await nightsOf(database, { users: 6 });
       const late = HISTORY.filter((day) => day < '2026-03-02');

@@ -1,7 +1,7 @@
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { pick, type Random } from '../random/seed.ts';
 import type { Lie } from './lies.ts';
-import { type Behaviour, type Changed, FIRST, HISTORY, nightsFrom } from './life.ts';
+import { type Behaviour, type Changed, FIRST, HISTORY, nightsFrom, type Timetable } from './life.ts';
 
 const USERS: readonly DailyStream[] = ['users'];
 const ALL = DAILY_STREAMS;
@@ -228,3 +228,18 @@ export const HONEST = {
     ],
   }),
 } as const satisfies Readonly<Record<string, (random: Random) => Behaviour>>;
+
+/** Hosts that do not run once each night, or not at the right time, for 35 nights. */
+export const HOSTS = {
+  'misses nights': (random) => (random() < 0.3 ? [] : [{ hour: 3 }]),
+  'runs again on the same day': (random) => [
+    { hour: 3 },
+    ...(random() < 0.5 ? [{ hour: pick(random, [4, 16]) }] : []),
+  ],
+  'has a clock that jumps by hours': (random) => [
+    { hour: 3, clockHours: random() < 0.6 ? 0 : pick(random, [-13, -6, 6, 13]) },
+  ],
+  'has a clock that jumps by a day': (random) => [
+    { hour: 3, clockHours: random() < 0.6 ? 0 : pick(random, [-25, -24, 24, 25]) },
+  ],
+} as const satisfies Readonly<Record<string, Timetable>>;

@@ -1,4 +1,4 @@
-import { shiftDay } from '../../../src/core/day.ts';
+import { dayOf, daysBetween, type UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { isMostMissing, weighReports } from '../../../src/judge/missing-reports.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
@@ -9,13 +9,17 @@ import type { Lie } from './lies.ts';
 import { Memory } from './memory.ts';
 import { ModelRun } from './nightly.ts';
 import { RULES, type Rules } from './rules.ts';
-import { type DayHistory, dayAt, type Run, type Said, Truth, type World } from './world.ts';
+import { type DayHistory, dayAt, type Run, type Said, Truth, timeOf, type World } from './world.ts';
 
 /** Days of history before the first night. */
 export const HISTORY = 120;
 /** The first night. */
 export const FIRST = HISTORY + 1;
 const NIGHTS = 45;
+/** So many nights of a host that does not run at the same time each night, … */
+const UNSTEADY_NIGHTS = 35;
+/** … of so many: a missed night, or a run at a wrong time, makes everything later. */
+const UNSTEADY_LIFE = 55;
 
 /** Honest answers about some days from a night on, in these streams. */
 export interface Changed {
@@ -66,7 +70,12 @@ const CHANGES = {
     people.map((who) => ({ ...who, tools: who.tools + 1, files: who.files + 1, tokens: who.tokens + 1 })),
 } as const satisfies Record<string, (people: readonly Person[], others: readonly Person[]) => Person[]>;
 
-/** What a life of 45 nights showed. Nights count from 1. */
+/** The runs of a night, which counts from 1; none if it was missed. */
+export type Timetable = (random: Random, night: number) => readonly Pick<Run, 'hour' | 'clockHours'>[];
+
+const everyNight: Timetable = () => [{ hour: 3 }];
+
+/** What a life showed. Nights count from 1. */
 export interface Life {
   /** Nights on which a settled unit was wrong, no state named it, and the run exited with 0. */
   readonly silentNights: readonly number[];
@@ -82,53 +91,78 @@ export interface Life {
   readonly lastWrong: number;
 }
 
-/** Lives through 45 nights with a service, from a first sync on. The same for the same seed. */
-export function liveWith(behave: (random: Random) => Behaviour, seed: number, rules: Rules = RULES): Life {
+/** Lives through 45 nights with a service, or 55 with a timetable, from a first sync on. The same for the same seed. */
+export function liveWith(
+  behave: (random: Random) => Behaviour,
+  seed: number,
+  { rules = RULES, timetable }: { readonly rules?: Rules; readonly timetable?: Timetable | undefined } = {},
+): Life {
   const behaviour = behave(sequence(seed));
-  if (behaviour.reports !== undefined) return liveWithReports(behaviour.reports);
-  const world = worldOf(behaviour, seed);
+  const runs = runsOf(timetable, sequence(seed + 3));
+  if (behaviour.reports !== undefined) return liveWithReports(behaviour.reports, runs);
+  const world = worldOf(behaviour, seed, runs);
   const memory = new Memory(rules);
   memory.activeSince = null;
   const truth = new Truth(world);
   const model = { world, truth, memory, rules, random: sequence(seed + 1) };
   const life = { silentNights: [] as number[], suspectNights: [] as number[] };
   const end = { settledAfter: null as number | null, lastWrong: 0, wrongAtEnd: 0, silentAtEnd: 0 };
-  for (const [index, run] of world.runs.entries()) {
+  for (const run of runs) {
+    const number = run.night - FIRST + 1;
     const night = new ModelRun(model, run);
     night.perform();
     const bad = wrongUnits(memory, truth, run.night);
     const silent = night.isSuspect ? 0 : bad.filter(({ isNamed }) => !isNamed).length;
-    if (bad.length > 0) end.lastWrong = index + 1;
-    if (night.isSuspect) life.suspectNights.push(index + 1);
-    if (silent > 0) life.silentNights.push(index + 1);
+    if (bad.length > 0) end.lastWrong = number;
+    if (night.isSuspect && life.suspectNights.at(-1) !== number) life.suspectNights.push(number);
+    if (silent > 0 && life.silentNights.at(-1) !== number) life.silentNights.push(number);
     [end.wrongAtEnd, end.silentAtEnd] = [bad.length, silent];
-    if (end.settledAfter === null && isAllSettled(memory, run.night)) end.settledAfter = index + 1;
+    if (end.settledAfter === null && isAllSettled(memory, run.night)) end.settledAfter = number;
   }
   return { ...life, ...end };
 }
 
-/** The list is read in full every seven nights, and in every run while a report is missing. */
-function liveWithReports({ count, hidden, deleted = [] }: NonNullable<Behaviour['reports']>): Life {
+function runsOf(timetable: Timetable | undefined, random: Random): Run[] {
+  const timesOf = timetable ?? everyNight;
+  return nightsFrom(1, timetable === undefined ? NIGHTS : UNSTEADY_LIFE).flatMap((night) =>
+    (night > UNSTEADY_NIGHTS ? everyNight : timesOf)(random, night).map((time) => ({
+      ...{ night: FIRST + night - 1, ...time, force: false, acceptLoss: false },
+      ...{ killedAfter: null, failing: 0, streams: DAILY_STREAMS },
+    })),
+  );
+}
+
+/** The list is read in full every seven days, and in every run while a report is missing. */
+function liveWithReports(
+  { count, hidden, deleted = [] }: NonNullable<Behaviour['reports']>,
+  runs: readonly Run[],
+): Life {
   const ids = nightsFrom(0, count).map((id) => `r${id}`);
   const stored = new Set<string>();
   const life = { silentNights: [] as number[], suspectNights: [] as number[] };
   let standing: ReturnType<typeof weighReports>['doubt'] = null;
   let lacking = 0;
-  for (const night of nightsFrom(1, NIGHTS)) {
+  let readOn: UtcDay | null = null;
+  for (const run of runs) {
+    const night = run.night - FIRST + 1;
+    const now = timeOf(run);
     const gone = deleted.reduce((sum, each) => sum + (each.night <= night ? each.count : 0), 0);
     const listed = ids.slice(gone);
-    if ((night - 1) % 7 === 0 || standing !== null) {
+    const age = readOn === null ? 7 : daysBetween(readOn, dayOf(now));
+    const isFresh = age >= 0 && age < 7;
+    if (!isFresh || standing !== null) {
+      readOn = dayOf(now);
       const isHidden = hidden?.night === night - 1;
       const seen = isHidden ? listed.slice(Math.ceil(hidden.share * listed.length)) : listed;
       const missing = [...stored].filter((id) => !seen.includes(id));
-      const now = new Date(`${shiftDay(dayAt(FIRST), night)}T03:00:00Z`);
       const loss = { missing, stored: stored.size };
       for (const id of seen) stored.add(id);
       const weighed = weighReports(standing, loss, { now, acceptsLoss: false });
       for (const id of weighed.gone) stored.delete(id);
       standing = weighed.doubt;
     }
-    if (standing !== null && isMostMissing(standing)) life.suspectNights.push(night);
+    const isSuspect = standing !== null && isMostMissing(standing);
+    if (isSuspect && life.suspectNights.at(-1) !== night) life.suspectNights.push(night);
     lacking = listed.filter((id) => !stored.has(id)).length;
     if (lacking > 0 && standing === null) life.silentNights.push(night);
   }
@@ -163,9 +197,13 @@ function isAllSettled(memory: Memory, night: number): boolean {
   );
 }
 
-function worldOf({ lies = [], changed = [], idle = [] }: Behaviour, seed: number): World {
+function worldOf(
+  { lies = [], changed = [], idle = [] }: Behaviour,
+  seed: number,
+  runs: readonly Run[],
+): World {
   const random = sequence(seed + 2);
-  const lastNight = FIRST + NIGHTS - 1;
+  const lastNight = runs.at(-1)?.night ?? FIRST;
   const days = nightsFrom(0, lastNight).map((day): DayHistory => {
     const isIdle = idle.some(([from, until]) => from <= day && day < until);
     const [drawn, others] = [peopleOf(random, day), peopleOf(random, day)];
@@ -207,12 +245,7 @@ function worldOf({ lies = [], changed = [], idle = [] }: Behaviour, seed: number
     broken: new Set(),
     malformed: new Set(),
     checksOrganization: true,
-    runs: nightsFrom(FIRST, NIGHTS).map(
-      (night): Run => ({
-        ...{ night, hour: 3, force: false, acceptLoss: false },
-        ...{ killedAfter: null, failing: 0, streams: DAILY_STREAMS },
-      }),
-    ),
+    runs,
     quietFrom: lastNight,
   };
 }

@@ -1,5 +1,5 @@
 import { IDENTITIES } from '../../../schema/invariants.ts';
-import type { UtcDay } from '../../../src/core/day.ts';
+import { dayOf, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { awaitsLeavers } from '../../../src/judge/doubt.ts';
 import { flappingAfter, isFlappingNow, looksMinOf } from '../../../src/judge/flapping.ts';
@@ -19,7 +19,7 @@ import { answerTo } from './lies.ts';
 import { isModelCommit, type Memory, type ModelCommit } from './memory.ts';
 import type { Rules } from './rules.ts';
 import { ModelWatch } from './watching.ts';
-import { dayAt, indexOf, type Run, stretchesOf, type Truth, type World } from './world.ts';
+import { dayAt, indexOf, type Run, stretchesOf, type Truth, timeOf, type World } from './world.ts';
 
 const SETTLE_DAYS = 3;
 
@@ -52,13 +52,13 @@ export class ModelRun {
   constructor(model: Nightly, run: Run) {
     this.#model = model;
     this.#run = run;
-    this.#today = dayAt(run.night);
-    this.#now = new Date(`${this.#today}T${String(run.hour).padStart(2, '0')}:00:00Z`);
+    this.#now = timeOf(run);
+    this.#today = dayOf(this.#now);
     this.#looks = new SecondLooks(model.memory.ledger);
     const { memory, rules } = model;
     const settling = { today: this.#today, settleDays: SETTLE_DAYS };
     this.identities = rules.countIdentities(IDENTITIES, memory.ledger.days(), settling);
-    this.#watch = new ModelWatch(model, run, this.identities);
+    this.#watch = new ModelWatch(model, run, { today: this.#today, identities: this.identities });
     this.#usersRangeMax = model.world.rangeMax;
     const doubted = model.memory.ledger.all().filter(({ state }) => state === 'doubted');
     this.#doubtedAtStart = new Set(doubted.map(unitName));
@@ -73,7 +73,7 @@ export class ModelRun {
     this.#isRefused = this.#model.world.checksOrganization === true && this.#isForeign();
     if (this.#isRefused) return;
     memory.writesLeft = this.#run.killedAfter ?? Number.POSITIVE_INFINITY;
-    const range = { firstDay: this.#firstOpenDay(), lastDay: dayAt(this.#run.night - 1) };
+    const range = { firstDay: this.#firstOpenDay(), lastDay: shiftDay(this.#today, -1) };
     const time = { now: this.#now, settleDays: SETTLE_DAYS };
     const { units } = planUnits({ ...this.#run, ...range, newestFirst: false }, memory.ledger.all(), time);
     this.#planned = new Set(units.map(({ stream, day }) => `${stream} ${day}`));
@@ -165,8 +165,9 @@ export class ModelRun {
     const { memory } = this.#model;
     const isOpen = (day: number) =>
       DAILY_STREAMS.some((stream) => memory.unit(stream, dayAt(day)).settledAt === null);
+    const last = indexOf(this.#today) - 1;
     let day = 0;
-    while (!this.#run.force && day < this.#run.night - 1 && !isOpen(day)) day += 1;
+    while (!this.#run.force && day < last && !isOpen(day)) day += 1;
     return dayAt(day);
   }
 

@@ -1,4 +1,4 @@
-import { FIRST_DAY, type UtcDay } from '../../../src/core/day.ts';
+import { FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { areLeavers } from '../../../src/judge/doubt.ts';
@@ -18,7 +18,7 @@ import type { DayUnit, LedgerDay } from '../../../src/units/unit.ts';
 import { type Content, digestOf, isActive } from './content.ts';
 import type { Nightly } from './nightly.ts';
 import type { Rules } from './rules.ts';
-import { dayAt, indexOf, type Run, stretchesOf } from './world.ts';
+import { indexOf, type Run, stretchesOf } from './world.ts';
 
 const LIGHT: readonly string[] = ['tools', 'activity', 'productivity'];
 /** A stretch of few users, by ranges of its length. */
@@ -28,6 +28,7 @@ const COST: WatchCost = { light: 4, tokens: 1, users: 1, fullDays: 31, walksFull
 export class ModelWatch {
   readonly #model: Nightly;
   readonly #run: Run;
+  readonly #today: UtcDay;
   readonly #plan: WatchPlan | null;
   readonly #units: ReadonlyMap<string, LedgerDay>;
   readonly #looks: Looked[] = [];
@@ -41,10 +42,15 @@ export class ModelWatch {
 
   readonly #identities: readonly CountedIdentity[];
 
-  constructor(model: Nightly, run: Run, identities: readonly CountedIdentity[]) {
+  constructor(
+    model: Nightly,
+    run: Run,
+    { today, identities }: { readonly today: UtcDay; readonly identities: readonly CountedIdentity[] },
+  ) {
     this.#model = model;
     this.#run = run;
     this.#identities = identities;
+    this.#today = today;
     const { memory, world, rules } = model;
     const state = parseWatchState(memory.watchState);
     this.#state = state;
@@ -54,8 +60,8 @@ export class ModelWatch {
       // In half of the worlds, one light stretch of older days is compared each night.
       requests: world.seed % 2 === 0 ? 0 : null,
       firstDay: FIRST_DAY,
-      today: dayAt(run.night),
-      lastDay: dayAt(run.night - 1),
+      today,
+      lastDay: shiftDay(today, -1),
       watchDays: world.watchDays,
     };
     this.#plan = run.force ? null : rules.planWatch(state, range);
@@ -213,8 +219,8 @@ export class ModelWatch {
 
   conclude(rules: Rules, now: Date): { day: UtcDay; streams: readonly DailyStream[] }[] {
     if (this.#plan === null) return [];
-    const today = dayAt(this.#run.night);
     const { memory } = this.#model;
+    const today = this.#today;
     const looksMin = looksMinOf(memory.flapping, today);
     const { notes, confirmed, newly } = judgeLooks(this.#looks, { looksMin, now }, rules);
     const { ready, waiting } = rules.sortChanges(
@@ -237,8 +243,13 @@ export class ModelWatch {
     const { memory, rules } = this.#model;
     if (this.#plan === null || !DAILY_STREAMS.every((stream) => this.#run.streams.includes(stream))) return;
     const plan = this.#units.size > 0 ? this.#plan : { ...this.#plan, older: [], credit: 0 };
-    const today = dayAt(this.#run.night);
-    const looked = { today, isComplete: this.#isComplete, mass: this.mass, cursors: {}, chase: null };
+    const looked = {
+      today: this.#today,
+      isComplete: this.#isComplete,
+      mass: this.mass,
+      cursors: {},
+      chase: null,
+    };
     const before = parseWatchState(memory.watchState);
     memory.remember(canonicalJson(rules.afterWatch(before, plan, looked)));
   }

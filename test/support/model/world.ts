@@ -39,6 +39,8 @@ export interface World {
 export interface Run {
   readonly night: number;
   readonly hour: number;
+  /** Hours that the clock of the host is ahead. @default none */
+  readonly clockHours?: number;
   readonly force: boolean;
   readonly acceptLoss: boolean;
   /** Writes after which the process is killed; null for no kill. */
@@ -49,7 +51,13 @@ export interface Run {
 }
 
 const NAMES: UtcDay[] = Array.from({ length: 400 }, (_, index) => shiftDay(FIRST_DAY, index));
+const HOUR_MS = 60 * 60 * 1000;
 const NUMBERS = new Map(NAMES.map((day, index) => [day, index]));
+
+/** What the host takes for the time of a run, which may be wrong. */
+export function timeOf({ night, hour, clockHours = 0 }: Run): Date {
+  return new Date(Date.parse(`${dayAt(night)}T00:00:00Z`) + (hour + clockHours) * HOUR_MS);
+}
 
 /** The day of a number. */
 export function dayAt(index: number): UtcDay {

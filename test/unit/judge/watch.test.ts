@@ -114,6 +114,9 @@ test('tokens and users of the recent days are compared every night if that is ch
   const heavy = (cost: WatchCost) => nights(8, cost).map((plan) => plan.heavy);
   expect(heavy({ ...SMALL, recent: 60 }).every(Boolean)).toBe(true);
   expect(heavy({ ...SMALL, recent: 61 })).toEqual([true, ...Array(6).fill(false), true]);
+  // A clock was ahead.
+  const ahead = { olderFrom: null, heavyOn: shiftDay(TODAY, 200) };
+  expect(planWatch(ahead, scope({ ...SMALL, recent: 61 }))?.heavy).toBe(true);
 });
 
 test('users of the recent days are compared page by page if they cost less so, and are not compared every night', () => {

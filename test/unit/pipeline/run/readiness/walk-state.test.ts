@@ -103,6 +103,7 @@ describe('a walk begins', () => {
     ['there never was a complete pass', { fullPassOn: null }],
     ['the day of that pass cannot be read', { fullPassOn: 'x' }],
     ['the last complete pass is a week old', { fullPassOn: shiftDay(TODAY, -7) }],
+    ['the last complete pass was made with a clock that was ahead', { fullPassOn: shiftDay(TODAY, 200) }],
   ])('with all reports when %s', (_, part) => {
     expect(firstPass({ ...DONE, ...part }, OPTIONS)).toMatchObject({ pass: 'full', startAfter: null });
   });
