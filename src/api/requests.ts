@@ -20,8 +20,11 @@ export interface AnalyticsQuery {
   readonly groupBy?: string | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  /** The number of the page at the cursor, if it is known: messages show it, because a cursor is the ID of a user. */
-  readonly page?: number | undefined;
+  /**
+   * What messages show in place of the cursor, because a cursor is the ID of a user: the number of its page; null if it is not known.
+   * @default the cursor itself, for callers who know it
+   */
+  readonly page?: number | null;
 }
 
 /** Parameters of the readiness list (section 4.3). */
@@ -38,7 +41,8 @@ export function analyticsRequest(hosts: Hosts, stream: DailyStream, query: Analy
     origin: hosts.baseUrl,
     path: ANALYTICS_PATHS[stream],
     query: { startDate, endDate, group_by: groupBy, limit, cursor },
-    ...(cursor !== undefined && { shown: { cursor: page === undefined ? 'a-page' : `page-${page}` } }),
+    ...(cursor !== undefined &&
+      page !== undefined && { shown: { cursor: page === null ? 'a-page' : `page-${page}` } }),
   };
 }
 

@@ -98,6 +98,6 @@ async function pullPage(
   const { stream, days } = batch;
   const limit = stream === 'users' ? USERS_LIMIT.max : undefined;
   const range = { startDate: days[0], endDate: days.at(-1) ?? days[0] };
-  const target = analyticsRequest(hosts, stream, { ...range, limit, ...at });
+  const target = analyticsRequest(hosts, stream, { ...range, limit, page: null, ...at });
   return analyticsPage(await transport.get(target, call), `pull ${batchName(batch)}`);
 }

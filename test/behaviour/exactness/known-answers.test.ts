@@ -56,12 +56,15 @@ onEachDatabase((database) => {
     });
 
     test('is stored again when the email policy has changed', async () => {
-      const rig = await exportedRig({ today, users: 5 }, { database }, { settings });
-      await rig.run({ settings: { ...settings, emails: { mode: 'drop' } } });
-      const emails = await rig.column(
-        "SELECT DISTINCT user_email FROM user_daily WHERE date = '2026-01-22' AND user_email IS NOT NULL",
-      );
-      expect(emails).toEqual([]);
+      const dropping = { ...settings, emails: { mode: 'drop' } } as const;
+      const rig = await exportedRig({ today, users: 5 }, { database }, { settings: dropping });
+      const emails = () =>
+        rig.column(
+          "SELECT DISTINCT user_email FROM user_daily WHERE date = '2026-01-22' AND user_email IS NOT NULL",
+        );
+      expect(await emails()).toEqual([]);
+      await rig.run({ settings });
+      expect(await emails()).not.toEqual([]);
     });
   });
 
