@@ -4,10 +4,10 @@ import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { type Clock, SerialQueue } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
-import { expectNotErased, readErased } from '../erased/index.ts';
+import { expectNotErased } from '../erased/index.ts';
 import type { SettleRule } from '../judge/agreement.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { Gate } from '../privacy/index.ts';
+import type { ErasedList, Gate } from '../privacy/index.ts';
 import { listLearned } from '../records/index.ts';
 import { type DayCommit, type DayUnit, dayKey, unitName } from '../units/index.ts';
 import type { Findings } from './normalize/records.ts';
@@ -100,8 +100,7 @@ export class NewAddresses {
    * Keeps the erased people of the organization out at the gate, and listens for their new addresses.
    * @throws {UsageError} if the organization itself was erased.
    */
-  static async of(given: NewAddressesOptions): Promise<NewAddresses> {
-    const erased = await readErased(given.warehouse);
+  static of(given: NewAddressesOptions, erased: ErasedList): NewAddresses {
     expectNotErased(erased, given.orgId);
     given.gate.keepOut(erased, given.orgId);
     return new NewAddresses(given);
@@ -123,7 +122,7 @@ export class NewAddresses {
 }
 
 interface NewAddressesOptions {
-  readonly warehouse: Pick<Warehouse, 'select' | 'transact' | 'oneAtATime'>;
+  readonly warehouse: Pick<Warehouse, 'transact' | 'oneAtATime'>;
   readonly clock: Clock;
   readonly gate: Gate;
   readonly orgId: string;

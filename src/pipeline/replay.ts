@@ -9,6 +9,7 @@ import type { UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
+import { readErased } from '../erased/index.ts';
 import { countIdentities } from '../judge/identities.ts';
 import {
   commitReadinessPage,
@@ -71,7 +72,9 @@ export async function replayOrganization(
   { orgId, days, readiness }: ReplayedOrganization,
   { warehouse, gate, clock, signal, versions }: ReplayOptions,
 ): Promise<ReplayReport> {
-  const readings: Readings = { gate, newAddresses: await NewAddresses.of({ warehouse, clock, gate, orgId }) };
+  // The archive may have brought further entries.
+  const erased = await readErased(warehouse);
+  const readings = { gate, newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }, erased) };
   const runId = randomUUID();
   await startRun(warehouse, { runId, command: 'replay', startedAt: clock.now(), versions });
   const known = new Map<string, LedgerDay>();

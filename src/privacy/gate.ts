@@ -57,6 +57,11 @@ export class Gate {
     this.fingerprint = `${GATE_VERSION} ${policyFingerprint(emails)}`;
   }
 
+  /** Whom it keeps out. */
+  get erased(): ErasedList {
+    return this.#list;
+  }
+
   /**
    * Keeps erased people out from now on.
    * @param orgId the organization whose texts pass; null if it is not known yet: then each answer names its own

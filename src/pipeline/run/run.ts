@@ -212,7 +212,7 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const scope = await learnScope(given, stop.signal);
   const { orgId, lastDay } = scope;
   const { gate } = given.source;
-  const options = { ...given, newAddresses: await NewAddresses.of({ warehouse, clock, gate, orgId }) };
+  const options = { ...given, newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }, gate.erased) };
   const stored = await readUnits(warehouse, orgId);
   const foreign = await expectSameOrganization(options, scope, stored, stop.signal);
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
