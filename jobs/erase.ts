@@ -6,8 +6,9 @@ import type { Advice } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
 import { type Certificate, findListed } from '../src/erase/certificate.ts';
-import { countErasure, erase, planErasure } from '../src/erase/erase.ts';
+import { countErasure, erase, planAgain, planErasure } from '../src/erase/erase.ts';
 import { countOthers, findSubjects, type Person } from '../src/erase/find-subjects.ts';
+import { isOpen, type JoinedPolicy } from '../src/erase/joined.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
 import { readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
@@ -34,6 +35,8 @@ export interface ErasureRequest {
   readonly isDryRun: boolean;
   /** Remove archived rows that cannot be read. @default false: they end the erasure before it changes anything */
   readonly dropsDamaged?: boolean;
+  /** What becomes of joined forms of the ID and the addresses. @default they are named */
+  readonly joined?: JoinedPolicy | undefined;
   /** Where to write the certificate; it must not exist yet. */
   readonly certificate?: string | undefined;
   /** Wait for a run to end instead of failing with exit code 75. */
@@ -224,7 +227,7 @@ async function eraseFound(
     const message = `other users who have had an address of this person: ${others}; it is replaced for them too`;
     observe({ type: 'warning', message, hint: undefined });
   }
-  const plan = await planErasure(options, subjects);
+  const plan = await planErasure(options, subjects, { joined: request.joined ?? 'name' });
   // A user is stored; an address may be a mistake.
   const isKnown = isOrganization || subjects.some(({ kind }) => kind === 'user');
   const counted = isDryRun || !isKnown ? await countErasure(options, plan) : plan.certificate;
@@ -252,15 +255,24 @@ async function erasedBefore(
   const found = await findListed(warehouse, orgId, subjects);
   if (found === null) return null;
   const { certificate: before } = found;
-  if (before !== null && !(await dueSweeps(warehouse)).includes(found.orgId)) {
+  const isDue = (await dueSweeps(warehouse)).includes(found.orgId);
+  if (before !== null && !isDue && !searchesAgain(before, request.joined)) {
     const isRepeated = before.completed_at !== resumed?.completed_at;
     return { isDryRun, isRepeated, resumed: isRepeated ? resumed : null, certificate: before };
   }
-  // Another warehouse has erased them, and nothing was swept here.
+  // Another warehouse has erased them, and nothing was swept here; or joined forms are left.
   const options = optionsOf(found.orgId);
-  const plan = await planErasure(options, subjects);
+  const first = await planErasure(options, subjects, { joined: request.joined ?? 'name' });
+  const plan = before === null ? first : planAgain(first, before);
   const certificate = await (isDryRun ? countErasure(options, plan) : erase(options, plan));
   return { isDryRun, isRepeated: false, resumed, certificate };
+}
+
+/** True if a repetition may change what was found of joined forms. */
+function searchesAgain({ joined, kind }: Certificate, policy: JoinedPolicy | undefined): boolean {
+  if (isOpen(joined)) return true;
+  const isAccepted = joined?.found.some(({ outcome }) => outcome === 'accepted') ?? true;
+  return kind === 'person' && policy === 'replace' && isAccepted;
 }
 
 function namesOrganization({ user, email }: ErasureRequest): boolean {

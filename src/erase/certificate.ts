@@ -5,6 +5,7 @@ import { parseJson } from '../core/json.ts';
 import { readErased, type Subject } from '../erased/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { subjectHmac } from '../privacy/index.ts';
+import { JoinedResult } from './joined.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer());
 
@@ -37,6 +38,8 @@ export const Certificate = Type.Object({
   ]),
   /** Lines of the spool that were changed. */
   spool_lines: Type.Integer(),
+  /** Joined forms of the ID and the addresses; they are searched by the command that names the person. */
+  joined: Type.Optional(JoinedResult),
   /** Digests of the warehouse before and after. */
   digest_before: Type.String(),
   digest_after: Type.Union([Type.String(), Type.Null()]),

@@ -2,11 +2,12 @@ import { sql } from '../../schema/query.ts';
 import { DefectError } from '../core/errors.ts';
 import { listErased, readErased, type Subject, withoutPeople, withSubjects } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
+import { type ErasedList, ErasedPeople, type JoinedForms } from '../privacy/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { digestOf } from '../warehouse/index.ts';
 import type { Certificate } from './certificate.ts';
 import { completeErasure } from './complete.ts';
+import { type JoinedPolicy, JoinedSearch } from './joined.ts';
 import type { ErasureOptions } from './options.ts';
 import { type Plan, savePlan } from './plan.ts';
 import { removeOrganization } from './remove-organization.ts';
@@ -23,6 +24,7 @@ const ROUNDS_MAX = 10;
 /**
  * The plan of a new erasure. Nothing is changed yet.
  * @param subjects none: everybody who is on the list, and may still be in rows.
+ * @param joined what becomes of joined forms of the subjects. @default they are not searched
  */
 export async function planErasure(
   {
@@ -33,7 +35,10 @@ export async function planErasure(
     published,
   }: Omit<ErasureOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
   subjects: readonly Subject[],
-  isOrganization = subjects.some(({ kind }) => kind === 'organization'),
+  {
+    isOrganization = subjects.some(({ kind }) => kind === 'organization'),
+    joined,
+  }: { readonly isOrganization?: boolean; readonly joined?: JoinedPolicy } = {},
 ): Promise<Plan> {
   const at = clock.now().toISOString();
   const certificate: Certificate = {
@@ -42,12 +47,20 @@ export async function planErasure(
     ...{ pseudonyms: [], began_at: at, completed_at: null, interrupted: false, rows: {}, units: 0 },
     archive: archives.length === 0 ? null : { answers: 0, objects: 0 },
     spool_lines: 0,
+    ...(joined !== undefined && !isOrganization && { joined: { policy: joined, found: [] } }),
     digest_before: (await digestOf(warehouse)).warehouse,
     digest_after: null,
     totals_sha256: { before: await totalsSha256(warehouse, orgId), after: null },
     published: [...published],
   };
   return { at, subjects: [...subjects], certificate };
+}
+
+/** The plan of a further erasure of somebody who was erased before: it adds to the certificate. */
+export function planAgain({ certificate: planned, ...plan }: Plan, before: Certificate): Plan {
+  const joined = planned.joined && { ...planned.joined, found: before.joined?.found ?? [] };
+  const open = { completed_at: null, digest_after: null, interrupted: false };
+  return { ...plan, certificate: { ...before, ...open, ...(joined && { joined }) } };
 }
 
 /** What an erasure would change. Writes nothing. */
@@ -107,8 +120,11 @@ async function sweepAll(
   plan: Plan,
   mode: SweepMode,
 ): Promise<{ readonly certificate: Certificate }> {
-  const tally = new Tally();
+  const tally = new Tally(plan.certificate);
   let { subjects } = plan;
+  const { warehouse, orgId } = options;
+  const before = plan.certificate.joined;
+  const search = await JoinedSearch.begin(warehouse, orgId, { subjects, before });
   let archive = plan.certificate.archive;
   // Addresses that runs have found with an erased person are on the list and not swept, and nobody knows their values.
   const sweepsAll = subjects.length === 0 || (await hasUnswept(options));
@@ -119,7 +135,10 @@ async function sweepAll(
   list = await mode.listed(taught, list);
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const people = new ErasedPeople(list, [options.orgId]);
-    const values = sweepsAll ? [''] : subjects.map(({ value }) => value);
+    const forms = search?.next(people) ?? null;
+    people.showTo(forms);
+    const hints = forms?.hints ?? [];
+    const values = sweepsAll ? [''] : [...subjects.map(({ value }) => value), ...hints];
     const sweep: Sweep = { ...options, ...mode, passing: withoutPeople(people), values, tally };
     const swept = await sweepOnce(options, sweep, plan.certificate.kind === 'organization');
     archive = archive && {
@@ -127,7 +146,10 @@ async function sweepAll(
       objects: archive.objects + swept.objects,
       ...(swept.dropped === 0 ? {} : { dropped: (archive.dropped ?? 0) + swept.dropped }),
     };
-    const learned = people.learned.map((value) => ({ kind: 'email' as const, value }));
+    if (forms !== null) await readSpool(options, list, forms);
+    const known = new Set(subjects.map(({ value }) => value));
+    const words = (search?.words ?? []).filter((word) => !known.has(word));
+    const learned = [...people.learned, ...words].map((value) => ({ kind: 'email' as const, value }));
     if (learned.length === 0) break;
     subjects = [...subjects, ...learned];
     if (!mode.isDryRun)
@@ -142,12 +164,14 @@ async function sweepAll(
   const people = new ErasedPeople(list, [options.orgId]);
   const received = new ErasedPeople(list, [options.orgId], options.stored);
   const spoolLines = await eraseFromSpool(options.spool, received, mode);
-  const pseudonyms = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
+  const found = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
+  const pseudonyms = [...new Set([...plan.certificate.pseudonyms, ...found])];
   return {
     certificate: {
       ...plan.certificate,
       ...{ pseudonyms, rows: Object.fromEntries(tally.rows), units: tally.units, archive },
-      spool_lines: spoolLines,
+      spool_lines: plan.certificate.spool_lines + spoolLines,
+      ...(search && { joined: search.result(mode.isDryRun) }),
     },
   };
 }
@@ -163,6 +187,14 @@ async function learnFromSpool(
   const people = new ErasedPeople(list, [orgId], stored);
   await eraseFromSpool(spool, people, { isDryRun: true });
   return people.learned.map((value) => ({ kind: 'email', value }));
+}
+
+/** Has the texts of the spool read as an erasure leaves them. */
+async function readSpool({ spool, orgId, stored }: ErasureOptions, list: ErasedList, reader: JoinedForms) {
+  const people = new ErasedPeople(list, [orgId], stored);
+  people.showTo(reader);
+  people.at('spool');
+  await eraseFromSpool(spool, people, { isDryRun: true });
 }
 
 async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean> {

@@ -36,7 +36,7 @@ async function sweepDue(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
 /** Sweeps everybody of an organization who is on the list. */
 async function eraseListed(options: ErasureOptions): Promise<void> {
   const isOrganization = erasedOrganization(await readErased(options.warehouse), options.orgId) !== undefined;
-  await erase(options, await planErasure(options, [], isOrganization));
+  await erase(options, await planErasure(options, [], { isOrganization }));
 }
 
 /**

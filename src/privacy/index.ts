@@ -10,4 +10,5 @@ export {
   subjectHmac,
 } from './erased-people.ts';
 export { type EmailPolicy, GATE_VERSION, Gate, policyFingerprint, saltFingerprint } from './gate.ts';
+export { JoinedForms } from './joined-forms.ts';
 export { publicName, publicText } from './public-text.ts';

@@ -3,6 +3,8 @@ import { type ErasureResult, erasePerson } from '../../../jobs/erase.ts';
 import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
+import type { Certificate } from '../../erase/certificate.ts';
+import { isOpen, type JoinedPolicy } from '../../erase/joined.ts';
 import type { Settings } from '../../settings/index.ts';
 import type { Output } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
@@ -24,6 +26,7 @@ export const eraseAction: Action = async ({ settings, job, flags, out, directory
       ...{ user, email, organization: flags.parse('--organization', notEmpty) },
       ...{ isDryRun: flags.isOn('--dry-run'), wait: flags.isOn('--wait') },
       dropsDamaged: flags.isOn('--drop-damaged'),
+      joined: joinedPolicy(flags),
       certificate: file === undefined ? undefined : resolve(directory, file),
     },
     job,
@@ -33,8 +36,15 @@ export const eraseAction: Action = async ({ settings, job, flags, out, directory
   out.show(json, (frame) => renderErasure(result, { file, isPerson: isPerson(flags) }, frame), {
     afterLog: true,
   });
-  return EXIT.ok;
+  return !isDryRun && isOpen(certificate.joined) ? EXIT.quarantine : EXIT.ok;
 };
+
+function joinedPolicy(flags: Flags): JoinedPolicy | undefined {
+  const [replaces, accepts] = [flags.isOn('--joined'), flags.isOn('--leave-joined')];
+  if (replaces && accepts)
+    throw new UsageError('--joined and --leave-joined contradict each other', { hint: 'pass one of them' });
+  return replaces ? 'replace' : accepts ? 'accept' : undefined;
+}
 
 function isPerson(flags: Flags): boolean {
   return flags.parse('--user', notEmpty) !== undefined || flags.parse('--email', notEmpty) !== undefined;
@@ -79,7 +89,25 @@ function renderErasure(
         ]),
     `spool: ${counted(spoolLines, 'line')}`,
     ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),
+    ...joinedLines(certificate, wouldChange, frame),
     ...published.map((place) => `not changed: the copy or publish in ${place}`),
+  ];
+}
+
+/** Names the places where the ID or an address stands in a joined form, without the form. */
+function joinedLines({ joined }: Certificate, wouldChange: boolean, frame: TableFrame): string[] {
+  if (joined === undefined || joined.found.length === 0) return [];
+  const remedy = wouldChange || isOpen(joined);
+  return [
+    '',
+    ...renderTable(
+      ['joined form in', 'of', 'what became of it', right('texts')],
+      joined.found.map(({ place, pseudonym, outcome, count }) => [place, pseudonym, outcome, count]),
+      frame,
+    ),
+    ...(remedy
+      ? ['repeat the command with --joined to replace them, or with --leave-joined to accept them']
+      : []),
   ];
 }
 

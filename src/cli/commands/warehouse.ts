@@ -260,6 +260,10 @@ export const warehouseCommands: readonly Command[] = [
       '--dry-run': 'count what would change; change nothing',
       '--drop-damaged':
         'remove archived rows that cannot be read: they may hold the person; without it, they end the command',
+      '--joined':
+        'also replace each word that holds the ID or an address joined with other characters, in another letter case or encoded',
+      '--leave-joined':
+        'accept such words; without both flags they are counted, and the command exits with code 5',
       '--certificate <file>': 'write the certificate to this new file; it contains no personal data',
       '--wait': 'wait for a run to end instead of exiting with code 75',
       ...jsonFlag,
