@@ -6,11 +6,11 @@ import type { Advice } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
 import { type Certificate, findListed } from '../src/erase/certificate.ts';
-import { countErasure, erase, planAgain, planErasure } from '../src/erase/erase.ts';
-import { countOthers, findSubjects, type Person } from '../src/erase/find-subjects.ts';
+import { countErasure, erase } from '../src/erase/erase.ts';
+import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/find-subjects.ts';
 import { isOpen, type JoinedPolicy } from '../src/erase/joined.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
-import { readPlan } from '../src/erase/plan.ts';
+import { planAgain, planErasure, readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
@@ -221,7 +221,7 @@ async function eraseFound(
   const options = optionsOf(orgId);
   const subjects: Subject[] = isOrganization
     ? await organizationSubjects(warehouse, orgId)
-    : await findSubjects(warehouse, orgId, personOf(request, settings));
+    : await findSubjects(warehouse, orgId, personOf(request, settings.emails));
   const others = await countOthers(warehouse, orgId, subjects);
   if (others > 0) {
     const message = `other users who have had an address of this person: ${others}; it is replaced for them too`;
@@ -251,7 +251,7 @@ async function erasedBefore(
   const orgId = isOrganization ? null : await chooseOrganization(warehouse, request.organization);
   const subjects = isOrganization
     ? [{ kind: 'organization' as const, value: organization }]
-    : subjectsOf(personOf(request, settings));
+    : subjectsOf(personOf(request, settings.emails));
   const found = await findListed(warehouse, orgId, subjects);
   if (found === null) return null;
   const { certificate: before } = found;
@@ -283,17 +283,6 @@ function namesOrganization({ user, email }: ErasureRequest): boolean {
 async function organizationSubjects(warehouse: Warehouse, orgId: string): Promise<Subject[]> {
   const recorded = (await readNames(warehouse)).filter((each) => each.orgId === orgId);
   return [orgId, ...recorded.map(({ name }) => name)].map((value) => ({ kind: 'organization', value }));
-}
-
-function subjectsOf(person: Person): Subject[] {
-  if ('user' in person) return [{ kind: 'user', value: person.user }];
-  return person.emails.map((value) => ({ kind: 'email', value }));
-}
-
-function personOf({ user, email = '' }: ErasureRequest, { emails }: Settings): Person {
-  if (user !== undefined) return { user };
-  const stored = new Gate(emails).email(email);
-  return { emails: stored === null || stored === email ? [email] : [email, stored] };
 }
 
 function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean {

@@ -56,6 +56,8 @@ const check = Compile(Certificate);
 /** Somebody who is on the list of the erased. */
 export interface Listed {
   readonly orgId: string;
+  /** An ISO instant. */
+  readonly erasedAt: string;
   /** Null while nothing of them was swept here. */
   readonly certificate: Certificate | null;
 }
@@ -80,5 +82,6 @@ export async function findListed(
     sql`SELECT certificate FROM erased WHERE org_id = ${entry.orgId} AND subject_hmac = ${entry.subjectHmac}`,
   );
   const certificate = parseJson(String(row?.['certificate']));
-  return { orgId: entry.orgId, certificate: check.Check(certificate) ? certificate : null };
+  const { orgId, erasedAt } = entry;
+  return { orgId, erasedAt, certificate: check.Check(certificate) ? certificate : null };
 }

@@ -2,12 +2,12 @@ import { sql } from '../../schema/query.ts';
 import { DefectError } from '../core/errors.ts';
 import { listErased, readErased, type Subject, withoutPeople, withSubjects } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
-import { type ErasedList, ErasedPeople, type JoinedForms } from '../privacy/index.ts';
+import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { digestOf } from '../warehouse/index.ts';
 import type { Certificate } from './certificate.ts';
 import { completeErasure } from './complete.ts';
-import { type JoinedPolicy, JoinedSearch } from './joined.ts';
+import { type JoinedForms, JoinedSearch } from './joined.ts';
 import type { ErasureOptions } from './options.ts';
 import { type Plan, savePlan } from './plan.ts';
 import { removeOrganization } from './remove-organization.ts';
@@ -20,48 +20,6 @@ import { totalsSha256 } from './totals.ts';
 
 /** New addresses of a person may lead to further places, so the sweep is repeated until it finds none. */
 const ROUNDS_MAX = 10;
-
-/**
- * The plan of a new erasure. Nothing is changed yet.
- * @param subjects none: everybody who is on the list, and may still be in rows.
- * @param joined what becomes of joined forms of the subjects. @default they are not searched
- */
-export async function planErasure(
-  {
-    warehouse,
-    orgId,
-    archives,
-    clock,
-    published,
-  }: Omit<ErasureOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
-  subjects: readonly Subject[],
-  {
-    isOrganization = subjects.some(({ kind }) => kind === 'organization'),
-    joined,
-  }: { readonly isOrganization?: boolean; readonly joined?: JoinedPolicy } = {},
-): Promise<Plan> {
-  const at = clock.now().toISOString();
-  const certificate: Certificate = {
-    ...{ format: 'daywalk erasure', version: 1, org_id: orgId },
-    kind: isOrganization ? 'organization' : 'person',
-    ...{ pseudonyms: [], began_at: at, completed_at: null, interrupted: false, rows: {}, units: 0 },
-    archive: archives.length === 0 ? null : { answers: 0, objects: 0 },
-    spool_lines: 0,
-    ...(joined !== undefined && !isOrganization && { joined: { policy: joined, found: [] } }),
-    digest_before: (await digestOf(warehouse)).warehouse,
-    digest_after: null,
-    totals_sha256: { before: await totalsSha256(warehouse, orgId), after: null },
-    published: [...published],
-  };
-  return { at, subjects: [...subjects], certificate };
-}
-
-/** The plan of a further erasure of somebody who was erased before: it adds to the certificate. */
-export function planAgain({ certificate: planned, ...plan }: Plan, before: Certificate): Plan {
-  const joined = planned.joined && { ...planned.joined, found: before.joined?.found ?? [] };
-  const open = { completed_at: null, digest_after: null, interrupted: false };
-  return { ...plan, certificate: { ...before, ...open, ...(joined && { joined }) } };
-}
 
 /** What an erasure would change. Writes nothing. */
 export async function countErasure(options: ErasureOptions, plan: Plan): Promise<Certificate> {

@@ -1,9 +1,9 @@
 import { sql } from '../../schema/query.ts';
 import { dueSweeps, erasedOrganization, readErased } from '../erased/index.ts';
 import { forgetLearned, pendingErasures, readLearned } from '../records/index.ts';
-import { erase, planErasure } from './erase.ts';
+import { erase } from './erase.ts';
 import type { ErasureOptions } from './options.ts';
-import { readPlan } from './plan.ts';
+import { planErasure, readPlan } from './plan.ts';
 
 /**
  * Sweeps the addresses that runs have found with erased people: rows of other streams may hold them without the ID. An erasure

@@ -1,14 +1,16 @@
 export { DROPPED, isPseudonym, replaceAddresses } from './addresses.ts';
 export {
+  candidatesIn,
   type ErasedEntry,
   type ErasedKind,
   type ErasedList,
   ErasedPeople,
+  isOrdinary,
   NOBODY,
   normalEmail,
   pseudonymOf,
   subjectHmac,
+  type TextReader,
 } from './erased-people.ts';
 export { type EmailPolicy, GATE_VERSION, Gate, policyFingerprint, saltFingerprint } from './gate.ts';
-export { JoinedForms } from './joined-forms.ts';
 export { publicName, publicText } from './public-text.ts';

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type ErasureResult, erasePerson } from '../../../jobs/erase.ts';
+import { exportPerson, type PersonRequest, type ShownPerson, showPerson } from '../../../jobs/person.ts';
 import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
@@ -169,4 +170,42 @@ function renderPolicy(
     `archive: ${counted(archive.answers, 'answer')}, ${counted(archive.objects, 'object')}`,
     `spool: ${counted(spoolLines, 'line')}`,
   ];
+}
+
+export const showPersonAction: Action = async ({ settings, job, flags, out }) => {
+  const shown = await showPerson(settings, requestOf(flags), job);
+  out.show(jsonOf(shown), (frame) => renderPerson(shown, frame));
+  return EXIT.ok;
+};
+
+export const exportPersonAction: Action = async ({ settings, job, flags, out, directory }) => {
+  const file = flags.parse('--out', notEmpty);
+  if (file === undefined) throw new UsageError('no file is named', { hint: 'pass --out FILE' });
+  const shown = await exportPerson(settings, { ...requestOf(flags), out: resolve(directory, file) }, job);
+  const isWritten = shown.state === 'known';
+  out.show({ ...jsonOf(shown), out: isWritten ? file : null }, (frame) => [
+    ...renderPerson(shown, frame),
+    ...(isWritten ? ['', `written to ${file}, which only you may read`] : ['no file was written']),
+  ]);
+  return EXIT.ok;
+};
+
+function requestOf(flags: Flags): PersonRequest {
+  const [user, email] = [flags.parse('--user', notEmpty), flags.parse('--email', notEmpty)];
+  if ((user === undefined) === (email === undefined))
+    throw new UsageError('one person is to be named', { hint: 'pass --user or --email' });
+  return { user, email, organization: flags.parse('--organization', notEmpty) };
+}
+
+function jsonOf(shown: ShownPerson): Record<string, unknown> {
+  if (shown.state === 'erased') return { org_id: shown.orgId, state: shown.state, erased_at: shown.erasedAt };
+  const { orgId, state, firstDay, lastDay, places } = shown;
+  return { org_id: orgId, state, first_day: firstDay, last_day: lastDay, places };
+}
+
+function renderPerson(shown: ShownPerson, frame: TableFrame): string[] {
+  if (shown.state === 'erased') return [`this person was erased on ${shown.erasedAt.slice(0, 10)}`];
+  const { firstDay, lastDay, places } = shown;
+  const since = firstDay === null ? 'no day under a user ID' : `active from ${firstDay} to ${lastDay}`;
+  return [since, '', ...renderTable(['place', right('rows')], Object.entries(places), frame)];
 }
