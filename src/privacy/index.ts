@@ -1,4 +1,4 @@
-export { DROPPED, isPseudonym, replaceAddresses } from './addresses.ts';
+export { DROPPED, isPseudonym, PSEUDONYM_LIKE, replaceAddresses } from './addresses.ts';
 export {
   candidatesIn,
   type ErasedEntry,

@@ -185,6 +185,7 @@ async function readRows(
     metric,
     title,
     by: [dimension, 'user'],
+    countsEach: true,
     team: 'everybody',
     ...stretch,
   });
