@@ -43,7 +43,7 @@ export async function findSubjects(
   if (others.length > 0 && 'emails' in person) {
     const more = users.length > NAMES_MAX ? ` and ${users.length - NAMES_MAX} more` : '';
     throw new UsageError(
-      `${users.length} users have had the address ${person.emails[0]}: ${users.slice(0, NAMES_MAX).join(', ')}${more}`,
+      `${person.emails[0]}: ${users.length} users have had this address: ${users.slice(0, NAMES_MAX).join(', ')}${more}`,
       { hint: 'name one of them by the user ID' },
     );
   }

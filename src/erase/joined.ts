@@ -189,8 +189,9 @@ export class JoinedForms implements TextReader {
   }
 
   read(text: string, place: string): void {
+    const written = text.toLowerCase();
     for (const value of this.#values) {
-      if (!this.#holds(text, value)) continue;
+      if (!this.#holds(text, value, written)) continue;
       const name = `${value.pseudonym} ${place}`;
       const { count } = this.#found.get(name) ?? { count: 0 };
       this.#found.set(name, { pseudonym: value.pseudonym, place, count: count + 1 });
@@ -202,10 +203,9 @@ export class JoinedForms implements TextReader {
     }
   }
 
-  #holds(text: string, { plain, pattern, encoded }: Searched): boolean {
-    const isWritten = (written: string) =>
-      written.includes(plain) && pattern.test(this.#withoutOthers(written));
-    let written = text.toLowerCase();
+  #holds(text: string, { plain, pattern, encoded }: Searched, lower = text.toLowerCase()): boolean {
+    let written = lower;
+    const isWritten = (each: string) => each.includes(plain) && pattern.test(this.#withoutOthers(each));
     for (let round = 0; round <= DECODED_MAX; round += 1) {
       if (isWritten(written)) return true;
       if (!written.includes('%')) break;
