@@ -7,7 +7,7 @@ import {
   pruneArchive,
   type ShownAnswers,
   type ShownUnit,
-  showAnswers,
+  shownArchives,
   verifyArchive,
 } from '../src/archive/index.ts';
 import { noteDamages, readDamages } from '../src/backup/index.ts';
@@ -71,11 +71,11 @@ export async function verifyArchives(
  * What came about a unit, and when. Writes nothing.
  * @throws {UsageError} if there is no archive.
  */
-export function showArchive(
+export async function showArchive(
   settings: Settings,
   unit: ShownUnit & { readonly withRows: boolean },
 ): Promise<ShownAnswers> {
-  return showAnswers(requireArchive(settings), unit);
+  return (await shownArchives()).showAnswers(requireArchive(settings), unit);
 }
 
 /** How long something is kept. */

@@ -6,10 +6,11 @@ import type { Advice } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
 import { type Certificate, findListed } from '../src/erase/certificate.ts';
-import { countErasure, erase, planErasure } from '../src/erase/erase.ts';
-import { countOthers, findSubjects, type Person } from '../src/erase/find-subjects.ts';
+import { countErasure, erase } from '../src/erase/erase.ts';
+import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/find-subjects.ts';
+import { isOpen, type JoinedPolicy } from '../src/erase/joined.ts';
 import type { ErasureOptions } from '../src/erase/options.ts';
-import { readPlan } from '../src/erase/plan.ts';
+import { planAgain, planErasure, readPlan } from '../src/erase/plan.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
 import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
@@ -34,6 +35,8 @@ export interface ErasureRequest {
   readonly isDryRun: boolean;
   /** Remove archived rows that cannot be read. @default false: they end the erasure before it changes anything */
   readonly dropsDamaged?: boolean;
+  /** What becomes of joined forms of the ID and the addresses. @default they are named */
+  readonly joined?: JoinedPolicy | undefined;
   /** Where to write the certificate; it must not exist yet. */
   readonly certificate?: string | undefined;
   /** Wait for a run to end instead of failing with exit code 75. */
@@ -218,13 +221,13 @@ async function eraseFound(
   const options = optionsOf(orgId);
   const subjects: Subject[] = isOrganization
     ? await organizationSubjects(warehouse, orgId)
-    : await findSubjects(warehouse, orgId, personOf(request, settings));
+    : await findSubjects(warehouse, orgId, personOf(request, settings.emails));
   const others = await countOthers(warehouse, orgId, subjects);
   if (others > 0) {
     const message = `other users who have had an address of this person: ${others}; it is replaced for them too`;
     observe({ type: 'warning', message, hint: undefined });
   }
-  const plan = await planErasure(options, subjects);
+  const plan = await planErasure(options, subjects, { joined: request.joined ?? 'name' });
   // A user is stored; an address may be a mistake.
   const isKnown = isOrganization || subjects.some(({ kind }) => kind === 'user');
   const counted = isDryRun || !isKnown ? await countErasure(options, plan) : plan.certificate;
@@ -248,19 +251,28 @@ async function erasedBefore(
   const orgId = isOrganization ? null : await chooseOrganization(warehouse, request.organization);
   const subjects = isOrganization
     ? [{ kind: 'organization' as const, value: organization }]
-    : subjectsOf(personOf(request, settings));
+    : subjectsOf(personOf(request, settings.emails));
   const found = await findListed(warehouse, orgId, subjects);
   if (found === null) return null;
   const { certificate: before } = found;
-  if (before !== null && !(await dueSweeps(warehouse)).includes(found.orgId)) {
+  const isDue = (await dueSweeps(warehouse)).includes(found.orgId);
+  if (before !== null && !isDue && !searchesAgain(before, request.joined)) {
     const isRepeated = before.completed_at !== resumed?.completed_at;
     return { isDryRun, isRepeated, resumed: isRepeated ? resumed : null, certificate: before };
   }
-  // Another warehouse has erased them, and nothing was swept here.
+  // Another warehouse has erased them, and nothing was swept here; or joined forms are left.
   const options = optionsOf(found.orgId);
-  const plan = await planErasure(options, subjects);
+  const first = await planErasure(options, subjects, { joined: request.joined ?? 'name' });
+  const plan = before === null ? first : planAgain(first, before);
   const certificate = await (isDryRun ? countErasure(options, plan) : erase(options, plan));
   return { isDryRun, isRepeated: false, resumed, certificate };
+}
+
+/** True if a repetition may change what was found of joined forms. */
+function searchesAgain({ joined, kind }: Certificate, policy: JoinedPolicy | undefined): boolean {
+  if (isOpen(joined)) return true;
+  const isAccepted = joined?.found.some(({ outcome }) => outcome === 'accepted') ?? true;
+  return kind === 'person' && policy === 'replace' && isAccepted;
 }
 
 function namesOrganization({ user, email }: ErasureRequest): boolean {
@@ -271,17 +283,6 @@ function namesOrganization({ user, email }: ErasureRequest): boolean {
 async function organizationSubjects(warehouse: Warehouse, orgId: string): Promise<Subject[]> {
   const recorded = (await readNames(warehouse)).filter((each) => each.orgId === orgId);
   return [orgId, ...recorded.map(({ name }) => name)].map((value) => ({ kind: 'organization', value }));
-}
-
-function subjectsOf(person: Person): Subject[] {
-  if ('user' in person) return [{ kind: 'user', value: person.user }];
-  return person.emails.map((value) => ({ kind: 'email', value }));
-}
-
-function personOf({ user, email = '' }: ErasureRequest, { emails }: Settings): Person {
-  if (user !== undefined) return { user };
-  const stored = new Gate(emails).email(email);
-  return { emails: stored === null || stored === email ? [email] : [email, stored] };
 }
 
 function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean {

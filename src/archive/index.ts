@@ -36,8 +36,8 @@ export const withCommitted: typeof import('./read-archives.ts').withCommitted = 
 export const verifyArchive: typeof import('./verify-archive.ts').verifyArchive = async (archive) =>
   (await import('./verify-archive.ts')).verifyArchive(archive);
 
-export const showAnswers: typeof import('./show-answers.ts').showAnswers = async (...call) =>
-  (await import('./show-answers.ts')).showAnswers(...call);
+/** What came, and when. */
+export const shownArchives = (): Promise<typeof import('./show-answers.ts')> => import('./show-answers.ts');
 
 export const pruneArchive: typeof import('./prune.ts').pruneArchive = async (...call) =>
   (await import('./prune.ts')).pruneArchive(...call);

@@ -1,5 +1,5 @@
 import type { Stream } from '../core/stream.ts';
-import { type Answer, type Outcome, READINESS } from './answers.ts';
+import { type Answer, type Outcome, objectsOf, READINESS } from './answers.ts';
 import { ArchiveFile, withArchive } from './archive-file.ts';
 import { ObjectReader, splitRows } from './objects.ts';
 import { readContents } from './readable.ts';
@@ -73,4 +73,42 @@ function shown(answer: Answer): ShownAnswer {
   }
   const rows = answer.kind === 'page' ? answer.reports.length : 0;
   return { ...common, verdict: null, rows, object: null, content: null };
+}
+
+/** The rows of an answer that were looked for. */
+interface FoundAnswer {
+  readonly unit: string;
+  /** When it was pulled, as an ISO instant. */
+  readonly at: string;
+  readonly runId: string;
+  readonly outcome: Outcome;
+  /** JSON texts as they were received. */
+  readonly rows: readonly string[];
+}
+
+/**
+ * Finds rows in all answers of an organization; none if nothing was written into the archive.
+ * @throws {DamagedError} if rows cannot be read.
+ */
+export async function findAnswers(
+  archive: string,
+  orgId: string,
+  isWanted: (row: string) => boolean,
+): Promise<readonly FoundAnswer[]> {
+  return withArchive(ArchiveFile.read(archive), async (file) => {
+    const objects = new ObjectReader(file);
+    const wanted = new Map<string, readonly string[]>();
+    const found: FoundAnswer[] = [];
+    for (const answer of readContents(file).answers.filter(({ org }) => org === orgId)) {
+      const rows: string[] = [];
+      for (const sha256 of objectsOf(answer)) {
+        const known = wanted.get(sha256) ?? splitRows(await objects.get(sha256)).filter(isWanted);
+        wanted.set(sha256, known);
+        rows.push(...known);
+      }
+      const { unit, at, run: runId, outcome } = answer;
+      if (rows.length > 0) found.push({ unit, at, runId, outcome, rows });
+    }
+    return found;
+  });
 }

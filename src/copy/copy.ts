@@ -1,27 +1,27 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
-import { readerOf } from '../../schema/row.ts';
 import { contentTables, copiedTables, tables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import { RESTORING, type RunLock, type Warehouse } from '../port/index.ts';
+import { erasedOrganization } from '../erased/index.ts';
+import type { RunLock, Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
 import { pendingErasures, writeState } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
+import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
 import { moveDays, moveReadiness, moveTable } from './move.ts';
+import { forgetReplaced, marksOf } from './own-rows.ts';
 import {
   canonicalRow,
-  differencesOf,
   inTurns,
   isSamePair,
   organizationsOf,
   type Sides,
   type Source,
-  type UnitPair,
   unitPairs,
 } from './sides.ts';
 import { type DecidedSince, sourceWithoutErased } from './source-without-erased.ts';
@@ -76,11 +76,12 @@ export async function copyAll(
   const [from, to] = [source.location, destination.location];
   observe({ type: 'copy-started', from, to });
   await expectNoErasure(given);
-  const work: CopyWork = { ...given, source: await sourceWithoutErased(given) };
+  const { source: decided, list, forgets } = await sourceWithoutErased(given);
+  const work: CopyWork = { ...given, source: decided, erased: list };
   const plan = await planCopy(work);
   refuseLosses(work, plan.losses);
   observe({ type: 'copy-planned', units: plan.units, unchanged: plan.unchanged });
-  if (work.mark !== null) await writeState(destination, '', RESTORING, work.mark);
+  for (const [name, value] of marksOf(forgets, work.mark)) await writeState(destination, '', name, value);
   const writer = createCopyWriter(work);
   writer.counts.unitsUnchanged = plan.unchanged;
   await moveAll(work, writer);
@@ -90,6 +91,7 @@ export async function copyAll(
   if (writer.counts.rowsWritten > 0) await destination.refreshStatistics();
   const comparison = await work.stored.inSnapshot(() => compareSides(work, observe));
   const isSame = comparison.tables.every((table) => table.isSame);
+  if (forgets) await forgetReplaced(destination);
   const report: CopyReport = {
     from,
     to,
@@ -126,7 +128,7 @@ async function planCopy(work: CopyWork): Promise<CopyPlan> {
     unchanged += same;
     units += pairs.length - same;
     if (known.has(orgId)) noteUnits(losses, pairs);
-    else noteOrganization(losses, orgId);
+    else if (erasedOrganization(work.erased, orgId) === undefined) noteOrganization(losses, orgId);
     work.signal.throwIfAborted();
   }
   await noteRows(losses, work);
@@ -232,119 +234,4 @@ async function expectNoErasure({
       hint: 'wait for it to end; if it was interrupted, repeat it there',
     });
   }
-}
-
-const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets, publishedWeeks } = tables;
-/** Tables whose rows belong to no unit. */
-const COUNTED_TABLES: readonly AnyTable[] = [
-  sessions,
-  hookEvents,
-  exportRuns,
-  organizations,
-  people,
-  prices,
-  budgets,
-  publishedWeeks,
-];
-
-/** The most names that a message lists; it counts the rest. */
-const EXAMPLES_MAX = 3;
-/** The most events without an organization that are searched for under their new one; further ones count as lost. */
-const FOLLOWED_MAX = 100_000;
-
-/** Number of things that a copy would remove, and the names of the first ones. */
-interface Named {
-  count: number;
-  readonly examples: string[];
-}
-
-/** The data that only the destination holds and that a copy would remove. */
-interface Losses {
-  /** Organizations that the source lacks. */
-  readonly organizations: Named;
-  /** Units that the source lacks, and units that were pulled later than in the source. */
-  readonly missing: Named;
-  readonly newer: Named;
-  /** Rows that the source lacks, by table. */
-  readonly rows: Map<string, number>;
-}
-
-function noLosses(): Losses {
-  const none = (): Named => ({ count: 0, examples: [] });
-  return { organizations: none(), missing: none(), newer: none(), rows: new Map() };
-}
-
-/** Notes an organization that the source lacks. */
-function noteOrganization({ organizations }: Losses, orgId: string): void {
-  note(organizations, orgId);
-}
-
-/** Notes the units of an organization that a copy would remove or replace by older ones. */
-function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
-  for (const { stream, day, source, stored } of pairs) {
-    if (stored === null) continue;
-    const name = `${stream} ${day}`.trim();
-    if (source === null) note(losses.missing, name);
-    else if ((stored.lastPulledAt ?? '') > (source.lastPulledAt ?? '')) note(losses.newer, name);
-  }
-}
-
-/** Notes the sessions, events and runs that a copy would remove. */
-async function noteRows(losses: Losses, sides: Sides): Promise<void> {
-  for (const table of COUNTED_TABLES) {
-    const rows = (await isEmpty(sides, table)) ? 0 : await rowsOnlyStored(sides, table);
-    if (rows > 0) losses.rows.set(table.name, rows);
-  }
-}
-
-/** Describes the losses in words; returns null if there are none. */
-function describeLosses({ organizations, missing, newer, rows }: Losses): string | null {
-  const parts = [
-    ...(organizations.count === 0 ? [] : [`all of ${listNames(organizations)}`]),
-    ...(missing.count === 0
-      ? []
-      : [`${count(missing.count, 'unit')} that the source lacks (${listNames(missing)})`]),
-    ...(newer.count === 0
-      ? []
-      : [`${count(newer.count, 'unit')} pulled later than the source's (${listNames(newer)})`]),
-    ...[...rows].map(([table, number]) => `${count(number, 'row')} of ${table}`),
-  ];
-  return parts.length === 0 ? null : parts.join('; ');
-}
-
-async function isEmpty({ stored }: Sides, table: AnyTable): Promise<boolean> {
-  for await (const rows of stored.scan(table)) if (rows.length > 0) return false;
-  return true;
-}
-
-async function rowsOnlyStored(sides: Sides, table: AnyTable): Promise<number> {
-  const orgOf = readerOf(hookEvents, 'org_id');
-  const idOf = readerOf(hookEvents, 'event_id');
-  // An event without an organization gets one later and is still the same event. '' sorts before every other id.
-  const followed = new Set<unknown>();
-  let only = 0;
-  for await (const found of differencesOf(sides, { table })) {
-    for (const { kind, row } of found) {
-      const isEvent = table === hookEvents;
-      if (kind === 'put') {
-        if (isEvent) followed.delete(idOf(row));
-      } else if (isEvent && orgOf(row) === '' && followed.size < FOLLOWED_MAX) followed.add(idOf(row));
-      else only += 1;
-    }
-  }
-  return only + followed.size;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${number === 1 ? noun : `${noun}s`}`;
-}
-
-function note(named: Named, name: string): void {
-  named.count += 1;
-  if (named.examples.length < EXAMPLES_MAX) named.examples.push(name);
-}
-
-function listNames({ count: all, examples }: Named): string {
-  const more = all - examples.length;
-  return `${examples.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -6,7 +6,7 @@ import { ERASED_KEYS, encodeEntries } from '../erased/index.ts';
 import { LAST_MARKS } from '../marks/index.ts';
 import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
 import type { ErasedList } from '../privacy/index.ts';
-import { ARCHIVES, joinPlaces, PUBLISHED } from '../records/index.ts';
+import { ARCHIVES, joinPlaces, PUBLISHED, readState } from '../records/index.ts';
 import type { Source } from './sides.ts';
 
 /** A source whose rows of that kind are those that the destination keeps. */
@@ -27,6 +27,12 @@ const jsonOf = readerOf(exportState, 'value');
 const certificateOf = readerOf(erased, 'certificate');
 const encodeState = encoderOf(exportState);
 
+/** Says that a copy takes erased people out of its destination, whose file may hold deleted values until it has ended. */
+const FORGETTING = 'forgetting';
+
+/** States of the destination, by name, that it keeps until a copy has ended. */
+type Marks = ReadonlyMap<string, string>;
+
 /**
  * Rows that belong to a warehouse itself, and that a copy into it must not remove: who was erased, the keys of that list, the
  * archives, what was done to it that cannot be repeated, and where it was copied or published to.
@@ -37,36 +43,36 @@ export class OwnRows {
   readonly #state: ReadonlyMap<string, Values>;
   readonly #kept: ReadonlyMap<AnyTable, readonly Values[]>;
 
-  readonly #mark: string | null;
+  readonly #marks: Marks;
 
   private constructor(
     list: ErasedList,
     stored: readonly Values[],
     state: readonly Values[],
-    { kept, mark }: { readonly kept: ReadonlyMap<AnyTable, readonly Values[]>; readonly mark: string | null },
+    { kept, marks }: { readonly kept: ReadonlyMap<AnyTable, readonly Values[]>; readonly marks: Marks },
   ) {
     this.#list = list;
     this.#erased = stored;
     this.#kept = kept;
-    this.#mark = mark;
+    this.#marks = marks;
     this.#state = new Map(state.map((row) => [String(nameOf(row)), row]));
   }
 
   /**
    * @param list the erased of both sides
    * @param isRestored the destination becomes what the source is: it forgets the archives that it has met, and what was done to it
-   * @param mark says that the destination has a part only; null if it need not say that.
+   * @param marks what the destination says of itself until the copy has ended
    */
   static async read(
     destination: Warehouse,
     list: ErasedList,
-    { isRestored, mark }: { readonly isRestored: boolean; readonly mark: string | null },
+    { isRestored, marks }: { readonly isRestored: boolean; readonly marks: Marks },
   ): Promise<OwnRows> {
     const state = await collect(destination.scan(exportState, { orgId: '' }));
     const kept = new Map<AnyTable, readonly Values[]>();
     if (!isRestored)
       for (const table of [acts, archives]) kept.set(table, await collect(destination.scan(table)));
-    return new OwnRows(list, await collect(destination.scan(erased)), state, { kept, mark });
+    return new OwnRows(list, await collect(destination.scan(erased)), state, { kept, marks });
   }
 
   has(table: AnyTable): boolean {
@@ -111,7 +117,7 @@ export class OwnRows {
     return [
       ...others,
       ...kept.filter((row) => row !== undefined),
-      ...(this.#mark === null ? [] : [encodeState({ org_id: '', name: RESTORING, value: this.#mark })]),
+      ...[...this.#marks].map(([name, value]) => encodeState({ org_id: '', name, value })),
       ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
       ...(keys.length === 0
         ? []
@@ -120,7 +126,8 @@ export class OwnRows {
   }
 
   #isOwn(row: Values): boolean {
-    return [ARCHIVES, LAST_MARKS, PUBLISHED, RESTORING, ERASED_KEYS].some((name) => isNamed(name)(row));
+    const own = [ARCHIVES, LAST_MARKS, PUBLISHED, RESTORING, FORGETTING, ERASED_KEYS];
+    return own.some((name) => isNamed(name)(row));
   }
 }
 
@@ -138,5 +145,31 @@ async function collect(chunks: AsyncIterable<readonly Values[]>): Promise<Values
 export async function completeFilling(warehouse: Pick<Warehouse, 'transact'>): Promise<void> {
   await warehouse.transact('complete', function* () {
     yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${RESTORING}`;
+  });
+}
+
+/** True if an earlier copy has taken erased people out of a warehouse and did not end. */
+export async function isForgetting(warehouse: Pick<Warehouse, 'read'>): Promise<boolean> {
+  return (await readState(warehouse, '', FORGETTING)) !== null;
+}
+
+/** What a destination says of itself while a copy takes erased people out of it, or gives it a part only. */
+export function marksOf(forgets: boolean, part: string | null): Marks {
+  return new Map([
+    ...(part === null ? [] : [[RESTORING, part] as const]),
+    ...(forgets ? [[FORGETTING, 'true'] as const] : []),
+  ]);
+}
+
+/**
+ * Makes a warehouse forget the values that a copy has deleted from it.
+ * @throws {BusyError} while another program reads a SQLite warehouse; a repetition of the copy resumes.
+ */
+export async function forgetReplaced(
+  warehouse: Pick<Warehouse, 'transact' | 'forgetDeleted'>,
+): Promise<void> {
+  await warehouse.forgetDeleted();
+  await warehouse.transact('end the copy into', function* () {
+    yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${FORGETTING}`;
   });
 }

@@ -21,7 +21,7 @@ import { type ErasedList, ErasedPeople, type Gate } from '../privacy/index.ts';
 import { ERASURE } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
-import { nameOf, OwnRows, withOwnRows } from './own-rows.ts';
+import { isForgetting, marksOf, nameOf, OwnRows, withOwnRows } from './own-rows.ts';
 import { inTurns, type Source, sourceOf } from './sides.ts';
 
 /** Each round finds further addresses of the erased; more rounds than anyone has addresses beside addresses. */
@@ -44,6 +44,15 @@ interface Given {
   readonly observe: CopyObserver;
 }
 
+/** The source of a copy without whoever was erased. */
+interface DecidedSource {
+  readonly source: Source;
+  /** Everyone who was erased, as far as both sides know. */
+  readonly list: ErasedList;
+  /** The destination has rows, and may have erased people in them: it must forget what the copy deletes. */
+  readonly forgets: boolean;
+}
+
 /**
  * The source as it would be if everyone had been erased from it who was erased from the destination or is known otherwise. A source that has erased
  * them itself is read as it is. Call inside a snapshot of the source, with the lock of the destination.
@@ -57,14 +66,19 @@ export async function sourceWithoutErased({
   clock,
   signal,
   observe,
-}: Given): Promise<Source> {
-  const own = { isRestored: since !== undefined, mark };
+}: Given): Promise<DecidedSource> {
+  const forgets = await mayHoldErased(source, stored, erased);
+  const own = { isRestored: since !== undefined, marks: marksOf(forgets, mark) };
   const [theirs, kept] = [await readErased(source), await readErased(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
   let list = joinLists(theirs, joinLists(kept, erased));
   const isClean =
     since === undefined ? await knowsAll(source, stored, erased) : await isSwept(source, list, since);
-  if (isClean) return withOwnRows(sourceOf(source), await OwnRows.read(stored, list, own));
+  const decided = async (rows: Source) => ({
+    source: withOwnRows(rows, await OwnRows.read(stored, list, own)),
+    ...{ list, forgets },
+  });
+  if (isClean) return decided(sourceOf(source));
   for (let round = 1; ; round += 1) {
     const units = await ErasedUnits.read(sourceOf(source), { list, gate: since?.gate ?? null, signal });
     const before = list.entries.length;
@@ -75,7 +89,7 @@ export async function sourceWithoutErased({
       const message = `the organization ${orgId} was erased from ${stored.location}: it is not copied`;
       observe({ type: 'warning', message, hint: undefined });
     }
-    return withOwnRows(units.source, await OwnRows.read(stored, list, own));
+    return decided(units.source);
   }
 }
 
@@ -84,6 +98,21 @@ async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: Erase
   const known = new Set(await sweptIn(source));
   const erased = [...(await sweptIn(stored)), ...entries.map(({ subjectHmac }) => subjectHmac)];
   return erased.every((hmac) => known.has(hmac));
+}
+
+/** True if a destination has rows from before somebody was erased, or an earlier copy has replaced such rows and did not end. */
+async function mayHoldErased(
+  source: Warehouse,
+  stored: Warehouse,
+  { entries }: ErasedList,
+): Promise<boolean> {
+  if (await isForgetting(stored)) return true;
+  const known = new Set(await sweptIn(stored));
+  const erased = [...(await sweptIn(source)), ...entries.map(({ subjectHmac }) => subjectHmac)];
+  if (erased.every((hmac) => known.has(hmac))) return false;
+  const rows = await stored.select(sql`SELECT 1 AS stored FROM export_units
+    UNION SELECT 1 FROM hook_events UNION SELECT 1 FROM sessions UNION SELECT 1 FROM people`);
+  return rows.length > 0;
 }
 
 /** True if nothing was decided since a backup was taken that its rows do not show. */

@@ -1,6 +1,7 @@
 import { isDay, shiftDay } from '../core/day.ts';
 import { compareText } from '../core/json.ts';
 import type { Steps } from '../port/index.ts';
+import { isPseudonym } from '../privacy/index.ts';
 import {
   type KnownUsers,
   OPEN_END,
@@ -42,6 +43,7 @@ export function* findMissingPeople(orgId: string): Steps<MissingPeople> {
   const periodsOf = Map.groupBy(periods, ({ user_id }) => user_id);
   const emailOf = latestEmails(known);
   const users = lastActiveFirst(known).flatMap(([user_id, day]): MissingUser[] => {
+    if (isPseudonym(user_id)) return [];
     const own = periodsOf.get(user_id) ?? [];
     const current = own.find(({ valid_from, valid_to }) => valid_from <= day && valid_to >= day);
     if (current !== undefined && current.team !== null) return [];
@@ -62,7 +64,7 @@ export function* findMissingPeople(orgId: string): Steps<MissingPeople> {
     org_id: orgId,
     users: users.map((user) => (user.valid_to === OPEN_END ? { ...user, valid_to: null } : user)),
     conflicts,
-    people_without_user: [...all].filter((person) => !matched.has(person)),
+    people_without_user: [...all].filter((person) => !matched.has(person) && !isPseudonym(person)),
   };
 }
 

@@ -2,6 +2,7 @@ import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { compareText } from '../core/json.ts';
 import type { Steps } from '../port/index.ts';
+import { isPseudonym } from '../privacy/index.ts';
 import {
   type KnownUsers,
   OPEN_END,
@@ -177,7 +178,8 @@ function* listPeople(orgId: string): Steps<readonly ListedPerson[]> {
   const { periods } = resolvePeople({ orgId, people, ...known });
   const usersOf = Map.groupBy(periods, ({ person }) => person);
   const ids = new Set(known.users);
-  return people.map(({ org_id, ...row }) => ({
+  const listed = people.filter(({ person }) => !isPseudonym(person));
+  return listed.map(({ org_id, ...row }) => ({
     ...row,
     key_column: keyColumnOf(row.person, (id) => ids.has(id)),
     users: new Set(usersOf.get(row.person)?.map(({ user_id }) => user_id)).size,

@@ -5,6 +5,7 @@ import { parseJson } from '../core/json.ts';
 import { readErased, type Subject } from '../erased/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { subjectHmac } from '../privacy/index.ts';
+import { JoinedResult } from './joined.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer());
 
@@ -37,6 +38,8 @@ export const Certificate = Type.Object({
   ]),
   /** Lines of the spool that were changed. */
   spool_lines: Type.Integer(),
+  /** Joined forms of the ID and the addresses; they are searched by the command that names the person. */
+  joined: Type.Optional(JoinedResult),
   /** Digests of the warehouse before and after. */
   digest_before: Type.String(),
   digest_after: Type.Union([Type.String(), Type.Null()]),
@@ -53,6 +56,8 @@ const check = Compile(Certificate);
 /** Somebody who is on the list of the erased. */
 export interface Listed {
   readonly orgId: string;
+  /** An ISO instant. */
+  readonly erasedAt: string;
   /** Null while nothing of them was swept here. */
   readonly certificate: Certificate | null;
 }
@@ -77,5 +82,6 @@ export async function findListed(
     sql`SELECT certificate FROM erased WHERE org_id = ${entry.orgId} AND subject_hmac = ${entry.subjectHmac}`,
   );
   const certificate = parseJson(String(row?.['certificate']));
-  return { orgId: entry.orgId, certificate: check.Check(certificate) ? certificate : null };
+  const { orgId, erasedAt } = entry;
+  return { orgId, erasedAt, certificate: check.Check(certificate) ? certificate : null };
 }

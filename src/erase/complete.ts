@@ -22,6 +22,9 @@ export async function completeErasure(
   const text = canonicalJson(certificate);
   await warehouse.transact('store the certificate of the erasure in', function* () {
     yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND certificate IS NULL`;
+    // A repetition has found more of somebody who was erased before.
+    for (const pseudonym of certificate.pseudonyms)
+      yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND pseudonym = ${pseudonym}`;
   });
   await endSweep(warehouse, orgId);
   await dropPlan(warehouse, orgId);

@@ -7,6 +7,7 @@ import { refreshRollups } from '../rollups/index.ts';
 import { digestOf } from '../warehouse/index.ts';
 import type { Certificate } from './certificate.ts';
 import { completeErasure } from './complete.ts';
+import { type JoinedForms, JoinedSearch } from './joined.ts';
 import type { ErasureOptions } from './options.ts';
 import { type Plan, savePlan } from './plan.ts';
 import { removeOrganization } from './remove-organization.ts';
@@ -19,36 +20,6 @@ import { totalsSha256 } from './totals.ts';
 
 /** New addresses of a person may lead to further places, so the sweep is repeated until it finds none. */
 const ROUNDS_MAX = 10;
-
-/**
- * The plan of a new erasure. Nothing is changed yet.
- * @param subjects none: everybody who is on the list, and may still be in rows.
- */
-export async function planErasure(
-  {
-    warehouse,
-    orgId,
-    archives,
-    clock,
-    published,
-  }: Omit<ErasureOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
-  subjects: readonly Subject[],
-  isOrganization = subjects.some(({ kind }) => kind === 'organization'),
-): Promise<Plan> {
-  const at = clock.now().toISOString();
-  const certificate: Certificate = {
-    ...{ format: 'daywalk erasure', version: 1, org_id: orgId },
-    kind: isOrganization ? 'organization' : 'person',
-    ...{ pseudonyms: [], began_at: at, completed_at: null, interrupted: false, rows: {}, units: 0 },
-    archive: archives.length === 0 ? null : { answers: 0, objects: 0 },
-    spool_lines: 0,
-    digest_before: (await digestOf(warehouse)).warehouse,
-    digest_after: null,
-    totals_sha256: { before: await totalsSha256(warehouse, orgId), after: null },
-    published: [...published],
-  };
-  return { at, subjects: [...subjects], certificate };
-}
 
 /** What an erasure would change. Writes nothing. */
 export async function countErasure(options: ErasureOptions, plan: Plan): Promise<Certificate> {
@@ -107,8 +78,11 @@ async function sweepAll(
   plan: Plan,
   mode: SweepMode,
 ): Promise<{ readonly certificate: Certificate }> {
-  const tally = new Tally();
+  const tally = new Tally(plan.certificate);
   let { subjects } = plan;
+  const { warehouse, orgId } = options;
+  const before = plan.certificate.joined;
+  const search = await JoinedSearch.begin(warehouse, orgId, { subjects, before });
   let archive = plan.certificate.archive;
   // Addresses that runs have found with an erased person are on the list and not swept, and nobody knows their values.
   const sweepsAll = subjects.length === 0 || (await hasUnswept(options));
@@ -119,7 +93,10 @@ async function sweepAll(
   list = await mode.listed(taught, list);
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const people = new ErasedPeople(list, [options.orgId]);
-    const values = sweepsAll ? [''] : subjects.map(({ value }) => value);
+    const forms = search?.next(people) ?? null;
+    people.showTo(forms);
+    const hints = forms?.hints ?? [];
+    const values = sweepsAll ? [''] : [...subjects.map(({ value }) => value), ...hints];
     const sweep: Sweep = { ...options, ...mode, passing: withoutPeople(people), values, tally };
     const swept = await sweepOnce(options, sweep, plan.certificate.kind === 'organization');
     archive = archive && {
@@ -127,7 +104,10 @@ async function sweepAll(
       objects: archive.objects + swept.objects,
       ...(swept.dropped === 0 ? {} : { dropped: (archive.dropped ?? 0) + swept.dropped }),
     };
-    const learned = people.learned.map((value) => ({ kind: 'email' as const, value }));
+    if (forms !== null) await readSpool(options, list, forms);
+    const known = new Set(subjects.map(({ value }) => value));
+    const words = (search?.words ?? []).filter((word) => !known.has(word));
+    const learned = [...people.learned, ...words].map((value) => ({ kind: 'email' as const, value }));
     if (learned.length === 0) break;
     subjects = [...subjects, ...learned];
     if (!mode.isDryRun)
@@ -142,12 +122,14 @@ async function sweepAll(
   const people = new ErasedPeople(list, [options.orgId]);
   const received = new ErasedPeople(list, [options.orgId], options.stored);
   const spoolLines = await eraseFromSpool(options.spool, received, mode);
-  const pseudonyms = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
+  const found = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
+  const pseudonyms = [...new Set([...plan.certificate.pseudonyms, ...found])];
   return {
     certificate: {
       ...plan.certificate,
       ...{ pseudonyms, rows: Object.fromEntries(tally.rows), units: tally.units, archive },
-      spool_lines: spoolLines,
+      spool_lines: plan.certificate.spool_lines + spoolLines,
+      ...(search && { joined: search.result(mode.isDryRun) }),
     },
   };
 }
@@ -163,6 +145,14 @@ async function learnFromSpool(
   const people = new ErasedPeople(list, [orgId], stored);
   await eraseFromSpool(spool, people, { isDryRun: true });
   return people.learned.map((value) => ({ kind: 'email', value }));
+}
+
+/** Has the texts of the spool read as an erasure leaves them. */
+async function readSpool({ spool, orgId, stored }: ErasureOptions, list: ErasedList, reader: JoinedForms) {
+  const people = new ErasedPeople(list, [orgId], stored);
+  people.showTo(reader);
+  people.at('spool');
+  await eraseFromSpool(spool, people, { isDryRun: true });
 }
 
 async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean> {

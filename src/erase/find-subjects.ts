@@ -2,7 +2,7 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Subject } from '../erased/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { normalEmail } from '../privacy/index.ts';
+import { type EmailPolicy, Gate, normalEmail } from '../privacy/index.ts';
 
 /** The tables that have both an ID and an address. */
 const PAIRED = ['user_daily', 'tokens_daily_by_user'] as const;
@@ -11,6 +11,22 @@ const NAMES_MAX = 5;
 
 /** Whom to erase: by the ID, or by an address, as it was received and as the email policy stores it. */
 export type Person = { readonly user: string } | { readonly emails: readonly [string, ...string[]] };
+
+/** The person whom a command names, by the ID or an address. */
+export function personOf(
+  { user, email = '' }: { readonly user?: string | undefined; readonly email?: string | undefined },
+  emails: EmailPolicy,
+): Person {
+  if (user !== undefined) return { user };
+  const stored = new Gate(emails).email(email);
+  return { emails: stored === null || stored === email ? [email] : [email, stored] };
+}
+
+/** What is known of a person without a warehouse. */
+export function subjectsOf(person: Person): Subject[] {
+  if ('user' in person) return [{ kind: 'user', value: person.user }];
+  return person.emails.map((value) => ({ kind: 'email', value }));
+}
 
 /**
  * The ID of a person and every address that was stored with it.
@@ -27,7 +43,7 @@ export async function findSubjects(
   if (others.length > 0 && 'emails' in person) {
     const more = users.length > NAMES_MAX ? ` and ${users.length - NAMES_MAX} more` : '';
     throw new UsageError(
-      `erase ${person.emails[0]}: ${users.length} users have had this address: ${users.slice(0, NAMES_MAX).join(', ')}${more}`,
+      `${person.emails[0]}: ${users.length} users have had this address: ${users.slice(0, NAMES_MAX).join(', ')}${more}`,
       { hint: 'name one of them by the user ID' },
     );
   }

@@ -1,9 +1,9 @@
 import { sql } from '../../schema/query.ts';
 import { dueSweeps, erasedOrganization, readErased } from '../erased/index.ts';
 import { forgetLearned, pendingErasures, readLearned } from '../records/index.ts';
-import { erase, planErasure } from './erase.ts';
+import { erase } from './erase.ts';
 import type { ErasureOptions } from './options.ts';
-import { readPlan } from './plan.ts';
+import { planErasure, readPlan } from './plan.ts';
 
 /**
  * Sweeps the addresses that runs have found with erased people: rows of other streams may hold them without the ID. An erasure
@@ -36,7 +36,7 @@ async function sweepDue(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
 /** Sweeps everybody of an organization who is on the list. */
 async function eraseListed(options: ErasureOptions): Promise<void> {
   const isOrganization = erasedOrganization(await readErased(options.warehouse), options.orgId) !== undefined;
-  await erase(options, await planErasure(options, [], isOrganization));
+  await erase(options, await planErasure(options, [], { isOrganization }));
 }
 
 /**

@@ -65,8 +65,9 @@ async function sweepUnit(sweep: Sweep, stream: Stream, scope: UnitScope): Promis
   await changeRows(warehouse, { put: [...put, ...ledger], remove });
 }
 
+/** The texts of the row are swept with those of other tables. */
 async function ledgerRow(
-  { warehouse, passing }: Sweep,
+  { warehouse }: Sweep,
   stream: Stream,
   scope: UnitScope,
   content: string,
@@ -74,11 +75,10 @@ async function ledgerRow(
   const table = tables.exportUnits;
   const units = await warehouse.rowsOf(table, scope);
   const columns = columnsOf(table);
-  const pass = passing.rowsOf(table);
   const rows = units
     .filter((unit) => decodeUnit(unit).stream === stream)
     .map((unit) => {
-      const row = [...pass(unit)];
+      const row = [...unit];
       row[columns.indexOf('content_sha256')] = content;
       row[columns.indexOf('answers_sha256')] = null;
       return row;

@@ -59,9 +59,10 @@ function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Valu
   return (row) => {
     const isOwn = texts.some(({ isId, position }) => isId && people.isErased(textAt(row, position)));
     let changed: Value[] | undefined;
-    for (const { position, isJson, isId, isEmail, isName } of texts) {
+    for (const { name, position, isJson, isId, isEmail, isName } of texts) {
       const before = row[position];
       if (typeof before !== 'string') continue;
+      people.at(isId || EMAIL_COLUMNS.has(name) ? null : `${table.name}.${name}`);
       const after = withoutErased(before, {
         isJson,
         isId,
@@ -173,7 +174,11 @@ export function withoutPeople(people: ErasedPeople): Passing {
     const [erase, withoutSample] = [rowsOf(table), sampleEraser()];
     return table === tables.schemaDrift ? (row: Values) => withoutSample(erase(row)) : erase;
   };
-  return { rowsOf, othersOf, json: (text) => people.json(text) };
+  const json = (text: string) => {
+    people.at('archive');
+    return people.json(text);
+  };
+  return { rowsOf, othersOf, json };
 }
 
 /** Lets everything pass the gate. */

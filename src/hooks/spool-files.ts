@@ -82,6 +82,26 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
   if (length > 0) yield Buffer.concat(held).toString('utf8');
 }
 
+/**
+ * Yields every line of a spool with the name of its file; none if there is no folder.
+ * @throws {StorageError} if a file cannot be read.
+ */
+export async function* readSpoolLines(
+  directory: string,
+): AsyncGenerator<{ readonly file: string; readonly line: string }> {
+  if (!existsSync(directory)) return;
+  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { name: file } of files) {
+    try {
+      for await (const line of linesOf(join(directory, file))) yield { file, line };
+    } catch (error) {
+      throw new StorageError(`read the spool ${join(directory, file)}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
 /** What lines of the spool become. */
 interface PassedLines {
   json(text: string): string;

@@ -20,6 +20,8 @@ export interface PageQuestion {
   /** `everybody` leaves the team of the filters out; a named one replaces it, null for people without a team. */
   readonly team?: 'everybody' | { readonly named: string | null };
   readonly user?: string;
+  /** See `MetricQuestion.countsEach`. */
+  readonly countsEach?: boolean;
 }
 
 /** A question of a page about rows that are no metric, for example the coverage of days. */
@@ -46,7 +48,7 @@ export interface PageReader {
 
 /** The question that a page asks, with the period and the team of the filters where it names none. */
 export function questionOf(
-  { metric, together, by = [], from, until, team, user }: PageQuestion,
+  { metric, together, by = [], from, until, team, user, countsEach }: PageQuestion,
   filters: Filters,
 ) {
   return {
@@ -58,6 +60,7 @@ export function questionOf(
     until: until ?? filters.until,
     team: teamOf(team, filters),
     user,
+    countsEach,
   };
 }
 

@@ -20,7 +20,14 @@ import {
   withSql,
 } from './query/plan.ts';
 import { wholeBuckets } from './query/rollup-rows.ts';
-import { bucketsOf, dailyRows, daysOf, teamsInPlaceOfTable } from './query/rows.ts';
+import {
+  bucketsOf,
+  dailyRows,
+  daysOf,
+  ERASED_GROUP,
+  groupsErased,
+  teamsInPlaceOfTable,
+} from './query/rows.ts';
 import {
   checkAdditivity,
   checkDimensions,
@@ -142,7 +149,7 @@ function planOf(
   question: DatedQuestion,
   state: Pick<Plan, 'rollups' | 'teams' | 'checksCurrency'>,
 ): Plan {
-  const { orgId, by, from, until, team, user } = question;
+  const { orgId, by, from, until, team, user, countsEach = false } = question;
   const metric = findMetric(question.metric);
   const grain = checkDimensions(metric, question);
   checkAdditivity(metric, question, { grain, period: { from, until } });
@@ -161,6 +168,7 @@ function planOf(
     grain,
     team,
     user,
+    countsEach,
     ...state,
   };
 }
@@ -218,9 +226,10 @@ function queryOf(plan: Plan): SQL {
   return withSql([...plan.teams, ...days, bucketsOf(plan), ...facts.named], main);
 }
 
-function dimensionColumn({ grain }: Plan, dimension: Dimension): SQL {
-  if (dimension === grain) return sql`b.${columnName(dimension)}`;
-  return dimension === 'user' ? sql`f.user_id AS "user"` : sql`f.${columnName(dimension)}`;
+function dimensionColumn(plan: Plan, dimension: Dimension): SQL {
+  if (dimension === plan.grain) return sql`b.${columnName(dimension)}`;
+  if (dimension !== 'user') return sql`f.${columnName(dimension)}`;
+  return sql`${groupsErased(plan) ? ERASED_GROUP.name : sql`f.user_id`} AS "user"`;
 }
 
 function orderOf({ grain, phrases }: Plan, dimension: Dimension): SQL {

@@ -11,6 +11,7 @@ import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
+import { isPseudonym } from '../privacy/index.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
 import type { Period } from './period.ts';
 
@@ -41,6 +42,8 @@ export interface MetricQuestion {
   readonly team?: string | null | undefined;
   /** Only rows of this user ID. */
   readonly user?: string | undefined;
+  /** Gives each erased person a group of the dimension `user`, to count people; no output may name these. @default false */
+  readonly countsEach?: boolean | undefined;
 }
 
 /** Which days an answer rests on. */
@@ -192,7 +195,8 @@ export async function checkUser(warehouse: Source, orgId: string, user: string):
   const found = await warehouse.select(
     sql`SELECT user_id FROM user_daily WHERE org_id = ${orgId} AND user_id = ${user} LIMIT 1`,
   );
-  if (found.length > 0) return;
+  // Erased people have no figures alone.
+  if (found.length > 0 && !isPseudonym(user)) return;
   throw new UsageError(`no row is of the user "${user}"`, {
     hint: 'give a user ID; the table users has the email address of each',
   });

@@ -179,6 +179,9 @@ export const DROPPED = '[dropped]';
 export const PSEUDONYM_DIGITS = 32;
 const PSEUDONYM = new RegExp(`^erased-[0-9a-f]{${PSEUDONYM_DIGITS}}$`);
 
+/** A pattern of SQL's LIKE for what replaces an erased value. */
+export const PSEUDONYM_LIKE = `erased-${'_'.repeat(PSEUDONYM_DIGITS)}`;
+
 /** True for what replaces an erased value. */
 export function isPseudonym(text: string): boolean {
   return PSEUDONYM.test(text);

@@ -42,6 +42,22 @@ const WORDS = [
 ];
 /** What could be an ordinary word or number. IDs that look so are looked for only where IDs of users stand. */
 const ORDINARY = /^(?:.{0,5}|[A-Za-z]{1,20}|\d{1,9})$/u;
+/** True for a text that could be an ordinary word or number. */
+export function isOrdinary(text: string): boolean {
+  return ORDINARY.test(text);
+}
+
+/** Every word of a text that is looked up in the list of the erased. */
+export function candidatesIn(text: string): string[] {
+  return WORDS.flatMap((pattern) => text.match(pattern) ?? []).filter((word) => !isOrdinary(word));
+}
+
+/** Reads each text that an eraser has passed. */
+export interface TextReader {
+  /** @param place where the text stands */
+  read(text: string, place: string): void;
+}
+
 const FILE_ENDING = /\.[a-z]{2,5}$/i;
 /** What may stand around a word that ends or begins a sentence. */
 const AROUND = /^[.,:;!?@+_-]+|[.,:;!?@+_-]+$/g;
@@ -78,6 +94,8 @@ export class ErasedPeople implements TextEraser {
   readonly #known = new Map<string, ErasedEntry | null>();
   readonly #learned = new Map<string, string>();
   readonly #stored: (email: string) => string | null;
+  #reader: TextReader | null = null;
+  #place: string | null = null;
 
   /**
    * @param stored how the email policy stores an address. @default as it is
@@ -91,6 +109,16 @@ export class ErasedPeople implements TextEraser {
     this.#entries = new Map(entries.map((entry) => [entry.subjectHmac, entry]));
     this.#users = new Set(entries.filter(({ kind }) => kind === 'user').map(({ pseudonym }) => pseudonym));
     this.#stored = stored;
+  }
+
+  /** Has every text read that is passed from now on, without the erased, where a place is named. */
+  showTo(reader: TextReader | null): void {
+    this.#reader = reader;
+  }
+
+  /** @param place where the next texts stand; null where only an ID or an address can stand */
+  at(place: string | null): void {
+    this.#place = place;
   }
 
   get isEmpty(): boolean {
@@ -117,6 +145,12 @@ export class ErasedPeople implements TextEraser {
   }
 
   text(text: string, isId = false): string {
+    const after = this.#textWithout(text, isId);
+    if (this.#place !== null && !isId) this.#reader?.read(after, this.#place);
+    return after;
+  }
+
+  #textWithout(text: string, isId: boolean): string {
     if (this.isEmpty) return text;
     const whole = isId || !ORDINARY.test(text) ? this.pseudonymOf(text) : undefined;
     if (whole !== undefined) return whole;

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
 import { type ErasureResult, erasePerson } from '../../../jobs/erase.ts';
+import { exportPerson, type PersonRequest, type ShownPerson, showPerson } from '../../../jobs/person.ts';
 import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
+import type { Certificate } from '../../erase/certificate.ts';
+import { isOpen, type JoinedPolicy } from '../../erase/joined.ts';
 import type { Settings } from '../../settings/index.ts';
 import { audit } from '../output/audit.ts';
 import type { Output } from '../output/output.ts';
@@ -25,6 +28,7 @@ export const eraseAction: Action = async ({ settings, job, flags, out, directory
       ...{ user, email, organization: flags.parse('--organization', notEmpty) },
       ...{ isDryRun: flags.isOn('--dry-run'), wait: flags.isOn('--wait') },
       dropsDamaged: flags.isOn('--drop-damaged'),
+      joined: joinedPolicy(flags),
       certificate: file === undefined ? undefined : resolve(directory, file),
     },
     job,
@@ -41,8 +45,15 @@ export const eraseAction: Action = async ({ settings, job, flags, out, directory
   out.show(json, (frame) => renderErasure(result, { file, isPerson: isPerson(flags) }, frame), {
     afterLog: true,
   });
-  return EXIT.ok;
+  return !isDryRun && isOpen(certificate.joined) ? EXIT.quarantine : EXIT.ok;
 };
+
+function joinedPolicy(flags: Flags): JoinedPolicy | undefined {
+  const [replaces, accepts] = [flags.isOn('--joined'), flags.isOn('--leave-joined')];
+  if (replaces && accepts)
+    throw new UsageError('--joined and --leave-joined contradict each other', { hint: 'pass one of them' });
+  return replaces ? 'replace' : accepts ? 'accept' : undefined;
+}
 
 function isPerson(flags: Flags): boolean {
   return flags.parse('--user', notEmpty) !== undefined || flags.parse('--email', notEmpty) !== undefined;
@@ -87,7 +98,25 @@ function renderErasure(
         ]),
     `spool: ${counted(spoolLines, 'line')}`,
     ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),
+    ...joinedLines(certificate, wouldChange, frame),
     ...published.map((place) => `not changed: the copy or publish in ${place}`),
+  ];
+}
+
+/** Names the places where the ID or an address stands in a joined form, without the form. */
+function joinedLines({ joined }: Certificate, wouldChange: boolean, frame: TableFrame): string[] {
+  if (joined === undefined || joined.found.length === 0) return [];
+  const remedy = wouldChange || isOpen(joined);
+  return [
+    '',
+    ...renderTable(
+      ['joined form in', 'of', 'what became of it', right('texts')],
+      joined.found.map(({ place, pseudonym, outcome, count }) => [place, pseudonym, outcome, count]),
+      frame,
+    ),
+    ...(remedy
+      ? ['repeat the command with --joined to replace them, or with --leave-joined to accept them']
+      : []),
   ];
 }
 
@@ -152,4 +181,42 @@ function renderPolicy(
     `archive: ${counted(archive.answers, 'answer')}, ${counted(archive.objects, 'object')}`,
     `spool: ${counted(spoolLines, 'line')}`,
   ];
+}
+
+export const showPersonAction: Action = async ({ settings, job, flags, out }) => {
+  const shown = await showPerson(settings, requestOf(flags), job);
+  out.show(jsonOf(shown), (frame) => renderPerson(shown, frame));
+  return EXIT.ok;
+};
+
+export const exportPersonAction: Action = async ({ settings, job, flags, out, directory }) => {
+  const file = flags.parse('--out', notEmpty);
+  if (file === undefined) throw new UsageError('no file is named', { hint: 'pass --out FILE' });
+  const shown = await exportPerson(settings, { ...requestOf(flags), out: resolve(directory, file) }, job);
+  const isWritten = shown.state === 'known';
+  out.show({ ...jsonOf(shown), out: isWritten ? file : null }, (frame) => [
+    ...renderPerson(shown, frame),
+    ...(isWritten ? ['', `written to ${file}, which only you may read`] : ['no file was written']),
+  ]);
+  return EXIT.ok;
+};
+
+function requestOf(flags: Flags): PersonRequest {
+  const [user, email] = [flags.parse('--user', notEmpty), flags.parse('--email', notEmpty)];
+  if ((user === undefined) === (email === undefined))
+    throw new UsageError('one person is to be named', { hint: 'pass --user or --email' });
+  return { user, email, organization: flags.parse('--organization', notEmpty) };
+}
+
+function jsonOf(shown: ShownPerson): Record<string, unknown> {
+  if (shown.state === 'erased') return { org_id: shown.orgId, state: shown.state, erased_at: shown.erasedAt };
+  const { orgId, state, firstDay, lastDay, places } = shown;
+  return { org_id: orgId, state, first_day: firstDay, last_day: lastDay, places };
+}
+
+function renderPerson(shown: ShownPerson, frame: TableFrame): string[] {
+  if (shown.state === 'erased') return [`this person was erased on ${shown.erasedAt.slice(0, 10)}`];
+  const { firstDay, lastDay, places } = shown;
+  const since = firstDay === null ? 'no day under a user ID' : `active from ${firstDay} to ${lastDay}`;
+  return [since, '', ...renderTable(['place', right('rows')], Object.entries(places), frame)];
 }

@@ -7,6 +7,17 @@ const archiveGroup: CommandGroup = {
   summary: 'checks, shows or thins out the archive of answers',
 };
 
+const personGroup: CommandGroup = {
+  name: 'person',
+  summary: 'answers what is held about somebody',
+};
+
+const personFlags = {
+  '--user <id>': 'the user ID of the person',
+  '--email <address>': 'an email address of the person, if the user ID is not known',
+  '--organization <name>': 'the organization of the person, by its ID or its name (default: the only one)',
+} as const;
+
 /** Commands that back up, copy, rebuild or erase a whole warehouse, or care for the archive beside it. */
 export const warehouseCommands: readonly Command[] = [
   {
@@ -264,6 +275,42 @@ export const warehouseCommands: readonly Command[] = [
     load: async () => (await import('../actions/archive.ts')).retentionAction,
   },
   {
+    name: 'person show',
+    group: personGroup,
+    summary: 'says since when somebody is known and where, or when they were erased',
+    description:
+      'Prints the first and the last day of a person, and how many rows of each table, of the archive and of the spool name the ' +
+      'person; or the day of the erasure. With addresses that are hashed, --email takes the address itself. Exits with code 2 ' +
+      'for somebody unknown. Only reads.',
+    uses: usesOf('warehouse', 'emails', 'archive', 'spool'),
+    flags: { ...personFlags, ...jsonFlag },
+    examples: {
+      'daywalk person show --user user_123': 'what is held about this user',
+      'daywalk person show --email ada@example.com --json': 'the same by address, for a script',
+    },
+    onlyReads: true,
+    resultIsOutput: true,
+    load: async () => (await import('../actions/erase.ts')).showPersonAction,
+  },
+  {
+    name: 'person export',
+    group: personGroup,
+    summary: 'writes everything that is held about somebody to a file',
+    description:
+      'Answers a request for access: every row, archived row and line of the spool that names the person, as JSON, with its place ' +
+      'and when it came. Other people in it are masked. The file must not exist; only its owner may read it. For somebody who was ' +
+      'erased, the day is printed and no file is written.',
+    uses: usesOf('warehouse', 'emails', 'archive', 'spool'),
+    flags: { ...personFlags, '--out <file>': 'the new file', ...jsonFlag },
+    examples: {
+      'daywalk person export --user user_123 --out user_123.json': 'everything about this user',
+      'daywalk person export --email ada@example.com --out ada.json': 'the same by address',
+    },
+    onlyReads: true,
+    resultIsOutput: false,
+    load: async () => (await import('../actions/erase.ts')).exportPersonAction,
+  },
+  {
     name: 'erase',
     summary: 'erases a person, or an organization, from the warehouse, the archive and the spool',
     description:
@@ -281,6 +328,10 @@ export const warehouseCommands: readonly Command[] = [
       '--dry-run': 'count what would change; change nothing',
       '--drop-damaged':
         'remove archived rows that cannot be read: they may hold the person; without it, they end the command',
+      '--joined':
+        'also replace each word that holds the ID or an address joined with other characters, in another letter case or encoded',
+      '--leave-joined':
+        'accept such words; without both flags they are counted, and the command exits with code 5',
       '--certificate <file>': 'write the certificate to this new file; it contains no personal data',
       '--wait': 'wait for a run to end instead of exiting with code 75',
       ...jsonFlag,

@@ -1,5 +1,6 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { type NamedQuery, PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import {
   cellOf,
@@ -101,6 +102,8 @@ function peopleQuery(
       where: [
         sql`r.org_id = ${orgId}`,
         sql`r.date BETWEEN ${from} AND ${until}`,
+        // Erased people are in no list.
+        sql`r.user_id NOT LIKE ${PSEUDONYM_LIKE}`,
         ...(team === undefined ? [] : [team === null ? sql`t.team IS NULL` : joined(sql`t.team`, team)]),
       ],
       groupBy: [sql`r.user_id`],

@@ -1,6 +1,7 @@
 import { sql } from '../../../schema/query.ts';
 import { compareText } from '../../core/json.ts';
 import { type NamedQuery, PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
 import { currentRollups, UNASSIGNED } from '../../rollups/index.ts';
 import {
   peopleOrder,
@@ -202,6 +203,8 @@ async function readIdlePeople(
     ],
     where: [
       sql`p.org_id = ${orgId}`,
+      // Erased people are in no list.
+      sql`p.person NOT LIKE ${PSEUDONYM_LIKE}`,
       sql`p.valid_from <= ${until}`,
       sql`(p.valid_to IS NULL OR p.valid_to >= ${until})`,
       // As a join, SQLite would read all of the active people for each person.

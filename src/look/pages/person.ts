@@ -2,6 +2,7 @@ import { sql } from '../../../schema/query.ts';
 import { isDay } from '../../core/day.ts';
 import { nearestName, UsageError } from '../../core/errors.ts';
 import { PHRASES, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import { isPseudonym, PSEUDONYM_LIKE } from '../../privacy/index.ts';
 import { OPEN_END, UNASSIGNED } from '../../rollups/index.ts';
 import { changesTable, headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
@@ -37,6 +38,7 @@ export const person: PageKind = {
     if (subject === undefined) {
       throw new UsageError('no user is named', { hint: 'the page of people has the ID of each user' });
     }
+    if (isPseudonym(subject)) throw await noSuchPerson(everybody, subject);
     const reader = readerOfUser(everybody, subject);
     const facts = await readPerson(reader, subject);
     const credits = await headline(reader, {
@@ -241,7 +243,7 @@ const COMPARED_CHARACTERS_MAX = 200;
 async function noSuchPerson({ warehouse, filters }: PageReader, userId: string): Promise<UsageError> {
   const { sortable } = PHRASES[warehouse.dialect];
   const known = await warehouse.select(
-    sql`SELECT user_id, user_email FROM users WHERE org_id = ${filters.orgId} ORDER BY ${sortable(sql`user_id`)}`,
+    sql`SELECT user_id, user_email FROM users WHERE org_id = ${filters.orgId} AND user_id NOT LIKE ${PSEUDONYM_LIKE} ORDER BY ${sortable(sql`user_id`)}`,
   );
   const wanted = userId.toLowerCase();
   const byEmail = known.find(({ user_email }) => String(user_email ?? '').toLowerCase() === wanted);

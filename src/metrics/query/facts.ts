@@ -10,7 +10,17 @@ import {
   VALUE,
 } from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';
-import { dailyRows, firstRows, groupsOfRows, type RowKind, type Rows, ratioSql, termSql } from './rows.ts';
+import {
+  dailyRows,
+  ERASED_GROUP,
+  firstRows,
+  groupsErased,
+  groupsOfRows,
+  type RowKind,
+  type Rows,
+  ratioSql,
+  termSql,
+} from './rows.ts';
 
 /** The terms that the metrics of a plan add up. */
 export function termsOf({ computed }: Pick<Plan, 'computed'>): readonly Term[] {
@@ -97,6 +107,7 @@ function grouped(plan: Plan, rows: Rows, values: readonly (ValueColumn & { reado
       columns: [
         ...groups.map(({ expression, column }) => sql`${expression} AS ${column}`),
         sql`COUNT(*) AS row_count`,
+        ...(groupsErased(plan) ? [ERASED_GROUP.people] : []),
         ...values.map(({ column, value }) => sql`${value} AS ${sql.raw(column)}`),
       ],
       from: rows.from,

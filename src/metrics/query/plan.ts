@@ -28,6 +28,8 @@ export interface Plan {
   readonly grain: Grain | undefined;
   readonly team: string | null | undefined;
   readonly user: string | undefined;
+  /** Erased people are told apart, to count them. Otherwise they are one group of the dimension `user`. */
+  readonly countsEach: boolean;
   /** The rollups that may be read, because they are current in the snapshot of the query. */
   readonly rollups: ReadonlySet<MarkedRollup>;
   /** What to read in place of the table `user_teams`; nothing if the query may read the table, or needs no teams. */

@@ -2,6 +2,7 @@ import type { Dimension, Grain, Term } from '../../../schema/metrics/dictionary.
 import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { Warehouse } from '../../port/index.ts';
+import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
 import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
 import { storedUnit } from '../period.ts';
 import {
@@ -133,8 +134,34 @@ export function teamJoin(plan: Plan, day: SQL = sql`r.date`): SQL[] {
   ];
 }
 
-function expressionOf({ source }: Plan, dimension: Dimension): SQL {
-  if (source.hasUsers && dimension === 'user') return sql`r.user_id`;
+/** The fewest erased people that are a group of their own; fewer are unassigned. */
+const ERASED_MIN = 5;
+const IS_ERASED = `r.user_id LIKE '${PSEUDONYM_LIKE}'`;
+
+/** How rows by user have erased people as one group, and nobody of them alone. */
+export const ERASED_GROUP = {
+  /** The user of a row `r`. */
+  user: sql.raw(`CASE WHEN ${IS_ERASED} THEN 'erased' ELSE r.user_id END`),
+  /** A column of groups with the number of erased people in each. */
+  people: sql.raw(`COUNT(DISTINCT CASE WHEN ${IS_ERASED} THEN r.user_id END) AS erased_people`),
+  /** The user of a group `f`. */
+  name: sql.raw(
+    `CASE WHEN f.erased_people BETWEEN 1 AND ${ERASED_MIN - 1} THEN 'unassigned' ELSE f.user_id END`,
+  ),
+};
+
+/** True if the question has a group for each user, and one for the erased. */
+export function groupsErased({
+  by,
+  source,
+  countsEach,
+}: Pick<Plan, 'by' | 'source' | 'countsEach'>): boolean {
+  return source.hasUsers && by.includes('user') && !countsEach;
+}
+
+function expressionOf(plan: Plan, dimension: Dimension): SQL {
+  const { source } = plan;
+  if (source.hasUsers && dimension === 'user') return groupsErased(plan) ? ERASED_GROUP.user : sql`r.user_id`;
   const [first, ...rest] = source.columns[dimension] ?? [];
   if (first === undefined) throw new TypeError(`${source.table.name} has no dimension ${dimension}`);
   const parts = rest.map((column) => `CASE WHEN r.${column} <> '' THEN ' / ' || r.${column} ELSE '' END`);
