@@ -125,9 +125,16 @@ export class ErasedPeople implements TextEraser {
     return replaceAddresses(rest, (email) => this.#pseudonymOfEmail(email));
   }
 
-  /** The JSON text without erased people. @param isOwn all of it belongs to one of them. @default false */
-  json(json: string, { isOwn = false }: { readonly isOwn?: boolean } = {}): string {
-    return this.isEmpty ? json : eraseJson(json, this, isOwn);
+  /**
+   * The JSON text without erased people.
+   * @param options.isOwn all of it belongs to one of them. @default false
+   * @param options.isAnswer its cursor of the next page stays. @default false
+   */
+  json(
+    json: string,
+    { isOwn = false, isAnswer = false }: { readonly isOwn?: boolean; readonly isAnswer?: boolean } = {},
+  ): string {
+    return this.isEmpty ? json : eraseJson(json, this, { isOwn, isAnswer });
   }
 
   ownEmail(email: string, isSure: boolean): string {
@@ -216,13 +223,18 @@ const NAME_ERASED = '[erased]';
  * @param json valid JSON, nested at any depth
  * @param isOwn all of the text belongs to an erased person
  */
-function eraseJson(json: string, eraser: TextEraser, isOwn = false): string {
+function eraseJson(
+  json: string,
+  eraser: TextEraser,
+  { isOwn, isAnswer }: { readonly isOwn: boolean; readonly isAnswer: boolean },
+): string {
   const literals = literalsOf(json);
   for (const { object, value, field } of literals)
     if (object !== undefined && isOwnId(field) && eraser.isErasedUser(value)) object.isOwn = true;
   let done = '';
   let from = 0;
   for (const literal of literals) {
+    if (isAnswer && isCursor(literal)) continue;
     const after = replaced(literal, eraser, isOwn);
     if (after === literal.value) continue;
     done += json.slice(from, literal.start) + JSON.stringify(after);
@@ -233,7 +245,6 @@ function eraseJson(json: string, eraser: TextEraser, isOwn = false): string {
 
 function replaced(literal: Literal, eraser: TextEraser, isOwn: boolean): string {
   const { value, field, object } = literal;
-  if (isCursor(literal)) return value;
   const after = eraser.text(value, isOwnId(field));
   // An ID inside an address or a name is not all of it.
   if (isPseudonym(after) || field === undefined || !(isOwn || belongs(object))) return after;

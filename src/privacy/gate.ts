@@ -9,7 +9,7 @@ import {
   withoutSecrets,
 } from './addresses.ts';
 import { type ErasedList, ErasedPeople, NOBODY } from './erased-people.ts';
-import { type FoundLiteral, fieldBefore, isRouting, literalAt, valueAfter } from './json-literals.ts';
+import { cursorsIn, type FoundLiteral, fieldBefore, literalAt, valueAfter } from './json-literals.ts';
 
 /** How email addresses are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
 export type EmailPolicy =
@@ -72,9 +72,19 @@ export class Gate {
 
   /** A JSON text. All characters outside its texts stay as they are. */
   json(json: string): string {
+    return this.#passed(json, false);
+  }
+
+  /** As {@link json}, for an answer of the service. The cursor of its next page stays: only the service knows where another one leads. */
+  answer(json: string): string {
+    return this.#passed(json, true);
+  }
+
+  #passed(json: string, isAnswer: boolean): string {
     const people = this.#orgId === null && !this.#people.isEmpty ? this.#peopleNamedIn(json) : this.#people;
     const policy = this.#policy;
-    return policy === null ? people.json(json) : people.json(policy.json(people.json(json)));
+    const first = people.json(json, { isAnswer });
+    return policy === null ? first : people.json(policy.json(first, isAnswer), { isAnswer });
   }
 
   /** A text that is no JSON. */
@@ -188,7 +198,13 @@ class PassedTexts {
     return replaceAddresses(withoutSecrets(text), this.#storedInKey);
   }
 
-  json(json: string): string {
+  /** @param isAnswer its cursor stays */
+  json(json: string, isAnswer: boolean): string {
+    let cursors: ReadonlySet<number> | undefined;
+    const isRouting = (start: number) => {
+      cursors ??= cursorsIn(json);
+      return cursors.has(start);
+    };
     let done = '';
     let from = 0;
     const put = ({ start, end, value }: FoundLiteral, after: string) => {
@@ -205,19 +221,19 @@ class PassedTexts {
       }
       const valueAt = isEmailField(literal.value) ? valueAfter(json, literal.end) : undefined;
       const email = valueAt === undefined ? undefined : literalAt(json, valueAt);
-      if (email === undefined) put(literal, this.#passed(json, literal));
-      else put(email, this.email(email.value) ?? DROPPED);
+      put(literal, this.#passed(json, literal, isAnswer ? isRouting : () => false));
+      if (email !== undefined) put(email, this.email(email.value) ?? DROPPED);
       at = hints.from((email ?? literal).end);
     }
     return from === 0 ? json : done + json.slice(from);
   }
 
-  #passed(json: string, { value, start }: FoundLiteral): string {
+  #passed(json: string, { value, start }: FoundLiteral, isRouting: (start: number) => boolean): string {
     const key = this.key(value);
     if (key === value) return value;
     const field = fieldBefore(json, start);
     const isKey = field === undefined || KEY_FIELDS.has(field);
-    if (field === 'next_cursor' && isRouting(json, start)) return value;
+    if (field === 'next_cursor' && isRouting(start)) return value;
     return isKey ? key : this.text(value);
   }
 }
