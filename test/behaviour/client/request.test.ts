@@ -230,7 +230,9 @@ describe('a request without a usable answer may be retried when', () => {
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
     });
     const attempt = { name: 'GET /', timeoutMs: 1, expired: false, proxy: null, requestId: undefined };
-    expect(explain(refused, attempt)).toMatchObject({ reason: 'certificate-untrusted', cause: undefined });
+    const explained = explain(refused, attempt);
+    expect(explained).toMatchObject({ reason: 'certificate-untrusted' });
+    expect((explained as Error).cause).toBeUndefined();
   });
 
   it.each(['identity', 'Identity', '', 'GZIP'])(
