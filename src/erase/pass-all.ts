@@ -1,12 +1,17 @@
+import { sql } from '../../schema/query.ts';
 import { forgetErased } from '../archive/index.ts';
 import { readErased, throughGate } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
 import { readOrganizationIds } from '../ledger/index.ts';
 import type { Gate } from '../privacy/index.ts';
+import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { sweepOnce } from './erase.ts';
 import type { ErasureOptions } from './options.ts';
 import { Tally } from './tally.ts';
+
+/** Where it is noted that everything passes, until the former values are forgotten. A repetition may find no row to change. */
+const PASSING = ['', 'passing'] as const;
 
 /** Where everything passes a gate. */
 interface PassOptions
@@ -38,6 +43,8 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
   const tally = new Tally();
   const archive = { answers: 0, objects: 0 };
   const list = await readErased(warehouse);
+  const isResumed = (await readState(warehouse, ...PASSING)) !== null;
+  if (!isDryRun && !isResumed) await writeState(warehouse, ...PASSING, 'true');
   for (const orgId of await readOrganizationIds(warehouse)) {
     gate.keepOut(list, orgId);
     const passing = throughGate(gate);
@@ -49,7 +56,12 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
   }
   gate.keepOut(list, null);
   const spoolLines = await eraseFromSpool(spool, gate, { isDryRun });
-  if (!isDryRun && !tally.isEmpty) await warehouse.forgetDeleted();
-  if (!isDryRun) for (const place of archives) await forgetErased(place, { clock, signal });
+  if (!isDryRun) {
+    if (isResumed || !tally.isEmpty) await warehouse.forgetDeleted();
+    for (const place of archives) await forgetErased(place, { clock, signal });
+    await warehouse.transact('note that everything has passed in', function* () {
+      yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${PASSING[1]}`;
+    });
+  }
   return { rows: tally.rows, units: tally.units, archive, spoolLines };
 }
