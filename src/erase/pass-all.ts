@@ -3,6 +3,7 @@ import { forgetErased } from '../archive/index.ts';
 import { readErased, throughGate } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
 import { readOrganizationIds } from '../ledger/index.ts';
+import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
@@ -45,14 +46,14 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
   const list = await readErased(warehouse);
   const isResumed = (await readState(warehouse, ...PASSING)) !== null;
   if (!isDryRun && !isResumed) await writeState(warehouse, ...PASSING, 'true');
-  for (const orgId of await readOrganizationIds(warehouse)) {
-    gate.keepOut(list, orgId);
+  for (const orgId of await organizationsIn(warehouse)) {
+    gate.keepOut(list, orgId === '' ? null : orgId);
     const passing = throughGate(gate);
     const sweep = { warehouse, orgId, passing, values: [''], isDryRun, dropsDamaged, signal, tally };
     const { answers, objects } = await sweepOnce({ archives, clock }, sweep, false);
     archive.answers += answers;
     archive.objects += objects;
-    if (!isDryRun) await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
+    if (!isDryRun && orgId !== '') await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   }
   gate.keepOut(list, null);
   const spoolLines = await eraseFromSpool(spool, gate, { isDryRun });
@@ -64,4 +65,14 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
     });
   }
   return { rows: tally.rows, units: tally.units, archive, spoolLines };
+}
+
+/** Also those of sessions alone; '' where there is none: hook events that were received before the first run belong to nobody. */
+async function organizationsIn(warehouse: Warehouse): Promise<string[]> {
+  const sessions = await warehouse.select(sql`SELECT DISTINCT org_id FROM sessions`);
+  const all = new Set([
+    ...(await readOrganizationIds(warehouse)),
+    ...sessions.map((row) => String(row['org_id'])),
+  ]);
+  return all.size === 0 ? [''] : [...all];
 }
