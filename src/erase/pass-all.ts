@@ -2,7 +2,6 @@ import { sql } from '../../schema/query.ts';
 import { forgetErased } from '../archive/index.ts';
 import { readErased, throughGate } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
-import { readOrganizationIds } from '../ledger/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
@@ -69,10 +68,8 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
 
 /** Also those of sessions alone; '' where there is none: hook events that were received before the first run belong to nobody. */
 async function organizationsIn(warehouse: Warehouse): Promise<string[]> {
-  const sessions = await warehouse.select(sql`SELECT DISTINCT org_id FROM sessions`);
-  const all = new Set([
-    ...(await readOrganizationIds(warehouse)),
-    ...sessions.map((row) => String(row['org_id'])),
-  ]);
-  return all.size === 0 ? [''] : [...all];
+  const rows = await warehouse.select(
+    sql`SELECT org_id FROM export_units UNION SELECT org_id FROM sessions ORDER BY org_id`,
+  );
+  return rows.length === 0 ? [''] : rows.map((row) => String(row['org_id']));
 }

@@ -72,7 +72,6 @@ export function createRequester(options: RequesterOptions): Requester {
   const pools = new Map<string, Promise<Connections>>();
   const passage = withoutKeys([apiKey, appApiKey ?? apiKey], options.passage);
   const readers = { answerOf: answerReader({ passage, clock }), headOf: headReader(passage) };
-  const quote = (text: string) => passage.any(text);
   const headersWith = (key: string) => ({
     accept: 'application/json',
     'accept-encoding': 'gzip',
@@ -83,7 +82,7 @@ export function createRequester(options: RequesterOptions): Requester {
   const appHeaders = headersWith(appApiKey ?? apiKey);
   const create = creator({ timeoutMs: options.timeoutMs, proxy, dispatcher, headers, ...readers });
   const read = reader({
-    ...{ ...readers, quote },
+    ...{ ...readers, quote: (text) => passage.any(text) },
     poolOf: (origin) => {
       const pool = pools.get(origin) ?? openPool(origin, options);
       pools.set(origin, pool);

@@ -27,15 +27,9 @@ const SYSTEMD_UNIT = /\.(?:service|socket|target|timer|mount|automount|slice|sco
 /** Users of version control, whom no person is: `git@github.com:acme/api.git`. */
 const NO_PERSON = /^(?:git|hg|svn)$/i;
 
-/** The user info of a URL, up to its last @. */
-const USER_INFO = /([a-z][a-z\d+.-]{0,31}:\/\/)([^\s/?#"'<>]+)@/gi;
 /** It has none of the signs that separate a URL from what follows it. */
 const USER_INFO_BEFORE = /(?<!mailto):\/\/[^\s/?#"'<>,;&=|()[\]{}\\`]*$/i;
 const MORE_USER_INFO = /^[^\s/?#"'<>@]*@/;
-/** Tokens that stand alone in the user info. */
-const TOKEN = /^(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)/;
-const SECRET = '[secret]';
-
 /** Base64 of any text with an @ has one of these, whatever stands before it. */
 const BASE64_AT = 'Q[A-P]|[EUk0][A-D]|[BFJNRVZdhlptx159]A';
 const MAY_BE_BASE64 = new RegExp(BASE64_AT);
@@ -181,16 +175,6 @@ function decoded(text: string): string {
   }
 }
 
-/** The text without the passwords, and the well-known tokens, in the user info of its URLs. */
-export function withoutSecrets(text: string): string {
-  if (!text.includes('://') || !text.includes('@')) return text;
-  return text.replace(USER_INFO, (whole, scheme: string, info: string) => {
-    const colon = info.indexOf(':');
-    if (colon >= 0) return `${scheme}${info.slice(0, colon)}:${SECRET}@`;
-    return TOKEN.test(info) ? `${scheme}${SECRET}@` : whole;
-  });
-}
-
 /** Replaces whole words of Base64 whose text holds an address; a part of a path may be one too. */
 function replaceEncoded(text: string, replace: Replace): string {
   const replaced = (word: string) => {
@@ -208,16 +192,4 @@ function replaceEncoded(text: string, replace: Replace): string {
     const whole = replaced(word);
     return whole === word && word.includes('/') ? word.split('/').map(replaced).join('/') : whole;
   });
-}
-
-/** Replaces an address that is dropped. */
-export const DROPPED = '[dropped]';
-
-/** Half of the digits of a SHA-256: nobody finds two values with the same. */
-export const PSEUDONYM_DIGITS = 32;
-const PSEUDONYM = new RegExp(`^erased-[0-9a-f]{${PSEUDONYM_DIGITS}}$`);
-
-/** True for what replaces an erased value. */
-export function isPseudonym(text: string): boolean {
-  return PSEUDONYM.test(text);
 }

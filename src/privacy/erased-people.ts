@@ -1,6 +1,18 @@
 import { createHmac } from 'node:crypto';
-import { DROPPED, isPseudonym, PSEUDONYM_DIGITS, replaceAddresses } from './addresses.ts';
+import { replaceAddresses } from './addresses.ts';
 import { isCursor, type Literal, literalsOf, type ObjectScope } from './json-literals.ts';
+
+/** Replaces an address that is dropped. */
+export const DROPPED = '[dropped]';
+
+/** Half of the digits of a SHA-256: nobody finds two values with the same. */
+export const PSEUDONYM_DIGITS = 32;
+const PSEUDONYM = new RegExp(`^erased-[0-9a-f]{${PSEUDONYM_DIGITS}}$`);
+
+/** True for what replaces an erased value. */
+export function isPseudonym(text: string): boolean {
+  return PSEUDONYM.test(text);
+}
 
 /** What can be erased. */
 export type ErasedKind = 'user' | 'email' | 'organization';
@@ -130,10 +142,7 @@ export class ErasedPeople implements TextEraser {
    * @param options.isOwn all of it belongs to one of them. @default false
    * @param options.isAnswer its cursor of the next page stays. @default false
    */
-  json(
-    json: string,
-    { isOwn = false, isAnswer = false }: { readonly isOwn?: boolean; readonly isAnswer?: boolean } = {},
-  ): string {
+  json(json: string, { isOwn = false, isAnswer = false }: Partial<Whose> = {}): string {
     return this.isEmpty ? json : eraseJson(json, this, { isOwn, isAnswer });
   }
 
@@ -188,6 +197,9 @@ export class ErasedPeople implements TextEraser {
   }
 }
 
+/** Whose a JSON text is: all of it an erased person's; an answer of the service. */
+type Whose = Readonly<Record<'isOwn' | 'isAnswer', boolean>>;
+
 /** What a text in JSON becomes. */
 interface TextEraser {
   /** True for the ID of an erased person. */
@@ -223,11 +235,7 @@ const NAME_ERASED = '[erased]';
  * @param json valid JSON, nested at any depth
  * @param isOwn all of the text belongs to an erased person
  */
-function eraseJson(
-  json: string,
-  eraser: TextEraser,
-  { isOwn, isAnswer }: { readonly isOwn: boolean; readonly isAnswer: boolean },
-): string {
+function eraseJson(json: string, eraser: TextEraser, { isOwn, isAnswer }: Whose): string {
   const literals = literalsOf(json);
   for (const { object, value, field } of literals)
     if (object !== undefined && isOwnId(field) && eraser.isErasedUser(value)) object.isOwn = true;

@@ -1,14 +1,14 @@
 import { createHash, createHmac } from 'node:crypto';
 import { parseJson } from '../core/json.ts';
+import { AddressHints, replaceAddresses } from './addresses.ts';
 import {
-  AddressHints,
   DROPPED,
+  type ErasedList,
+  ErasedPeople,
   isPseudonym,
+  NOBODY,
   PSEUDONYM_DIGITS,
-  replaceAddresses,
-  withoutSecrets,
-} from './addresses.ts';
-import { type ErasedList, ErasedPeople, NOBODY } from './erased-people.ts';
+} from './erased-people.ts';
 import { cursorsIn, type FoundLiteral, fieldBefore, literalAt, valueAfter } from './json-literals.ts';
 
 /** How email addresses are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
@@ -236,6 +236,22 @@ class PassedTexts {
     if (field === 'next_cursor' && isRouting(start)) return value;
     return isKey ? key : this.text(value);
   }
+}
+
+/** The user info of a URL, up to its last @. */
+const USER_INFO = /([a-z][a-z\d+.-]{0,31}:\/\/)([^\s/?#"'<>]+)@/gi;
+/** Tokens that stand alone in the user info. */
+const TOKEN = /^(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)/;
+const SECRET = '[secret]';
+
+/** The text without the passwords, and the well-known tokens, in the user info of its URLs. */
+function withoutSecrets(text: string): string {
+  if (!text.includes('://') || !text.includes('@')) return text;
+  return text.replace(USER_INFO, (whole, scheme: string, info: string) => {
+    const colon = info.indexOf(':');
+    if (colon >= 0) return `${scheme}${info.slice(0, colon)}:${SECRET}@`;
+    return TOKEN.test(info) ? `${scheme}${SECRET}@` : whole;
+  });
 }
 
 function hasher(salt: string): (address: string) => string {

@@ -1,9 +1,11 @@
-export { DROPPED, isPseudonym, replaceAddresses } from './addresses.ts';
+export { replaceAddresses } from './addresses.ts';
 export {
+  DROPPED,
   type ErasedEntry,
   type ErasedKind,
   type ErasedList,
   ErasedPeople,
+  isPseudonym,
   NOBODY,
   normalEmail,
   pseudonymOf,
