@@ -52,7 +52,7 @@ export function openTransport(
     proxy: settings.proxy,
     requestTimeoutMs: settings.requestTimeoutMs,
     attempts: settings.attempts,
-    passage: gate,
+    passage: { json: (text) => gate.answer(text), any: (text) => gate.any(text) },
     clock,
     random: systemRandom,
     onRetry,

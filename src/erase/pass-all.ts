@@ -1,12 +1,17 @@
+import { sql } from '../../schema/query.ts';
 import { forgetErased } from '../archive/index.ts';
 import { readErased, throughGate } from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
-import { readOrganizationIds } from '../ledger/index.ts';
+import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
+import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { sweepOnce } from './erase.ts';
 import type { ErasureOptions } from './options.ts';
 import { Tally } from './tally.ts';
+
+/** Where it is noted that everything passes, until the former values are forgotten. A repetition may find no row to change. */
+const PASSING = ['', 'passing'] as const;
 
 /** Where everything passes a gate. */
 interface PassOptions
@@ -38,18 +43,33 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
   const tally = new Tally();
   const archive = { answers: 0, objects: 0 };
   const list = await readErased(warehouse);
-  for (const orgId of await readOrganizationIds(warehouse)) {
-    gate.keepOut(list, orgId);
+  const isResumed = (await readState(warehouse, ...PASSING)) !== null;
+  if (!isDryRun && !isResumed) await writeState(warehouse, ...PASSING, 'true');
+  for (const orgId of await organizationsIn(warehouse)) {
+    gate.keepOut(list, orgId === '' ? null : orgId);
     const passing = throughGate(gate);
     const sweep = { warehouse, orgId, passing, values: [''], isDryRun, dropsDamaged, signal, tally };
     const { answers, objects } = await sweepOnce({ archives, clock }, sweep, false);
     archive.answers += answers;
     archive.objects += objects;
-    if (!isDryRun) await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
+    if (!isDryRun && orgId !== '') await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   }
   gate.keepOut(list, null);
   const spoolLines = await eraseFromSpool(spool, gate, { isDryRun });
-  if (!isDryRun && !tally.isEmpty) await warehouse.forgetDeleted();
-  if (!isDryRun) for (const place of archives) await forgetErased(place, { clock, signal });
+  if (!isDryRun) {
+    if (isResumed || !tally.isEmpty) await warehouse.forgetDeleted();
+    for (const place of archives) await forgetErased(place, { clock, signal });
+    await warehouse.transact('note that everything has passed in', function* () {
+      yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${PASSING[1]}`;
+    });
+  }
   return { rows: tally.rows, units: tally.units, archive, spoolLines };
+}
+
+/** Also those of sessions alone; '' where there is none: hook events that were received before the first run belong to nobody. */
+async function organizationsIn(warehouse: Warehouse): Promise<string[]> {
+  const rows = await warehouse.select(
+    sql`SELECT org_id FROM export_units UNION SELECT org_id FROM sessions ORDER BY org_id`,
+  );
+  return rows.length === 0 ? [''] : rows.map((row) => String(row['org_id']));
 }

@@ -23,7 +23,7 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
     'event_id',
     'report_id',
   ],
-  ...['record_sha256', 'content_sha256', 'answers_sha256', 'hook_event_name', 'month', 'currency'],
+  ...['record_sha256', 'content_sha256', 'answers_sha256', 'month', 'currency'],
   ...['model_tier', 'primary_model_tier', 'delegation_level'],
 ]);
 

@@ -142,14 +142,14 @@ const LENGTH_BYTES = 4;
 /** A body has an encoding that was not requested. */
 export class UnknownEncodingError extends Error {
   constructor(encoding: string) {
-    super(
-      `the body is encoded as ${JSON.stringify(encoding.slice(0, ENCODING_CHARS_MAX))}; only gzip was requested`,
-    );
+    const isKnown = encoding.split(/, ?/).every((one) => ENCODINGS.has(one));
+    const name = isKnown ? JSON.stringify(encoding) : 'something that is no known encoding';
+    super(`the body is encoded as ${name}; only gzip was requested`);
   }
 }
 
-/** Maximum number of characters of an encoding's name in a message. */
-const ENCODING_CHARS_MAX = 40;
+/** Encodings that a message may name. Any other text of the service could be about a person. */
+const ENCODINGS: ReadonlySet<string> = new Set(['gzip', 'br', 'zstd', 'deflate', 'compress']);
 
 /**
  * The decoded bytes of a body. Decoding stops at the first byte beyond `bytesMax`, so a gzip bomb never fills the memory.

@@ -57,7 +57,8 @@ function explained(error: unknown, { name, timeoutMs, expired, proxy }: Attempt)
   if (CERTIFICATE.test(code)) {
     return new RunError(`${name}: the certificate of the server is not trusted (${code})`, {
       target: name,
-      cause: error,
+      // Its message quotes the names in the certificate, which can be addresses.
+      ...(code !== 'ERR_TLS_CERT_ALTNAME_INVALID' && { cause: error }),
       hint: 'if the certificate authority is your own, make Node trust it',
       reason: 'certificate-untrusted',
     });

@@ -82,7 +82,7 @@ export function createRequester(options: RequesterOptions): Requester {
   const appHeaders = headersWith(appApiKey ?? apiKey);
   const create = creator({ timeoutMs: options.timeoutMs, proxy, dispatcher, headers, ...readers });
   const read = reader({
-    ...readers,
+    ...{ ...readers, quote: (text) => passage.any(text) },
     poolOf: (origin) => {
       const pool = pools.get(origin) ?? openPool(origin, options);
       pools.set(origin, pool);
@@ -139,14 +139,16 @@ interface Readers {
   readonly headOf: HeadReader;
 }
 
-type Read = Omit<RedirectableRequest, 'origin' | 'path' | 'headOf'>;
+type Read = Omit<RedirectableRequest, 'origin' | 'path' | 'headOf' | 'quote'>;
 
 /** Reads with GET. Paths that the server has moved permanently are requested at their new place from then on. */
 function reader({
   answerOf,
   headOf,
+  quote,
   poolOf,
-}: Readers & { readonly poolOf: (origin: string) => Promise<Connections> }): (
+}: Readers &
+  Pick<RedirectableRequest, 'quote'> & { readonly poolOf: (origin: string) => Promise<Connections> }): (
   request: ApiRequest,
   read: Read,
 ) => Promise<Answer> {
@@ -161,7 +163,7 @@ function reader({
     const newPath = moved.get(from);
     try {
       const path = newPath ?? prefix + request.path;
-      const hops = { ...read, headOf, origin, path };
+      const hops = { ...read, headOf, quote, origin, path };
       const { response, movedTo } = await followRedirects(await poolOf(origin), hops);
       const answer = answerOf(response, read.name, 'read');
       // Later requests go there directly, but only once the new place has answered.
@@ -190,6 +192,8 @@ interface RedirectableRequest {
   /** Awaited before each redirect is followed. */
   readonly beforeHop: () => Promise<void>;
   readonly headOf: HeadReader;
+  /** What a text of the service is in a message. */
+  readonly quote: (text: string) => string;
   /** Called with the URL of each request when it begins. @default does nothing */
   readonly onStart?: ((url: string) => void) | undefined;
   /** Called with status and headers of each response. */
@@ -203,7 +207,17 @@ interface RedirectableRequest {
  */
 async function followRedirects(
   connections: Connections,
-  { origin, path: start, query, name, headers, cancellation, beforeHop, ...watch }: RedirectableRequest,
+  {
+    origin,
+    path: start,
+    query,
+    name,
+    headers,
+    cancellation,
+    beforeHop,
+    quote,
+    ...watch
+  }: RedirectableRequest,
 ): Promise<{ readonly response: HttpResponse; readonly movedTo: string | undefined }> {
   let path = start + query;
   let movedTo: string | undefined;
@@ -216,7 +230,7 @@ async function followRedirects(
       onHead: (status, received) => watch.onHead(watch.headOf(status, received)),
     });
     if (!REDIRECTS.has(response.status)) return { response, movedTo };
-    const next = locationOf(response, new URL(path, origin), name);
+    const next = locationOf(response, new URL(path, origin), { name, quote });
     const keepsQuery = next.search === '' || next.search === query;
     movedTo = PERMANENT.has(response.status) && keepsQuery ? next.pathname : undefined;
     path = next.pathname + (next.search === '' ? query : next.search);
@@ -227,14 +241,18 @@ async function followRedirects(
   });
 }
 
-function locationOf({ headers }: HttpResponse, from: URL, name: string): URL {
+function locationOf(
+  { headers }: HttpResponse,
+  from: URL,
+  { name, quote }: Pick<RedirectableRequest, 'name' | 'quote'>,
+): URL {
   const location = headerOf(headers, 'location') ?? '';
   const url = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (url === undefined || location === '') {
     throw new RequestError(`${name} was redirected to nowhere`, { target: name, effect: 'unit' });
   }
   if (url.origin !== from.origin) {
-    throw new RunError(`${name} was redirected to another origin, ${url.origin}; not followed`, {
+    throw new RunError(`${name} was redirected to another origin, ${quote(url.origin)}; not followed`, {
       target: name,
       hint: 'if the service has moved there, change the URL of its host',
       reason: 'moved-away',

@@ -5,40 +5,45 @@ const DOMAIN_CHARS_MAX = 255;
 const URL_CHARS_MAX = 1024;
 
 /** Ways to write the @ of an address; all but the first occur in texts that another program has encoded. */
-const AT = /@|%(?:25)*40|\\u0040|&#(?:64|[xX]40);|&commat;|＠/g;
-const LOCAL = /[\p{L}\p{M}\p{N}.!$%'*+_~-]+$/u;
+const AT = /@|%(?:25)*40|\\u0040|&#(?:0{0,6}64|[xX]0{0,6}40);|&commat;|＠/g;
+/** Letters beyond ASCII as an escape of a URL or of JSON. */
+const ENCODED = String.raw`%(?:25)*[89a-f][\da-f]|\\+u(?!00[0-7])[\da-f]{4}`;
+const LOCAL = new RegExp(String.raw`(?:[\p{L}\p{M}\p{N}.!$%'*+_~-]|${ENCODED})+$`, 'iu');
+const LOCAL_OR_NONE = new RegExp(`^(?:${LOCAL.source.slice(0, -1)})?$`, 'iu');
+const QUOTED_LOCAL = /"[\p{L}\p{N}](?:[^"\\@<>]{0,62}[\p{L}\p{N}])?"$/u;
 /** What stands before a name and does not belong to it: quotes, signs of a flag, and an escape of a URL that is no plus or dot. */
 const BEFORE_LOCAL = /^(?:.*%(?:[013][\da-f]|2[\dacf]|5[b-e]|7[b-d]))?[.!$%'*+~-]*/i;
-const DOMAIN = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/u;
+const LABEL = String.raw`(?:[\p{L}\p{N}]|${ENCODED})(?:-*(?:[\p{L}\p{M}\p{N}]|${ENCODED}))*`;
+/** Other dots count where there is no plain one: the full stop of a sentence in Chinese is one of them. */
+const OTHER_DOT = '[．。｡]|%(?:25)*2e';
+const DOMAIN = new RegExp(`^${LABEL}(?:(?:\\.${LABEL})+|(?:(?:${OTHER_DOT})${LABEL})+)`, 'iu');
 /** The end of a domain of a mailbox: letters, at least two. */
 const TOP_LEVEL = /\.(?:xn--[\w-]+|\p{L}[\p{L}\p{M}\p{N}-]*[\p{L}\p{N}])$/u;
 
 /** What stands after an @ and is no domain: a version, a size of an image file, a unit of systemd. */
-const VERSION = /^v?\d+(?:\.\d+)+(?:$|-|\.(?:tgz|tar|zip|gz|whl|jar|x)\b)/i;
+const VERSION = /^v?\d+(?:\.\d+)+(?:$|-|\.(?:tgz|tar|zip|gz|whl|jar|x)\b)|^v?\d+(?:\.\d+){2,}\./i;
 const IMAGE_SIZE = /^\d+(?:\.\d+)?x?\.(?:png|jpe?g|gif|webp|svg|avif|pdf)$/i;
 const SYSTEMD_UNIT = /\.(?:service|socket|target|timer|mount|automount|slice|scope|path|device|swap)$/;
 /** Users of version control, whom no person is: `git@github.com:acme/api.git`. */
 const NO_PERSON = /^(?:git|hg|svn)$/i;
 
-/** The user info of a URL, up to its last @. */
-const USER_INFO = /([a-z][a-z\d+.-]{0,31}:\/\/)([^\s/?#"'<>]{1,1024})@/gi;
-const USER_INFO_BEFORE = /:\/\/[^\s/?#"'<>]*$/;
+/** It has none of the signs that separate a URL from what follows it. */
+const USER_INFO_BEFORE = /(?<!mailto):\/\/[^\s/?#"'<>,;&=|()[\]{}\\`]*$/i;
 const MORE_USER_INFO = /^[^\s/?#"'<>@]*@/;
-/** Tokens that stand alone in the user info. */
-const TOKEN = /^(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)/;
-const SECRET = '[secret]';
-
 /** Base64 of any text with an @ has one of these, whatever stands before it. */
 const BASE64_AT = 'Q[A-P]|[EUk0][A-D]|[BFJNRVZdhlptx159]A';
 const MAY_BE_BASE64 = new RegExp(BASE64_AT);
 const BASE64_TOKEN = /[A-Za-z\d+/_-]{8,4096}={0,2}/g;
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\x20-\x7e]+$/u;
 
+/** JSON can write any character as an escape, also those of the patterns that follow. */
+const ESCAPED = String.raw`\\u(?:00[2-7]|[fF][fF])`;
+
 /**
  * What a JSON text has where it may hold an address: an @ in any form, the name of a field of addresses, or Base64. One pattern for
  * all of them would take twice the time.
  */
-const HINTS: readonly RegExp[] = [AT.source, '[Ee]-?[Mm][Aa][Ii][Ll]', BASE64_AT].map(
+const HINTS: readonly RegExp[] = [`${AT.source}|${ESCAPED}`, '[Ee]-?[Mm][Aa][Ii][Ll]', BASE64_AT].map(
   (source) => new RegExp(source, 'g'),
 );
 
@@ -75,13 +80,22 @@ function positionOf(hint: RegExp, text: string, from: number): number {
 /** What an address becomes; undefined if it stays as it is written. */
 type Replace = (address: string) => string | undefined;
 
+/** What was replaced can complete another address, which the next pass finds. */
+const PASSES_MAX = 8;
+
 /**
  * Replaces the email addresses in a text. See docs/privacy.md for the forms that are recognized, and for the texts that only
- * look like an address and stay.
+ * look like an address and stay. A repetition changes nothing.
  */
 export function replaceAddresses(text: string, replace: Replace): string {
-  const plain = replaceWritten(text, replace);
-  return MAY_BE_BASE64.test(plain) ? replaceEncoded(plain, replace) : plain;
+  let done = text;
+  for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
+    const before = done;
+    const plain = replaceWritten(before, replace);
+    done = MAY_BE_BASE64.test(plain) ? replaceEncoded(plain, replace) : plain;
+    if (done === before) break;
+  }
+  return done;
 }
 
 /** Searches around each @ only: a pattern over the whole text would need quadratic time. */
@@ -91,7 +105,7 @@ function replaceWritten(text: string, replace: Replace): string {
   AT.lastIndex = 0;
   for (let match = AT.exec(text); match !== null; match = AT.exec(text)) {
     const found = addressAt(text, { at: match.index, sign: match[0], from });
-    const after = found === undefined ? undefined : replace(found.address);
+    const after = found?.address === '' ? '' : found && replace(found.address);
     if (found === undefined || after === undefined) continue;
     done += text.slice(from, found.start) + after;
     from = found.end;
@@ -100,7 +114,10 @@ function replaceWritten(text: string, replace: Replace): string {
   return from === 0 ? text : done + text.slice(from);
 }
 
-/** The address around an @; undefined if it belongs to none. @param place.from where the text before it ends */
+/**
+ * The address around an @; undefined if it belongs to none. It is empty for a further domain after an address, as in `a@b.io@c.io`.
+ * @param place.from where the last address before it ends; 0 without one
+ */
 function addressAt(
   text: string,
   { at, sign, from }: { readonly at: number; readonly sign: string; readonly from: number },
@@ -108,49 +125,54 @@ function addressAt(
   const after = at + sign.length;
   const domain = domainIn(text.slice(after, after + DOMAIN_CHARS_MAX));
   if (domain === undefined) return undefined;
-  const before = text.slice(Math.max(from, at - LOCAL_CHARS_MAX), at);
   // The backslash of an escaped @ belongs to the @.
-  const written = LOCAL.exec(before.replace(/\\+$/, ''))?.[0] ?? '';
-  const local = written.replace(BEFORE_LOCAL, '');
-  if (local === '' || NO_PERSON.test(local)) return undefined;
+  const before = text.slice(Math.max(from, at - LOCAL_CHARS_MAX), at).replace(/\\+$/, '');
+  const local = localIn(before);
+  const isNear = from > 0 && at - from <= LOCAL_CHARS_MAX;
+  const isFurther = local === '' && isNear && LOCAL_OR_NONE.test(text.slice(from, at));
+  if ((local === '' && !isFurther) || NO_PERSON.test(local)) return undefined;
   const isUserInfo = () =>
     USER_INFO_BEFORE.test(text.slice(Math.max(0, at - URL_CHARS_MAX), at)) &&
     !MORE_USER_INFO.test(text.slice(after, after + URL_CHARS_MAX));
   if (sign === '@' && isUserInfo()) return undefined;
-  const start = at - (before.length - before.lastIndexOf(local));
-  return { start, end: after + domain.length, address: `${decoded(local)}@${domain}` };
+  const end = after + domain.length;
+  if (isFurther) return { start: from, end, address: '' };
+  const start = Math.max(from, at - LOCAL_CHARS_MAX) + before.length - local.length;
+  return { start, end, address: `${decoded(local.replaceAll('"', ''))}@${decoded(domain)}` };
+}
+
+/** The name at the end of a text. */
+function localIn(text: string): string {
+  const written = LOCAL.exec(text)?.[0];
+  if (written === undefined) return QUOTED_LOCAL.exec(text)?.[0] ?? '';
+  const isEscape = text.at(-1 - written.length) === '\\';
+  return written.replace(isEscape ? /^u00[0-7][\da-f]/i : '', '').replace(BEFORE_LOCAL, '');
 }
 
 /** The domain at the beginning of a text; undefined if it is none of a mailbox. */
 function domainIn(text: string): string | undefined {
   let domain = DOMAIN.exec(text)?.[0];
-  if (domain === undefined || VERSION.test(domain) || IMAGE_SIZE.test(domain) || SYSTEMD_UNIT.test(domain))
-    return undefined;
-  while (!TOP_LEVEL.test(domain)) {
+  while (domain !== undefined) {
+    const plain = decoded(domain);
+    if (VERSION.test(plain) || IMAGE_SIZE.test(plain) || SYSTEMD_UNIT.test(plain)) return undefined;
+    if (TOP_LEVEL.test(plain)) return domain;
     const end = domain.lastIndexOf('.');
-    if (end < 0) return undefined;
-    domain = domain.slice(0, end);
+    domain = end < 0 ? undefined : domain.slice(0, end);
   }
-  return domain;
+  return undefined;
 }
 
 function decoded(text: string): string {
-  if (!text.includes('%')) return text;
+  if (!/[%\\．。｡]/.test(text)) return text;
+  const plain = text
+    .replace(/\\+u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/[．。｡]/g, '.')
+    .replace(/%(?:25)+(?=[\da-f]{2})/gi, '%');
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(plain);
   } catch {
-    return text;
+    return plain;
   }
-}
-
-/** The text without the passwords, and the well-known tokens, in the user info of its URLs. */
-export function withoutSecrets(text: string): string {
-  if (!text.includes('://') || !text.includes('@')) return text;
-  return text.replace(USER_INFO, (whole, scheme: string, info: string) => {
-    const colon = info.indexOf(':');
-    if (colon >= 0) return `${scheme}${info.slice(0, colon)}:${SECRET}@`;
-    return TOKEN.test(info) ? `${scheme}${SECRET}@` : whole;
-  });
 }
 
 /** Replaces whole words of Base64 whose text holds an address; a part of a path may be one too. */
@@ -170,19 +192,4 @@ function replaceEncoded(text: string, replace: Replace): string {
     const whole = replaced(word);
     return whole === word && word.includes('/') ? word.split('/').map(replaced).join('/') : whole;
   });
-}
-
-/** Replaces an address that is dropped. */
-export const DROPPED = '[dropped]';
-
-/** Half of the digits of a SHA-256: nobody finds two values with the same. */
-export const PSEUDONYM_DIGITS = 32;
-const PSEUDONYM = new RegExp(`^erased-[0-9a-f]{${PSEUDONYM_DIGITS}}$`);
-
-/** A pattern of SQL's LIKE for what replaces an erased value. */
-export const PSEUDONYM_LIKE = `erased-${'_'.repeat(PSEUDONYM_DIGITS)}`;
-
-/** True for what replaces an erased value. */
-export function isPseudonym(text: string): boolean {
-  return PSEUDONYM.test(text);
 }

@@ -1,6 +1,21 @@
 import { createHmac } from 'node:crypto';
-import { DROPPED, isPseudonym, PSEUDONYM_DIGITS, replaceAddresses } from './addresses.ts';
+import { replaceAddresses } from './addresses.ts';
 import { isCursor, type Literal, literalsOf, type ObjectScope } from './json-literals.ts';
+
+/** Replaces an address that is dropped. */
+export const DROPPED = '[dropped]';
+
+/** Half of the digits of a SHA-256: nobody finds two values with the same. */
+export const PSEUDONYM_DIGITS = 32;
+const PSEUDONYM = new RegExp(`^erased-[0-9a-f]{${PSEUDONYM_DIGITS}}$`);
+
+/** A pattern of SQL's LIKE for what replaces an erased value. */
+export const PSEUDONYM_LIKE = `erased-${'_'.repeat(PSEUDONYM_DIGITS)}`;
+
+/** True for what replaces an erased value. */
+export function isPseudonym(text: string): boolean {
+  return PSEUDONYM.test(text);
+}
 
 /** What can be erased. */
 export type ErasedKind = 'user' | 'email' | 'organization';
@@ -159,9 +174,13 @@ export class ErasedPeople implements TextEraser {
     return replaceAddresses(rest, (email) => this.#pseudonymOfEmail(email));
   }
 
-  /** The JSON text without erased people. @param isOwn all of it belongs to one of them. @default false */
-  json(json: string, { isOwn = false }: { readonly isOwn?: boolean } = {}): string {
-    return this.isEmpty ? json : eraseJson(json, this, isOwn);
+  /**
+   * The JSON text without erased people.
+   * @param options.isOwn all of it belongs to one of them. @default false
+   * @param options.isAnswer its cursor of the next page stays. @default false
+   */
+  json(json: string, { isOwn = false, isAnswer = false }: Partial<Whose> = {}): string {
+    return this.isEmpty ? json : eraseJson(json, this, { isOwn, isAnswer });
   }
 
   ownEmail(email: string, isSure: boolean): string {
@@ -215,6 +234,9 @@ export class ErasedPeople implements TextEraser {
   }
 }
 
+/** Whose a JSON text is: all of it an erased person's; an answer of the service. */
+type Whose = Readonly<Record<'isOwn' | 'isAnswer', boolean>>;
+
 /** What a text in JSON becomes. */
 interface TextEraser {
   /** True for the ID of an erased person. */
@@ -250,13 +272,14 @@ const NAME_ERASED = '[erased]';
  * @param json valid JSON, nested at any depth
  * @param isOwn all of the text belongs to an erased person
  */
-function eraseJson(json: string, eraser: TextEraser, isOwn = false): string {
+function eraseJson(json: string, eraser: TextEraser, { isOwn, isAnswer }: Whose): string {
   const literals = literalsOf(json);
   for (const { object, value, field } of literals)
     if (object !== undefined && isOwnId(field) && eraser.isErasedUser(value)) object.isOwn = true;
   let done = '';
   let from = 0;
   for (const literal of literals) {
+    if (isAnswer && isCursor(literal)) continue;
     const after = replaced(literal, eraser, isOwn);
     if (after === literal.value) continue;
     done += json.slice(from, literal.start) + JSON.stringify(after);
@@ -267,7 +290,6 @@ function eraseJson(json: string, eraser: TextEraser, isOwn = false): string {
 
 function replaced(literal: Literal, eraser: TextEraser, isOwn: boolean): string {
   const { value, field, object } = literal;
-  if (isCursor(literal)) return value;
   const after = eraser.text(value, isOwnId(field));
   // An ID inside an address or a name is not all of it.
   if (isPseudonym(after) || field === undefined || !(isOwn || belongs(object))) return after;

@@ -1,15 +1,15 @@
 import { createHash, createHmac } from 'node:crypto';
 import { parseJson } from '../core/json.ts';
+import { AddressHints, replaceAddresses } from './addresses.ts';
 import {
-  AddressHints,
   DROPPED,
+  type ErasedList,
+  ErasedPeople,
   isPseudonym,
+  NOBODY,
   PSEUDONYM_DIGITS,
-  replaceAddresses,
-  withoutSecrets,
-} from './addresses.ts';
-import { type ErasedList, ErasedPeople, NOBODY } from './erased-people.ts';
-import { type FoundLiteral, fieldBefore, isRouting, literalAt, valueAfter } from './json-literals.ts';
+} from './erased-people.ts';
+import { cursorsIn, type FoundLiteral, fieldBefore, literalAt, valueAfter } from './json-literals.ts';
 
 /** How email addresses are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
 export type EmailPolicy =
@@ -77,9 +77,19 @@ export class Gate {
 
   /** A JSON text. All characters outside its texts stay as they are. */
   json(json: string): string {
+    return this.#passed(json, false);
+  }
+
+  /** As {@link json}, for an answer of the service. The cursor of its next page stays: only the service knows where another one leads. */
+  answer(json: string): string {
+    return this.#passed(json, true);
+  }
+
+  #passed(json: string, isAnswer: boolean): string {
     const people = this.#orgId === null && !this.#people.isEmpty ? this.#peopleNamedIn(json) : this.#people;
     const policy = this.#policy;
-    return policy === null ? people.json(json) : people.json(policy.json(people.json(json)));
+    const first = people.json(json, { isAnswer });
+    return policy === null ? first : people.json(policy.json(first, isAnswer), { isAnswer });
   }
 
   /** A text that is no JSON. */
@@ -193,7 +203,13 @@ class PassedTexts {
     return replaceAddresses(withoutSecrets(text), this.#storedInKey);
   }
 
-  json(json: string): string {
+  /** @param isAnswer its cursor stays */
+  json(json: string, isAnswer: boolean): string {
+    let cursors: ReadonlySet<number> | undefined;
+    const isRouting = (start: number) => {
+      cursors ??= cursorsIn(json);
+      return cursors.has(start);
+    };
     let done = '';
     let from = 0;
     const put = ({ start, end, value }: FoundLiteral, after: string) => {
@@ -210,21 +226,37 @@ class PassedTexts {
       }
       const valueAt = isEmailField(literal.value) ? valueAfter(json, literal.end) : undefined;
       const email = valueAt === undefined ? undefined : literalAt(json, valueAt);
-      if (email === undefined) put(literal, this.#passed(json, literal));
-      else put(email, this.email(email.value) ?? DROPPED);
+      put(literal, this.#passed(json, literal, isAnswer ? isRouting : () => false));
+      if (email !== undefined) put(email, this.email(email.value) ?? DROPPED);
       at = hints.from((email ?? literal).end);
     }
     return from === 0 ? json : done + json.slice(from);
   }
 
-  #passed(json: string, { value, start }: FoundLiteral): string {
+  #passed(json: string, { value, start }: FoundLiteral, isRouting: (start: number) => boolean): string {
     const key = this.key(value);
     if (key === value) return value;
     const field = fieldBefore(json, start);
     const isKey = field === undefined || KEY_FIELDS.has(field);
-    if (field === 'next_cursor' && isRouting(json, start)) return value;
+    if (field === 'next_cursor' && isRouting(start)) return value;
     return isKey ? key : this.text(value);
   }
+}
+
+/** The user info of a URL, up to its last @. */
+const USER_INFO = /([a-z][a-z\d+.-]{0,31}:\/\/)([^\s/?#"'<>]+)@/gi;
+/** Tokens that stand alone in the user info. */
+const TOKEN = /^(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)/;
+const SECRET = '[secret]';
+
+/** The text without the passwords, and the well-known tokens, in the user info of its URLs. */
+function withoutSecrets(text: string): string {
+  if (!text.includes('://') || !text.includes('@')) return text;
+  return text.replace(USER_INFO, (whole, scheme: string, info: string) => {
+    const colon = info.indexOf(':');
+    if (colon >= 0) return `${scheme}${info.slice(0, colon)}:${SECRET}@`;
+    return TOKEN.test(info) ? `${scheme}${SECRET}@` : whole;
+  });
 }
 
 function hasher(salt: string): (address: string) => string {

@@ -1,13 +1,16 @@
-export { DROPPED, isPseudonym, PSEUDONYM_LIKE, replaceAddresses } from './addresses.ts';
+export { replaceAddresses } from './addresses.ts';
 export {
   candidatesIn,
+  DROPPED,
   type ErasedEntry,
   type ErasedKind,
   type ErasedList,
   ErasedPeople,
   isOrdinary,
+  isPseudonym,
   NOBODY,
   normalEmail,
+  PSEUDONYM_LIKE,
   pseudonymOf,
   subjectHmac,
   type TextReader,

@@ -120,13 +120,16 @@ export function valueAfter(json: string, end: number): number | undefined {
   return VALUE_FOLLOWS.test(json) ? VALUE_FOLLOWS.lastIndex : undefined;
 }
 
-/** True for the cursor of the next page, `meta.next_cursor`: only the service can tell what another value would lead to. */
-export function isRouting(json: string, start: number): boolean {
-  const literal = literalsOf(json).find((each) => each.start === start);
-  return literal !== undefined && isCursor(literal);
+/** Where the cursors of the next page begin, `meta.next_cursor`: one, unless names occur twice. */
+export function cursorsIn(json: string): ReadonlySet<number> {
+  return new Set(
+    literalsOf(json)
+      .filter(isCursor)
+      .map(({ start }) => start),
+  );
 }
 
-/** As {@link isRouting}, for a text whose place is known. */
+/** True for the cursor of the next page. */
 export function isCursor({ field, object }: Literal): boolean {
   return (
     field === 'next_cursor' &&

@@ -149,6 +149,19 @@ describe('a redirect to another origin', () => {
     },
   );
 
+  it('names that origin after it has passed the gate', async () => {
+    const server = await rawServer(
+      (socket) => void socket.write(http(302, '', { location: 'https://user-12345.example.org/x' })),
+    );
+    const passage = {
+      json: (text: string) => text,
+      any: (text: string) => text.replace('user-12345', 'erased'),
+    };
+    expect(await thrownBy(testRequester({ passage }).send(requestTo(server.url)))).toMatchObject({
+      message: expect.stringContaining('another origin, https://erased.example.org; not followed'),
+    });
+  });
+
   it.each([
     ['another scheme', (url: string) => url.replace('http:', 'https:')],
     ['another name of the same machine', (url: string) => url.replace('127.0.0.1', 'localhost')],

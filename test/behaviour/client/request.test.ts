@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../../src/http/errors.ts';
+import { explain } from '../../../src/http/explain.ts';
 import {
   API_KEY,
   requestTo,
@@ -212,6 +213,27 @@ describe('a request without a usable answer may be retried when', () => {
       });
     },
   );
+
+  it('does not quote what is no known encoding: it could be about a person', async () => {
+    const server = await rawServer(
+      (socket) => void socket.write(http(200, BODY, { 'content-encoding': 'ada@example.com' })),
+    );
+    expect(await thrownBy(testRequester().send(requestTo(server.url)))).toMatchObject({
+      effect: 'unit',
+      message:
+        'GET /api/thing: the body is encoded as something that is no known encoding; only gzip was requested',
+    });
+  });
+
+  it('does not keep the names in a certificate, which can be addresses', () => {
+    const refused = Object.assign(new Error("not in the cert's altnames: email:ada@example.com"), {
+      code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    });
+    const attempt = { name: 'GET /', timeoutMs: 1, expired: false, proxy: null, requestId: undefined };
+    const explained = explain(refused, attempt);
+    expect(explained).toMatchObject({ reason: 'certificate-untrusted' });
+    expect((explained as Error).cause).toBeUndefined();
+  });
 
   it.each(['identity', 'Identity', '', 'GZIP'])(
     'is answered when it is encoded as "%s"',

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { passAll } from '../../../src/erase/pass-all.ts';
+import { openGate } from '../../../src/policy/policy.ts';
 import type { EmailPolicy } from '../../../src/privacy/gate.ts';
+import { withWarehouse } from '../../../src/warehouse/index.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { rewritingService } from '../../support/erase/rewriting-service.ts';
@@ -93,6 +97,21 @@ onEachDatabase((database) => {
         });
       },
     );
+
+    test('is completed if it was interrupted when only unused bytes had the former values', async () => {
+      const { rig, apply } = await exported({ mode: 'keep' });
+      const [clock, signal] = [systemClock(), new AbortController().signal];
+      await withWarehouse(rig.place.location, { clock, create: false }, async (warehouse) => {
+        const killed = { ...warehouse, forgetDeleted: () => Promise.reject(new Error('killed')) };
+        const gate = await openGate(warehouse, HASH);
+        const places = { archives: [], dropsDamaged: false, spool: '' };
+        const passing = passAll({ warehouse: killed, gate, ...places, clock, signal, isDryRun: false });
+        await expect(passing).rejects.toThrow('killed');
+      });
+      expect((await apply(HASH, '--yes')).code).toBe(0);
+      const searched = { place: rig.place, archive: rig.folder, spool: '' };
+      expect(await placesOf(['ada@example', '@example.com'], searched)).toEqual([]);
+    });
 
     test('a looser one needs no command, and is for what is pulled from then on', {
       tags: 'ci/rare',

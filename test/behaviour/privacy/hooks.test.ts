@@ -88,6 +88,17 @@ describe('emails in hook events', () => {
     expect(JSON.parse(row?.['payload'] ?? '')).toMatchObject({ user_email: HASH, escaped: HASH });
   });
 
+  test('go from every column when a stricter policy is applied, also from the name of the event', async () => {
+    const { warehouse, spool } = place();
+    put(spool, JSON.stringify({ ...EVENT, hook_event_name: EMAIL, meta: { next_cursor: EMAIL } }));
+    expect((await drain(warehouse)).code).toBe(0);
+    const apply = ['privacy', 'apply', '--yes', '--warehouse', warehouse];
+    const { code, stderr } = await daywalkInProcess(apply, { env: SALTED });
+    expect(code, stderr).toBe(0);
+    expect(storedEvents(warehouse)).toMatchObject([{ hook_event_name: HASH }]);
+    expect(JSON.stringify(storedEvents(warehouse))).not.toMatch(/ada\.lovelace/i);
+  });
+
   test('create no second event if the policy changes before the event is drained again', async () => {
     const { warehouse, spool } = place();
     put(spool);

@@ -140,6 +140,19 @@ describe('a field of a JSON text', () => {
     },
   );
 
+  it('passes with its name, which may hold an address too', () => {
+    expect(drop({ 'ada@example.com email': 'ada' })).toEqual({ '[dropped] email': '[dropped]' });
+  });
+
+  it.each([
+    String.raw`{"user_em\u0061il":"ada"}`,
+    String.raw`{"x":"ada\uFF20example.com"}`,
+    String.raw`{"x":"ada\u0026#64;example.com"}`,
+    String.raw`{"x":"ada\u002540example.com"}`,
+  ])('has the same value, however its characters are escaped: %s', (json) => {
+    expect(new Gate(DROP).json(json)).toMatch(/^\{".*":"\[dropped\]"\}$/);
+  });
+
   it('is not hashed if it was dropped before', () => {
     expect(new Gate(HASH).json('{"email":"[dropped]"}')).toBe('{"email":"[dropped]"}');
   });
@@ -214,7 +227,7 @@ test('the tables of the documentation have the examples', () => {
 });
 
 /** What is left of an address in a text, in any form that the list knows. */
-const REST = /ada[.@%&＠]|@example\.com|YWRh|AZXhhb|müller|пример/i;
+const REST = /ada["\\.@%&＠]|@example\.(?:com|net)|example[．%]|YWRh|AZXhhb|m(?:ü|%C3|\\u00fc)|пример/i;
 
 describe.each([DROP, HASH])('under %j', (policy) => {
   const gate = new Gate(policy, { key: 'k'.repeat(64) });
@@ -280,18 +293,5 @@ describe('a key of a row', () => {
     expect(gate.json('{"rationale":"by ada@example.com","description":"x"}')).toBe(
       '{"rationale":"by [dropped]","description":"x"}',
     );
-  });
-});
-
-describe('the cursor of the next page', () => {
-  const page = (cursor: string) =>
-    `{"data":[{"user_id":"${cursor}","next_cursor":"${cursor}"}],"meta":{"org_id":"o","next_cursor":"${cursor}","x":{"next_cursor":"${cursor}"}}}`;
-
-  test.each([DROP, HASH])('stays as it was received, in this one place: %j', (policy) => {
-    const passed: { data: object[]; meta: object } = JSON.parse(
-      new Gate(policy).json(page('ada@example.com')),
-    );
-    expect(passed.meta).toMatchObject({ next_cursor: 'ada@example.com' });
-    expect(JSON.stringify(passed).match(/ada@example.com/g)).toHaveLength(1);
   });
 });
