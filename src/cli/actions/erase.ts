@@ -189,11 +189,12 @@ export const showPersonAction: Action = async ({ settings, job, flags, out }) =>
   return EXIT.ok;
 };
 
-export const exportPersonAction: Action = async ({ settings, job, flags, out, directory }) => {
+export const exportPersonAction: Action = async ({ settings, job, flags, out, directory, log }) => {
   const file = flags.parse('--out', notEmpty);
   if (file === undefined) throw new UsageError('no file is named', { hint: 'pass --out FILE' });
   const shown = await exportPerson(settings, { ...requestOf(flags), out: resolve(directory, file) }, job);
   const isWritten = shown.state === 'known';
+  if (isWritten) audit(log, 'exported what is held about a person', { rows: shown.places });
   out.show({ ...jsonOf(shown), out: isWritten ? file : null }, (frame) => [
     ...renderPerson(shown, frame),
     ...(isWritten ? ['', `written to ${file}, which only you may read`] : ['no file was written']),
