@@ -21,12 +21,10 @@ const NORMALIZE = `
 import { exactText } from './src/checks/exact.ts';
 import { Findings } from './src/pipeline/normalize/records.ts';
 import { normalizeUsers } from './src/pipeline/normalize/users.ts';
-import { privacyOf } from './src/privacy/email.ts';
 const record = { user_id: 'u', date: '2026-02-01', messages: 1, reviews: 7 };
-const privacy = privacyOf({ mode: 'keep' });
-const findings = new Findings(privacy);
+const findings = new Findings();
 const users = normalizeUsers();
-users.add(record, { orgId: 'org', privacy, findings, exact: exactText({ text: JSON.stringify(record), body: record }) });
+users.add(record, { orgId: 'org', findings, exact: exactText({ text: JSON.stringify(record), body: record }) });
 console.log(JSON.stringify({ rows: users.finish()[0].texts, drift: findings.drift }));
 `;
 
