@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { applyPolicy } from '../../../jobs/privacy.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { startEmulator } from '../../../src/emulator/emulator.ts';
 import type { Rule } from '../../../src/emulator/faults/rules.ts';
@@ -10,7 +11,7 @@ import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { CANARY_KEY } from '../../support/rig/canary-key.ts';
 import { requestsOf } from '../../support/rig/journal.ts';
-import type { Rig } from '../../support/rig/rig.ts';
+import { contextOf, type Rig } from '../../support/rig/rig.ts';
 import { afterNights, nights } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -155,6 +156,8 @@ onEachDatabase((database) => {
       const policy = { emails: { mode: 'keep' } } as const;
       const everyone = await rig.column('SELECT DISTINCT user_id FROM user_daily');
       for (const user of everyone) await eraseFrom(rig, { user }, policy);
+      const applied = { isDryRun: false, wait: false };
+      await applyPolicy({ ...rig.settings, emails }, applied, contextOf(NIGHT));
       const { report } = await rig.run({ now: NIGHT, settings: { emails } });
       expect([report.exitCode, await somebody(rig).catch(() => null)]).toEqual([0, expect.anything()]);
     }
