@@ -71,12 +71,12 @@ describe('the drills of docs/backup.md, performed as they stand there:', () => {
       await expectRestored(digest);
     });
 
-    test('a wrong backfill', async () => {
+    test('a wrong command', async () => {
       const { rig, succeed, drill, expectRestored } = await installation(database);
       const digest = await rig.digest();
-      await succeed('daywalk backfill --from 2026-01-14 --until 2026-01-22 --force --emails drop', '23');
+      await succeed('daywalk privacy apply --emails drop --yes', '23');
       expect(await rig.value('SELECT COUNT(user_email) FROM user_daily')).toBe(0);
-      const output = await succeed(drill('### A wrong backfill'), '23');
+      const output = await succeed(drill('### A wrong command'), '23');
       expect(output).toContain('the backup can be restored');
       await expectRestored(digest);
     });
