@@ -65,7 +65,11 @@ export async function passOlder(
   const exclusive = await takeLock(warehouse, { ...patience, exclusive: true });
   let rows = 0;
   try {
-    const passed = await passThrough(warehouse, settings, { ...patience, isDryRun: false });
+    const passed = await passThrough(warehouse, settings, {
+      ...{ ...patience, isDryRun: false },
+      // Archives of other machines may not be here; a run compares its own only.
+      archives: settings.archives,
+    });
     for (const count of passed.rows.values()) rows += count;
   } finally {
     await exclusive.release();

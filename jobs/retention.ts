@@ -37,12 +37,12 @@ export async function applyRetention(
   const { warehouse: location } = settings;
   if (isDryRun)
     return readWarehouse(location, { clock, signal }, (warehouse) =>
-      count(warehouse, settings, { clock, signal }),
+      retain(warehouse, settings, { clock, signal }, true),
     );
   return withWarehouse(location, { clock, signal, upgraded, create: false }, async (warehouse) => {
     const lock = await takeLock(warehouse, { clock, signal, wait, exclusive: compact });
     try {
-      const removed = await remove(warehouse, settings, { clock, signal });
+      const removed = await retain(warehouse, settings, { clock, signal }, false);
       if (compact) await warehouse.forgetDeleted();
       return { ...removed, isCompacted: compact };
     } finally {
@@ -58,7 +58,7 @@ export async function retainDuringRun(
   { clock, signal, observe }: JobContext<{ readonly type: 'warning'; readonly message: string } & Advice>,
 ): Promise<void> {
   try {
-    await remove(warehouse, settings, { clock, signal });
+    await retain(warehouse, settings, { clock, signal }, false);
   } catch (error) {
     if (!(error instanceof BusyError)) throw error;
     const message = `what is older than it is to be kept stays until the next run: ${messageOf(error)}`;
@@ -68,38 +68,22 @@ export async function retainDuringRun(
 
 type Place = Pick<JobContext, 'clock' | 'signal'>;
 
-async function count(
-  warehouse: Pick<Warehouse, 'select'>,
-  { retainEvents, ...settings }: RetentionSettings,
-  place: Place,
-): Promise<RetentionReport> {
-  const before = retainEvents === null ? null : beginOf(retainEvents, place.clock.now());
-  return {
-    ...{ isDryRun: true, isCompacted: false },
-    events:
-      before === null
-        ? null
-        : { before: before.toISOString(), removed: await countEventsBefore(warehouse, before) },
-    archive: await prune(settings, place, true),
-  };
-}
-
-async function remove(
+async function retain(
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
   { retainEvents, ...settings }: RetentionSettings,
-  place: Place,
+  { clock, signal }: Place,
+  isDryRun: boolean,
 ): Promise<RetentionReport> {
-  const before = retainEvents === null ? null : beginOf(retainEvents, place.clock.now());
+  const eventsBefore = async (before: Date) => ({
+    before: before.toISOString(),
+    removed: isDryRun
+      ? await countEventsBefore(warehouse, before)
+      : await removeEventsBefore(warehouse, before, signal),
+  });
   return {
-    ...{ isDryRun: false, isCompacted: false },
-    events:
-      before === null
-        ? null
-        : {
-            before: before.toISOString(),
-            removed: await removeEventsBefore(warehouse, before, place.signal),
-          },
-    archive: await prune(settings, place, false),
+    ...{ isDryRun, isCompacted: false },
+    events: retainEvents === null ? null : await eventsBefore(beginOf(retainEvents, clock.now())),
+    archive: await prune(settings, { clock, signal }, isDryRun),
   };
 }
 

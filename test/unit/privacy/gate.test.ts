@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type EmailPolicy, Gate } from '../../../src/privacy/gate.ts';
+import { allTables } from '../../../schema/tables.ts';
+import { MODEL_KEYS, USER_KEYS } from '../../../src/contract/index.ts';
+import { type EmailPolicy, Gate, KEY_FIELDS } from '../../../src/privacy/gate.ts';
 import { normalize } from '../../support/pipeline/normalize.ts';
 
 const KEEP: EmailPolicy = { mode: 'keep' };
@@ -294,4 +296,16 @@ describe('a key of a row', () => {
       '{"rationale":"by [dropped]","description":"x"}',
     );
   });
+});
+
+test('every field of a response that becomes a key of a row is known as one', () => {
+  // Keys of maps have no field: they count as keys in any case.
+  const others = ['org_id', 'date', 'report_id', 'client', 'app_path', 'criterion_id'];
+  const keys = allTables
+    .filter(({ stream }) => stream !== null)
+    .flatMap(({ key }) => key)
+    .filter((name) => !others.includes(name));
+  const fields = new Set([...keys, ...MODEL_KEYS, ...USER_KEYS, 'reportId']);
+  expect(fields.size).toBeGreaterThan(12);
+  expect([...fields].filter((name) => !KEY_FIELDS.has(name))).toEqual([]);
 });
