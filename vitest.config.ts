@@ -14,7 +14,7 @@ export default defineConfig({
     reporters: ['default', './test/support/suite/totals-reporter.ts'],
     // Only a hang ends a test, on however busy a machine; a test of a campaign holds hundreds of runs.
     testTimeout: campaign ? 7_200_000 : 300_000,
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
     // What is waited for comes at once, or much later on a busy machine.
     expect: { poll: { timeout: 60_000 } },
     // One more than the cores of a small machine: many tests wait for a time-out, a process or the server.

@@ -136,7 +136,7 @@ async function addNights(
     const orgId = String(row?.['org_id']);
     for (let night = from; night < to; night += 1)
       await meetArchive({ archive: path, warehouse, ...patience });
-    const archive = await openArchive({ archive: path, warehouse, emails: 'keep', policy: '', ...patience });
+    const archive = await openArchive({ archive: path, warehouse, people: { mode: 'keep' }, ...patience });
     for (let night = from; night < to; night += 1) {
       const today = shiftDay(FIRST_DAY, night - Math.max(...NIGHTS));
       const units = DAILY_STREAMS.flatMap((stream) =>

@@ -2,6 +2,7 @@ import { archive, archivedNights } from './archive.ts';
 import { dashboard } from './dashboard.ts';
 import { everything } from './everything.ts';
 import { firstSync } from './first-sync.ts';
+import { staleTeams, verifying } from './growth.ts';
 import { history } from './history.ts';
 import { latency } from './latency.ts';
 import { memory } from './memory.ts';
@@ -36,4 +37,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dashboard,
   archive,
   archivedNights,
+  verifying,
+  staleTeams,
 ];

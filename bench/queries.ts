@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { exampleQueries } from '../schema/reference/examples.ts';
-import { filledWarehouses } from './support/answering.ts';
+import { filledWarehouses, SIZE } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
 import { inTurns, type Measure, middle } from './support/measure.ts';
 
@@ -24,10 +24,10 @@ const QUERIES: readonly (readonly [name: string, sql: string])[] = [
 /** Runs a query to its last row. */
 type Ask = (sql: string) => Promise<unknown>;
 
-/** Duration of analysts' queries at 3,000 users and 310 days, on both databases. */
+/** Duration of analysts' queries on both databases. */
 export const queries: Benchmark = {
   number: 14,
-  title: 'Queries of docs/warehouse.md at 3,000 users and 310 days',
+  title: `Queries of docs/warehouse.md at ${SIZE}`,
   async run(bench) {
     const postgres = await bench.postgres();
     if (postgres === null) return { skipped: NO_POSTGRES };

@@ -3,7 +3,7 @@ import { isMetricCall, type Question, questions } from '../schema/reference/ques
 import { readOrganizationIds } from '../src/ledger/ledger.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../src/port/warehouse.ts';
-import { filledWarehouses, withWarehouse } from './support/answering.ts';
+import { filledWarehouses, SIZE, withWarehouse } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
 import { inTurns, type Measure, middle } from './support/measure.ts';
 
@@ -13,7 +13,7 @@ const SECONDS_MAX = { fromRollup: 0.3, fromRows: 1.5 };
 /** Duration of the questions of docs/questions.md over the whole history, without the start of a process. */
 export const answering: Benchmark = {
   number: 15,
-  title: 'Questions of docs/questions.md at 3,000 users and 310 days',
+  title: `Questions of docs/questions.md at ${SIZE}`,
   async run(bench) {
     const postgres = await bench.postgres();
     if (postgres === null) return { skipped: NO_POSTGRES };

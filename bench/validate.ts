@@ -1,5 +1,5 @@
 import type { Benchmark } from './support/bench.ts';
-import { inTurns, ratio, type Sample } from './support/measure.ts';
+import { inTurns, type Measure, ratio, type Sample } from './support/measure.ts';
 import { childScript, runProcess } from './support/process.ts';
 
 /** Cost of checking every field after parsing. One process measures both, page by page. */
@@ -19,6 +19,28 @@ export const validate: Benchmark = {
       'validate and normalize': next(({ prepareMs }) => prepareMs),
       'JSON.parse': next(({ parseMs }) => parseMs),
     });
-    return { measures: [ratio(lanes, ['validate and normalize', 'JSON.parse'], { limit: 2.5 })] };
+    return {
+      measures: [
+        ratio(lanes, ['validate and normalize', 'JSON.parse'], { limit: 2.5 }),
+        ...(await gatePrices(folder, bench.rounds)),
+      ],
+    };
   },
 };
+
+/** What the policies of privacy add to the processor time of a page, from its text to its rows. */
+async function gatePrices(folder: string, count: number): Promise<readonly Measure[]> {
+  const { stdout } = await runProcess(process.execPath, [
+    childScript('gate-pages.ts'),
+    folder,
+    String(count),
+  ]);
+  const rounds: Record<'keep' | 'hash' | 'pseudonym', number>[] = JSON.parse(stdout);
+  const lane = (policy: 'keep' | 'hash' | 'pseudonym') =>
+    rounds.map((round): Sample => ({ value: round[policy], cpuMs: round[policy] }));
+  const lanes = { keep: lane('keep'), hash: lane('hash'), pseudonym: lane('pseudonym') };
+  return [
+    ratio(lanes, ['hash', 'keep'], { name: 'addresses hashed', limit: null }),
+    ratio(lanes, ['pseudonym', 'hash'], { name: 'pseudonyms besides', limit: 2 }),
+  ];
+}

@@ -1,6 +1,7 @@
 import { utc } from '@date-fns/utc';
 import { subDays } from 'date-fns/subDays';
 import { subMonths } from 'date-fns/subMonths';
+import { sql } from '../schema/query.ts';
 import {
   type ArchiveCheck,
   type Pruned,
@@ -12,7 +13,9 @@ import {
 } from '../src/archive/index.ts';
 import { noteDamages, readDamages } from '../src/backup/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
+import { dayOf, parseDay, shiftDay, type UtcDay } from '../src/core/day.ts';
 import { DaywalkError, StorageError, UsageError } from '../src/core/errors.ts';
+import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { withWarehouse } from '../src/warehouse/index.ts';
 import { expectKnownArchives } from './identity.ts';
@@ -79,7 +82,7 @@ export async function showArchive(
 }
 
 /** How long something is kept. */
-type Retention = NonNullable<Settings['retainArchive']>;
+export type Retention = NonNullable<Settings['retainArchive']>;
 
 /** What to remove from the archive. */
 interface PruneRequest {
@@ -107,6 +110,57 @@ export async function thinArchive(
 /** The instant since which something is kept. */
 export function beginOf({ count, unit }: Retention, now: Date): Date {
   return unit === 'd' ? subDays(now, count, { in: utc }) : subMonths(now, count, { in: utc });
+}
+
+/** The settings that say how long something is kept. */
+export type RetentionSettings = Pick<
+  Settings,
+  'retainUsers' | 'retainEvents' | 'retainQuarantine' | 'retainArchive'
+>;
+
+/** True if anything is not kept for ever. */
+export function keepsLess(settings: RetentionSettings): boolean {
+  const { retainUsers, retainEvents, retainQuarantine, retainArchive } = settings;
+  return [retainUsers, retainEvents, retainQuarantine, retainArchive].some((limit) => limit !== null);
+}
+
+/** The first day whose people are kept by the settings; null if they do not say. */
+export function keptUsersFrom(
+  { retainUsers }: Pick<Settings, 'retainUsers'>,
+  { now }: Pick<JobContext['clock'], 'now'>,
+): UtcDay | null {
+  return retainUsers === null ? null : dayOf(beginOf(retainUsers, now()));
+}
+
+/** So many days at most a clock is believed to be ahead of the newest day that has come. A longer pause ends with the run that ends it. */
+const AHEAD_DAYS_MAX = 31;
+
+/**
+ * As {@link keptUsersFrom}, for a run. If the newest day that has come is long ago by this clock, the clock may be wrong, and what it removed
+ * would be gone; so it counts as no more than some days ahead, until a later day has come.
+ * @param warn told if people stay for this reason
+ */
+export async function usersFromOfRun(
+  warehouse: Pick<Warehouse, 'select'>,
+  settings: Pick<Settings, 'retainUsers'>,
+  clock: Pick<JobContext['clock'], 'now'>,
+  warn: (message: string, hint: string) => void = () => undefined,
+): Promise<UtcDay | null> {
+  const asked = keptUsersFrom(settings, clock);
+  if (asked === null) return null;
+  const [row] = await warehouse.select(
+    sql`SELECT MAX(date) AS newest FROM export_units WHERE state IN ('loaded', 'empty')`,
+  );
+  const newest = row?.['newest'];
+  if (typeof newest !== 'string') return asked;
+  const latest = new Date(`${shiftDay(parseDay(newest), AHEAD_DAYS_MAX)}T00:00:00Z`);
+  const safe = keptUsersFrom(settings, { now: () => latest });
+  if (safe === null || safe >= asked) return asked;
+  warn(
+    `people of days from ${safe} on stay, although by this clock those from before ${asked} are older than they are to be kept: no day after ${newest} has come`,
+    'set the clock of this machine; if it is right and no more days will come, run daywalk retention',
+  );
+  return safe;
 }
 
 /**

@@ -15,6 +15,7 @@ import { expectSameErased, LISTING, readErased } from '../src/erased/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { checkEmailSalt, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
+import { usersOf } from '../src/privacy/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
 import { learnErasures } from './erasures.ts';
@@ -52,6 +53,11 @@ export async function loadFile<Types extends FileTypes>(
   { clock, upgraded }: Pick<JobContext, 'clock' | 'upgraded'>,
 ): Promise<LoadOf & Types['found']> {
   const [, all] = kind.noun;
+  if (kind.holdsEmails === true && usersOf(emails) === 'none') {
+    throw new UsageError(`${file.name}: nothing is kept of people`, {
+      hint: 'change the policy of users to load people',
+    });
+  }
   const rows = await readCsv(file, kind.format);
   if (rows.length === 0 && !allowsEmpty) {
     throw new UsageError(`${file.name}: the file has no ${all}, and a load replaces all ${all}`, {

@@ -6,7 +6,6 @@ import type { Clock, JobContext } from '../src/core/clock.ts';
 import { dayOf, FIRST_DAY, yesterdayOf } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
-import { STREAMS } from '../src/core/stream.ts';
 import { startEmulator } from '../src/emulator/index.ts';
 import type { RunEvent, RunReport } from '../src/pipeline/index.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../src/settings/index.ts';
@@ -81,7 +80,7 @@ async function runNights(
   context: JobContext<RunEvent>,
   nights: number,
 ): Promise<RunReport> {
-  const request = { command: 'demo', streams: STREAMS, force: false, newestFirst: false, wait: false };
+  const request = { command: 'demo', force: false, newestFirst: false, wait: false };
   const { clock } = context;
   const total = { rowsWritten: 0, requests: 0, retries: 0, durationMs: 0 };
   for (let back = nights - 1; ; back -= 1) {

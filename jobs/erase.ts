@@ -19,7 +19,8 @@ import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import { checkEmailSalt } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { Gate, NOBODY } from '../src/privacy/index.ts';
+import { NOBODY, storedEmail } from '../src/privacy/index.ts';
+import { renewLakes } from '../src/publish/index.ts';
 import { readArchives, readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
@@ -181,9 +182,10 @@ export async function erasureOptions(
     ...{ warehouse, clock, signal, spool: spoolOf(settings), erasures: settings.erasures },
     archives: archives ?? (await archivesToSweep(warehouse, settings)),
     drain: async () => void (await drainSpool(warehouse, settings, signal)),
-    stored: (email) => new Gate(settings.emails).email(email) ?? email,
+    stored: (email) => storedEmail(settings.emails, email),
     dropsDamaged: false,
     published: await readPublished(settings.warehouse, warehouse),
+    renewLakes: async (places) => (await renewLakes({ warehouse, clock, signal }, places)).renewed,
   };
 }
 
@@ -221,7 +223,7 @@ async function eraseFound(
   const options = optionsOf(orgId);
   const subjects: Subject[] = isOrganization
     ? await organizationSubjects(warehouse, orgId)
-    : await findSubjects(warehouse, orgId, personOf(request, settings.emails));
+    : await findSubjects(warehouse, orgId, await personOf(warehouse, request, settings.emails));
   const others = await countOthers(warehouse, orgId, subjects);
   if (others > 0) {
     const message = `other users who have had an address of this person: ${others}; it is replaced for them too`;
@@ -251,7 +253,7 @@ async function erasedBefore(
   const orgId = isOrganization ? null : await chooseOrganization(warehouse, request.organization);
   const subjects = isOrganization
     ? [{ kind: 'organization' as const, value: organization }]
-    : subjectsOf(personOf(request, settings.emails));
+    : subjectsOf(await personOf(warehouse, request, settings.emails));
   const found = await findListed(warehouse, orgId, subjects);
   if (found === null) return null;
   const { certificate: before } = found;

@@ -7,9 +7,9 @@ import { canonicalJson, isExact, isObject, isStorable } from '../src/core/json.t
 import { readErased } from '../src/erased/index.ts';
 import { decodeLine, linesOf, type SpoolRecord, sealSpool, spoolOf } from '../src/hooks/index.ts';
 import { onlyOrganization } from '../src/organizations/index.ts';
-import { expectEmailSalt } from '../src/policy/index.ts';
+import { expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import { type EmailPolicy, Gate } from '../src/privacy/index.ts';
+import type { EmailPolicy, Gate } from '../src/privacy/index.ts';
 import { type HookEventRow, storeHookEvents } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { learnErasures } from './erasures.ts';
@@ -43,7 +43,7 @@ export async function drainSpool(
   const spool = spoolOf(options);
   const orgId = (await onlyOrganization(warehouse)) ?? '';
   const erased = await readErased(warehouse);
-  const gate = new Gate(options.emails);
+  const gate = await openGate(warehouse, options.emails, { hasKeys: false });
   // An event names no organization: if there are several, it may be about anyone.
   gate.keepOut(erased, orgId === '' ? null : orgId);
   // Assigns the organization to events that were received before the first pull.
@@ -104,7 +104,8 @@ async function drainFile(
   let characters = 0;
   const store = async () => {
     signal.throwIfAborted();
-    if (rows.length > 0) counts.stored += await storeHookEvents(warehouse, { orgId, rows, erased });
+    if (rows.length > 0 && gate.keepsPeople)
+      counts.stored += await storeHookEvents(warehouse, { orgId, rows, erased });
     rows = [];
     characters = 0;
   };

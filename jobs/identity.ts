@@ -50,17 +50,21 @@ export async function withOwnWarehouse<Result>(
 ): Promise<Result> {
   if (create === 'auto') return withWarehouse(location, { ...options, create: true }, use);
   const warehouse = await openWarehouse(location, { ...options, create: false }).catch((error: unknown) => {
-    if (!(error instanceof NoWarehouseError)) throw error;
-    throw new StorageError(`${error.message}, and none may be created`, {
-      hint: 'put it back',
-      reason: 'create-never',
-    });
+    throw error instanceof NoWarehouseError ? notToBeCreated(error) : error;
   });
   try {
     return await use(warehouse);
   } finally {
     await warehouse.close();
   }
+}
+
+/** The error of a warehouse that is not there and must not be created. */
+export function notToBeCreated({ message }: NoWarehouseError): StorageError {
+  return new StorageError(`${message}, and none may be created`, {
+    hint: 'put it back',
+    reason: 'create-never',
+  });
 }
 
 /**
@@ -123,7 +127,7 @@ async function expectSameWarehouse(warehouse: Warehouse, memory: WarehouseMemory
   );
 }
 
-async function expectNoArchive(warehouse: Warehouse): Promise<void> {
+async function expectNoArchive(warehouse: ComparedWarehouse): Promise<void> {
   const { side } = await readWarehouseSide(warehouse, null);
   const none = new Set<string>();
   const found = compareSides({ warehouse: side, archive: null, warehouseHas: none, archiveHas: none });
@@ -153,8 +157,34 @@ function warnOfLosses(
   }
 }
 
-/** As {@link meetArchives}, and writes nothing. */
-async function expectSameArchives(warehouse: Warehouse, archives: readonly string[]): Promise<void> {
+/** A warehouse that is compared and does not meet. */
+type ComparedWarehouse = Pick<Warehouse, 'select' | 'location'>;
+
+/**
+ * As {@link meetArchives}, and writes nothing.
+ * @param warehouse null if there is none yet.
+ * @param options `leavesNoTrace`: create no file beside an archive either; one above 256 MiB is refused then.
+ * @throws {StorageError} if something is not as it was.
+ */
+export async function expectIdentity(
+  warehouse: ComparedWarehouse | null,
+  {
+    warehouse: location,
+    archives,
+    leavesArchiveOut,
+  }: Pick<Settings, 'warehouse' | 'archives' | 'leavesArchiveOut'>,
+  { warn, leavesNoTrace = false }: { readonly warn: Warn; readonly leavesNoTrace?: boolean },
+): Promise<void> {
+  const compared = warehouse ?? { location, select: async () => [] };
+  if (archives.length === 0 && !leavesArchiveOut) await expectNoArchive(compared);
+  for (const archive of archives) {
+    const comparison = await compareArchive({ archive, warehouse: compared, leavesNoTrace });
+    expectMatch(comparison, { archive, warehouse: compared.location });
+    warnOfLosses(comparison, { archive, warehouse: compared.location, warn });
+  }
+}
+
+async function expectSameArchives(warehouse: ComparedWarehouse, archives: readonly string[]): Promise<void> {
   for (const archive of archives)
     expectMatch(await compareArchive({ archive, warehouse }), { archive, warehouse: warehouse.location });
 }

@@ -41,7 +41,7 @@ export interface AskedMetric {
 export function readMetric(
   settings: Settings,
   asked: AskedMetric,
-  context: Pick<JobContext, 'clock'>,
+  context: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<MetricAnswer> {
   return withQuestion(settings, asked, context, async (warehouse, question) => {
     const answer = await answerMetric(warehouse, question);
@@ -59,20 +59,20 @@ export function readMetric(
 export function readMetricSql(
   settings: Settings,
   asked: AskedMetric,
-  context: Pick<JobContext, 'clock'>,
+  context: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<string> {
   return withQuestion(settings, asked, context, metricSql);
 }
 
 function withQuestion<Result>(
-  { warehouse: location }: Settings,
+  { warehouse: location, queryTimeout }: Settings,
   asked: AskedMetric,
-  { clock }: Pick<JobContext, 'clock'>,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
   use: (warehouse: Warehouse, question: MetricQuestion) => Promise<Result>,
 ): Promise<Result> {
   // A misspelt name needs no warehouse.
   findMetric(asked.metric);
-  return readWarehouse(location, { clock }, async (warehouse) => {
+  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, asked.organization);
     const { metric, by, from, until, user } = asked;
     if (user !== undefined) await checkUser(warehouse, orgId, user);

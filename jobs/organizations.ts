@@ -44,6 +44,9 @@ export function settingsFor(settings: Settings, organization: NamedOrganization)
     appApiKey,
     baseUrl,
     appUrl: ownUrl ?? settings.appUrl ?? baseUrl,
+    firstDay: organization.firstDay ?? settings.firstDay,
+    streams: organization.streams ?? settings.streams,
+    maxAgeMs: organization.maxAgeMs ?? settings.maxAgeMs,
   };
 }
 

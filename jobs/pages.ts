@@ -40,13 +40,13 @@ interface DashboardContext extends Pick<JobContext, 'clock' | 'signal'> {
  * reached from other machines and there is no token.
  */
 export async function serveDashboard(
-  { warehouse: location, dashboardListen, allowedHosts, dashboardToken: token }: Settings,
+  { warehouse: location, queryTimeout, dashboardListen, allowedHosts, dashboardToken: token }: Settings,
   { port }: DashboardRequest,
   { clock, signal, hintOf, report }: DashboardContext,
   onListening: (url: string) => void,
 ): Promise<void> {
   const listen = { ...dashboardListen, port: port ?? dashboardListen.port };
-  const warehouse = keepOpen(location, { clock, signal });
+  const warehouse = keepOpen(location, { clock, signal, statementMsMax: queryTimeout });
   try {
     // What is wrong with the warehouse is reported before anything listens.
     await warehouse

@@ -3,7 +3,7 @@ import { sql } from '../schema/query.ts';
 import { archiveBytes } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
-import { explainWriteError, hasCode } from '../src/core/files.ts';
+import { expectFolderOf, explainWriteError, hasCode } from '../src/core/files.ts';
 import { findListed } from '../src/erase/certificate.ts';
 import { findSubjects, type Person, personOf, subjectsOf } from '../src/erase/find-subjects.ts';
 import { type HeldRecord, heldRecords } from '../src/erase/held.ts';
@@ -64,6 +64,7 @@ export function exportPerson(
   context: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<ShownPerson> {
   if (existsSync(out)) throw fileExists(out);
+  expectFolderOf(out);
   return withPerson(settings, request, context, async ({ orgId, days, subjects, records }) => {
     const places: Record<string, number> = {};
     const held: HeldRecord[] = [];
@@ -102,7 +103,7 @@ function withPerson(
   return readWarehouse(settings.warehouse, { clock, signal }, async (warehouse) => {
     await checkEmailSalt(warehouse, settings.emails);
     const orgId = await chooseOrganization(warehouse, request.organization);
-    const person = personOf(request, settings.emails);
+    const person = await personOf(warehouse, request, settings.emails);
     const unknown = new UsageError(`nothing is held about this person in the organization ${orgId}`, {
       hint: 'check the user ID or the address',
     });

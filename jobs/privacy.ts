@@ -3,6 +3,8 @@ import type { Advice } from '../src/core/errors.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { type PassedCounts, passAll } from '../src/erase/pass-all.ts';
 import { readPlan } from '../src/erase/plan.ts';
+import { agreeContract } from '../src/expected/index.ts';
+import { readOrganizationIds } from '../src/ledger/index.ts';
 import { expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
@@ -98,6 +100,10 @@ async function passThrough(
   const gate = await openGate(warehouse, settings.emails);
   const options = await erasureOptions(warehouse, settings, { clock, signal }, archives);
   const counts = await passAll({ ...options, gate, isDryRun });
-  if (!isDryRun) await rememberPolicy(warehouse, settings.emails);
+  if (isDryRun) return counts;
+  const asked = { firstDay: null, streams: null, maxAgeSeconds: null, withoutUsers: !gate.keepsPeople };
+  for (const orgId of await readOrganizationIds(warehouse))
+    await agreeContract(warehouse, { orgId, asked, now: clock.now() });
+  await rememberPolicy(warehouse, settings.emails);
   return counts;
 }

@@ -7,10 +7,11 @@ import type { Month } from '../src/core/day.ts';
 import { dayOf, FIRST_DAY } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import { type LakeReport, publishLake } from '../src/publish/index.ts';
+import { type DeltaReport, type LakeReport, publishDelta, publishLake } from '../src/publish/index.ts';
 import { notePublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { notesIn, readWarehouse } from '../src/warehouse/index.ts';
+import { beginOf, type Retention } from './archive.ts';
 
 /** What to publish, and where. */
 export interface PublishRequest {
@@ -20,6 +21,13 @@ export interface PublishRequest {
     readonly tables: readonly AnyTable[];
     readonly force: boolean;
   };
+  /** A folder of Delta tables, the tables to write there, and how long earlier versions of them stay. */
+  readonly delta?: {
+    readonly directory: string;
+    readonly tables: readonly AnyTable[];
+    readonly force: boolean;
+    readonly keep: Retention;
+  };
   /** The path of a copy for readers as one SQLite file. */
   readonly sqlite?: string;
 }
@@ -27,6 +35,7 @@ export interface PublishRequest {
 /** The results of a publish; null for a target that was not requested. */
 export interface PublishReport {
   readonly parquet: LakeReport | null;
+  readonly delta: DeltaReport | null;
   readonly sqlite: PlacedFile | null;
 }
 
@@ -39,17 +48,20 @@ export interface PublishReport {
  */
 export function publish(
   settings: Settings,
-  { parquet, sqlite }: PublishRequest,
+  { parquet, delta: tables, sqlite }: PublishRequest,
   { clock, signal }: Pick<JobContext<never>, 'clock' | 'signal'>,
 ): Promise<PublishReport> {
   return readWarehouse(settings.warehouse, { clock, signal }, async (warehouse) => {
-    const lake = parquet === undefined ? null : await publishLake({ warehouse, clock, signal }, parquet);
+    const source = { warehouse, clock, signal };
+    const lake = parquet === undefined ? null : await publishLake(source, parquet);
+    const keepAfter = tables && beginOf(tables.keep, clock.now());
+    const delta = tables && keepAfter ? await publishDelta(source, { ...tables, keepAfter }) : null;
     signal.throwIfAborted();
     const writeNotes = notesIn(settings.warehouse, { clock, signal });
-    for (const place of [parquet?.directory, sqlite])
+    for (const place of [parquet?.directory, delta?.versions, sqlite])
       if (place !== undefined) await notePublished(settings.warehouse, warehouse, resolve(place), writeNotes);
     const copy = sqlite === undefined ? null : await writeCopy(sqlite, { source: warehouse, clock, signal });
-    return { parquet: lake, sqlite: copy };
+    return { parquet: lake, delta, sqlite: copy };
   });
 }
 

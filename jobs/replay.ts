@@ -5,16 +5,18 @@ import {
   partsOf,
   type ReadArchives,
   type ReplayScope,
+  savedArchives,
   withArchives,
 } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
+import { FIRST_DAY, isDay, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { type Advice, adviceOf, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { joinErased } from '../src/erased/index.ts';
 import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
@@ -24,10 +26,11 @@ import { type Gate, policyFingerprint } from '../src/privacy/index.ts';
 import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { requireArchives } from './archive.ts';
+import { keptUsersFrom, requireArchives } from './archive.ts';
 import { erasureOptions } from './erase.ts';
 import { shareErasures } from './erasures.ts';
 import { passOlder } from './privacy.ts';
+import { expireAfter } from './retention.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;
@@ -89,11 +92,17 @@ export async function replay(
         ({ lock } = await passOlder({ warehouse, lock }, settings, patience));
       }
       await shareErasures(warehouse, settings, observe);
+      // Before there is a key of pseudonyms: those in an archive are its own, and those of later runs must be the same.
+      const { erasedOfArchive } = await savedArchives();
+      for (const archive of archives) await joinErased(warehouse, await erasedOfArchive(archive), new Set());
       const policy = policyFingerprint(emails);
-      const scope = { firstDay, lastDay, streams: request.streams, asOf, emails: emails.mode, policy };
-      const place = { warehouse, gate: await openGate(warehouse, emails), clock, signal };
+      const gate = await openGate(warehouse, emails, { usersFrom: keptUsersFrom(settings, clock) });
+      const streams = request.streams.filter((stream) => gate.keepsPeople || stream !== 'users');
+      const scope = { firstDay, lastDay, streams, asOf, emails: emails.mode, policy };
+      const place = { warehouse, gate, clock, signal };
       const replayed = await withArchives(archives, place, (read) => replayAll(read, scope, place));
       await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
+      await expireAfter({ warehouse, lock }, settings, { clock, signal });
       const codes = replayed.organizations.map(({ exitCode }) => exitCode);
       const exitCode = worstExit([replayed.lost.length > 0 ? EXIT.storage : EXIT.ok, ...codes]);
       return { exitCode, from: firstDay, until: lastDay, asOf: asOf?.toISOString() ?? null, ...replayed };
@@ -118,7 +127,10 @@ async function replayAll(
   }
   for (const answers of chosen)
     organizations.push(
-      await replayOrganization(replayedFrom(archives, answers), { ...place, versions: versions() }),
+      await replayOrganization(replayedFrom(archives, answers, place.gate), {
+        ...place,
+        versions: versions(),
+      }),
     );
   return { organizations, lost };
 }
@@ -150,14 +162,16 @@ async function expectEmpty(warehouse: Warehouse, asOf: Date): Promise<void> {
 function replayedFrom(
   archives: ReadArchives,
   { orgId, days, readiness }: ChosenAnswers,
+  gate: Gate,
 ): ReplayedOrganization {
   return {
     orgId,
     days: days.flatMap(({ archive, unit, object, ...answer }) => {
       const { stream, day } = partsOf(unit);
-      if (!isDailyStream(stream) || day === null) return [];
+      if (!isDailyStream(stream) || !isDay(day)) return [];
+      if (stream === 'users' && !gate.keepsUsersOf(day)) return [];
       return {
-        ...{ orgId, stream, day: parseDay(day), pulledAt: new Date(answer.at) },
+        ...{ orgId, stream, day, pulledAt: new Date(answer.at) },
         ...{ isOwn: answer.own, requests: answer.requests, today: parseDay(answer.today) },
         settleDays: answer.settleDays,
         pages: async () => (object === null ? [] : readablePages(archives, { archive, sha256: object })),

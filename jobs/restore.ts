@@ -22,13 +22,14 @@ import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { openGate, rememberPolicy } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import { type ErasedList, Gate } from '../src/privacy/index.ts';
+import { type ErasedList, storedEmail } from '../src/privacy/index.ts';
 import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { requireArchive } from './archive.ts';
+import { keptUsersFrom, requireArchive } from './archive.ts';
 import { erasedSince, type KnownErasures } from './erasures.ts';
+import { expireAfter } from './retention.ts';
 
 /** What to restore, and how. */
 export interface RestoreRequest {
@@ -249,7 +250,11 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
           await (await savedArchives()).placeArchive(filling.archive.saved, filling.archive.place);
         const existing = { clock, signal, create: false, partial: true };
         const { emails } = settings;
-        const gate = emails.mode === 'keep' ? null : await openGate(destination, emails);
+        // Rows of the backup bear the pseudonyms of its key.
+        const lists = { before: await readErased(source), after: filling.known };
+        const usersFrom = keptUsersFrom(settings, clock);
+        const keepsAll = emails.mode === 'keep' && usersFrom === null;
+        const gate = keepsAll ? null : await openGate(destination, emails, { ...lists, usersFrom });
         const report = await withWarehouse(settings.warehouse, existing, (stored) =>
           source.inSnapshot(() =>
             copyAll({
@@ -260,7 +265,10 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
           ),
         );
         const knew = (await readErased(source)).entries.length;
-        if (report.exitCode === EXIT.ok) await complete({ source, destination }, settings, filling, context);
+        if (report.exitCode === EXIT.ok) {
+          await expireAfter({ warehouse: destination, lock }, settings, { clock, signal });
+          await complete({ source, destination }, settings, filling, context);
+        }
         const has = (await readErased(destination)).entries.length;
         return {
           ...{ to: destination.location, digest: report.digest.to, tables: report.tables },
@@ -310,9 +318,11 @@ async function complete(
   const sweep: Omit<ErasureOptions, 'orgId'> = {
     ...{ warehouse: destination, clock, signal, archives, dropsDamaged: false, erasures: settings.erasures },
     spool: spoolOf(settings),
-    stored: (email) => new Gate(settings.emails).email(email) ?? email,
+    stored: (email) => storedEmail(settings.emails, email),
     drain: async () => undefined,
     published: await readPublished(settings.warehouse, destination),
+    // They hold what the replaced warehouse was; the next publish gives them what this one is.
+    renewLakes: () => Promise.resolve([]),
   };
   await sweepListed(sweep);
   await rememberPolicy(destination, settings.emails);

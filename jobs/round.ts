@@ -1,16 +1,16 @@
 import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
-import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
+import { EXIT, type ExitCode, needsPerson, worstExit } from '../src/core/exit-code.ts';
 import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import {
+  askedPlan,
   type ExportRequest,
   exportInto,
   isMistake,
   type LockedWarehouse,
-  planRequest,
   runExport,
   withLockedWarehouse,
 } from './run.ts';
@@ -88,6 +88,16 @@ export function refusalOf(report: RoundReport): string | null {
   return IDENTITY.has(adviceOf(error).reason ?? '') ? messageOf(error) : null;
 }
 
+/** What a round met that only a person ends, such as a refused key; null if it met nothing of the kind. */
+export function obstacleOf(report: RoundReport): string | null {
+  const failure = commonFailure(report);
+  const outcome = report.organizations.find(({ exitCode }) => needsPerson(exitCode));
+  if (outcome === undefined) return null;
+  if (failure !== null) return messageOf(failure.error);
+  const { name, exitCode } = outcome;
+  return `${name === null ? '' : `${name}: `}the last run ended with exit code ${exitCode}`;
+}
+
 async function exportAll(
   settings: Settings,
   request: ExportRequest,
@@ -101,7 +111,7 @@ async function exportAll(
   }
   if (settings.organizationsFile === null) return [await exportOnly(settings, request, context)];
   try {
-    planRequest(request, context);
+    askedPlan(settings, request, context);
     return await withLockedWarehouse(settings, request, context, (place) =>
       exportNamed(chosen, { place, settings, request, context }),
     );

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type OpenArchive, openArchive } from '../src/archive/index.ts';
+import { openArchive } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import type { Reason } from '../src/core/errors.ts';
@@ -8,29 +8,35 @@ import { EXIT } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';
 import { dueSweeps } from '../src/erased/index.ts';
+import type { AskedContract } from '../src/expected/index.ts';
 import type { Retry } from '../src/http/index.ts';
 import type { NameInFile } from '../src/organizations/index.ts';
-import { type PlanRequest, type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
+import type { Patience } from '../src/patience/index.ts';
+import { type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
 import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { policyFingerprint } from '../src/privacy/index.ts';
+import { usersOf } from '../src/privacy/index.ts';
 import { readLearned, rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
-import { requireArchive } from './archive.ts';
+import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
 import { shareErasures } from './erasures.ts';
 import { drainDuringRun } from './hooks.ts';
 import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
+import { openPatience, probesOf, withPatience } from './patience.ts';
 import { openTransport, requireApi } from './service.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */
   readonly command: string;
-  /** @default the first day of the service */
+  /** @default the first day of the contract, see `src/expected/` */
   readonly from?: UtcDay | undefined;
   /** @default yesterday (UTC) */
   readonly until?: UtcDay | undefined;
-  readonly streams: readonly Stream[];
+  /** @default the streams of the contract */
+  readonly streams?: readonly Stream[] | undefined;
+  /** How old the last complete export may become before the next one; null keeps what is stored. @default null */
+  readonly maxAgeSeconds?: number | null;
   /** Pull settled units too. */
   readonly force: boolean;
   readonly newestFirst: boolean;
@@ -52,6 +58,8 @@ export interface ExportRequest {
   readonly newEmailSalt?: boolean;
   /** The warehouse of the rounds before. @default any warehouse */
   readonly memory?: WarehouseMemory | undefined;
+  /** When waiting for a service that does not answer ends. @default only at the end of the patience */
+  readonly waitUntil?: Date | undefined;
   /** The name of the only organization to export. @default every organization of the organizations file */
   readonly organization?: string | undefined;
 }
@@ -77,6 +85,10 @@ export function runExport(
 export interface LockedWarehouse {
   readonly warehouse: Warehouse;
   readonly lock: RunLock;
+  /** The first day whose people are kept, for the whole run; null to keep those of the ledger. */
+  readonly usersFrom: UtcDay | null;
+  /** Waits for hosts that do not answer, for as long as the settings say. */
+  readonly patience: Patience;
   /** Discards the warehouse at the end if it is new and holds nothing but traces of `runs` runs. @param runs default: 1 */
   discardNew(runs?: number): void;
 }
@@ -94,8 +106,9 @@ export function withLockedWarehouse<Result>(
   const warn = (message: string, hint: string, reason?: Reason) =>
     context.observe({ type: 'warning', message, hint, reason });
   return withOwnWarehouse(settings, { ...context, warn }, async (warehouse) => {
-    const patience = { ...context, warn, wait: request.wait };
-    let lock = await takeLock(warehouse, patience);
+    const locking = { ...context, warn, wait: request.wait };
+    const usersFrom = await usersFromOfRun(warehouse, settings, context.clock, warn);
+    let lock = await takeLock(warehouse, locking);
     let discardedRuns: number | null = null;
     const discardNew = (runs = 1) => {
       discardedRuns = runs;
@@ -106,13 +119,13 @@ export function withLockedWarehouse<Result>(
       await shareErasures(warehouse, settings, context.observe);
       if ((await dueSweeps(warehouse)).length > 0) {
         await lock.release();
-        await sweepBefore(warehouse, settings, patience);
-        lock = await takeLock(warehouse, patience);
+        await sweepBefore(warehouse, settings, locking);
+        lock = await takeLock(warehouse, locking);
       }
       await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
       if ((await comparePolicy(warehouse, settings.emails)) === 'pass') {
         const { passOlder } = await import('./privacy.ts');
-        const passed = await passOlder({ warehouse, lock }, settings, patience);
+        const passed = await passOlder({ warehouse, lock }, settings, locking);
         lock = passed.lock;
         if (passed.rows > 0)
           warn(
@@ -120,14 +133,18 @@ export function withLockedWarehouse<Result>(
             PASSED_HINT,
           );
       }
+      // First, so that no plan, watch or page knows a day that the gate of this run no longer lets through.
+      const expired =
+        usersFrom === null
+          ? 0
+          : await (await retention()).expireBeforeRun({ warehouse, lock }, settings, usersFrom, context);
       await drainDuringRun(warehouse, settings, context);
-      const result = await work({ warehouse, lock, discardNew });
+      const patience = await openPatience(settings, { ...request, warehouse, clock: context.clock });
+      const result = await work({ warehouse, lock, usersFrom, patience, discardNew });
       // Events may have arrived meanwhile, and the first pull has found the organization of earlier ones.
       await drainDuringRun(warehouse, settings, context);
-      if (settings.retainEvents !== null || settings.retainArchive !== null) {
-        const { retainDuringRun } = await import('./retention.ts');
-        await retainDuringRun(warehouse, settings, context);
-      }
+      if (keepsLess(settings))
+        await (await retention()).retainDuringRun({ warehouse, lock }, settings, expired, context);
       // Erasing loads what few runs need.
       if ((await readLearned(warehouse)).length > 0) {
         const { eraseLearned } = await import('./erase.ts');
@@ -142,19 +159,22 @@ export function withLockedWarehouse<Result>(
   });
 }
 
+/** Few runs need it. */
+const retention = () => import('./retention.ts');
+
 const PASSED_HINT = 'an earlier version has kept them in names, commands and messages';
 
 /** Sweeps whom the archive or the file of erasures knows as erased, and the warehouse did not, or the other way round. */
 async function sweepBefore(
   warehouse: Warehouse,
   settings: Settings,
-  patience: Parameters<typeof takeLock>[1],
+  locking: Parameters<typeof takeLock>[1],
 ): Promise<void> {
-  const lock = await takeLock(warehouse, { ...patience, exclusive: true });
+  const lock = await takeLock(warehouse, { ...locking, exclusive: true });
   try {
     const { erasureOptions } = await import('./erase.ts');
     const { sweepLearned } = await import('../src/erase/sweep-learned.ts');
-    await sweepLearned(await erasureOptions(warehouse, settings, patience, settings.archives));
+    await sweepLearned(await erasureOptions(warehouse, settings, locking, settings.archives));
   } finally {
     await lock.release();
   }
@@ -166,7 +186,7 @@ async function sweepBefore(
  * @throws {DaywalkError} when the run cannot begin or end; other failures are in the report.
  */
 export async function exportInto(
-  { warehouse, lock }: Pick<LockedWarehouse, 'warehouse' | 'lock'>,
+  { warehouse, lock, usersFrom, patience }: Omit<LockedWarehouse, 'discardNew'>,
   settings: Settings,
   request: ExportRequest,
   { clock, observe, signal }: JobContext<RunEvent>,
@@ -174,12 +194,15 @@ export async function exportInto(
 ): Promise<RunReport> {
   const api = requireApi(settings);
   const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
+  // It may make the key of pseudonyms, which the archive has before it has one of them.
+  const gate = await openGate(warehouse, settings.emails, { usersFrom });
   const archive = await archiveOf(settings, { clock, signal, warehouse });
-  const gate = await openGate(warehouse, settings.emails);
-  const transport = openTransport(settings, api, { clock, onRetry, gate });
-  try {
-    return await runUnits({
-      ...planRequest(request, { clock }),
+  const patient = { patience, probes: probesOf(api, clock) };
+  const transport = openTransport(settings, api, { clock, onRetry, gate, ...patient });
+  const perform = () =>
+    runUnits({
+      ...askedPlan(settings, request, { clock }),
+      asked: { ...askedContract(settings, request), usersFrom },
       command: request.command,
       source: { transport, hosts: api, gate },
       orgId: settings.orgId,
@@ -202,7 +225,10 @@ export async function exportInto(
       versions: { daywalk: packageVersion(), node: process.versions.node },
       observe,
       signal,
+      patience,
     });
+  try {
+    return await withPatience(patience, { warehouse, clock, observe }, perform);
   } finally {
     await transport.close();
     await archive?.close();
@@ -213,12 +239,12 @@ export async function exportInto(
 async function archiveOf(
   settings: Settings,
   place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse },
-): Promise<OpenArchive | undefined> {
+) {
   const { archives, emails } = settings;
   if (archives.length === 0) return undefined;
   const archive = requireArchive(settings);
   const open = await openArchive({
-    ...{ archive, emails: emails.mode, policy: policyFingerprint(emails) },
+    ...{ archive, people: emails },
     ...place,
   });
   try {
@@ -230,25 +256,36 @@ async function archiveOf(
   }
 }
 
+/** What the settings of a run say about what is expected. */
+function askedContract(settings: Settings, { maxAgeSeconds = null }: ExportRequest): AskedContract {
+  const { firstDay, streams, maxAgeMs } = settings;
+  const withoutUsers = usersOf(settings.emails) === 'none';
+  const asked = maxAgeMs === null ? maxAgeSeconds : maxAgeMs / 1_000;
+  return { firstDay, streams, maxAgeSeconds: asked, withoutUsers };
+}
+
 /**
- * The days and streams of an export.
+ * What an export asks for.
  * @throws {UsageError} when there is no day in the range.
  */
-export function planRequest(request: ExportRequest, { clock }: Pick<JobContext, 'clock'>): PlanRequest {
-  const firstDay = request.from ?? FIRST_DAY;
-  const lastDay = request.until ?? yesterdayOf(clock.now());
+export function askedPlan(
+  settings: Pick<Settings, 'firstDay' | 'emails'>,
+  { from, until, streams, force, newestFirst }: ExportRequest,
+  { clock }: Pick<JobContext, 'clock'>,
+) {
+  const firstDay = from ?? settings.firstDay ?? FIRST_DAY;
+  const lastDay = until ?? yesterdayOf(clock.now());
   if (lastDay < firstDay) {
     throw new UsageError(`there is no day from ${firstDay} to ${lastDay}`, {
       hint: `the service has data from ${FIRST_DAY} to yesterday (UTC), which is ${yesterdayOf(clock.now())} now`,
     });
   }
-  return {
-    firstDay,
-    lastDay,
-    streams: request.streams,
-    force: request.force,
-    newestFirst: request.newestFirst,
-  };
+  if (streams?.includes('users') === true && usersOf(settings.emails) === 'none') {
+    throw new UsageError('the stream users is asked for, and nothing is kept of users', {
+      hint: 'leave it out of the streams, or change the policy of users',
+    });
+  }
+  return { from, lastDay, streams, force, newestFirst };
 }
 
 /** True when the key or the URL was wrong. A warehouse that such a run created is discarded. */

@@ -36,7 +36,13 @@ export function requireApi({ apiKey, appApiKey, baseUrl, appUrl }: Settings): Ap
 export function openTransport(
   settings: Settings,
   { apiKey, appApiKey }: ApiSettings,
-  { clock, onRetry, gate }: Required<Pick<TransportOptions, 'clock' | 'onRetry'>> & { readonly gate: Gate },
+  {
+    clock,
+    onRetry,
+    gate,
+    ...patient
+  }: Required<Pick<TransportOptions, 'clock' | 'onRetry'>> &
+    Pick<TransportOptions, 'patience' | 'probes'> & { readonly gate: Gate },
 ): Transport {
   return createTransport({
     apiKey,
@@ -52,9 +58,14 @@ export function openTransport(
     proxy: settings.proxy,
     requestTimeoutMs: settings.requestTimeoutMs,
     attempts: settings.attempts,
-    passage: { json: (text) => gate.answer(text), any: (text) => gate.any(text) },
+    passage: {
+      json: (text) => gate.answer(text),
+      any: (text) => gate.any(text),
+      body: (text) => gate.body(text),
+    },
     clock,
     random: systemRandom,
     onRetry,
+    ...patient,
   });
 }

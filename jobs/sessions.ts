@@ -17,9 +17,9 @@ import { expectNotErased, readErased } from '../src/erased/index.ts';
 import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/index.ts';
 import { expectName, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
-import { expectEmailSalt } from '../src/policy/index.ts';
+import { expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import { Gate } from '../src/privacy/index.ts';
+import type { Gate } from '../src/privacy/index.ts';
 import { recordSession, type SessionRow } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import { learnErasures } from './erasures.ts';
@@ -72,7 +72,7 @@ export function createRecordedSession(
     await expectEmailSalt(warehouse, settings.emails);
     await learnErasures(warehouse, settings);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
-    const gate = new Gate(settings.emails);
+    const gate = await openGate(warehouse, settings.emails, { hasKeys: false });
     gate.keepOut(await readErased(warehouse), null);
     const transport = openTransport(settings, api, { clock, onRetry, gate });
     try {
@@ -143,6 +143,8 @@ async function record(
   created: CreatedSession | KnownSession,
   { warehouse, orgId, gate }: { warehouse: Warehouse; orgId: string; gate: Gate },
 ): Promise<void> {
+  // A session is one person's.
+  if (!gate.keepsPeople) return;
   const { sessionId } = created.session;
   const failure = (why: string, cause?: unknown) =>
     new StorageError(`session ${sessionId} was created, but not recorded in ${warehouse.location}: ${why}`, {

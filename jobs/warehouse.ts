@@ -28,7 +28,7 @@ export function readStatus(
 export async function readHealth(
   settings: Settings,
   { clock }: Pick<JobContext, 'clock'>,
-  maxAgeHours: number,
+  maxAgeHours: number | undefined,
 ): Promise<Health> {
   try {
     return await readWarehouse(settings.warehouse, { clock }, (warehouse) =>

@@ -33,6 +33,7 @@ import {
 } from './tables/ledger.ts';
 import {
   budgets,
+  contracts,
   hookEvents,
   people,
   prices,
@@ -60,6 +61,7 @@ export {
   tokensDailyByModel,
   userDaily,
 } from './tables/daily.ts';
+export { WITHHELD_RECORD } from './tables/ledger.ts';
 export { ROLLUP_SUMS } from './tables/rollups.ts';
 
 /**
@@ -96,6 +98,7 @@ export const tables = {
   schemaDrift,
   exportState,
   organizations,
+  contracts,
   erased,
   identity,
   acts,

@@ -59,6 +59,7 @@ async function bundle(part) {
       entryPoints: [
         ...LIBRARIES.map((entry) => `${entry}.ts`),
         'src/cli/main.ts',
+        'src/warehouse/sqlite/reader-entry.ts',
         'src/warehouse/sqlite/writer-entry.ts',
       ],
       plugins: [

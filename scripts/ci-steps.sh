@@ -13,6 +13,21 @@ step() {
   printf '\n== %s\n' "$current"
 }
 
+# No part of a campaign begins after so many seconds: a machine that is busy would otherwise end the whole by its limit.
+SAMPLES_UNTIL=${SAMPLES_UNTIL:-4200}
+
+# NAME COMMAND…: a step that is a part of a campaign. The summary says so if it was left out for want of time.
+sample() {
+  if [ "$SECONDS" -ge "$SAMPLES_UNTIL" ]; then
+    end_step 's '
+    took+=("    - s  LEFT OUT, the time was up: $1")
+    return
+  fi
+  step "$1"
+  shift
+  "$@"
+}
+
 # NAME COMMAND NAME COMMAND…: steps that run at the same time. For steps that use one core or wait for downloads, and that measure
 # no time. Prints what each printed once all have ended; fails if one has failed.
 together() {

@@ -12,7 +12,7 @@
  * | the exit codes of docs/operations.md | `src/cli/exit-codes.ts` |
  * | the table of states in docs/trust.md | `src/ledger/transitions.ts` |
  * | the table of docs/monitoring.md | `src/serve/metrics/` |
- * | the tables and statements of docs/privacy-officer.md | `schema/` |
+ * | the tables and statements of docs/data-map.md | `schema/` |
  * | docs/images/architecture.svg | the imports of `src/`, `jobs/` and `schema/` |
  * | the tables of docs/scaling.md | `bench/scaling/` |
  * | the tables of docs/performance.md | `bench/results.json` |
@@ -57,7 +57,7 @@ const generated: Readonly<Record<string, string>> = {
   'docs/operations.md': filled('docs/operations.md', { 'exit-codes': exitCodesMarkdown() }),
   'docs/trust.md': filled('docs/trust.md', { states: transitionsTable() }),
   'docs/monitoring.md': filled('docs/monitoring.md', { metrics: metricsTable() }),
-  'docs/privacy-officer.md': filled('docs/privacy-officer.md', {
+  'docs/data-map.md': filled('docs/data-map.md', {
     'data-map': dataMapMarkdown(),
     grants: grantsSql(),
   }),

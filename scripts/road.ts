@@ -165,7 +165,7 @@ async function exportFrom({ url, apiKey, today }: Service, warehouse: string): P
 
 async function callsOfOverview(file: string, { today }: Service, profile: Profile): Promise<Calls> {
   const clock = systemClock(new Date(`${today}T03:00:00Z`));
-  const warehouse = keepOpen(file, { clock });
+  const warehouse = keepOpen(file, { clock, statementMsMax: 60_000 });
   const dashboard = await startDashboard({
     ...{ warehouse, clock, footer: ['Daywalk'], keepsReady: false },
     ...{ listen: { host: '127.0.0.1', port: 0 }, allowedHosts: [], token: null },

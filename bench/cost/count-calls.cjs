@@ -1,6 +1,6 @@
 // Preloaded into a counted process and its threads: counts the calls of better-sqlite3 and pg. Times of such a process are
 // worth nothing. report-process-cost.cjs writes the counts.
-const { createRequire } = require('node:module');
+const { createRequire, syncBuiltinESMExports } = require('node:module');
 const { getEnvironmentData, isMainThread, setEnvironmentData } = require('node:worker_threads');
 
 const KEY = 'daywalk-bench-calls';
@@ -70,5 +70,26 @@ function countPostgres() {
   );
 }
 
+/** The calls of this program for which the process that reads SQLite for it asks the driver once. */
+const READ_CALLS = new Set(['select', 'rows', 'scan', 'begin', 'end', 'version']);
+
+/** That process shares no memory with this one, so its statements are counted where they are asked for. */
+function countAsked() {
+  const processes = require('node:child_process');
+  const { fork } = processes;
+  processes.fork = (...args) => {
+    const child = fork(...args);
+    around(
+      child,
+      'send',
+      (_, [message]) => READ_CALLS.has(message?.call) && Atomics.add(calls, STATEMENTS, 1),
+      () => undefined,
+    );
+    return child;
+  };
+  syncBuiltinESMExports();
+}
+
+countAsked();
 countSqlite();
 countPostgres();

@@ -122,20 +122,18 @@ interface Raw {
 }
 
 function countsOf({ scenario, requests, result, server, traced }: Raw): Measured['counts'] {
-  const [before, after] = scenario.page === undefined ? [null, result.calls] : callsAround(result);
+  // A page is measured while the process that reads for it still runs.
+  const [before, after] =
+    scenario.page === undefined ? [null, result] : [result.costs[0] ?? null, result.costs[1] ?? result];
   return {
-    writtenBytes: plus(result.writtenBytes, server === null ? 0 : server.writtenBytes),
+    writtenBytes: plus(after.writtenBytes, server === null ? 0 : server.writtenBytes),
     walBytes: server?.walBytes ?? traced?.walBytes ?? null,
     fsyncs: plus(traced?.fsyncs ?? null, server?.walSyncs ?? 0),
-    statements: plus(after?.statements ?? null, -(before?.statements ?? 0)),
+    statements: plus(after.calls?.statements ?? null, -(before?.calls?.statements ?? 0)),
     transactions: server?.transactions ?? result.calls?.transactions ?? null,
     requests,
-    peakBytes: result.peakBytes,
+    peakBytes: after.peakBytes,
   };
-}
-
-function callsAround({ costs }: Finished) {
-  return [costs[0]?.calls ?? null, costs[1]?.calls ?? null] as const;
 }
 
 function plus(a: number | null, b: number | null): number | null {

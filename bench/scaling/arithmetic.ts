@@ -49,6 +49,9 @@ function heavyRequests(users: number, days: number, perRequest: { tokens: number
   return Math.ceil(days / perRequest.tokens) + Math.ceil(days / perRequest.users) * pages(users);
 }
 
+/** The plan of the watch expects so many users in a stretch for each user of a day: not everybody is active every day. */
+const EXPECTED_USERS = 1.5;
+
 /** Days per request of tokens and users, while they are pulled and while they are only compared. */
 function daysPerRequest(users: number) {
   const rows = MEASURED.streamRowsPerUserDay;
@@ -59,9 +62,22 @@ function daysPerRequest(users: number) {
   };
 }
 
+/** Stored users and readiness. The request that finds the organization is the first one of a day. */
+const EACH_NIGHT = 2;
+
 /**
- * Upper bound of the requests of a normal night, on average: the organization, its stored users, readiness, the unsettled days of
- * each stream, and the watch: recent days, and what its plan takes of the older ones.
+ * Requests of each of the two nights after a first sync, which look at all of history once more.
+ * @param days of history.
+ */
+export function requestsPerLook(users: number, days: number): number {
+  const light = SMALL_STREAMS * Math.ceil(days / ASKING.rangeDaysMax);
+  // The page that finds the organization is of a day alone.
+  return EACH_NIGHT + 1 + light + heavyRequests(users, days, daysPerRequest(users).compared);
+}
+
+/**
+ * Upper bound of the requests of a normal night, on average: stored users, readiness, the unsettled days of tokens and users,
+ * and the watch: recent days, with the unsettled ones of the other streams, and what its plan takes of the older ones.
  * @param days of history.
  */
 export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
@@ -69,10 +85,12 @@ export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
   const { pulled, compared } = daysPerRequest(users);
   const light = SMALL_STREAMS + 1;
   const tokens = Math.ceil(watchDays / compared.tokens);
-  const recent = heavyRequests(users, watchDays, compared);
-  const walk = heavyRequests(users, watchDays, { ...compared, users: watchDays });
+  const recentOf = (number: number) => heavyRequests(number, watchDays, compared);
+  const walkOf = (number: number) => heavyRequests(number, watchDays, { ...compared, users: watchDays });
   const walksFull = compared.users < watchDays;
-  const cost = { light, fullDays: watchDays, walksFull, tokens, users: pages(users), recent, walk };
+  const expected = EXPECTED_USERS * users;
+  const heavyCost = { tokens, users: pages(expected), recent: recentOf(expected), walk: walkOf(expected) };
+  const cost = { light, fullDays: watchDays, walksFull, ...heavyCost };
   let state: WatchState = { olderFrom: null, heavyOn: null };
   let requests = 0;
   for (let night = 0; night < NIGHTS; night += 1) {
@@ -85,15 +103,10 @@ export function requestsPerNight(users: number, days = DAYS_PER_YEAR): number {
     const older = full > 0 ? full * (light + tokens + pages(users)) : plan.older.length * light;
     const isCompared = plan.heavy || full > 0;
     const unsettled = heavyRequests(users, UNSETTLED_DAYS, isCompared ? compared : pulled);
-    requests +=
-      SMALL_STREAMS +
-      unsettled +
-      light +
-      (plan.heavy ? (plan.walks ? walk : recent) : 0) +
-      older +
-      plan.sampled.length;
+    const heavy = plan.heavy ? (plan.walks ? walkOf : recentOf)(users) : 0;
+    requests += unsettled + light + heavy + older + plan.sampled.length;
   }
-  return 2 + 1 + Math.round(requests / NIGHTS);
+  return EACH_NIGHT + Math.round(requests / NIGHTS);
 }
 
 /** Days per range if a day of the stream has this number of rows. */

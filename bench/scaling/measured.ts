@@ -17,4 +17,12 @@ export const MEASURED = {
     { users: 1_000, days: 20, backfill: 199, night: 31 },
     { users: 3_000, days: 10, backfill: 328, night: 71 },
   ],
+  /**
+   * Counted requests of a first sync, of each of the two nights that look at its history once more, and of the nights after
+   * them on average: 62 nights for 100 users, 42 for 3,000.
+   */
+  nights: [
+    { users: 100, days: 300, first: 86, look: 53, usual: 27.9 },
+    { users: 3_000, days: 300, first: 9_349, look: 781, usual: 100.6 },
+  ],
 } as const;

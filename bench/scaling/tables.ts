@@ -5,12 +5,15 @@ import {
   perDay,
   perYear,
   rangeDays,
+  requestsPerLook,
   requestsPerNight,
 } from './arithmetic.ts';
 import { MEASURED } from './measured.ts';
 
 const USERS = [50, 250, 1_000, 3_000, 10_000, 50_000];
 const HISTORIES = [60, 300, 1_000];
+/** Days of the first sync of which the next two nights are shown. */
+const SYNCED = 300;
 const LATENCIES_MS = [50, 200, 1_000];
 const LIMITS = [null, 600, 60];
 const ORGANIZATIONS = [1, 100, 1_000, 10_000];
@@ -21,11 +24,14 @@ export function scalingTables(): Record<'nights' | 'organizations' | 'backfills'
 }
 
 function nights(): string {
-  const heads = ['active users', ...HISTORIES.map((days) => `${whole(days)} days of history`)];
+  const looks = [`first sync of ${SYNCED} days`, 'each of the next two nights'];
+  const heads = ['active users', ...looks, ...HISTORIES.map((days) => `${whole(days)} days of history`)];
   return markdown(
     heads,
     [100, 3_000, 50_000].map((users) => [
       whole(users),
+      whole(backfillRequests(users, SYNCED)),
+      whole(requestsPerLook(users, SYNCED)),
       ...HISTORIES.map((days) => whole(requestsPerNight(users, days))),
     ]),
   );

@@ -12,8 +12,14 @@ import { MAIN, runExport } from './daywalk.ts';
 import type { Postgres } from './postgres.ts';
 import { runNode } from './process.ts';
 
-/** A realistic organization: most people work on most weekdays. */
+/** A realistic organization: it grows, and most people work on most weekdays. */
 export const ORGANIZATION = { users: 3_000, days: 310, steady: false };
+
+/** How many of its people have a row on a day, on average. A test counts them. */
+export const ACTIVE_A_DAY = 736;
+
+/** Its size, for the titles of benchmarks. */
+export const SIZE = `3,000 people (${ACTIVE_A_DAY} active a day) and ${ORGANIZATION.days} days`;
 
 const TEAMS = 40;
 /** Every so many people, one changes the team, on the day of the move. */
@@ -62,7 +68,7 @@ export async function withWarehouse<Result>(
 }
 
 /** Gives a warehouse people and prices, and computes the rollups from them. */
-async function loadDimensions(warehouse: Warehouse): Promise<void> {
+export async function loadDimensions(warehouse: Warehouse): Promise<void> {
   const users = await warehouse.select(sql`SELECT org_id, user_id FROM users ORDER BY org_id, user_id`);
   const people = users.flatMap(({ org_id, user_id }, index) =>
     personRows(String(org_id), String(user_id), index),

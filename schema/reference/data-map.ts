@@ -1,5 +1,5 @@
 import type { AnyTable, Column, View } from '../define.ts';
-import { allTables, unpublishedTables } from '../tables.ts';
+import { allTables, tables, unpublishedTables } from '../tables.ts';
 import { allViews } from '../views.ts';
 
 /** Where the warehouse holds data of people: for a privacy officer, and for a role that is to see none of it. */
@@ -53,18 +53,44 @@ export function dataOfPeople(): DataOfPeople[] {
 export function dataMapMarkdown(): string {
   const rows = dataOfPeople()
     .filter(({ person, texts }) => person.length + texts.length > 0)
-    .map(({ relation: { name, doc }, person, texts }) => {
+    .map((data) => {
+      const { relation, person, texts } = data;
       const about = person.length > 0 ? `the person in ${shown(person)}, with every number of the row` : '–';
-      const [purpose = ''] = doc.split(/(?<=\.) /);
-      return `| \`${name}\` | ${about} | ${texts.length > 0 ? shown(texts) : '–'} | ${purpose} |`;
+      const [purpose = ''] = relation.doc.split(/(?<=\.) /);
+      const read = grantedColumns(data).length > 0 ? 'the other columns' : 'nothing';
+      const cells = [
+        `\`${relation.name}\``,
+        about,
+        texts.length > 0 ? shown(texts) : '–',
+        ...[limitOf(data), read, purpose],
+      ];
+      return `| ${cells.join(' | ')} |`;
     });
   return [
-    '| table or view | whose data | texts that may name anyone | purpose |',
-    '|---|---|---|---|',
+    '| table or view | whose data | texts that may name anyone | limit | a role for BI reads | purpose |',
+    '|---|---|---|---|---|---|',
     ...rows,
     '',
   ].join('\n');
 }
+
+/** The setting that removes old rows about people, or such texts. */
+function limitOf({ relation, person }: DataOfPeople): string {
+  if (relation === tables.hookEvents) return '`DAYWALK_RETAIN_EVENTS`';
+  if (relation === tables.quarantine)
+    return '`DAYWALK_RETAIN_QUARANTINE`; of `users`, `DAYWALK_RETAIN_USERS` too';
+  // Who is in which team goes with the next file of people.
+  const isOfUsers = person.length > 0 && relation.columns['person'] === undefined;
+  return isOfUsers || EXPIRING.has(relation.name) ? '`DAYWALK_RETAIN_USERS`' : '–';
+}
+
+/** Relations whose rows name no user, and lose texts with the people of their day. */
+const EXPIRING: ReadonlySet<string> = new Set([
+  ...[tables.toolsDailyByHook, tables.restatements, tables.schemaDrift, tables.exportUnits].map(
+    ({ name }) => name,
+  ),
+  'coverage',
+]);
 
 /** Events, sessions and numbers of a team are about few people, often about one. */
 function isKeptBack(relation: AnyTable | View): boolean {
@@ -73,17 +99,19 @@ function isKeptBack(relation: AnyTable | View): boolean {
   return ofTeams || (isTable && (relation.role === 'event' || unpublishedTables.includes(relation)));
 }
 
+/** The columns that a role may read that is to see no data of people; none if they would say nothing. */
+function grantedColumns({ relation, person, texts }: DataOfPeople): string[] {
+  if (person.length > 0 || isKeptBack(relation)) return [];
+  const columns = Object.keys(relation.columns).filter((name) => !texts.includes(name));
+  return columns.some((name) => name !== 'org_id' && name !== 'date') ? columns : [];
+}
+
 /** Statements that let a role of PostgreSQL read what holds no data of people, and nothing else. */
 export function grantsSql(): string {
-  const grants = dataOfPeople().flatMap(({ relation, person, texts }) => {
-    if (person.length > 0 || isKeptBack(relation)) return [];
-    const hidden: ReadonlySet<string> = new Set(texts);
-    const columns = Object.keys(relation.columns).filter((name) => !hidden.has(name));
-    const own = columns.filter((name) => name !== 'org_id' && name !== 'date');
-    if (own.length === 0) return [];
-    return [
-      `GRANT SELECT (${columns.map((name) => `"${name}"`).join(', ')}) ON daywalk."${relation.name}" TO daywalk_bi;`,
-    ];
+  const grants = dataOfPeople().flatMap((data) => {
+    const columns = grantedColumns(data).map((name) => `"${name}"`);
+    if (columns.length === 0) return [];
+    return [`GRANT SELECT (${columns.join(', ')}) ON daywalk."${data.relation.name}" TO daywalk_bi;`];
   });
   return [
     '```sql',

@@ -130,7 +130,7 @@ ORDER BY repositories DESC, criterion_id`,
     title: 'Missing days',
     sql: `SELECT stream, state, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days
 FROM coverage
-WHERE state NOT IN ('loaded', 'empty')
+WHERE is_expected AND state NOT IN ('loaded', 'empty')
 GROUP BY stream, state
 ORDER BY stream, state`,
   },
@@ -217,6 +217,14 @@ const COST_PER_USER: Example = {
   sql: 'SELECT date, cost / NULLIF((SELECT COUNT(*) FROM user_daily u WHERE u.org_id = c.org_id AND u.date = c.date), 0) AS value FROM cost_daily c ORDER BY date',
 };
 
+const PUBLISHED_COST: Example = {
+  question: 'What did the credits of each day cost that the service publishes?',
+  by: ['date'],
+  sql: `SELECT t.date, t.billable_tokens * p.price_per_million / 1000000 AS value FROM tokens_daily t
+LEFT JOIN prices p ON p.org_id = t.org_id AND t.date >= p.valid_from AND (p.valid_to IS NULL OR t.date <= p.valid_to)
+ORDER BY t.date`,
+};
+
 const examples: Readonly<Record<string, Example>> = {
   active_users: monthly('How many people were active?', 'active_users'),
   new_users: monthly('How many people were active for the first time?', 'new_users'),
@@ -260,6 +268,7 @@ const examples: Readonly<Record<string, Example>> = {
     'billable_tokens',
     'monthly_overview',
   ),
+  published_cost: PUBLISHED_COST,
   input_tokens: monthly('How many raw input tokens were there?', 'input_tokens', 'monthly_overview'),
   output_tokens: monthly('How many output tokens were there?', 'output_tokens', 'monthly_overview'),
   cache_read_tokens: total(

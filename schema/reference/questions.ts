@@ -49,7 +49,7 @@ ORDER BY kind, invocations DESC, name`;
 
 const HOLES = `SELECT stream, state, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days
 FROM coverage
-WHERE state NOT IN ('loaded', 'empty') AND date <= (SELECT MAX(date) FROM daily_overview)
+WHERE is_expected AND state NOT IN ('loaded', 'empty') AND date <= (SELECT MAX(date) FROM daily_overview)
 GROUP BY stream, state
 ORDER BY stream, state`;
 

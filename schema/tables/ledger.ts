@@ -24,7 +24,7 @@ export const exportUnits = table({
   values: {
     state: text(
       'pending (not pulled completely), awaiting (pulled without activity, not settled), loaded, empty, doubted (a ' +
-        'response would have removed stored rows), quarantined or failed',
+        'response would have removed stored rows), quarantined, failed, or expired (of users: older than rows about people are kept)',
     ),
     rows: count('number of rows of the unit in all its tables'),
     content_sha256: label('SHA-256 of the rows of the unit; NULL before anything was stored'),
@@ -33,7 +33,7 @@ export const exportUnits = table({
     first_loaded_at: moment('when content was first stored'),
     last_pulled_at: moment('when the unit was last pulled'),
     changed_at: moment('when a pull last changed the content'),
-    settled_at: moment('when the unit settled; NULL while every run re-pulls it'),
+    settled_at: moment('when the unit settled or expired; NULL while every run re-pulls it'),
     cursor: json('where the walk through the readiness reports resumes'),
     last_error: label('why the last pull failed; NULL if it succeeded'),
     answers_sha256: label('SHA-256 of the responses that the rows came from; NULL if it was not recorded'),
@@ -166,6 +166,9 @@ export const restatements = table({
   },
 });
 
+/** Stands in place of a record in quarantine that is older than records keep their text, as JSON. */
+export const WITHHELD_RECORD = JSON.stringify('[withheld]');
+
 export const quarantine = table({
   name: 'quarantine',
   doc:
@@ -176,7 +179,9 @@ export const quarantine = table({
   values: {
     reason: text('why the record was set aside'),
     path: text('where in the response'),
-    record: record('the record as the service sent it'),
+    record: record(
+      'the record as the service sent it; "[withheld]" if it is older than records keep their text',
+    ),
     first_seen_at: instant('when the record was first seen'),
     accepted_at: moment(
       'when it stopped counting for the exit code: a person accepted it, or it says something impossible and came unchanged ' +

@@ -1,5 +1,6 @@
 import {
   amount,
+  count,
   date,
   day,
   extraColumn,
@@ -159,5 +160,20 @@ export const publishedWeeks = table({
       'number of distinct people who were active in the block and week; NULL if it is not known',
     ),
     value: metric('value of the metric; NULL if it is not shown'),
+  },
+});
+
+export const contracts = table({
+  name: 'contracts',
+  doc: 'What is expected of the export of an organization: the first day, the streams, and how old its last complete export may be. Each run stores it, and everything that speaks of holes or lateness reads it here.',
+  role: 'ledger',
+  by: { org_id: key('ID of the organization') },
+  values: {
+    first_day: day('first UTC day that is expected'),
+    streams: text(
+      'the expected streams, separated by commas; one with a minus would be expected if something were kept of users',
+    ),
+    max_age_seconds: count('how long after its last complete export an organization counts as late'),
+    changed_at: instant('when a run last changed it'),
   },
 });

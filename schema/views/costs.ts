@@ -44,6 +44,7 @@ const unitDays = ({ ledgerDay }: CostDialect) => `unit_days AS (
     CASE WHEN ${IS_STORED} THEN 1 ELSE 0 END AS is_stored,
     CASE WHEN ${IS_STORED} AND x.settled_at IS NOT NULL AND x.state <> 'doubted'
       AND COALESCE(x.confirmed, '') <> 'age' THEN 1 ELSE 0 END AS is_settled,
+    CASE WHEN x.state = 'expired' THEN 1 ELSE 0 END AS is_expired,
     CASE WHEN x.content_sha256 IS NULL OR k.content_sha256 = x.content_sha256 THEN 0 ELSE 1 END AS is_stale
   FROM export_units x
   JOIN dates d ON ${ledgerDay} = x.date
@@ -52,7 +53,7 @@ const unitDays = ({ ledgerDay }: CostDialect) => `unit_days AS (
 )`;
 
 /**
- * The months of these days. A month is uniform if `user_monthly` is current, one price or none is valid on all its days, and
+ * The months of these days, without those of which people have expired: what is left would pass for all. A month is uniform if `user_monthly` is current, one price or none is valid on all its days, and
  * all of them are settled or none is. Its first day then represents every day.
  */
 const MONTHS = `months AS (
@@ -64,7 +65,7 @@ const MONTHS = `months AS (
     SELECT org_id, month, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days,
       SUM(is_settled) AS settled_days, SUM(CASE WHEN is_weekend THEN 0 ELSE is_settled END) AS weekdays_settled,
       MAX(is_stale) AS is_stale
-    FROM unit_days GROUP BY org_id, month
+    FROM unit_days GROUP BY org_id, month HAVING MAX(is_expired) = 0
   ) m
   LEFT JOIN prices p ON p.org_id = m.org_id AND p.valid_from <= m.last_day
     AND COALESCE(p.valid_to, ${LAST_DAY}) >= m.first_day
@@ -199,7 +200,7 @@ export const costMonthlyByTeam = {
   name: 'cost_monthly_by_team',
   doc:
     'Credits and cost of each team by month, from the rows of its users: one row per month, team and currency. The teams ' +
-    'and unassigned add up to the organization. Teams are those of user_teams, which may lag behind until the next run.',
+    'and unassigned add up to the organization. A month of which people have expired has no row. Teams are those of user_teams, which may lag behind until the next run.',
   columns: {
     ...orgColumn,
     month: key('month, YYYY-MM'),

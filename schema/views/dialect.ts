@@ -1,3 +1,4 @@
+import { DAILY_STREAMS } from '../../src/core/stream.ts';
 /** Gives an expression of a view its type, in the dialect of a database. */
 export type Cast = (expression: string, type: 'INTEGER' | 'REAL' | 'TEXT') => string;
 
@@ -65,3 +66,14 @@ export function todaySelect({ ledgerDay }: DayDialect): string {
   return `SELECT org_id, ${ledgerDay('MAX(date)')} AS today
   FROM export_units WHERE stream = 'users' AND rows > 0 GROUP BY org_id`;
 }
+
+/** True if a list between commas has a stream. LIKE does not see capitals in SQLite, and does in PostgreSQL. */
+export const holds = (list: string, stream: string) =>
+  `replace(${list}, ',' || ${stream} || ',', '') <> ${list}`;
+
+const EXPECTED = "',' || k.streams || ','";
+/** True for a unit of the ledger under a contract `k`, or without one, if its stream is expected. */
+export const isExpectedStream = `(k.streams IS NULL OR ${holds(EXPECTED, 'stream')})`;
+/** How many daily streams a contract `k` expects. */
+export const expectedStreams = `CASE WHEN k.streams IS NULL THEN ${DAILY_STREAMS.length} ELSE
+      ${DAILY_STREAMS.map((stream) => `CASE WHEN ${holds(EXPECTED, `'${stream}'`)} THEN 1 ELSE 0 END`).join(' + ')} END`;

@@ -1,8 +1,9 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
-import { DAILY_STREAMS } from '../../src/core/stream.ts';
+import { DAILY_STREAMS, STREAMS } from '../../src/core/stream.ts';
 import {
   count,
   day,
+  flag,
   instant,
   key,
   label,
@@ -14,43 +15,75 @@ import {
   type View,
 } from '../define.ts';
 import { tablesOf } from '../tables.ts';
-import { type Cast, castInSqlite, plain } from './dialect.ts';
+import { type Cast, castInSqlite, holds, plain } from './dialect.ts';
 
 const streams = `VALUES ${DAILY_STREAMS.map((stream) => `('${stream}')`).join(', ')}`;
 
-const matrix = (cast: Cast) => `
+/** The contracts. What cannot be read is NULL, and counts as everything, as `src/expected/` reads it. */
+const contracts = (firstDay: string) => `
+SELECT org_id, ${firstDay} AS first_day,
+  CASE WHEN ${STREAMS.map((stream) => holds("',' || streams || ','", `'${stream}'`)).join('\n    OR ')}
+  THEN ',' || streams || ',' END AS streams
+FROM contracts`;
+
+/** Expressions: the day as the ledger has it, and yesterday. */
+interface Matrix {
+  readonly date: string;
+  readonly yesterday: string;
+}
+
+/** The newest day of each organization whose people have expired: it and those before are not expected. */
+const EXPIRED = `expired AS (
+  SELECT org_id, MAX(date) AS last_day FROM export_units WHERE stream = 'users' AND state = 'expired' GROUP BY org_id
+)`;
+
+/** Before the first run of this version there is no row of `contracts`, and everything is expected. */
+function matrix(cast: Cast, { date, yesterday }: Matrix): string {
+  const isExpected = `(c.date <= ${yesterday} AND (k.first_day IS NULL OR c.date >= k.first_day)
+  AND (s.stream <> 'users' OR x.last_day IS NULL OR ${date} > x.last_day)
+  AND (k.streams IS NULL OR ${holds('k.streams', 's.stream')}))`;
+  return `
 SELECT o.org_id, ${cast('s.stream', 'TEXT')} AS stream, ${cast('c.date', 'TEXT')} AS date,
   ${cast("COALESCE(u.state, 'pending')", 'TEXT')} AS state, ${cast('COALESCE(u.rows, 0)', 'INTEGER')} AS rows,
-  u.last_pulled_at, u.settled_at, u.last_error, u.confirmed, u.doubted_at
+  u.last_pulled_at, u.settled_at, u.last_error, u.confirmed, u.doubted_at,
+  ${cast(isExpected, 'INTEGER')} AS is_expected
 FROM (SELECT DISTINCT org_id FROM export_units) o
 CROSS JOIN streams s
 CROSS JOIN calendar c
-LEFT JOIN export_units u ON u.org_id = o.org_id AND u.stream = s.stream AND u.date = c.date
+LEFT JOIN terms k ON k.org_id = o.org_id
+LEFT JOIN expired x ON x.org_id = o.org_id
+LEFT JOIN export_units u ON u.org_id = o.org_id AND u.stream = s.stream AND u.date = ${date}
+WHERE u.state IS NOT NULL OR ${isExpected}
 `;
+}
 
 // The calendar ends with yesterday by the clock of the database, not with the newest row, so that a job that no longer
 // runs is visible.
+const yesterdayInSqlite = "date('now', '-1 day')";
 const sqlite = `
 WITH RECURSIVE calendar(date) AS (
   SELECT '${FIRST_DAY}'
   UNION ALL
   SELECT date(date, '+1 day') FROM calendar
-  WHERE date < MAX(date('now', '-1 day'), (SELECT COALESCE(MAX(date), '') FROM export_units))
-), streams(stream) AS (${streams})
-${matrix(castInSqlite)}`;
+  WHERE date < MAX(${yesterdayInSqlite}, (SELECT COALESCE(MAX(date), '') FROM export_units))
+), streams(stream) AS (${streams}), ${EXPIRED}, terms AS (${contracts('CASE WHEN date(first_day) = first_day THEN first_day END')}
+)
+${matrix(castInSqlite, { date: 'c.date', yesterday: yesterdayInSqlite })}`;
 
+const yesterdayInPostgres = "(now() AT TIME ZONE 'UTC')::date - 1";
 const postgres = `
 WITH calendar(date) AS (
   SELECT CAST(d AS date) FROM generate_series(
     DATE '${FIRST_DAY}',
-    GREATEST((now() AT TIME ZONE 'UTC')::date - 1, (SELECT MAX(NULLIF(date, ''))::date FROM export_units)),
+    GREATEST(${yesterdayInPostgres}, (SELECT MAX(NULLIF(date, ''))::date FROM export_units)),
     INTERVAL '1 day') AS d
-), streams(stream) AS (${streams})
-${matrix(plain).replace('u.date = c.date', "u.date = to_char(c.date, 'YYYY-MM-DD')")}`;
+), streams(stream) AS (${streams}), ${EXPIRED}, terms AS (${contracts('first_day')}
+)
+${matrix(plain, { date: "to_char(c.date, 'YYYY-MM-DD')", yesterday: yesterdayInPostgres })}`;
 
 export const coverage = {
   name: 'coverage',
-  doc: 'One row per organization, daily stream and calendar day, from 2026-01-14 to yesterday, including days never pulled.',
+  doc: 'One row per organization, daily stream and calendar day that is expected by `contracts`, up to yesterday and including days never pulled; and one per other stored unit.',
   columns: {
     ...orgColumn,
     stream: key('daily stream'),
@@ -62,6 +95,9 @@ export const coverage = {
     last_error: label('why the last pull failed'),
     confirmed: label('why the unit settled: data, agreed or age (never confirmed)'),
     doubted_at: moment('when the current doubt began'),
+    is_expected: flag(
+      '1 for the days and streams that `contracts` names, up to yesterday; 0 for others that are stored, and for days whose people have expired',
+    ),
   },
   select: { sqlite, postgres },
 } satisfies View;

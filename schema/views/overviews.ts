@@ -1,5 +1,4 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
-import { DAILY_STREAMS } from '../../src/core/stream.ts';
 import {
   type Columns,
   count,
@@ -18,9 +17,17 @@ import {
   type DayDialect,
   daysInPostgres,
   daysInSqlite,
+  expectedStreams,
+  isExpectedStream,
   plain,
   todaySelect,
 } from './dialect.ts';
+
+/** True for a day of the ledger that is settled, or stored, in all streams that a contract `k` expects. */
+const inAllStreams = (condition: string) =>
+  `SUM(CASE WHEN ${condition} AND ${isExpectedStream} THEN 1 ELSE 0 END) = ${expectedStreams}`;
+const HAS_EXPIRED = "MAX(CASE WHEN state = 'expired' THEN 1 ELSE 0 END) AS has_expired";
+const SETTLED = inAllStreams('settled_at IS NOT NULL');
 
 const selectDays = (cast: Cast) => `
 SELECT d.org_id, d.date,
@@ -29,14 +36,15 @@ SELECT d.org_id, d.date,
   a.sessions, a.messages, a.user_messages,
   o.tool_calls, o.skills_invocations, o.slash_commands_invocations, o.hooks_invocations,
   p.files_created, p.files_edited, p.git_commits, p.git_prs_created,
-  ${cast('(SELECT COUNT(*) FROM user_daily u WHERE u.org_id = d.org_id AND u.date = d.date)', 'INTEGER')} AS users,
+  ${cast('CASE WHEN d.has_expired = 0 THEN (SELECT COUNT(*) FROM user_daily u WHERE u.org_id = d.org_id AND u.date = d.date) END', 'INTEGER')} AS users,
   ${cast('d.streams_held', 'INTEGER')} AS streams_held,
   ${cast('d.is_settled', 'INTEGER')} AS is_settled
 FROM (
-  SELECT org_id, date,
-    SUM(CASE WHEN state IN ('loaded', 'empty', 'quarantined') THEN 1 ELSE 0 END) AS streams_held,
-    CASE WHEN COUNT(settled_at) = 5 THEN 1 ELSE 0 END AS is_settled
-  FROM export_units WHERE date <> '' GROUP BY org_id, date
+  SELECT u.org_id, date,
+    SUM(CASE WHEN state IN ('loaded', 'empty', 'quarantined') THEN 1 ELSE 0 END) AS streams_held, ${HAS_EXPIRED},
+    CASE WHEN ${SETTLED} THEN 1 ELSE 0 END AS is_settled
+  FROM export_units u LEFT JOIN contracts k ON k.org_id = u.org_id
+  WHERE date <> '' GROUP BY u.org_id, date, k.streams
 ) d
 LEFT JOIN tokens_daily t ON t.org_id = d.org_id AND t.date = d.date
 LEFT JOIN activity_daily a ON a.org_id = d.org_id AND a.date = d.date
@@ -46,7 +54,7 @@ LEFT JOIN productivity_daily p ON p.org_id = d.org_id AND p.date = d.date
 
 // The ledger stores days as text, because readiness reports have no day.
 const postgres = selectDays(plain)
-  .replace('SELECT org_id, date,', 'SELECT org_id, CAST(date AS date) AS date,')
+  .replace('SELECT u.org_id, date,', 'SELECT u.org_id, CAST(date AS date) AS date,')
   .replace('THEN 1 ELSE 0 END AS is_settled', 'THEN true ELSE false END AS is_settled');
 
 export const dailyOverview = {
@@ -72,9 +80,11 @@ export const dailyOverview = {
     files_edited: metric('files edited'),
     git_commits: metric('git commits'),
     git_prs_created: metric('pull requests created'),
-    users: count('number of rows of the day in user_daily'),
-    streams_held: count('number of daily streams in which the day is stored; fewer than 5 means a hole'),
-    is_settled: flag('1 once all five streams of the day are settled'),
+    users: integer('number of rows of the day in user_daily; NULL if they have expired'),
+    streams_held: count(
+      'number of daily streams in which the day is stored; fewer than 5 means a hole, or that people have expired',
+    ),
+    is_settled: flag('1 once all expected streams of the day are settled'),
   },
   select: { sqlite: selectDays(castInSqlite), postgres },
 } satisfies View;
@@ -98,15 +108,17 @@ const sums = Object.fromEntries(names.map((name) => [name, dailyOverview.columns
 /** The columns of an overview after the period. */
 const periodColumns = {
   active_users: integer(
-    'number of distinct users with a row in the period; NULL if no day of users is stored',
+    'number of distinct users with a row in the period; NULL if no day of users is stored, or if one has expired',
   ),
-  new_users: integer('number of users whose first row ever is in the period'),
+  new_users: integer(
+    'number of users whose first row ever is in the period; NULL once any day of users has expired',
+  ),
   ...sums,
   days_expected: count('number of days of the period from 2026-01-14 on, past or not'),
   days_held: count(
-    'number of days that are stored in all five streams; fewer than expected mean a partial period',
+    'number of days that are stored in all expected streams; fewer than expected mean a partial period. Days whose people have expired count',
   ),
-  is_settled: flag('1 once every day of the period is settled in all five streams'),
+  is_settled: flag('1 once every day of the period is settled in all expected streams'),
 } satisfies Columns;
 
 /** The periods of an overview. `first` and `last` are expressions over `n.period`. */
@@ -121,19 +133,19 @@ interface Period {
  * day; counts of distinct users cannot be, so each view takes them from a rollup.
  */
 function periodNumbers({ ledgerDay }: DayDialect, { of }: Period): string {
-  const streams = DAILY_STREAMS.length;
   const totals = Object.entries(SUMS).flatMap(([alias, columns]) =>
     columns.map((name) => `SUM(${alias}.${name}) AS ${name}`),
   );
   return `days AS (
-  SELECT org_id, ${ledgerDay('date')} AS date,
-    CASE WHEN SUM(CASE WHEN state IN ('loaded', 'empty', 'quarantined') THEN 1 ELSE 0 END) = ${streams} THEN 1 ELSE 0 END AS is_held,
+  SELECT u.org_id, ${ledgerDay('date')} AS date,
+    CASE WHEN ${inAllStreams("state IN ('loaded', 'empty', 'quarantined', 'expired')")} THEN 1 ELSE 0 END AS is_held,
     MAX(CASE WHEN stream = 'users' AND (state IN ('loaded', 'empty', 'quarantined', 'doubted') OR rows > 0) THEN 1 ELSE 0 END) AS has_users,
-    CASE WHEN COUNT(settled_at) = ${streams} THEN 1 ELSE 0 END AS is_settled
-  FROM export_units WHERE date <> '' GROUP BY org_id, date
+    CASE WHEN ${SETTLED} THEN 1 ELSE 0 END AS is_settled, ${HAS_EXPIRED}
+  FROM export_units u LEFT JOIN contracts k ON k.org_id = u.org_id
+  WHERE date <> '' GROUP BY u.org_id, date, k.streams
 ), numbers AS (
   SELECT d.org_id, ${of('d.date')} AS period, SUM(d.is_held) AS days_held, SUM(d.is_settled) AS days_settled,
-    MAX(d.has_users) AS has_users,
+    MAX(d.has_users) AS has_users, MAX(d.has_expired) AS has_expired,
     ${totals.join(',\n    ')}
   FROM days d
   LEFT JOIN tokens_daily t ON t.org_id = d.org_id AND t.date = d.date
@@ -144,12 +156,17 @@ function periodNumbers({ ledgerDay }: DayDialect, { of }: Period): string {
 )`;
 }
 
+/** Whoever was active on days that have expired would pass for new. */
+const NONE_EXPIRED = `NOT EXISTS (
+    SELECT 1 FROM export_units x WHERE x.org_id = n.org_id AND x.stream = 'users' AND x.state = 'expired')`;
+
 /** Selects {@link periodColumns}. `active` and `fresh` are expressions for the numbers of users; NULL means none. */
 function periodSelect(cast: Cast, days: DayDialect, { period, active, fresh, flags }: PeriodParts): string {
   const start = days.later(period.first, days.literal(FIRST_DAY));
   const expected = `${days.daysBetween(start, period.last)} + 1`;
-  const held = (expression: string) => `CASE WHEN n.has_users = 1 THEN COALESCE(${expression}, 0) END`;
-  return `${cast(held(active), 'INTEGER')} AS active_users, ${cast(held(fresh), 'INTEGER')} AS new_users,
+  const held = (expression: string, condition: string) =>
+    cast(`CASE WHEN n.has_users = 1 AND ${condition} THEN COALESCE(${expression}, 0) END`, 'INTEGER');
+  return `${held(active, 'n.has_expired = 0')} AS active_users, ${held(fresh, NONE_EXPIRED)} AS new_users,
   ${names.map((name) => `${cast(`n.${name}`, 'REAL')} AS ${name}`).join(',\n  ')},
   ${cast(expected, 'INTEGER')} AS days_expected, ${cast('n.days_held', 'INTEGER')} AS days_held,
   ${cast(`CASE WHEN n.days_settled = ${expected} THEN ${flags[0]} ELSE ${flags[1]} END`, 'INTEGER')} AS is_settled`;
@@ -226,7 +243,7 @@ const selectMonths = (cast: Cast, days: DayDialect, flags: readonly [yes: string
 WITH ${periodNumbers(days, monthIn(days))},${people(days)}
 SELECT n.org_id, ${cast('n.period', 'TEXT')} AS month,
   ${cast(`CASE WHEN ${hasPeople} THEN COALESCE(l.people, 0) END`, 'INTEGER')} AS licensed_users,
-  ${cast(`CASE WHEN ${hasPeople} THEN COALESCE(l.people, 0) - COALESCE(b.people, 0) END`, 'INTEGER')} AS inactive_users,
+  ${cast(`CASE WHEN ${hasPeople} AND n.has_expired = 0 THEN COALESCE(l.people, 0) - COALESCE(b.people, 0) END`, 'INTEGER')} AS inactive_users,
   ${periodSelect(cast, days, { period: monthIn(days), active: 'o.active_users', fresh: 'o.new_users', flags })}
 FROM numbers n
 LEFT JOIN org_monthly o ON o.org_id = n.org_id AND o.month = ${days.asKey('n.period')}
@@ -244,7 +261,7 @@ export const monthlyOverview = {
       'number of people in `people` on the last day of the month, or today in the current one; NULL while `people` is empty',
     ),
     inactive_users: integer(
-      'number of licensed users without a row in the month; NULL while `people` is empty',
+      'number of licensed users without a row in the month; NULL while `people` is empty, or if a day has expired',
     ),
     ...periodColumns,
   },

@@ -1,10 +1,10 @@
-import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Clock } from '../core/clock.ts';
 import { BusyError, StorageError, UsageError } from '../core/errors.ts';
 import { explainWriteError, syncPath } from '../core/files.ts';
-import { createPrivately, isBusy, storageError } from '../core/sqlite-files.ts';
+import { createPrivately, isBusy, openCopy, storageError } from '../core/sqlite-files.ts';
 import { checksumOf } from './answers.ts';
 import { expectLocal, fileOfArchive, isWritten } from './archive-place.ts';
 
@@ -63,10 +63,11 @@ export class ArchiveFile {
 
   /**
    * Opens an archive to read it.
+   * @param leavesNoTrace create no log beside it, see `OpenOptions`. @default false
    * @throws {UsageError} if there is none.
    */
-  static read(given: string): ArchiveFile {
-    return ArchiveFile.#existing(given, true);
+  static read(given: string, leavesNoTrace = false): ArchiveFile {
+    return ArchiveFile.#existing(given, true, leavesNoTrace);
   }
 
   /**
@@ -94,7 +95,7 @@ export class ArchiveFile {
     });
   }
 
-  static #existing(given: string, readonly: boolean): ArchiveFile {
+  static #existing(given: string, readonly: boolean, leavesNoTrace = false): ArchiveFile {
     const path = fileOfArchive(given);
     if (!isWritten(path)) throw new UsageError(`there is no archive at ${path}`, { reason: 'no-archive' });
     if (!readonly) expectLocal(path);
@@ -104,17 +105,23 @@ export class ArchiveFile {
       (db) => {
         isArchive = hasTables(db);
       },
-      readonly,
+      { readonly, leavesNoTrace },
     );
     if (isArchive) return file;
     file.close();
     throw new UsageError(`there is no archive at ${path}`, { reason: 'no-archive' });
   }
 
-  static #opened(path: string, prepare: (db: Database) => void, readonly = false): ArchiveFile {
+  static #opened(
+    path: string,
+    prepare: (db: Database) => void,
+    { readonly, leavesNoTrace } = { readonly: false, leavesNoTrace: false },
+  ): ArchiveFile {
     let db: Database | undefined;
     try {
-      db = new Sqlite(path, { readonly, fileMustExist: true, timeout: BUSY_WAIT_STOPPED_MS });
+      db =
+        (leavesNoTrace ? openCopy(path, true) : undefined) ??
+        new Sqlite(path, { readonly, fileMustExist: true, timeout: BUSY_WAIT_STOPPED_MS });
       if (readonly) acceptDamage(db);
       expectKnown(path, db);
       prepare(db);
@@ -299,10 +306,8 @@ function expectKnown(path: string, db: Database): void {
  * @throws {StorageError} if it cannot be created.
  */
 export function createPlace(given: string): string {
-  const path = fileOfArchive(given);
+  const path = placeOf(given);
   const folder = dirname(resolve(path));
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-    throw new UsageError(`the archive ${path} is a folder`, { hint: 'name a file, or another folder' });
   try {
     makeDurableFolder(folder);
     expectLocal(path);
@@ -311,6 +316,28 @@ export function createPlace(given: string): string {
   } catch (error) {
     throw explainWriteError(error, path);
   }
+}
+
+/**
+ * Makes sure that a run could write an archive, or create it with its folder. Creates nothing.
+ * @throws {UsageError} or {StorageError}, as {@link createPlace} does.
+ */
+export function expectWritable(given: string): void {
+  const path = placeOf(given);
+  let folder = dirname(resolve(path));
+  while (!existsSync(folder)) folder = dirname(folder);
+  try {
+    for (const place of existsSync(path) ? [folder, path] : [folder]) accessSync(place, constants.W_OK);
+  } catch (error) {
+    throw explainWriteError(error, path);
+  }
+  expectLocal(join(folder, basename(path)));
+}
+
+function placeOf(given: string): string {
+  const path = fileOfArchive(given);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return path;
+  throw new UsageError(`the archive ${path} is a folder`, { hint: 'name a file, or another folder' });
 }
 
 /** Creates a folder and those above it, if they do not exist, so that a power loss does not take them away. */

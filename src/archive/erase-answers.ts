@@ -1,14 +1,24 @@
 import type { KeptObject } from '../core/archive-port.ts';
+import { isDay, type UtcDay } from '../core/day.ts';
 import { DamagedError } from '../core/errors.ts';
+import type { NotedPolicy } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { answersBetween, writeAnswer } from './answer-queries.ts';
-import { type Answer, type AnswerBody, type DayAnswer, objectsOf, type PageAnswer } from './answers.ts';
+import {
+  type Answer,
+  type AnswerBody,
+  type DayAnswer,
+  objectsOf,
+  type PageAnswer,
+  partsOf,
+} from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { whileAlone } from './archive-locks.ts';
 import { expectRoom, fileOfArchive, isWritten } from './archive-place.ts';
 import { noteSwept, shareErased } from './erased-list.ts';
 import { expectReadable } from './find-damage.ts';
 import { compressed, digestOf, hasObject, joinRows, ObjectReader, putObject, splitPages } from './objects.ts';
+import { notePassed } from './passed-policy.ts';
 import { expectWhole, removeAnswer, removeUnneeded } from './prune.ts';
 import { readContents } from './readable.ts';
 import { removeDamaged } from './remove-damaged.ts';
@@ -24,7 +34,12 @@ export interface ErasedAnswers extends Patience {
   /** Shares its list of the erased. */
   readonly warehouse: Pick<Warehouse, 'select' | 'transact'>;
   /** What texts of answers become; null to remove every answer of the organization. */
-  readonly people: { json(text: string): string } | null;
+  readonly people: {
+    json(text: string, day: UtcDay | null): string;
+    keepsUnit?(stream: string, day: UtcDay | null): boolean;
+  } | null;
+  /** Only answers about days before this one, which have expired. Those that were rewritten for it before are not read again. @default all answers */
+  readonly before?: UtcDay;
   /** The digest of the content that the pages of a day normalize to. */
   readonly contentOf: (answer: DayAnswer, pages: readonly string[]) => string;
   /** Only count. */
@@ -49,6 +64,8 @@ export interface ErasedCounts {
  * @throws {StorageError} if the archive is damaged and that is not to be removed, or cannot be written.
  */
 export function eraseFromArchive(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
+  const { before } = erased;
+  if (before !== undefined) return expireAnswers(archive, { ...erased, before });
   return erased.isDryRun ? countErased(archive, erased) : whileAlone(archive, () => sweep(archive, erased));
 }
 
@@ -73,7 +90,12 @@ async function sweep(archive: string, erased: ErasedAnswers): Promise<ErasedCoun
   });
 }
 
-async function rewriteAll(file: ArchiveFile, erased: ErasedAnswers): Promise<Omit<ErasedCounts, 'dropped'>> {
+interface Rewriting extends Omit<ErasedAnswers, 'warehouse' | 'before'> {
+  /** Which units to rewrite. @default all */
+  readonly isMeant?: (stream: string, day: UtcDay | null) => boolean;
+}
+
+async function rewriteAll(file: ArchiveFile, erased: Rewriting): Promise<Omit<ErasedCounts, 'dropped'>> {
   const rewriter = new Rewriter(file, erased);
   const change = (changes: readonly Change[]) =>
     changes.length === 0 || erased.isDryRun
@@ -95,6 +117,29 @@ async function rewriteAll(file: ArchiveFile, erased: ErasedAnswers): Promise<Omi
   return rewriter.counts;
 }
 
+/** Under this name and the organization, the file says up to which day people have been removed because they expired. */
+const EXPIRED = 'expired-before';
+
+/** The archive needs no list for it. Does nothing if there is no archive. */
+async function expireAnswers(
+  archive: string,
+  { before, ...erased }: ErasedAnswers & { readonly before: UtcDay },
+): Promise<ErasedCounts> {
+  const none = { answers: 0, objects: 0, dropped: 0 };
+  if (!isWritten(fileOfArchive(archive))) return none;
+  const name = `${EXPIRED} ${erased.orgId}`;
+  const expire = () =>
+    withArchive(erased.isDryRun ? ArchiveFile.read(archive) : ArchiveFile.write(archive), async (file) => {
+      const done = file.meta(name) ?? '';
+      if (done === before) return none;
+      const isMeant = (_stream: string, day: UtcDay | null) => day !== null && day >= done && day < before;
+      const counts = await rewriteAll(file, { ...erased, isMeant });
+      if (!erased.isDryRun) await file.transact('erase from', erased, () => file.setMeta(name, before));
+      return { ...counts, dropped: 0 };
+    });
+  return erased.isDryRun ? expire() : whileAlone(archive, expire);
+}
+
 /** An answer after the erasure, with its new objects; null if it goes. */
 interface Change {
   readonly answer: Answer;
@@ -110,9 +155,14 @@ function applyTo(file: ArchiveFile, { answer, after }: Change): void {
   writeAnswer(file, answer, after.body);
 }
 
+function unitOf({ unit }: Answer): { readonly stream: string; readonly day: UtcDay | null } {
+  const { stream, day } = partsOf(unit);
+  return { stream, day: isDay(day) ? day : null };
+}
+
 /** Rewrites answers. The objects of several answers stay one object. */
 class Rewriter {
-  readonly #erased: ErasedAnswers;
+  readonly #erased: Rewriting;
   readonly #file: ArchiveFile;
   readonly #stored: ObjectReader;
   /** Digests of objects that name no erased people. */
@@ -123,7 +173,7 @@ class Rewriter {
   readonly #changed = new Set<string>();
   #answers = 0;
 
-  constructor(file: ArchiveFile, erased: ErasedAnswers) {
+  constructor(file: ArchiveFile, erased: Rewriting) {
     this.#erased = erased;
     this.#file = file;
     this.#stored = new ObjectReader(file);
@@ -138,6 +188,8 @@ class Rewriter {
     const changes: Change[] = [];
     for (const answer of answers) {
       if (answer.org !== this.#erased.orgId) continue;
+      const { stream, day } = unitOf(answer);
+      if (this.#erased.isMeant?.(stream, day) === false) continue;
       const after = await this.#after(answer);
       if (after === undefined) continue;
       if (answer.kind !== 'walk' || after === null) this.#answers += 1;
@@ -148,7 +200,10 @@ class Rewriter {
 
   /** What an answer becomes; undefined if it stays as it is. */
   async #after(answer: Answer): Promise<Change['after'] | undefined> {
-    if (this.#erased.people === null) {
+    const { people } = this.#erased;
+    const { stream, day } = unitOf(answer);
+    const isGone = answer.kind === 'day' && people?.keepsUnit?.(stream, day) === false;
+    if (people === null || isGone) {
       for (const sha256 of objectsOf(answer)) this.#changed.add(sha256);
       return null;
     }
@@ -160,7 +215,7 @@ class Rewriter {
   }
 
   async #day(answer: DayAnswer): Promise<Change['after'] | undefined> {
-    const after = answer.object === null ? null : await this.#rewrite(answer.object);
+    const after = answer.object === null ? null : await this.#rewrite(answer.object, unitOf(answer).day);
     if (after === null) return undefined;
     const content = this.#erased.contentOf(answer, after.pages);
     const body = { ...answer, object: after.object.sha256, content };
@@ -171,7 +226,7 @@ class Rewriter {
     const reports: [string, string][] = [];
     const objects: KeptObject[] = [];
     for (const [key, sha256] of answer.reports) {
-      const after = await this.#rewrite(sha256);
+      const after = await this.#rewrite(sha256, null);
       if (after !== null) objects.push(after.object);
       reports.push(after === null ? [key, sha256] : [this.#keyAfter(key, after.pages), after.object.sha256]);
     }
@@ -187,12 +242,15 @@ class Rewriter {
   }
 
   /** The object with the rows of another one without erased people; null if that names none, or is not there. */
-  async #rewrite(sha256: string): Promise<{ object: KeptObject; pages: readonly string[] } | null> {
+  async #rewrite(
+    sha256: string,
+    day: UtcDay | null,
+  ): Promise<{ object: KeptObject; pages: readonly string[] } | null> {
     if (this.#unchanged.has(sha256)) return null;
     const text = await this.#textOf(sha256);
     if (text === null) return null;
     const before = splitPages(text);
-    const pages = before.map((page) => this.#erased.people?.json(page) ?? page);
+    const pages = before.map((page) => this.#erased.people?.json(page, day) ?? page);
     if (pages.every((page, index) => page === before[index])) {
       this.#unchanged.add(sha256);
       return null;
@@ -230,18 +288,26 @@ export async function expectErasable(
 
 /**
  * Writes the file again without what was erased, and empties its log. Does nothing if nothing was. May be repeated.
+ * @param passed the policy under which everything in it has passed the gate. @default the one that is noted
  * @throws {BusyError} while another program reads the archive.
  * @throws {StorageError} if there is no room.
  */
-export async function forgetErased(archive: string, patience: Patience): Promise<void> {
+export async function forgetErased(
+  archive: string,
+  { passed, ...patience }: Patience & { readonly passed?: NotedPolicy },
+): Promise<void> {
   if (!isWritten(fileOfArchive(archive))) return;
   await whileAlone(archive, () =>
     withArchive(ArchiveFile.write(archive), async (file) => {
-      if (file.meta(VACUUM) !== 'due') return;
-      expectRoom(file.path);
-      await file.whenFree('write again', patience, () => file.db.exec('VACUUM'));
-      file.emptyLog();
-      await file.transact('erase from', patience, () => file.setMeta(VACUUM, 'done'));
+      if (file.meta(VACUUM) === 'due') await writeAgain(file, patience);
+      if (passed !== undefined) await notePassed(file, passed, patience);
     }),
   );
+}
+
+async function writeAgain(file: ArchiveFile, patience: Patience): Promise<void> {
+  expectRoom(file.path);
+  await file.whenFree('write again', patience, () => file.db.exec('VACUUM'));
+  file.emptyLog();
+  await file.transact('erase from', patience, () => file.setMeta(VACUUM, 'done'));
 }

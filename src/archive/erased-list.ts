@@ -23,7 +23,8 @@ export function readErasedList(file: ArchiveFile): ErasedList {
 }
 
 /**
- * Gives the archive and the warehouse the erased of both, so that neither brings anyone back to the other.
+ * Gives the archive and the warehouse the erased of both, so that neither brings anyone back to the other, and the keys: a person has
+ * one pseudonym in both, also in a warehouse that is rebuilt from the archive.
  * @returns the list of both.
  * @throws {StorageError} if the list of the archive is damaged or cannot be written.
  */
@@ -35,16 +36,20 @@ export async function shareErased(
   const own = await readErased(warehouse);
   const kept = readErasedList(file);
   const joined = joinLists(own, kept);
-  const lengths = [own, kept].map(({ entries }) => entries.length);
-  if (lengths.some((length) => joined.entries.length > length))
+  if (isLonger(joined, own) || isLonger(joined, kept))
     await joinErased(warehouse, kept, organizationsHeld(file, joined));
-  if (joined.entries.length === kept.entries.length) return kept;
+  if (!isLonger(joined, kept)) return kept;
   return file.transact('list the erased in', patience, () => {
     // Another process may have listed somebody meanwhile.
     const all = joinLists(joined, readErasedList(file));
     writeErasedList(file, all);
     return all;
   });
+}
+
+/** True if a list that was joined from another one has more than that: people, or keys. */
+export function isLonger(joined: ErasedList, { keys, entries }: ErasedList): boolean {
+  return joined.entries.length > entries.length || joined.keys.length > keys.length;
 }
 
 /** Those organizations of a list of which an archive has answers. */

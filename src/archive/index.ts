@@ -2,7 +2,6 @@ import { bytesOf, fileOfArchive } from './archive-place.ts';
 
 export { type DayAnswer, partsOf } from './answers.ts';
 export { type ChosenAnswers, chooseAnswers, type ReplayScope } from './choose.ts';
-export type { OpenArchive } from './open-archive.ts';
 export type { Pruned } from './prune.ts';
 export type { CommittedAnswers, ReadArchives } from './read-archives.ts';
 export type { ShownAnswers, ShownUnit } from './show-answers.ts';
@@ -50,6 +49,9 @@ export const eraseFromArchive: typeof import('./erase-answers.ts').eraseFromArch
 
 export const forgetErased: typeof import('./erase-answers.ts').forgetErased = async (...call) =>
   (await import('./erase-answers.ts')).forgetErased(...call);
+
+export const expectPlace: typeof import('./passed-policy.ts').expectPlace = async (...call) =>
+  (await import('./passed-policy.ts')).expectPlace(...call);
 
 /** Backups of archives. */
 export const savedArchives = (): Promise<typeof import('./saved-archive.ts')> => import('./saved-archive.ts');

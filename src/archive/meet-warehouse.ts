@@ -58,9 +58,16 @@ export interface Meeting {
   part(isSwept: boolean): Promise<void>;
 }
 
+/** A warehouse and an archive that are compared, and do not meet. */
+interface Compared extends Pick<MeetingPlace, 'archive'> {
+  readonly warehouse: Pick<Warehouse, 'select' | 'location'>;
+  /** Create no file beside the archive. @default false */
+  readonly leavesNoTrace?: boolean;
+}
+
 /** Compares a warehouse with an archive, and says the ID of that; null if it has none. Writes nothing. */
 export async function compareArchive(
-  place: Omit<MeetingPlace, keyof Patience>,
+  place: Compared,
 ): Promise<Comparison & { readonly archive: string | null }> {
   const { seen, comparison } = await compareAt(place);
   return { ...comparison, archive: seen.sides.archive?.id ?? null };
@@ -99,9 +106,7 @@ interface Seen extends Awaited<ReturnType<typeof readWarehouseSide>> {
  * Compares what is there. Another worker may meet the archive between the looks at the two sides, so something is wrong only if it is
  * seen twice without a change.
  */
-async function compareAt(
-  place: Omit<MeetingPlace, keyof Patience>,
-): Promise<{ readonly seen: Seen; readonly comparison: Comparison }> {
+async function compareAt(place: Compared): Promise<{ readonly seen: Seen; readonly comparison: Comparison }> {
   let before = '';
   for (let attempt = 1; ; attempt += 1) {
     const seen = await lookAt(place);
@@ -113,9 +118,9 @@ async function compareAt(
   }
 }
 
-async function lookAt({ archive, warehouse }: Omit<MeetingPlace, keyof Patience>): Promise<Seen> {
+async function lookAt({ archive, warehouse, leavesNoTrace }: Compared): Promise<Seen> {
   const place = resolve(archive);
-  const file = openIfThere(archive);
+  const file = openIfThere(archive, leavesNoTrace);
   if (file === null) {
     const own = await readWarehouseSide(warehouse, { id: null, place });
     const nothing = { id: null, isNew: true, warehouses: [], remembered: null, lacked: {} };
@@ -143,10 +148,7 @@ async function lookAt({ archive, warehouse }: Omit<MeetingPlace, keyof Patience>
 }
 
 /** The acts that are remembered of the parent of a warehouse, and that this one lacks. Whoever was erased is swept when they meet. */
-async function actsLacked(
-  warehouse: MeetingPlace['warehouse'],
-  parent: Remembered | undefined,
-): Promise<Marks> {
+async function actsLacked(warehouse: Compared['warehouse'], parent: Remembered | undefined): Promise<Marks> {
   const has = await marksHeld(warehouse, marksOf(parent ?? null));
   const lacked = Object.entries(parent?.marks ?? {}).flatMap(([kind, marks]) => {
     const acts = kind !== PULL && kind !== ERASURE ? marks.filter((mark) => !has.has(mark)) : [];
@@ -157,9 +159,9 @@ async function actsLacked(
 
 const NONE: ReadonlySet<string> = new Set();
 
-function openIfThere(archive: string): ArchiveFile | null {
+function openIfThere(archive: string, leavesNoTrace: boolean | undefined): ArchiveFile | null {
   try {
-    return ArchiveFile.read(archive);
+    return ArchiveFile.read(archive, leavesNoTrace);
   } catch (error) {
     if (adviceOf(error).reason === 'no-archive') return null;
     throw error;

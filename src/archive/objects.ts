@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { KeptObject } from '../core/archive-port.ts';
@@ -19,11 +19,13 @@ const RATIO_EXPECTED = 4;
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** Compresses a text in UTF-8. */
+/** Compresses a text in UTF-8, and computes its digest, in other threads. */
 export async function compressed(text: Buffer): Promise<KeptObject> {
   // Room for the result, so that the thread that compresses need not return for more.
   const chunkSize = Math.max(CHUNK_BYTES_MIN, Math.ceil(text.length / RATIO_EXPECTED));
-  return { sha256: digestOf(text), bytes: await compress(text, { chunkSize, params: OPTIONS }) };
+  const digest = await webcrypto.subtle.digest('SHA-256', text);
+  const bytes = await compress(text, { chunkSize, params: OPTIONS });
+  return { sha256: Buffer.from(digest).toString('hex'), bytes };
 }
 
 /** The SHA-256 of a text. */

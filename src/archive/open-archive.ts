@@ -12,7 +12,7 @@ import type {
 } from '../core/archive-port.ts';
 import { DefectError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { EmailPolicy, ErasedList } from '../privacy/index.ts';
+import { type EmailPolicy, type ErasedList, policyFingerprint } from '../privacy/index.ts';
 import { unitName } from '../units/index.ts';
 import { countPulls, newestOf, putAnswer, setOutcome, undecidedAnswers } from './answer-queries.ts';
 import { type AnswerBody, type AnswerPlace, type DayBody, READINESS } from './answers.ts';
@@ -21,6 +21,7 @@ import { expectNotReplaced, isTaken, takeSlot, type WriterSlot } from './archive
 import { unitKeyOf } from './contents.ts';
 import { expectNotSwept, shareErased } from './erased-list.ts';
 import { compressed, digestOf, joinRows, putObject } from './objects.ts';
+import { agreePolicy } from './passed-policy.ts';
 import { reconcile } from './reconcile.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -31,9 +32,8 @@ const COMPRESSIONS_MAX = 4;
 export interface ArchiveOptions extends Patience {
   /** A path that ends in `.db`, or a folder; it is created if it does not exist. */
   readonly archive: string;
-  readonly emails: EmailPolicy['mode'];
-  /** Equal for equal email policies, also of their salts. */
-  readonly policy: string;
+  /** How people are kept in it. */
+  readonly people: EmailPolicy;
   /** Decides what a killed run has left undecided, and shares the list of the erased. The caller holds its run lock. */
   readonly warehouse: Pick<Warehouse, 'read' | 'select' | 'transact'>;
 }
@@ -45,7 +45,7 @@ export interface OpenArchive extends Archive {
 
 /**
  * Opens the archive for a run, and decides first what a killed run has left undecided.
- * @throws {UsageError} if it is on a network, or of an earlier build.
+ * @throws {UsageError} if it is on a network, of an earlier build, or holds what the policy does not keep.
  * @throws {StorageError} if it cannot be written.
  */
 export async function openArchive(options: ArchiveOptions): Promise<OpenArchive> {
@@ -55,10 +55,14 @@ export async function openArchive(options: ArchiveOptions): Promise<OpenArchive>
   try {
     expectNotReplaced(path);
     file = ArchiveFile.create(options.archive);
+    await agreePolicy(file, options);
     const erased = await shareErased(file, options.warehouse, options);
     const writer = await register(file, slot, options);
     await decide(file, options);
-    return new RunArchive(file, { ...options, erased, writer, slot });
+    return new RunArchive(file, {
+      ...{ ...options, erased, writer, slot },
+      policy: policyFingerprint(options.people),
+    });
   } catch (error) {
     file?.close();
     slot.lock.release();
@@ -97,6 +101,8 @@ export function isAliveIn(file: ArchiveFile): (writer: string) => boolean {
 }
 
 interface RunParts extends ArchiveOptions {
+  /** Equal for equal policies about addresses, also of their salts. */
+  readonly policy: string;
   /** Whom the run keeps out. */
   readonly erased: ErasedList;
   readonly writer: string;
@@ -246,8 +252,8 @@ class RunArchive implements OpenArchive {
   }
 
   #common(run: string) {
-    const { emails, policy, writer } = this.#parts;
-    return { writer, run, emails, policy };
+    const { people, policy, writer } = this.#parts;
+    return { writer, run, emails: people.mode, policy };
   }
 }
 

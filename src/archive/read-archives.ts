@@ -4,7 +4,7 @@ import type { Warehouse } from '../port/index.ts';
 import type { Answer } from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { type Contents, joinContents, type ObjectRef, unitKeyOf } from './contents.ts';
-import { organizationsHeld, readErasedList, shareErased } from './erased-list.ts';
+import { isLonger, organizationsHeld, readErasedList, shareErased } from './erased-list.ts';
 import { readKnownWarehouses } from './known-warehouses.ts';
 import { ObjectReader, splitPages, splitRows } from './objects.ts';
 import { isAliveIn } from './open-archive.ts';
@@ -102,7 +102,7 @@ async function shareList(
     return { kept: list, holds: organizationsHeld(file, joinLists(own, list)) };
   });
   const joined = await joinErased(warehouse, kept, holds);
-  if (joined.entries.length > kept.entries.length)
+  if (isLonger(joined, kept))
     await withArchive(ArchiveFile.write(archive), (file) => shareErased(file, warehouse, patience));
 }
 

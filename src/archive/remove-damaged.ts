@@ -52,7 +52,7 @@ async function copyReadable(
   const names = from.query('read', () => from.prepare('SELECT name FROM meta', 'value').all()).map(String);
   await to.transact('write again', patience, () => {
     for (const name of names) to.setMeta(name, from.meta(name) ?? '');
-    if (erased.entries.length > 0) writeErasedList(to, erased);
+    if (erased.keys.length > 0) writeErasedList(to, erased);
   });
   const reader = new ObjectReader(from);
   const unreadable = new Set(objects.map(({ sha256 }) => sha256));

@@ -1,14 +1,8 @@
 import { type Dialect, queryTemplate, type SQL, sql } from '../../schema/query.ts';
 import { FIRST_DAY, parseDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
-import {
-  loadedUnit,
-  type MetricQuestion,
-  metricQuery,
-  type NamedQuery,
-  PHRASES,
-  storedUnit,
-} from '../metrics/index.ts';
+import { loadedUnit, type MetricQuestion, metricQuery, type NamedQuery, PHRASES } from '../metrics/index.ts';
+import { storedUnit } from '../units/index.ts';
 
 /** A question whose organization and period are filled in later, where the SQL runs. */
 export type OpenQuestion = Pick<MetricQuestion, 'metric' | 'by' | 'together'>;

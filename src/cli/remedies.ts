@@ -50,13 +50,14 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
   'warehouse-is-foreign': 'name a new file with --warehouse',
   'warehouse-is-newer': 'it is newer: update daywalk, or name another warehouse with --warehouse',
   'warehouse-is-older': 'upgrade it as a user who may write it: daywalk upgrade',
+  'upgrade-due': (_, hint) => `daywalk upgrade --backup FILE does it now; ${hint}`,
   'warehouse-busy': 'wait for it to end, or pass --wait',
   'warehouse-replaced-by-other':
     'it copies or replaces the whole warehouse; wait for it to end, or pass --wait',
   'salt-differs': ({ firstDay = '' }) =>
     `set the old salt again in DAYWALK_EMAIL_SALT; or hash all emails again: daywalk backfill --force --new-email-salt --from ${firstDay} --until YESTERDAY`,
-  'policy-not-applied': ({ former = '' }) =>
-    `daywalk privacy apply applies it to everything that is stored (with --dry-run it only counts); or set DAYWALK_EMAILS=${former} again`,
+  'policy-not-applied': ({ former = '', what = '' }) =>
+    `daywalk privacy apply applies it to everything that is stored (with --dry-run it only counts); or set ${what === 'users' ? 'DAYWALK_USERS' : 'DAYWALK_EMAILS'}=${former} again`,
   'no-archive': 'name it with --archive or DAYWALK_ARCHIVE; runs with that setting write it',
   'archive-damaged':
     'restore the file from a backup; without one, pass --drop-damaged to remove these rows from the archive',
@@ -65,6 +66,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
   'runs-lost': (_, hint) => hint,
   'create-never':
     'put it back, or name another with --warehouse; DAYWALK_CREATE=auto lets the next run create it',
+  'before-first-day': 'give an earlier day with --from, or set DAYWALK_FIRST_DAY to one',
   identity: ({ id = 'ID', warehouse, archive }, hint) =>
     `${hint}: daywalk adopt ${id}${flagOf('--warehouse', warehouse)}${flagOf('--archive', archive)}`,
   'rows-damaged':
@@ -76,8 +78,11 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
     'end the transaction of that program, or let it read a copy made with daywalk publish --sqlite',
   'read-too-large':
     'read a copy made with daywalk publish --sqlite, or run this as a user who may write in the folder',
-  'lake-not-a-folder': 'name a folder with --parquet; it is created if it does not exist',
-  'lake-folder-taken': 'name a new or an empty folder with --parquet',
+  'read-leaves-trace': 'daywalk status reads it, and leaves an empty log beside it',
+  'read-too-slow':
+    'ask for a shorter period or fewer dimensions, or allow statements more time with DAYWALK_QUERY_TIMEOUT',
+  'lake-not-a-folder': 'name a folder with --delta or --parquet; it is created if it does not exist',
+  'lake-folder-taken': 'name a new or an empty folder with --delta or --parquet',
   'lake-is-foreign': 'name a new folder with --parquet',
   'lake-is-newer': 'update daywalk, or name a new folder with --parquet',
   'metric-not-additive': ({ instead = '', grain = '' }) =>

@@ -36,6 +36,7 @@ const UNITLESS = [
   tables.schemaDrift,
   tables.exportRuns,
   tables.organizations,
+  tables.contracts,
   tables.people,
   tables.prices,
   tables.budgets,

@@ -16,6 +16,8 @@ import {
   withoutPeople,
   withSubjects,
 } from '../erased/index.ts';
+import { rewrittenUnit } from '../judge/notes.ts';
+import { rewrittenRow } from '../ledger/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
 import { type ErasedList, ErasedPeople, type Gate } from '../privacy/index.ts';
 import { ERASURE } from '../records/index.ts';
@@ -130,8 +132,7 @@ async function sweptIn(warehouse: Pick<Warehouse, 'select'>): Promise<string[]> 
 const { exportState, exportUnits, quarantine } = tables;
 const streamOf = readerOf(exportUnits, 'stream');
 const dayOf = readerOf(exportUnits, 'date');
-const CONTENT = columnsOf(exportUnits).indexOf('content_sha256');
-const ANSWERS = columnsOf(exportUnits).indexOf('answers_sha256');
+const rowCount = columnsOf(exportUnits).indexOf('rows');
 
 /** What the rows of a source are to show. */
 interface DecidedUntil {
@@ -146,9 +147,9 @@ class ErasedUnits {
   readonly #list: ErasedList;
   readonly #gate: Gate | null;
   readonly #people = new Map<string, ErasedPeople>();
-  readonly #erasers = new Map<string, (row: Values) => Values>();
-  /** The digests of units that change. */
-  readonly #contents = new Map<string, string>();
+  readonly #erasers = new Map<string, (row: Values) => Values | null>();
+  /** The digests of units that change, and how many rows they have. */
+  readonly #contents = new Map<string, { readonly digest: string; readonly rows: number }>();
   /** Erased organizations that the source has. */
   readonly organizations: readonly string[];
 
@@ -188,9 +189,17 @@ class ErasedUnits {
       organizations: async () =>
         (await this.#given.organizations()).filter((orgId) => !this.organizations.includes(orgId)),
       units: async (orgId, streams) =>
-        (await this.#given.units(orgId, streams)).map((unit) => this.#unit(unit)),
+        (await this.#given.units(orgId, streams)).flatMap((unit) =>
+          this.#keeps(unit) ? this.#unit(unit) : [],
+        ),
       scan: (table, scope) => this.#rows(table, scope),
     };
+  }
+
+  /** What has expired stays marked so. */
+  #keeps(unit: LedgerUnit): boolean {
+    if (unit.stream !== 'users' || this.#gate === null || unit.state === 'expired') return true;
+    return this.#gate.keepsUsersOf(unit.day);
   }
 
   async #readStream(orgId: string, stream: Stream, signal: AbortSignal): Promise<void> {
@@ -214,13 +223,15 @@ class ErasedUnits {
         for await (const chunk of this.#rows(table, scope)) rows.push(...chunk);
         content.push({ table, rows });
       }
-      this.#contents.set(unitKeyText(orgId, stream, day), contentSha256(content));
+      const count = content.reduce((sum, { rows }) => sum + rows.length, 0);
+      this.#contents.set(unitKeyText(orgId, stream, day), { digest: contentSha256(content), rows: count });
     }
   }
 
   #unit(unit: LedgerUnit): LedgerUnit {
     const contentOf = this.#contents.get(unitKeyText(unit.orgId, unit.stream, dateOf(unit)));
-    return contentOf === undefined ? unit : { ...unit, contentSha256: contentOf, answersSha256: null };
+    if (contentOf === undefined) return unit;
+    return { ...unit, ...rewrittenUnit(unit, contentOf.digest), rows: contentOf.rows };
   }
 
   /** The rows in key order. Rows whose keys may change are sorted again, those of a day or of an organization at once. */
@@ -235,8 +246,10 @@ class ErasedUnits {
       for (const row of rows) {
         const orgId = textOf(row[org]);
         if (this.organizations.includes(orgId)) continue;
-        if (isFixed) done.push(this.#row(table, orgId, row));
-        else {
+        if (isFixed) {
+          const kept = this.#row(table, orgId, row);
+          if (kept !== null) done.push(kept);
+        } else {
           const next = JSON.stringify(fixed.map((position) => row[position]));
           if (next !== name) done.push(...this.#swept(table, group));
           if (next !== name) group = [];
@@ -256,27 +269,27 @@ class ErasedUnits {
     return sweptTable(table, group, this.#eraser(table, textOf(first[org]))).after;
   }
 
-  #row(table: AnyTable, orgId: string, before: Values): Values {
+  #row(table: AnyTable, orgId: string, before: Values): Values | null {
     const row = this.#eraser(table, orgId)(before);
-    if (table !== exportUnits) return row;
+    if (row === null || table !== exportUnits) return row;
     const contentOf = this.#contents.get(unitKeyText(orgId, String(streamOf(row)), String(dayOf(row))));
-    return contentOf === undefined ? row : row.with(CONTENT, contentOf).with(ANSWERS, null);
+    return contentOf === undefined ? row : rewrittenRow(row, contentOf.digest).with(rowCount, contentOf.rows);
   }
 
-  #eraser(table: AnyTable, orgId: string): (row: Values) => Values {
+  #eraser(table: AnyTable, orgId: string): (row: Values) => Values | null {
     const name = `${table.name} ${orgId}`;
     const known = this.#erasers.get(name) ?? this.#newEraser(table, this.#peopleOf(orgId));
     this.#erasers.set(name, known);
     return known;
   }
 
-  #newEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+  #newEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values | null {
     const erase = this.#passed(table, withoutPeople(people).othersOf(table));
     // The plan of an erasure that was interrupted names the person until everything is swept.
     return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : erase(row)) : erase;
   }
 
-  #passed(table: AnyTable, erase: (row: Values) => Values): (row: Values) => Values {
+  #passed(table: AnyTable, erase: (row: Values) => Values): (row: Values) => Values | null {
     if (this.#gate === null) return erase;
     const pass = throughGate(this.#gate).rowsOf(table);
     return (row) => pass(erase(row));

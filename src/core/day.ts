@@ -67,6 +67,14 @@ export function daysBetween(earlier: UtcDay, later: UtcDay): number {
   return (startOfDayMs(later) - startOfDayMs(earlier)) / DAY_MS;
 }
 
+/**
+ * The day that a run has noted, as far as a later run relies on it. A day after today was noted while a clock was ahead, and
+ * what began on it begins today: otherwise it would last until then.
+ */
+export function notedDay(noted: UtcDay, today: UtcDay): UtcDay {
+  return noted > today ? today : noted;
+}
+
 /** Lists the days from `first` to `last`, both included; none if `last` comes first. */
 export function daysFrom(first: UtcDay, last: UtcDay): UtcDay[] {
   const count = Math.max(0, daysBetween(first, last) + 1);

@@ -94,3 +94,10 @@ const UNDECIDED: ReadonlySet<ExitCode> = new Set([EXIT.busy, EXIT.interrupted, E
 export function isUndecided(exitCode: ExitCode): boolean {
   return UNDECIDED.has(exitCode);
 }
+
+const NEEDS_PERSON: ReadonlySet<unknown> = new Set<ExitCode>([EXIT.usage, EXIT.credential, EXIT.storage]);
+
+/** True if the next run will end with this exit code too, until a person changes something. */
+export function needsPerson(exitCode: unknown): boolean {
+  return NEEDS_PERSON.has(exitCode);
+}

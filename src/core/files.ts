@@ -75,6 +75,15 @@ async function modeOf(path: string): Promise<number> {
   });
 }
 
+/** Makes sure, before long work, that a file may be created. @throws {UsageError} or {StorageError} */
+export function expectFolderOf(path: string): void {
+  try {
+    accessSync(dirname(resolve(path)), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw explainWriteError(error, path);
+  }
+}
+
 /** What to throw when a file cannot be written: a usage error if its folder does not exist, otherwise a storage error. */
 export function explainWriteError(error: unknown, path: string): unknown {
   if (error instanceof DaywalkError || !(error instanceof Error) || !('code' in error)) return error;
@@ -152,7 +161,6 @@ function described(path: string): string {
 export const HINT_CLOSED = 'give that folder to this user with chown, or run as its owner';
 
 const isCompiled = !import.meta.url.endsWith('.ts');
-
 /** The compiled program lies deeper in the package than its source. */
 const LEVELS_MAX = 5;
 

@@ -87,12 +87,19 @@ export function memberTexts(text: string): Map<string, string> {
   return texts;
 }
 
-/** The names of the members of an object, and the positions of their values. */
-function* members(text: string): Generator<[name: string, valueAt: number], void, void> {
-  let at = text.indexOf('{') + 1;
+/**
+ * The names of the members of an object, and the positions of their values.
+ * @param from where its members begin, or one of them. @default those of the first object
+ */
+export function* members(
+  text: string,
+  from: number = text.indexOf('{') + 1,
+): Generator<[name: string, valueAt: number], void, void> {
+  let at = from;
   while (at > 0 && at < text.length) {
-    const start = text.indexOf('"', at);
-    if (start < 0) return;
+    const start = skipSpace(text, at);
+    // An empty object has no name.
+    if (text.charCodeAt(start) !== QUOTE) return;
     const end = afterString(text, start);
     const valueAt = skipSpace(text, text.indexOf(':', end) + 1);
     yield [String(JSON.parse(text.slice(start, end))), valueAt];
@@ -116,7 +123,7 @@ function listAt(text: string, at: number): { elements: string[]; end: number } {
 }
 
 /** The position after the value that begins at `at`. */
-function afterValue(text: string, at: number): number {
+export function afterValue(text: string, at: number): number {
   let depth = 0;
   for (let index = at; index < text.length; index += 1) {
     const code = text.charCodeAt(index);

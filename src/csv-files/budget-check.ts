@@ -21,7 +21,7 @@ import {
 } from '../metrics/index.ts';
 import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
 import { type BudgetRow, FIRST_MONTH, storedBudgets } from './budgets.ts';
-import { currenciesOf, newestDayOfUsers, storedPrices, unpricedAmong } from './prices.ts';
+import { currenciesOf, newestDayWithCredits, storedPrices, unpricedAmong } from './prices.ts';
 import { storedRows } from './replace-rows.ts';
 
 /** The budgets of a month against what the teams have used. */
@@ -43,6 +43,8 @@ export interface BudgetCheck {
   readonly currencies: readonly string[];
   /** Stored days without a price. */
   readonly without_price: readonly DaySpan[];
+  /** Why no budget can be checked, one sentence each. */
+  readonly warnings: readonly string[];
   readonly exit_code: ExitCode;
 }
 
@@ -56,7 +58,7 @@ export async function checkBudgets(
   orgId: string,
   asked: Month | undefined,
 ): Promise<BudgetCheck> {
-  const newest = await runReads(warehouse, newestDayOfUsers(orgId));
+  const newest = await runReads(warehouse, newestDayWithCredits(orgId));
   const month = monthOfCheck(asked, newest);
   const budgets = await budgetsOfMonth(warehouse, orgId, month);
   const prices = await runReads(warehouse, storedRows(storedPrices, orgId));
@@ -68,9 +70,9 @@ export async function checkBudgets(
     return judgeBudget(budget, own.length > 0 ? own : [idle(budget, covered)], currencies);
   });
   const budgeted = new Set(budgets.map(({ team }) => team));
-  const { from, until, days, run_id } = covered;
+  const { from, until, days, run_id, notKept } = covered;
   const missing = new Set(days.missing);
-  const stored = daysFrom(from, until).filter((day) => !missing.has(day));
+  const stored = notKept === null ? daysFrom(from, until).filter((day) => !missing.has(day)) : [];
   return {
     org_id: orgId,
     month: month.name,
@@ -84,6 +86,7 @@ export async function checkBudgets(
     run_id,
     currencies: [...currencies].toSorted(),
     without_price: spansOf(unpricedAmong(stored, prices)),
+    warnings: notKept === null ? [] : [`${notKept}, so the cost of a team is not known`],
     exit_code: worstExit(teams.map(exitCodeOf)),
   };
 }
@@ -123,6 +126,8 @@ async function budgetsOfMonth(
 
 interface Covered extends Pick<MetricAnswer, 'from' | 'until' | 'days' | 'run_id'> {
   readonly weekdaysSettled: number;
+  /** Why there are no numbers of teams, as a clause; null where there are. */
+  readonly notKept: string | null;
 }
 
 function firstOf({ first }: Month): UtcDay {
@@ -139,10 +144,11 @@ async function coverageOf(
   const from = firstOf(month);
   const isRunning = newest !== null && newest >= from && newest < month.last;
   const until = isRunning ? newest : month.last;
-  const { days, run_id } = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
+  const found = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
+  const { days, run_id, notKept } = found;
   const open = new Set([...days.unsettled, ...days.missing]);
-  const settled = daysFrom(from, until).filter((day) => !open.has(day));
-  return { from, until, days, run_id, weekdaysSettled: weekdaysIn(settled) };
+  const settled = notKept === null ? daysFrom(from, until).filter((day) => !open.has(day)) : [];
+  return { from, until, days, run_id, notKept, weekdaysSettled: weekdaysIn(settled) };
 }
 
 function weekdaysIn(days: readonly UtcDay[]): number {

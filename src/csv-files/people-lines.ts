@@ -102,7 +102,7 @@ function personOf(
     person,
     valid_from: cells.valid_from ?? FIRST_DAY,
     valid_to: storedEnd(cells.valid_to),
-    name: gate.emails === 'keep' && !isPseudonym(person) ? textOf(cells.name, gate) : null,
+    name: gate.keepsNames && !isPseudonym(person) ? textOf(cells.name, gate) : null,
     team: textOf(cells.team, gate),
     department: textOf(cells.department, gate),
     cost_center: textOf(cells.cost_center, gate),

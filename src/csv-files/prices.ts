@@ -80,7 +80,7 @@ export const pricesFile: LoadedFile<{
     return {
       prices: prices.length,
       ...rowChanges(changes),
-      without_price: daysWithoutPrice(prices, yield* newestDayOfUsers(orgId)),
+      without_price: daysWithoutPrice(prices, yield* newestDayWithCredits(orgId)),
       currencies: [...new Set(prices.map(({ currency }) => currency))],
     };
   },
@@ -141,10 +141,11 @@ export function currenciesOf(month: string, prices: readonly PriceRow[]): Readon
   return new Set(own.map(({ currency }) => currency));
 }
 
-/** The newest loaded day of users; null if none is loaded. */
-export function* newestDayOfUsers(orgId: string): Steps<UtcDay | null> {
-  const [row] = yield sql`SELECT MAX(e.date) AS day FROM export_units e
-    WHERE e.org_id = ${orgId} AND e.stream = 'users' AND ${loadedUnit('e')}`;
+/** The newest loaded day of users, or of the organization's credits if none of users is; null if neither is loaded. */
+export function* newestDayWithCredits(orgId: string): Steps<UtcDay | null> {
+  const [row] =
+    yield sql`SELECT COALESCE(MAX(CASE WHEN e.stream = 'users' THEN e.date END), MAX(e.date)) AS day
+    FROM export_units e WHERE e.org_id = ${orgId} AND e.stream IN ('users', 'tokens') AND ${loadedUnit('e')}`;
   const day = row?.['day'];
   return isDay(day) ? day : null;
 }

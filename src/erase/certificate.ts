@@ -47,6 +47,8 @@ export const Certificate = Type.Object({
   totals_sha256: Type.Object({ before: Type.String(), after: Type.Union([Type.String(), Type.Null()]) }),
   /** Where the warehouse was copied or published to: these places are not changed. */
   published: Type.Array(Type.String()),
+  /** The lakes of Delta tables that were published again, without any earlier version. */
+  lakes: Type.Optional(Type.Array(Type.String())),
 });
 
 export type Certificate = Static<typeof Certificate>;

@@ -1,8 +1,15 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Subject } from '../erased/index.ts';
+import { openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type EmailPolicy, Gate, normalEmail } from '../privacy/index.ts';
+import {
+  type EmailPolicy,
+  NOBODY,
+  normalEmail,
+  storedEmail,
+  usersOf as usersKept,
+} from '../privacy/index.ts';
 
 /** The tables that have both an ID and an address. */
 const PAIRED = ['user_daily', 'tokens_daily_by_user'] as const;
@@ -12,14 +19,21 @@ const NAMES_MAX = 5;
 /** Whom to erase: by the ID, or by an address, as it was received and as the email policy stores it. */
 export type Person = { readonly user: string } | { readonly emails: readonly [string, ...string[]] };
 
-/** The person whom a command names, by the ID or an address. */
-export function personOf(
+/** The person whom a command names, by the ID or an address: both as the service knows them. */
+export async function personOf(
+  warehouse: Pick<Warehouse, 'select' | 'transact'>,
   { user, email = '' }: { readonly user?: string | undefined; readonly email?: string | undefined },
-  emails: EmailPolicy,
-): Person {
-  if (user !== undefined) return { user };
-  const stored = new Gate(emails).email(email);
-  return { emails: stored === null || stored === email ? [email] : [email, stored] };
+  policy: EmailPolicy,
+): Promise<Person> {
+  if (user === undefined) {
+    const stored = storedEmail(policy, email);
+    return { emails: stored === email ? [email] : [email, stored] };
+  }
+  if (usersKept(policy) !== 'pseudonym') return { user };
+  const gate = await openGate(warehouse, policy);
+  // Somebody who was erased is looked up by the pseudonym of the time before.
+  gate.keepOut(NOBODY, null);
+  return { user: gate.userId(user) };
 }
 
 /** What is known of a person without a warehouse. */

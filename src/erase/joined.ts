@@ -225,7 +225,7 @@ export class JoinedForms implements TextReader {
 
 /** `user_1` is not in `user_12`, nor `ada@example.com` in `bada@example.com`. */
 function patternOf({ kind, value }: SearchedValue): RegExp {
-  const plain = value.toLowerCase().replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  const plain = value.toLowerCase().replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const isLong = kind === 'user' && value.length >= UNMISTAKABLE_CHARS;
   const edge = (character = '') =>
     isLong && !/\p{N}/u.test(character) ? '' : isLong ? '\\p{N}' : '[\\p{L}\\p{N}]';

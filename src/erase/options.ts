@@ -20,6 +20,8 @@ export interface ErasureOptions {
   readonly erasures: string | null;
   /** Where the warehouse was copied or published to. */
   readonly published: readonly string[];
+  /** Publishes those of these places that are lakes of Delta tables again, without earlier versions. Returns them. */
+  readonly renewLakes: (places: readonly string[]) => Promise<readonly string[]>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }

@@ -15,7 +15,10 @@ const PASSING = ['', 'passing'] as const;
 
 /** Where everything passes a gate. */
 interface PassOptions
-  extends Pick<ErasureOptions, 'warehouse' | 'archives' | 'dropsDamaged' | 'spool' | 'clock' | 'signal'> {
+  extends Pick<
+    ErasureOptions,
+    'warehouse' | 'archives' | 'dropsDamaged' | 'spool' | 'published' | 'renewLakes' | 'clock' | 'signal'
+  > {
   readonly gate: Gate;
   /** Only count. */
   readonly isDryRun: boolean;
@@ -35,7 +38,7 @@ export interface PassedCounts {
 
 /**
  * Lets everything that is stored pass a gate, one unit or some rows at a time. What has passed it stays, so a repetition resumes.
- * Databases and archives forget the former values at the end.
+ * Databases, archives and lakes of Delta tables forget the former values at the end.
  * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
  */
 export async function passAll(options: PassOptions): Promise<PassedCounts> {
@@ -57,8 +60,12 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
   gate.keepOut(list, null);
   const spoolLines = await eraseFromSpool(spool, gate, { isDryRun });
   if (!isDryRun) {
-    if (isResumed || !tally.isEmpty) await warehouse.forgetDeleted();
-    for (const place of archives) await forgetErased(place, { clock, signal });
+    if (isResumed || !tally.isEmpty) {
+      await warehouse.forgetDeleted();
+      await options.renewLakes(options.published);
+    }
+    const passed = { emails: gate.emails, users: gate.users };
+    for (const place of archives) await forgetErased(place, { clock, signal, passed });
     await warehouse.transact('note that everything has passed in', function* () {
       yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${PASSING[1]}`;
     });

@@ -18,7 +18,7 @@ export function sweepArchive(
 }
 
 /** The digest of what the rows of an answer are stored as. They are without the erased already. */
-function contentOf({ org: orgId, unit }: DayAnswer, pages: readonly string[]): string {
+export function contentOf({ org: orgId, unit }: DayAnswer, pages: readonly string[]): string {
   const { stream, day } = partsOf(unit);
   if (!isDailyStream(stream) || day === null)
     throw new DefectError('erase from the archive', new Error(`a day of ${unit}`));

@@ -35,7 +35,7 @@ export async function sweepRows(sweep: Sweep): Promise<void> {
   }
 }
 
-async function sweepTable(sweep: Sweep, table: AnyTable, orgId: string): Promise<void> {
+export async function sweepTable(sweep: Sweep, table: AnyTable, orgId: string): Promise<void> {
   const { warehouse, tally, isDryRun, signal } = sweep;
   let after: Values | undefined;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -67,6 +67,10 @@ async function changesOf({ warehouse, passing }: Sweep, table: AnyTable, scope: 
       const row = isPlan(before) ? before : pass(before);
       if (row === before) continue;
       found += 1;
+      if (row === null) {
+        removed.push(before);
+        continue;
+      }
       const name = JSON.stringify(key(row));
       put.set(name, row);
       if (JSON.stringify(key(before)) !== name) removed.push(before);

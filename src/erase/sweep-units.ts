@@ -5,6 +5,7 @@ import { tables, tablesOf } from '../../schema/tables.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import { sweptTable } from '../erased/index.ts';
+import { rewrittenRow } from '../ledger/index.ts';
 import { changeRows } from '../port/index.ts';
 import { mayHold } from './holds-value.ts';
 import type { Sweep } from './sweep.ts';
@@ -45,7 +46,7 @@ interface UnitScope {
   readonly lastDay?: UtcDay;
 }
 
-async function sweepUnit(sweep: Sweep, stream: Stream, scope: UnitScope): Promise<void> {
+export async function sweepUnit(sweep: Sweep, stream: Stream, scope: UnitScope): Promise<void> {
   const { warehouse, passing, isDryRun, tally } = sweep;
   const after: TableRows[] = [];
   const put: TableRows[] = [];
@@ -53,15 +54,20 @@ async function sweepUnit(sweep: Sweep, stream: Stream, scope: UnitScope): Promis
   for (const table of tablesOf(stream)) {
     const swept = sweptTable(table, await warehouse.rowsOf(table, scope), passing.rowsOf(table));
     after.push({ table, rows: swept.after });
-    if (swept.put.length === 0) continue;
+    const isGone = swept.put.length === 0;
+    if (isGone && swept.removed.length === 0) continue;
     put.push({ table, rows: swept.put });
     remove.push({ table, rows: swept.removed });
-    tally.add(table.name, swept.put.length);
+    tally.add(table.name, isGone ? swept.removed.length : swept.put.length);
   }
   if (put.length === 0) return;
   tally.units += 1;
   if (isDryRun) return;
-  const ledger = await ledgerRow(sweep, stream, scope, contentSha256(after));
+  const content = {
+    digest: contentSha256(after),
+    rows: after.reduce((sum, { rows }) => sum + rows.length, 0),
+  };
+  const ledger = await ledgerRow(sweep, stream, scope, content);
   await changeRows(warehouse, { put: [...put, ...ledger], remove });
 }
 
@@ -70,18 +76,13 @@ async function ledgerRow(
   { warehouse }: Sweep,
   stream: Stream,
   scope: UnitScope,
-  content: string,
+  { digest, rows: count }: { readonly digest: string; readonly rows: number },
 ): Promise<TableRows[]> {
   const table = tables.exportUnits;
   const units = await warehouse.rowsOf(table, scope);
-  const columns = columnsOf(table);
+  const rowCount = columnsOf(table).indexOf('rows');
   const rows = units
     .filter((unit) => decodeUnit(unit).stream === stream)
-    .map((unit) => {
-      const row = [...unit];
-      row[columns.indexOf('content_sha256')] = content;
-      row[columns.indexOf('answers_sha256')] = null;
-      return row;
-    });
+    .map((unit) => rewrittenRow(unit, digest).with(rowCount, count));
   return rows.length === 0 ? [] : [{ table, rows }];
 }

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { AnyTable, ColumnKind } from '../../schema/define.ts';
 import { columnsOf, inKeyOrder, keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
+import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
-import type { ErasedPeople, Gate } from '../privacy/index.ts';
+import { columnKind, type ErasedPeople, type Gate } from '../privacy/index.ts';
 
 /** Kinds of columns that can hold a text of the service or of a person. */
 const TEXTS: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
@@ -27,9 +28,6 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   ...['model_tier', 'primary_model_tier', 'delegation_level'],
 ]);
 
-/** Columns that hold an address as a whole. */
-const EMAIL_COLUMNS: ReadonlySet<string> = new Set(['user_email', 'manager_email']);
-
 /** The columns of a table that can name a person. The organization and the days of a row never do. */
 export function textColumnsOf(table: AnyTable): { readonly name: string; readonly isJson: boolean }[] {
   return Object.entries(table.columns)
@@ -51,7 +49,7 @@ function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Valu
   const texts = textColumnsOf(table).map((column) => ({
     ...column,
     position: positions.indexOf(column.name),
-    isId: column.name === 'user_id' || column.name === 'person',
+    isId: columnKind(column.name) === 'id',
     isEmail: column.name === 'user_email',
     isName: table === tables.people && column.name === 'name',
   }));
@@ -62,7 +60,7 @@ function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Valu
     for (const { name, position, isJson, isId, isEmail, isName } of texts) {
       const before = row[position];
       if (typeof before !== 'string') continue;
-      people.at(isId || EMAIL_COLUMNS.has(name) ? null : `${table.name}.${name}`);
+      people.at(columnKind(name) !== 'text' ? null : `${table.name}.${name}`);
       const after = withoutErased(before, {
         isJson,
         isId,
@@ -93,34 +91,59 @@ function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Valu
   }
 }
 
-/** A function that lets the texts of rows of a table pass a gate. What has passed it stays. */
-function rowPasser(table: AnyTable, gate: Gate): (row: Values) => Values {
+/**
+ * A function that lets the texts of rows of a table pass a gate, each as its day does. What has passed it stays; null for a row that is
+ * not kept.
+ */
+function rowPasser(table: AnyTable, gate: Gate): (row: Values) => Values | null {
+  const date = columnsOf(table).indexOf(table === tables.schemaDrift ? 'first_seen_on' : 'date');
+  const pass = undatedPasser(table, gate);
+  if (gate.usersFrom === null || date < 0) return pass;
+  // All days that have expired pass the same gate. A place that the service still sends stays known, without what it said.
+  const expired = table === tables.schemaDrift ? sampleEraser() : undatedPasser(table, gate.on(FIRST_DAY));
+  const state = table === tables.exportUnits ? columnsOf(table).indexOf('state') : -1;
+  return (row) => {
+    if (gate.on(row[date]) === gate) return pass(row);
+    return row[state] === 'expired' ? row : expired(row);
+  };
+}
+
+function undatedPasser(table: AnyTable, gate: Gate): (row: Values) => Values | null {
   const positions = columnsOf(table);
   const key: ReadonlySet<string> = new Set(table.key);
   const texts = textColumnsOf(table).map((column) => ({
     ...column,
     isKey: key.has(column.name),
+    isLost: table === tables.people && column.name === 'name' && !gate.keepsNames,
     position: positions.indexOf(column.name),
   }));
   const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
+  const isOfPerson = gate.keepsPeople ? () => false : personTest(table);
   return (row) => {
+    if (isOfPerson(row)) return null;
     let changed: Value[] | undefined;
-    for (const { name, isJson, isKey, position } of texts) {
+    for (const { name, isJson, isKey, isLost, position } of texts) {
       const before = row[position];
       if (typeof before !== 'string') continue;
-      const after = isJson
-        ? canonicalLike(before, gate.json(before))
-        : EMAIL_COLUMNS.has(name)
-          ? gate.email(before)
-          : isKey
-            ? gate.key(before)
-            : gate.text(before);
+      const passed = isJson ? canonicalLike(before, gate.json(before)) : gate.column(name, before, isKey);
+      const after = isLost ? null : passed;
       if (after === before) continue;
       changed ??= [...row];
       changed[position] = after;
     }
     return changed === undefined ? row : seal(changed);
   };
+}
+
+/** Tables whose rows are about one person each without naming one. */
+const OF_PERSONS: ReadonlySet<AnyTable> = new Set<AnyTable>([tables.hookEvents, tables.sessions]);
+
+/** Tells whether a row is about one person: it is keyed by one, or belongs to the stream of users. */
+function personTest(table: AnyTable): (row: Values) => boolean {
+  const isKeyed = table.key.some((name) => columnKind(name) === 'id');
+  if (isKeyed || table.stream === 'users' || OF_PERSONS.has(table)) return () => true;
+  const position = columnsOf(table).indexOf('stream');
+  return (row) => position >= 0 && row[position] === 'users';
 }
 
 function textAt(row: Values, position: number): string {
@@ -159,16 +182,18 @@ function sealerOf(table: AnyTable): (row: Value[]) => Values {
 
 /** What stored texts become: erased people go, or everything passes the gate again. */
 export interface Passing {
-  /** For rows of units: a function that makes of a stored row what a pull would store now. */
-  rowsOf(table: AnyTable): (row: Values) => Values;
+  /** For rows of units: a function that makes of a stored row what a pull would store now; null if it would store none. */
+  rowsOf(table: AnyTable): (row: Values) => Values | null;
   /** For all other rows. */
-  othersOf(table: AnyTable): (row: Values) => Values;
-  /** For archived answers. */
-  json(text: string): string;
+  othersOf(table: AnyTable): (row: Values) => Values | null;
+  /** For archived answers. @param day the day that they are about; null for readiness reports */
+  json(text: string, day: UtcDay | null): string;
+  /** False for a unit of which nothing is kept. @default every unit is kept */
+  keepsUnit?(stream: string, day: UtcDay | null): boolean;
 }
 
 /** Replaces erased people. In rows that are in no unit, samples of unknown fields from records of people go too. */
-export function withoutPeople(people: ErasedPeople): Passing {
+export function withoutPeople(people: ErasedPeople) {
   const rowsOf = (table: AnyTable) => rowEraser(table, people);
   const othersOf = (table: AnyTable) => {
     const [erase, withoutSample] = [rowsOf(table), sampleEraser()];
@@ -184,14 +209,18 @@ export function withoutPeople(people: ErasedPeople): Passing {
 /** Lets everything pass the gate. */
 export function throughGate(gate: Gate): Passing {
   const rowsOf = (table: AnyTable) => rowPasser(table, gate);
-  return { rowsOf, othersOf: rowsOf, json: (text) => gate.json(text) };
+  return {
+    ...{ rowsOf, othersOf: rowsOf },
+    json: (text, day) => gate.on(day).json(text),
+    keepsUnit: (stream, day) => stream !== 'users' || gate.on(day).keepsPeople,
+  };
 }
 
 /** The rows of a table without the erased: all of them in key order, those that changed, and those whose key is gone. */
 export function sweptTable(
   table: AnyTable,
   rows: readonly Values[],
-  erase: (row: Values) => Values,
+  erase: (row: Values) => Values | null,
 ): {
   readonly after: readonly Values[];
   readonly put: readonly Values[];
@@ -203,6 +232,10 @@ export function sweptTable(
   const key = keyOf(table);
   for (const before of rows) {
     const row = erase(before);
+    if (row === null) {
+      removed.push(before);
+      continue;
+    }
     const name = JSON.stringify(key(row));
     const other = swept.get(name);
     swept.set(name, other === undefined ? row : joined(table, other, row));

@@ -18,6 +18,8 @@ export class HttpError extends DaywalkError {
   readonly target: string;
   declare readonly method: string;
   declare readonly path: string;
+  /** True if the host was seen to answer other requests meanwhile. */
+  readonly isAlone: boolean = false;
 
   constructor(message: string, options: RequestErrorOptions & { effect: ErrorEffect }) {
     super(message, { exitCode: EXIT.upstream, ...options });
@@ -33,14 +35,21 @@ export class RequestError extends HttpError {
   /** Maximum number of attempts for this kind of failure; the caller's own maximum applies too. */
   readonly attemptsMax: number;
   readonly unreached: Unreached | undefined;
+  /** True if nothing answered: the name is not known, or the connection was refused, reset, or timed out. */
+  readonly isSilence: boolean;
 
   constructor(
     message: string,
-    options: RequestErrorOptions & { attemptsMax?: number; unreached?: Unreached | undefined },
+    options: RequestErrorOptions & {
+      attemptsMax?: number;
+      unreached?: Unreached | undefined;
+      isSilence?: boolean;
+    },
   ) {
     super(message, { effect: 'retry', ...options });
     this.attemptsMax = options.attemptsMax ?? Number.POSITIVE_INFINITY;
     this.unreached = options.unreached;
+    this.isSilence = options.isSilence ?? false;
   }
 }
 

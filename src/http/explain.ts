@@ -11,6 +11,13 @@ const NOT_TLS =
 /** Two attempts are enough: the wrong program that listens there rarely goes away. */
 const NOT_TLS_ATTEMPTS = 2;
 
+/** Codes of a connection or a name that works at other times. Where none ever worked, nobody waits for it. */
+const SILENCE =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|UND_ERR_SOCKET)$|TIMEOUT|TIMEDOUT/;
+
+/** undici's message for a proxy that cannot reach the host, or is overloaded. It has no other trace of the status. */
+const PROXY_FAILED = /^Proxy response \((5\d\d|429)\)/;
+
 /** undici's message for an interim response 100, which it treats as the end of the connection. */
 const BAD_RESPONSE = 'bad response';
 
@@ -67,6 +74,7 @@ function explained(error: unknown, { name, timeoutMs, expired, proxy }: Attempt)
     return new RequestError(`${name} did not answer within ${timeoutMs} ms`, {
       target: name,
       cause: error,
+      isSilence: true,
       hint: 'raise the request time-out if the service is that slow',
       reason: 'timed-out',
     });
@@ -91,6 +99,7 @@ function explained(error: unknown, { name, timeoutMs, expired, proxy }: Attempt)
     target: name,
     cause: error,
     unreached: code === 'ECONNREFUSED' && proxy === null ? 'refused' : undefined,
+    isSilence: SILENCE.test(code) || PROXY_FAILED.test(messageOf(error)),
     ...adviceOn(code, proxy),
   });
 }

@@ -41,13 +41,22 @@ export interface Pause {
 
 /** Lets requests begin at the pace that the service allows. */
 export interface Pacer {
-  /** Runs `send` in its turn and returns its result. The outcome changes the pace of later requests. */
-  run<Result>(send: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
+  /**
+   * Runs `send` in its turn and returns its result. The outcome changes the pace of later requests.
+   * @param isHeld true if the request must not begin when its turn comes. @default false
+   * @throws {HeldBackError} if it was held.
+   */
+  run<Result>(send: () => Promise<Result>, signal: AbortSignal, isHeld?: () => boolean): Promise<Result>;
   /** Waits for the turn of one more request within `run`, such as that of a redirect. */
   turn(signal: AbortSignal): Promise<void>;
+  /** Milliseconds until one more request may begin; 0 if it may begin now, or may never. */
+  untilTurnMs(): number;
   /** Requests that may be in flight now. */
   readonly concurrency: number;
 }
+
+/** A request was held back when its turn came. It was not sent, and counts nowhere. */
+export class HeldBackError extends Error {}
 
 /**
  * Drives the machine of {@link nextPace} with a clock and a queue.
@@ -69,10 +78,11 @@ export function createPacer(options: PacerOptions): Pacer {
     if (limit.concurrency !== pace.flight.limit) limit.concurrency = pace.flight.limit;
   }
 
-  async function turn(signal: AbortSignal): Promise<void> {
+  async function turn(signal: AbortSignal, isHeld = () => false): Promise<void> {
     signal.throwIfAborted();
     // Checked again after each wait: the service may have asked for a pause, or another request may have begun.
     for (let waitMs = untilTurnMs(); waitMs > 0; waitMs = untilTurnMs()) await clock.sleep(waitMs, signal);
+    if (isHeld()) throw new HeldBackError();
     if (left <= 0) throw new RequestsSpentError(options.maxRequests ?? 0);
     left -= 1;
     budget?.spend();
@@ -85,8 +95,12 @@ export function createPacer(options: PacerOptions): Pacer {
     return Math.max(budget?.waitMs() ?? 0, untilNextMs(pace, clock.monotonicMs()));
   }
 
-  async function sendInTurn<Result>(send: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-    await turn(signal);
+  async function sendInTurn<Result>(
+    send: () => Promise<Result>,
+    signal: AbortSignal,
+    isHeld?: () => boolean,
+  ): Promise<Result> {
+    await turn(signal, isHeld);
     inFlight += 1;
     const request: Sent = { epoch: pace.epoch, inFlight };
     try {
@@ -108,8 +122,9 @@ export function createPacer(options: PacerOptions): Pacer {
 
   return {
     // The pace changes inside the limit, before the next request in line can begin.
-    run: (send, signal) => limit(() => sendInTurn(send, signal)),
+    run: (send, signal, isHeld) => limit(() => sendInTurn(send, signal, isHeld)),
     turn,
+    untilTurnMs,
     get concurrency() {
       return limit.concurrency;
     },

@@ -24,6 +24,8 @@ export interface Passage {
   json(text: string): string;
   /** Any other text, or JSON. */
   any(text: string): string;
+  /** The body of an error. @default as any other text */
+  body?(text: string): string;
 }
 
 /** Headers of a response by their names in lower case. Values of a repeated header are joined by a comma. */
@@ -103,7 +105,7 @@ export function answerReader({
           status,
           headers: sent,
           requestId,
-          body: passage.any(body.toString('utf8')),
+          body: (passage.body ?? passage.any)(body.toString('utf8')),
           now: clock.now(),
         });
       }
@@ -176,7 +178,12 @@ export function withoutKeys(keys: readonly string[], passage?: Passage): Passage
   const redactors = [...new Set(keys)].sort((a, b) => b.length - a.length).map(keyRedactor);
   const redact = (text: string) => redactors.reduce((rest, one) => one(rest), text);
   if (passage === undefined) return { json: redact, any: redact };
-  return { json: (text) => passage.json(redact(text)), any: (text) => passage.any(redact(text)) };
+  const { body = passage.any } = passage;
+  return {
+    json: (text) => passage.json(redact(text)),
+    any: (text) => passage.any(redact(text)),
+    body: (text) => body(redact(text)),
+  };
 }
 
 function waysToWrite(char: string): string {

@@ -1,10 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { type Facts, UsageError } from '../core/errors.ts';
+import type { Patience } from '../patience/index.ts';
 import { type ApiRequest, type Creation, nameOf, queryOf } from './api-request.ts';
 import type { ProxyOptions, RequestDispatcher } from './connections.ts';
 import { CredentialError, OverloadError } from './errors.ts';
 import { RETRY_AFTER_MAX_MS } from './limits.ts';
-import { createPacer, type Pacer, type Pause } from './pace.ts';
+import { PatientCall } from './outlast.ts';
+import { createPacer, HeldBackError, type Pacer, type Pause } from './pace.ts';
 import { createRequester, type ReadOptions, type Requester } from './request.ts';
 import type { Answer, Passage, ResponseHeaders } from './response.ts';
 import { type RetryPolicy, repeatAttempts } from './retry.ts';
@@ -34,6 +36,10 @@ export interface TransportOptions extends RetryPolicy {
   readonly requestTimeoutMs: number;
   /** What the service sends goes through it before anything else sees it. @default only the keys are removed */
   readonly passage?: Passage | undefined;
+  /** Waits for hosts that do not answer. What creates something never waits. @default none */
+  readonly patience?: Patience | undefined;
+  /** Cheap requests that show whether a host answers, at most a few for each. @default only the request that failed */
+  readonly probes?: readonly ApiRequest[];
   /** Ends every call, beside the signal of each. @default none */
   readonly signal?: AbortSignal | undefined;
   /** Called when a request begins. @default does nothing */
@@ -131,21 +137,30 @@ export function createTransport(options: TransportOptions): Transport {
     const { attempts = options.attempts, timeoutMs, headers } = call;
     const own = { signal: linked.signal, timeoutMs, headers };
     let attemptNumber = 0;
-    const attempt = () => {
+    const send = (target: ApiRequest, probe?: { readonly timeoutMs: number }) => {
       attemptNumber += 1;
-      const watch = watchOf(request, attemptNumber, { ...options, responses });
-      return sendOnce(request, { requester, pacer, meters, ...own, ...watch });
+      const watch = watchOf(target, attemptNumber, { ...options, responses });
+      const parts = { requester, pacer, meters, patient, ...own, ...watch };
+      return probe === undefined ? sendOnce(target, parts) : sendProbe(target, { ...parts, ...probe });
     };
+    const patient = patientOf(request, { ...options, pacer, signal: linked.signal, send });
     const again = () => {
       for (const each of meters) each.retries += 1;
-      return attempt();
+      return send(request);
     };
-    const first = attempt();
-    try {
+    const round = (attemptsMax: number) => {
+      const first = attemptNumber === 0 ? send(request) : again();
       // The retry library costs as much as a request, so it is used only after a failure.
-      return await first.catch(() =>
-        repeatAttempts(first, again, { ...options, attempts, signal: linked.signal }),
+      return first.catch(() =>
+        repeatAttempts(first, again, {
+          ...options,
+          attempts: Math.min(attempts, attemptsMax),
+          signal: linked.signal,
+        }),
       );
+    };
+    try {
+      return await (patient === undefined ? round(attempts) : patient.endure(round));
     } catch (error) {
       if (error instanceof CredentialError) Object.assign(error, { facts: options.credentialFacts ?? {} });
       throw error;
@@ -199,19 +214,66 @@ function watchOf(
   };
 }
 
-/** One attempt, in its turn. A redirect is one more request. */
-function sendOnce(
+function patientOf(
   request: ApiRequest,
   {
-    requester,
+    patience,
+    probes = [],
+    clock,
     pacer,
-    meters,
-    ...attempt
-  }: Omit<ReadOptions, 'beforeHop'> & {
-    requester: Requester;
-    pacer: Pacer;
-    meters: readonly Meter[];
+    signal,
+    send,
+  }: Pick<TransportOptions, 'patience' | 'probes' | 'clock'> & {
+    readonly pacer: Pacer;
+    readonly signal: AbortSignal;
+    readonly send: (target: ApiRequest, how: { readonly timeoutMs: number }) => Promise<Answer>;
   },
+): PatientCall | undefined {
+  if (patience === undefined || request.creation !== undefined) return undefined;
+  return new PatientCall({
+    ...{ patience, request, signal, probes },
+    monotonicMs: () => clock.monotonicMs(),
+    untilTurnMs: () => pacer.untilTurnMs(),
+    sendProbe: (target, timeoutMs) => send(target, { timeoutMs }),
+  });
+}
+
+interface Sending extends Omit<ReadOptions, 'beforeHop'> {
+  readonly requester: Requester;
+  readonly pacer: Pacer;
+  readonly meters: readonly Meter[];
+  readonly patient: PatientCall | undefined;
+}
+
+/** One attempt, in its turn, which comes after a wait for the host. */
+async function sendOnce(request: ApiRequest, sending: Sending): Promise<Answer> {
+  const { pacer, patient, signal } = sending;
+  const send = () => sendCounted(request, sending);
+  if (patient === undefined) return pacer.run(send, signal);
+  for (;;) {
+    await patient.pass();
+    try {
+      return await pacer.run(
+        () => patient.record(send),
+        signal,
+        () => patient.isHeld,
+      );
+    } catch (error) {
+      if (!(error instanceof HeldBackError)) throw error;
+    }
+  }
+}
+
+/** A probe has its turn before the requests that wait for its outcome. */
+async function sendProbe(request: ApiRequest, sending: Sending): Promise<Answer> {
+  await sending.pacer.turn(sending.signal);
+  return sendCounted(request, sending);
+}
+
+/** Sends a request and counts it. A redirect is one more request. */
+function sendCounted(
+  request: ApiRequest,
+  { requester, pacer, meters, patient: _, ...attempt }: Sending,
 ): Promise<Answer> {
   const count = () => {
     for (const meter of meters) meter.requests += 1;
@@ -220,10 +282,8 @@ function sendOnce(
     await pacer.turn(attempt.signal);
     count();
   };
-  return pacer.run(() => {
-    count();
-    return requester.send(request, { ...attempt, beforeHop });
-  }, attempt.signal);
+  count();
+  return requester.send(request, { ...attempt, beforeHop });
 }
 
 function pauseOf(error: unknown): Pause | undefined {

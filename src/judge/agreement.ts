@@ -44,6 +44,8 @@ export interface SettleRule {
   readonly looks?: number;
   /** The identities of the organization, see `countIdentities`. @default none */
   readonly identities?: readonly CountedIdentity[];
+  /** The streams that are expected: no other one keeps a day from being empty. @default all */
+  readonly streams?: readonly string[];
 }
 
 /** The units of a day, and the streams that were committed just now. */
@@ -74,7 +76,7 @@ const OPEN = { settledAt: null, confirmed: null } as const;
  * Settles the units of a day, or opens them again, after some of them changed. A unit settles once it is pulled at the
  * age of `settleDays`, if its last {@link LOOKS} looks equal what is stored. A unit without activity settles only if no other stream of the day has any.
  * While one does, the unit is pulled again until its day is {@link CONFIRM_DAYS} old. A stream that failed, is
- * doubted or is quarantined disagrees; one that was never pulled does not count. No unit settles as empty before the
+ * doubted or is quarantined disagrees; one that was never pulled, or is not expected, does not count. No unit settles as empty before the
  * organization was ever active, nor by a pull from before. Units that
  * contradict each other wait, see `identities.ts`, and a unit with records in quarantine settles only once these are old.
  *
@@ -84,7 +86,11 @@ export function agree<Unit extends Standing>(
   { day, units, committed }: DayOnRecord<Unit>,
   rule: SettleRule,
 ): Unit[] {
-  const pulled = units.filter(({ state }) => state !== 'pending');
+  const { streams } = rule;
+  const pulled = units.filter(
+    ({ state, stream }) =>
+      state !== 'pending' && state !== 'expired' && (streams === undefined || streams.includes(stream)),
+  );
   const isEmptyDay = pulled.every(
     (unit) =>
       isEmpty(unit) && (unit.settledAt !== null || (isRipe(unit, day, rule) && countsAsEmpty(unit, rule))),

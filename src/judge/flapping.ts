@@ -1,4 +1,4 @@
-import { daysBetween, isDay, type UtcDay } from '../core/day.ts';
+import { daysBetween, isDay, notedDay, type UtcDay } from '../core/day.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { LOOKS, LOOKS_UNSTABLE } from './looks.ts';
 
@@ -38,10 +38,11 @@ export function isFlappingNow({ lastOn }: Flapping, today: UtcDay): boolean {
   return daysBetween(lastOn, today) <= FLAPPING_NAMED_DAYS;
 }
 
-/** The stored text of {@link Flapping}; null if there is none, or if someone edited it into something else. */
-export function parseFlapping(text: string | null): Flapping | null {
+/** What the stored text says today; null if there is none, or if someone edited it into something else. */
+export function parseFlapping(text: string | null, today: UtcDay): Flapping | null {
   const value = text === null ? null : parseJson(text);
   if (!isObject(value)) return null;
   const { since, lastOn } = value;
-  return isDay(since) && isDay(lastOn) ? { since, lastOn } : null;
+  if (!isDay(since) || !isDay(lastOn)) return null;
+  return { since: notedDay(since, today), lastOn: notedDay(lastOn, today) };
 }

@@ -1,6 +1,6 @@
 import { daysBetween, type UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
-import { equalLooks, type Looks } from './looks.ts';
+import { type Looks, newestEqual } from './looks.ts';
 import { parseNotes } from './notes.ts';
 
 /** A day whose streams contradict each other is believed on this UTC day, counted from the first that found it. */
@@ -148,8 +148,7 @@ export function hasWaited(looks: Looks, sha256: string | null): boolean {
 
 /** For how many UTC days the newest looks have found the same content, with the first and the last of them. */
 export function waitedDays(known: Looks, sha256: string | null): number {
-  const looks = known.looks ?? [];
-  const equal = looks.slice(looks.length - equalLooks(known, sha256));
+  const equal = newestEqual(known, sha256);
   const [first, last] = [equal[0]?.[0], equal.at(-1)?.[0]];
   return first === undefined || last === undefined ? 0 : daysBetween(first, last) + 1;
 }

@@ -39,18 +39,19 @@ export function countsAsLook({ lookedAt }: Looks, now: Date): boolean {
 }
 
 /**
- * The looks after an answer. An equal answer that is no further look adds nothing; another answer is always recorded, and no
- * answer removes an earlier one. Looks of the last 14 days are kept, and always the newest three, so that a unit also
- * settles by a job that runs once a month.
+ * The looks after an answer, in the order in which they were taken. An equal answer that is no further look adds nothing;
+ * another answer is always recorded, and no answer removes an earlier one. Looks of the last 14 days are kept, and always the
+ * newest three, so that a unit also settles by a job that runs once a month. Looks of later days are kept too: if the clock
+ * is behind today, they count again once it is right; if it was ahead then, see {@link inOrder}.
  */
 export function withLook(known: Looks, sha256: string, now: Date): Looks {
   const today = dayOf(now);
-  // Looks from the future count for nothing: the clock was ahead.
-  const before = (known.looks ?? []).filter(([day]) => day <= today);
+  const before = known.looks ?? [];
   const digest = shorten(sha256);
   if (before.at(-1)?.[1] === digest && !countsAsLook(known, now)) return known;
   const all: Look[] = [...before, [today, digest]];
-  const isKept = ([day]: Look, index: number) => index >= all.length - LOOKS || isRecent(day, today);
+  const isKept = ([day]: Look, index: number) =>
+    index >= all.length - LOOKS || day > today || isRecent(day, today);
   const { past } = known;
   return { looks: all.filter(isKept).slice(-LOOKS_MAX), lookedAt: now.toISOString(), ...(past && { past }) };
 }
@@ -88,7 +89,9 @@ export function pastWith(
 
 /** True while looks that have done their work still count. */
 export function isPastKept({ past = [] }: Looks, now: Date): boolean {
-  return past.some(([day]) => isRecent(day, dayOf(now)));
+  const today = dayOf(now);
+  // If the clock is behind, they count again tomorrow.
+  return past.some(([day]) => day > today || isRecent(day, today));
 }
 
 function isRecent(day: UtcDay, today: UtcDay): boolean {
@@ -99,7 +102,7 @@ function shorten(sha256: string): string {
   return sha256.slice(0, DIGEST_CHARS);
 }
 
-/** The looks under another digest of the content that one of them may show: an upgrade has given it new columns. */
+/** The looks under another digest of the content that one of them may show. */
 export function renamedLooks(
   { looks, lookedAt, past }: Looks,
   { from, to }: { readonly from: string; readonly to: string },
@@ -112,10 +115,33 @@ export function renamedLooks(
   };
 }
 
-/** How many of the newest looks equal a content. */
-export function equalLooks({ looks = [] }: Looks, sha256: string | null): number {
+/**
+ * The looks whose days follow each other, up to the newest one: the longest such sequence, so that looks with a wrong day are
+ * left out, whether a clock was ahead or behind.
+ */
+export function inOrder(looks: readonly Look[]): readonly Look[] {
+  const sequences: (readonly Look[])[] = [];
+  for (const look of looks) {
+    const before = sequences.filter((known) => (known.at(-1)?.[0] ?? '') <= look[0]);
+    const longest = before.toSorted(
+      (a, b) => b.length - a.length || ((a.at(-1)?.[0] ?? '') < (b.at(-1)?.[0] ?? '') ? 1 : -1),
+    )[0];
+    sequences.push([...(longest ?? []), look]);
+  }
+  return sequences.at(-1) ?? [];
+}
+
+/** The newest looks, as far as they equal a content and their days are in order. */
+export function newestEqual({ looks = [] }: Looks, sha256: string | null): readonly Look[] {
   const digest = sha256 === null ? null : shorten(sha256);
-  return looks.length - 1 - looks.findLastIndex(([, seen]) => seen !== digest);
+  const equal = looks.slice(looks.findLastIndex(([, seen]) => seen !== digest) + 1);
+  const ordered = new Set(inOrder(looks));
+  return equal.filter((look, index) => ordered.has(look) && look[0] !== equal[index - 1]?.[0]);
+}
+
+/** How many of the newest looks equal a content. */
+export function equalLooks(known: Looks, sha256: string | null): number {
+  return newestEqual(known, sha256).length;
 }
 
 /**
@@ -144,7 +170,8 @@ export function looksNeeded(known: Looks, stored: string | null = null): number 
  * The day on which a unit settles at the earliest, if it is in its first looks: the day was old when it was first seen, and
  * every look since has found the same. Undefined for days that were young then, and after a change.
  */
-export function settlesOn(day: UtcDay, { looks = [] }: Looks): UtcDay | undefined {
+export function settlesOn(day: UtcDay, known: Looks): UtcDay | undefined {
+  const looks = inOrder(known.looks ?? []);
   const [first] = looks;
   const last = looks.at(-1);
   if (first === undefined || last === undefined || daysBetween(day, first[0]) < LOOKS) return undefined;

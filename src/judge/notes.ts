@@ -1,6 +1,15 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
-import { isUnstable, type Looks, parseLooks, pastLooks, pastWith, settlesOn, withLook } from './looks.ts';
+import {
+  isUnstable,
+  type Looks,
+  parseLooks,
+  pastLooks,
+  pastWith,
+  renamedLooks,
+  settlesOn,
+  withLook,
+} from './looks.ts';
 
 /** A difference between a settled unit and the service's sums by model. */
 export interface Noted {
@@ -187,4 +196,29 @@ function isNoted(value: unknown): value is Noted {
     typeof value['sha256'] === 'string' &&
     (value['by'] === 'rows' || value['by'] === 'models')
   );
+}
+
+/**
+ * The notes of a unit whose rows were rewritten here, by an upgrade, an erasure or a gate: its content has another digest, and the looks
+ * that found it still did.
+ */
+export function renamedNotes(
+  text: string | null,
+  { from, to }: { readonly from: string; readonly to: string },
+): string | null {
+  const notes = parseNotes(text);
+  const own = notes.own === from ? to : undefined;
+  return notesText({ ...notes, ...renamedLooks(notes, { from, to }), own });
+}
+
+/**
+ * What changes in a unit whose rows were rewritten here, by an erasure or a gate. The digest of its answers is forgotten, because
+ * the service goes on sending what was rewritten.
+ */
+export function rewrittenUnit(
+  { contentSha256, watch }: { readonly contentSha256: string | null; readonly watch: string | null },
+  to: string,
+): { readonly contentSha256: string; readonly answersSha256: null; readonly watch: string | null } {
+  const notes = contentSha256 === null ? watch : renamedNotes(watch, { from: contentSha256, to });
+  return { contentSha256: to, answersSha256: null, watch: notes };
 }

@@ -1,4 +1,4 @@
-import { daysBetween, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { daysBetween, FIRST_DAY, isDay, notedDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { isMass, type Mass } from './mass.ts';
 
@@ -166,8 +166,8 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
   return a > b ? a : b;
 }
 
-/** The stored progress; the start of a round if there is none that this version understands. */
-export function parseWatchState(text: string | null): WatchState {
+/** What the stored progress says today; the start of a round if there is none that this version understands. */
+export function parseWatchState(text: string | null, today: UtcDay): WatchState {
   const value = text === null ? null : parseJson(text);
   const { olderFrom, fullFrom, heavyOn, credit, cursors, chase, isAgain, mass, leftOut } = isObject(value)
     ? value
@@ -178,11 +178,15 @@ export function parseWatchState(text: string | null): WatchState {
     heavyOn: isDay(heavyOn) ? heavyOn : null,
     ...(typeof credit === 'number' && credit > 0 ? { credit } : {}),
     ...(isObject(cursors) ? { cursors: cursorsIn(cursors) } : {}),
-    ...(isChase(chase) ? { chase } : {}),
-    ...(isMass(mass) ? { mass } : {}),
-    ...(isLeftOut(leftOut) ? { leftOut } : {}),
+    ...(isChase(chase) ? { chase: sinceNoted(chase, today) } : {}),
+    ...(isMass(mass) ? { mass: sinceNoted(mass, today) } : {}),
+    ...(isLeftOut(leftOut) ? { leftOut: sinceNoted(leftOut, today) } : {}),
     ...(isAgain === true ? { isAgain } : {}),
   };
+}
+
+function sinceNoted<Noted extends { readonly since: UtcDay }>(noted: Noted, today: UtcDay): Noted {
+  return { ...noted, since: notedDay(noted.since, today) };
 }
 
 function cursorsIn(value: object): Record<string, string> {

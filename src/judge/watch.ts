@@ -168,7 +168,10 @@ export function isWaived(
   now: Date,
 ): boolean {
   if (reopenedFor === undefined || !sha256.startsWith(reopenedFor)) return false;
-  return reopenedAt === undefined || now.getTime() - Date.parse(reopenedAt) < REOPEN_AGAIN_AFTER_MS;
+  if (reopenedAt === undefined) return true;
+  const sinceMs = now.getTime() - Date.parse(reopenedAt);
+  // An answer from the future, given while a clock was ahead, would hide the difference until that time.
+  return sinceMs >= 0 && sinceMs < REOPEN_AGAIN_AFTER_MS;
 }
 
 /** Settled units of which enough looks have found the same other content, and how the run goes on with them. */

@@ -1,3 +1,4 @@
+export { expireDay } from './expiry.ts';
 export { readActiveSince, settleAfterFirstActivity } from './first-activity.ts';
 export {
   commitDays,
@@ -5,7 +6,6 @@ export {
   failUnit,
   noteUnits,
   readOrganizationIds,
-  readOrganizationsSteps,
   readReadinessUnit,
   readUnitRows,
   readUnits,
@@ -21,4 +21,4 @@ export {
 } from './quarantine.ts';
 export { commitReadinessPage, endReadinessWalk, knownReports, readReportIds } from './readiness.ts';
 export { countRestatements } from './restatements.ts';
-export { keyOfValues } from './unit-rows.ts';
+export { keyOfValues, rewrittenRow } from './unit-rows.ts';

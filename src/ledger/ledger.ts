@@ -2,7 +2,7 @@ import { sql } from '../../schema/query.ts';
 import { columnsOf, type TableRows } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
-import { DAILY_STREAMS, STREAMS, type Stream } from '../core/stream.ts';
+import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
 import type { LedgerSteps, Locked, Steps, Warehouse } from '../port/index.ts';
 import {
   type CommitOutcome,
@@ -12,7 +12,6 @@ import {
   type LedgerReadiness,
   type LedgerUnit,
   pendingUnit,
-  type ReopenedDay,
   rowCount,
   type UnitKey,
   type UnitRecord,
@@ -39,13 +38,10 @@ const SELECT = sql`SELECT ${sql.raw(COLUMNS.join(', '))} FROM export_units`;
 
 /** The organizations in the ledger. */
 export function readOrganizationIds(warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
-  return warehouse.read(readOrganizationsSteps);
-}
-
-/** As {@link readOrganizationIds}, as steps of a transaction. */
-export function* readOrganizationsSteps(): Steps<string[]> {
-  const rows = yield sql`SELECT DISTINCT org_id FROM export_units ORDER BY org_id`;
-  return rows.map((row) => String(row['org_id']));
+  return warehouse.read(function* () {
+    const rows = yield sql`SELECT DISTINCT org_id FROM export_units ORDER BY org_id`;
+    return rows.map((row) => String(row['org_id']));
+  });
 }
 
 /**
@@ -216,6 +212,13 @@ export function noteUnits(
     return noted;
   };
   return warehouse.transact('note differences in', steps, 'latest');
+}
+
+/** A settled day to pull again. */
+interface ReopenedDay {
+  readonly day: UtcDay;
+  /** The streams to pull again. */
+  readonly streams: readonly DailyStream[];
 }
 
 /** Opens settled units again, all or none. Returns their new ledger rows. */

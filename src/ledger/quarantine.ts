@@ -1,6 +1,6 @@
 import { sql } from '../../schema/query.ts';
 import { compareUtf8, encoderOf, type Values } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { tables, WITHHELD_RECORD } from '../../schema/tables.ts';
 import type { UtcDay } from '../core/day.ts';
 import { isDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
@@ -115,8 +115,8 @@ export function acceptQuarantine(
 }
 
 /**
- * Makes the quarantine of each day exactly its records. Records that were there before keep their `first_seen_at` and
- * `accepted_at`.
+ * Makes the quarantine of each day exactly its records. Records that were there before keep their `first_seen_at`, unless
+ * that is in the future, and their `accepted_at`.
  */
 export function* replaceQuarantine(commits: readonly DayCommit[]): Steps<void> {
   const units = commits.map((commit) => dayKey(commit.orgId, commit));
@@ -160,9 +160,11 @@ interface StoredRecord {
   readonly sha256: string;
   readonly since: string;
   readonly acceptedAt: string | null;
+  /** Its text is older than it is to be kept, and does not come back. */
+  readonly isWithheld: boolean;
 }
 
-const READ = ['stream', 'date', 'record_sha256', 'first_seen_at', 'accepted_at'];
+const READ = ['stream', 'date', 'record_sha256', 'record', 'first_seen_at', 'accepted_at'];
 
 function* readQuarantine(keys: readonly Values[]): Steps<StoredRecord[]> {
   if (keys.length === 0) return [];
@@ -173,6 +175,7 @@ function* readQuarantine(keys: readonly Values[]): Steps<StoredRecord[]> {
     sha256: String(row['record_sha256']),
     since: String(row['first_seen_at']),
     acceptedAt: row['accepted_at'] == null ? null : String(row['accepted_at']),
+    isWithheld: row['record'] === WITHHELD_RECORD,
   }));
 }
 
@@ -193,14 +196,16 @@ function* putQuarantine(
   // An answer may hold the same record twice.
   const rows = new Map(
     quarantined.map(({ recordSha256, reason, path, record, acceptedAt: agedAt = null }) => {
-      const { since = pulledAt.toISOString(), acceptedAt = null } = earlier.get(recordSha256) ?? {};
+      const now = pulledAt.toISOString();
+      const { since = now, acceptedAt = null, isWithheld = false } = earlier.get(recordSha256) ?? {};
       const row = encodeQuarantined({
         ...keyColumns(unit),
         record_sha256: recordSha256,
         reason,
         path,
-        record,
-        first_seen_at: since,
+        record: isWithheld ? WITHHELD_RECORD : record,
+        // First seen while a clock was ahead, it would settle only so many days after that time.
+        first_seen_at: since > now ? now : since,
         accepted_at: acceptedAt ?? agedAt,
       });
       return [recordSha256, row];

@@ -2,16 +2,18 @@ import type { TableRows } from '../../schema/row.ts';
 import { ClaimLostError } from '../core/errors.ts';
 import { agree, type SettleRule } from '../judge/agreement.ts';
 import { notesAfterCommit, notesAfterDoubt, notesAfterReopening, parseNotes } from '../judge/notes.ts';
-import type {
-  DayCommit,
-  DayKey,
-  DayUnit,
-  Drift,
-  LedgerDay,
-  LedgerReadiness,
-  LedgerUnit,
-  QuarantinedRecord,
-  UnitKey,
+import {
+  type DayCommit,
+  type DayKey,
+  type DayUnit,
+  type Drift,
+  dayKey,
+  type LedgerDay,
+  type LedgerReadiness,
+  type LedgerUnit,
+  pendingUnit,
+  type QuarantinedRecord,
+  type UnitKey,
 } from '../units/index.ts';
 
 /** An answer that is not believed because it would remove stored rows. The stored rows stay. */
@@ -87,6 +89,7 @@ export interface ReadinessWalkEnd {
  *   any ──doubt──▶ doubted ──commit──▶ …                    the answer would remove stored rows
  *   any ──fail──▶ failed                                    a doubted unit stays doubted
  *   settled ──look──▶ settled ──reopen──▶ loaded, awaiting  three equal looks found other content
+ *   any ──expire──▶ expired ──commit──▶ …                   users only: a longer limit brings the day back
  *
  *   readiness: pending ──page──▶ pending ──end──▶ loaded, empty, quarantined or doubted; it never settles
  */
@@ -113,7 +116,9 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
   const pulledAt = commit.pulledAt.toISOString();
   const isChanged = before.contentSha256 !== commit.contentSha256;
   // A unit that was opened again had settled before; its own answer says that nothing has changed.
-  const wasSettled = before.settledAt !== null || (parseNotes(before.watch).due === true && commit.isOwn);
+  const wasSettled =
+    (before.settledAt !== null && before.state !== 'expired') ||
+    (parseNotes(before.watch).due === true && commit.isOwn);
   const staysSettled = wasSettled && !isChanged && commit.state !== 'quarantined';
   return {
     ...before,
@@ -193,11 +198,21 @@ export function applyLook(before: LedgerDay, { contentSha256, watch }: UnitNotes
 }
 
 /**
+ * The people of a day have expired: any state → expired, and nothing of the content is known any more. It counts as settled: no run pulls it
+ * again.
+ */
+export function applyExpiry(before: LedgerDay, at: string): LedgerDay {
+  const { attempts, requests, lastPulledAt } = before;
+  const key = dayKey(before.orgId, before);
+  return { ...pendingUnit(key), attempts, requests, lastPulledAt, state: 'expired', settledAt: at };
+}
+
+/**
  * A settled unit is pulled again: empty → awaiting, any other state stays, and the unit is open again. A unit that was
  * never pulled does not change.
  */
 export function applyReopening(before: LedgerDay): LedgerDay {
-  if (before.state === 'pending') return before;
+  if (before.state === 'pending' || before.state === 'expired') return before;
   return {
     ...before,
     state: before.state === 'empty' ? 'awaiting' : before.state,

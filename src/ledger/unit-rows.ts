@@ -1,7 +1,8 @@
-import { encoderOf, type Value, type Values } from '../../schema/row.ts';
+import { columnsOf, encoderOf, type Value, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { isDay } from '../core/day.ts';
 import { isDailyStream } from '../core/stream.ts';
+import { rewrittenUnit } from '../judge/notes.ts';
 import type { QueryRow } from '../port/index.ts';
 import {
   CONFIRMATIONS,
@@ -69,6 +70,17 @@ export function unitOfRow(row: QueryRow): LedgerUnit | undefined {
 export function unitOfKey<Key extends UnitKey>(key: Key, row: QueryRow | undefined): Key & UnitRecord {
   const record = row === undefined ? undefined : recordOf(row);
   return record === undefined ? pendingUnit(key) : keyed(key, record);
+}
+
+const COLUMNS = columnsOf(tables.exportUnits);
+const CONTENT = COLUMNS.indexOf('content_sha256');
+const ANSWERS = COLUMNS.indexOf('answers_sha256');
+const WATCH = COLUMNS.indexOf('watch');
+
+/** A row of `export_units` after the rows of its unit were rewritten here, see {@link rewrittenUnit}. */
+export function rewrittenRow(row: Values, to: string): Values {
+  const unit = rewrittenUnit({ contentSha256: textOf(row[CONTENT]), watch: textOf(row[WATCH]) }, to);
+  return row.with(CONTENT, unit.contentSha256).with(ANSWERS, unit.answersSha256).with(WATCH, unit.watch);
 }
 
 /** As {@link keyValues}, for a row. */

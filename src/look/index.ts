@@ -9,6 +9,9 @@ type Reports = typeof import('./report/write-reports.ts');
 export const startDashboard: Dashboards['startDashboard'] = async (...given) =>
   (await import('./server/dashboard.ts')).startDashboard(...given);
 
+export const requireToken: Dashboards['requireToken'] = async (...given) =>
+  (await import('./server/dashboard.ts')).requireToken(...given);
+
 export const reportPeriod: Reports['reportPeriod'] = async (...given) =>
   (await import('./report/write-reports.ts')).reportPeriod(...given);
 

@@ -133,6 +133,7 @@ export const MARK_STATES = [
   'failed',
   'awaiting',
   'pending',
+  'expired',
 ] as const;
 export type MarkState = (typeof MARK_STATES)[number];
 
@@ -147,6 +148,7 @@ export const MARK_NAMES: Readonly<Record<MarkState, string>> = {
   failed: 'failed',
   awaiting: 'awaiting data',
   pending: 'never pulled',
+  expired: 'people expired',
 };
 
 /** What a figure is called, wherever it stands. */
@@ -168,14 +170,20 @@ export function emptyFigure(
   return { kind: 'figure', id, title, subtitle: unit, table, tableIs: 'folded', results, empty };
 }
 
+/** What is said in place of a number: that nothing is kept of single users, if that is why; else `otherwise`. */
+export function orNotKept(result: Pick<Result, 'basis' | 'warnings'> | undefined, otherwise: string): string {
+  const [warning] = result?.warnings ?? [];
+  return result?.basis.days.expected === 0 && warning !== undefined ? asSentence(warning) : otherwise;
+}
+
 /** Why an answer without values has none, as a sentence; `otherwise` is said if its days are stored. */
 export function emptinessOf(
   { basis, warnings }: Pick<Result, 'basis' | 'warnings'>,
   otherwise?: string,
 ): string {
   const { missing, expected } = basis.days;
-  if (missing.length === expected) return 'No day of this period is stored.';
   const [warning] = warnings;
+  if (missing.length === expected) return orNotKept({ basis, warnings }, 'No day of this period is stored.');
   return otherwise ?? (warning === undefined ? 'Nothing occurred in this period.' : asSentence(warning));
 }
 

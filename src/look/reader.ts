@@ -76,6 +76,10 @@ export interface Filters {
   readonly until: UtcDay;
   /** Only this team; null means people without a team, undefined everybody. */
   readonly team?: string | null | undefined;
+  /** The first expected day, before which no span begins that the reader did not ask for. @default that of the service */
+  readonly firstDay?: UtcDay | undefined;
+  /** Yesterday by the clock of whoever reads: the last expected day. @default what the newest run could pull */
+  readonly yesterday?: UtcDay | undefined;
 }
 
 /** The same reader, with questions about one user whatever the team. Selections name the user themselves. */

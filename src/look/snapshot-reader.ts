@@ -51,15 +51,18 @@ export function pageReader(outer: Warehouse, filters: Filters): PageReader {
       });
     },
     select: ({ title, query, streams, from = filters.from, until = filters.until }) =>
-      remember(selections, `${queryText(query)} ${from} ${until} ${streams.join()}`, async () => ({
-        id: idOf(queryText(query), from, until, ...streams),
-        title,
-        sql: queryText(query),
-        rows: (await warehouse.select(query)) satisfies readonly QueryRow[],
-        unit: null,
-        basis: await basisOf(await readProvenance(warehouse, { orgId: filters.orgId, streams, from, until })),
-        warnings: [],
-      })),
+      remember(selections, `${queryText(query)} ${from} ${until} ${streams.join()}`, async () => {
+        const found = await readProvenance(warehouse, { orgId: filters.orgId, streams, from, until });
+        return {
+          id: idOf(queryText(query), from, until, ...streams),
+          title,
+          sql: queryText(query),
+          rows: (await warehouse.select(query)) satisfies readonly QueryRow[],
+          unit: null,
+          basis: await basisOf(found),
+          warnings: found.notKept === null ? [] : [found.notKept],
+        };
+      }),
   };
 }
 

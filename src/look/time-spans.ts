@@ -9,21 +9,26 @@ import {
   type UtcDay,
   weekdayOf,
 } from '../core/day.ts';
+import { spanStart } from '../expected/index.ts';
 import type { Period } from '../metrics/index.ts';
 import { type Basis, openDaysOf, opennessOf, type Result } from './numbers.ts';
+import type { Filters } from './reader.ts';
 import { dayName, lengthOf, periodWords } from './words.ts';
+
+/** The end of a span, and what it may not begin before. */
+type SpanEnd = Pick<Filters, 'until' | 'firstDay'>;
 
 /**
  * The period before one, with exactly as many days, for comparisons. From the first day of a month on, it is the same days
  * of the month before, if that month has them and the period does not leave its month; otherwise the days just before.
- * Null if it would begin before the first day of the service.
+ * Null if it would begin before the first expected day, unless the period does so itself.
  */
-export function periodBefore({ from, until }: Period): Period | null {
+export function periodBefore({ from, until, firstDay }: Period & SpanEnd): Period | null {
   const before = sameDaysOfMonthBefore({ from, until }) ?? {
     from: shiftDay(from, -(daysBetween(from, until) + 1)),
     until: shiftDay(from, -1),
   };
-  return before.from < FIRST_DAY ? null : before;
+  return before.from < spanStart(FIRST_DAY, from, { firstDay }) ? null : before;
 }
 
 function sameDaysOfMonthBefore({ from, until }: Period): Period | null {
@@ -34,22 +39,22 @@ function sameDaysOfMonthBefore({ from, until }: Period): Period | null {
 }
 
 /** The last complete weeks before a day ends, Monday to Sunday: the first and the last day of all of them. */
-export function completeWeeks(until: UtcDay, weeks: number): Period | null {
+export function completeWeeks({ until, firstDay }: SpanEnd, weeks: number): Period | null {
   const last = shiftDay(until, -(weekdayOf(until) % 7));
-  const from = shiftDay(last, 1 - 7 * weeks);
-  // The service began on a Wednesday; its first week is not complete.
-  const first = from < FIRST_WEEK ? FIRST_WEEK : from;
-  return first > last ? null : { from: first, until: last };
+  const from = mondayFrom(spanStart(shiftDay(last, 1 - 7 * weeks), until, { firstDay }));
+  return from > last ? null : { from, until: last };
 }
 
-/** The first Monday of the service. */
-const FIRST_WEEK = shiftDay(FIRST_DAY, 5);
+/** The first Monday that is not before a day: a week that has begun by then is not complete. */
+function mondayFrom(day: UtcDay): UtcDay {
+  return shiftDay(day, (8 - weekdayOf(day)) % 7);
+}
 
 /** The months up to the one of a day, which may be cut: from the first day of the first of them to that day. */
-export function monthsUntil(until: UtcDay, months: number): Period {
+export function monthsUntil({ until, firstDay }: SpanEnd, months: number): Period {
   let from = monthOf(until);
   for (let count = 1; count < months && from > FIRST_DAY; count += 1) from = monthOf(shiftDay(from, -1));
-  return { from: from < FIRST_DAY ? FIRST_DAY : from, until };
+  return { from: spanStart(from, until, { firstDay }), until };
 }
 
 /** The first and last day of a bucket: a day, the Monday of a week, or a month `YYYY-MM`. */
@@ -110,14 +115,14 @@ export const BUCKET_TITLES: Readonly<Record<Grain, string>> = {
 /** Complete weeks that a figure shows, whatever the period is: a quarter. */
 export const WEEKS = 13;
 
-/** The service began on a Wednesday; the Sunday after the next one ends its first complete week. */
-const FIRST_SUNDAY = shiftDay(FIRST_DAY, 11);
-
 /** What a figure of complete weeks says while there is none. */
-export const NO_WEEK: string = `The first complete week, from Monday to Sunday, ends on ${dayName(FIRST_SUNDAY)} ${FIRST_SUNDAY.slice(0, 4)}.`;
+export function noWeek({ until, firstDay }: SpanEnd): string {
+  const sunday = shiftDay(mondayFrom(spanStart(FIRST_DAY, until, { firstDay })), 6);
+  return `The first complete week, from Monday to Sunday, ends on ${dayName(sunday)} ${sunday.slice(0, 4)}.`;
+}
 
-/** Why nothing is compared if the span before would begin before the service did. */
-export const NO_SPAN_BEFORE = 'the span before would begin before the first day of the service';
+/** Why nothing is compared if the span before would begin too early, see {@link periodBefore}. */
+export const NO_SPAN_BEFORE = 'the span before would begin before the first expected day';
 
 /** Why two spans cannot be compared: spans are compared only if no day of either is missing. */
 export function holeIn(

@@ -1,1 +1,14 @@
-export { LAST_MARKS, listedMarks, listMark, noteAct, PULL } from './marks.ts';
+export {
+  forgetWaits,
+  hasWaits,
+  LAST_MARKS,
+  listedMarks,
+  listMark,
+  type NotedWaits,
+  noteAct,
+  noteHosts,
+  noteWait,
+  PULL,
+  readHosts,
+  readRunningWaits,
+} from './marks.ts';

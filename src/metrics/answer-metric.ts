@@ -1,9 +1,8 @@
 import type { Dimension, Metric } from '../../schema/metrics/dictionary.ts';
 import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
-import { isDay, shiftDay } from '../core/day.ts';
-import { UsageError } from '../core/errors.ts';
 import type { QueryRow, Warehouse } from '../port/index.ts';
-import { currentRollups, type MarkedRollup } from '../rollups/index.ts';
+import { type ReadableRollups, readableRollups } from '../rollups/index.ts';
+import { peopleWarnings, pricesOfAnswer, priceWarnings } from './limits.ts';
 import type { Period } from './period.ts';
 import { type FirstLooks, readProvenance } from './provenance.ts';
 import { canShareQuery, type Facts, factsOf, termsOf, type ValueColumn } from './query/facts.ts';
@@ -11,7 +10,6 @@ import {
   type ComputedMetric,
   columnName,
   type NamedQuery,
-  needsTeam,
   PHRASES,
   type Plan,
   readsUserTeams,
@@ -31,6 +29,7 @@ import {
 import {
   checkAdditivity,
   checkDimensions,
+  expectKept,
   findMetric,
   type MetricAnswer,
   type MetricQuestion,
@@ -80,7 +79,7 @@ export function answerWithSql(warehouse: Warehouse, question: MetricQuestion): P
       rows: rows.map((row) => rowOf(row, plan, column)),
       days: provenance.days,
       run_id: provenance.run_id,
-      warnings: [...(await peopleWarnings(warehouse, plan)), ...priceWarnings(prices)],
+      warnings: [...(await peopleWarnings(warehouse, plan, provenance)), ...priceWarnings(prices)],
       sql: queryText(query),
       column,
       firstLooks: provenance.firstLooks,
@@ -102,8 +101,6 @@ export function metricSql(warehouse: Warehouse, question: MetricQuestion): Promi
 
 /** How a query reads a warehouse that nobody has looked at. */
 interface QueryOptions {
-  /** The rollups that it may read, because they are current where it runs. @default none */
-  readonly rollups?: ReadonlySet<MarkedRollup>;
   /** Named queries that its text begins with. @default none */
   readonly first?: readonly NamedQuery[];
   /** Gives NULL for a cost in several currencies. @default false: the caller refuses the question */
@@ -117,9 +114,9 @@ interface QueryOptions {
 export function metricQuery(
   dialect: Dialect,
   question: DatedQuestion,
-  { rollups = new Set(), first = [], checksCurrency = false }: QueryOptions = {},
+  { first = [], checksCurrency = false }: QueryOptions = {},
 ): SQL {
-  return queryOf(planOf(dialect, question, { rollups, teams: first, checksCurrency }));
+  return queryOf(planOf(dialect, question, { rollups: null, teams: first, checksCurrency }));
 }
 
 async function planIn(warehouse: Warehouse, question: MetricQuestion) {
@@ -132,6 +129,7 @@ async function planIn(warehouse: Warehouse, question: MetricQuestion) {
     from,
     until,
   });
+  expectKept(metric, question, provenance.notKept);
   const period = { from: provenance.from, until: provenance.until };
   const rollups = await rollupsFor(warehouse, { metric, grain, orgId, ...period });
   const { by, team } = question;
@@ -177,10 +175,10 @@ function planOf(
 function rollupsFor(
   warehouse: Warehouse,
   { metric, ...period }: Pick<Plan, 'metric' | 'grain' | 'orgId' | 'from' | 'until'>,
-): Promise<ReadonlySet<MarkedRollup>> | ReadonlySet<MarkedRollup> {
-  if (metric.source.stream !== 'users') return new Set();
+): Promise<ReadableRollups> | null {
+  if (metric.source.stream !== 'users') return null;
   const { first, last } = wholeBuckets(period) ?? { first: period.from, last: period.until };
-  return currentRollups(warehouse, period.orgId, first, last);
+  return readableRollups(warehouse, period.orgId, first, last);
 }
 
 /** The metrics that one query answers, and their columns. */
@@ -194,10 +192,6 @@ function rowOf(row: QueryRow, { by }: Plan, column: string): MetricRow {
   const { [column]: value = null } = row;
   const dimensions = Object.fromEntries(by.map((dimension) => [dimension, row[dimension] ?? null]));
   return { ...dimensions, value: typeof value === 'number' ? value : null };
-}
-
-function usesPrices(plan: Plan): boolean {
-  return termsOf(plan).some(({ kind }) => kind === 'cost');
 }
 
 /**
@@ -215,7 +209,7 @@ function queryOf(plan: Plan): SQL {
   const main = selectSql({
     columns: [
       ...by.map((dimension) => dimensionColumn(plan, dimension)),
-      ...facts.values.map((value) => sql`${finalValue(facts, value)} AS ${sql.raw(value.column)}`),
+      ...facts.values.map((value) => sql`${finalValue(plan, facts, value)} AS ${sql.raw(value.column)}`),
     ],
     from: [
       sql`buckets b`,
@@ -232,15 +226,21 @@ function dimensionColumn(plan: Plan, dimension: Dimension): SQL {
   return sql`${groupsErased(plan) ? ERASED_GROUP.name : sql`f.user_id`} AS "user"`;
 }
 
+function usesPrices(plan: Plan): boolean {
+  return termsOf(plan).some(({ kind }) => kind === 'cost');
+}
+
 function orderOf({ grain, phrases }: Plan, dimension: Dimension): SQL {
   if (dimension === grain) return sql`b.${columnName(dimension)}`;
   return sql`${phrases.sortable(sql`f.${columnName(dimension)}`)} NULLS LAST`;
 }
 
-function finalValue({ isByDay, onlyIf }: Facts, { column, nothing }: ValueColumn): SQL {
+function finalValue({ source }: Plan, { isByDay, onlyIf }: Facts, { column, nothing }: ValueColumn): SQL {
   const value = sql.raw(`f.${column}`);
   const cases = [
     ...(isByDay ? [sql`WHEN b.stored_days = 0 THEN NULL`] : []),
+    // What is left of the bucket would pass for all of it.
+    ...(source.stream === 'users' ? [sql`WHEN b.expired_days > 0 THEN NULL`] : []),
     ...(onlyIf === undefined ? [] : [sql`WHEN NOT ${onlyIf} THEN NULL`]),
     ...(nothing === 'zero' ? [sql`WHEN COALESCE(f.row_count, 0) = 0 THEN 0`] : []),
   ];
@@ -264,94 +264,4 @@ function inOneCurrency(plan: Plan): SQL {
     '    ',
   );
   return sql`(\n${currencies}\n  ) <= 1`;
-}
-
-/** What an answer that needs to know people lacks, one sentence each. */
-async function peopleWarnings(warehouse: Pick<Warehouse, 'select'>, plan: Plan): Promise<string[]> {
-  const { metric, orgId } = plan;
-  const countsPeople = ['licensed users', 'inactive users'].includes(metric.measure.kind);
-  if (!countsPeople && !needsTeam(plan)) return [];
-  const people = await warehouse.select(sql`SELECT person FROM people WHERE org_id = ${orgId} LIMIT 1`);
-  if (people.length > 0) return [];
-  const effect = countsPeople ? `${metric.name} is not known` : 'nobody has a team';
-  return [`no people are loaded, so ${effect}; load them with daywalk people load`];
-}
-
-/** What an answer in money lacks, one sentence each. */
-function priceWarnings(prices: AnswerPrices | undefined): string[] {
-  const days = prices?.daysWithoutPrice ?? 0;
-  if (days === 0) return [];
-  const [what, them] =
-    days === 1
-      ? ['1 day with credits has no price', 'it']
-      : [`${days} days with credits have no price`, 'them'];
-  return [`${what}, so no cost that includes ${them} is known; load prices with daywalk prices load`];
-}
-
-/** The currency of an answer in money, and how many days with credits have no price. */
-interface AnswerPrices {
-  /** Null if no day with credits has a price. */
-  readonly currency: string | null;
-  readonly daysWithoutPrice: number;
-}
-
-/**
- * Finds the prices of the days on which the rows of a question have credits.
- * @throws {UsageError} if they have more than one currency.
- */
-async function pricesOfAnswer(warehouse: Pick<Warehouse, 'select'>, plan: Plan): Promise<AnswerPrices> {
-  const prices = await warehouse.select(
-    sql`SELECT valid_from, valid_to, currency FROM prices
-WHERE org_id = ${plan.orgId} AND valid_from <= ${plan.until} AND (valid_to IS NULL OR valid_to >= ${plan.from})
-ORDER BY valid_from`,
-  );
-  const [only, ...others] = new Set(prices.map((price) => String(price['currency'])));
-  // The usual case needs no look at the days: all of them have a price in one currency.
-  if (only !== undefined && others.length === 0 && coversPeriod(prices, plan)) {
-    return { currency: only, daysWithoutPrice: 0 };
-  }
-  const days = await warehouse.select(daysByCurrency(plan));
-  const priced = days.flatMap(({ currency }) => (typeof currency === 'string' ? currency : []));
-  if (priced.length > 1) {
-    throw new UsageError(
-      `${plan.metric.name} cannot be added over currencies: its days have prices in ${priced.join(' and ')}`,
-      { hint: 'choose a period with prices in one currency' },
-    );
-  }
-  const unpriced = days.find(({ currency }) => currency === null);
-  return { currency: priced[0] ?? only ?? null, daysWithoutPrice: Number(unpriced?.['days'] ?? 0) };
-}
-
-function coversPeriod(prices: readonly QueryRow[], { from, until }: Plan): boolean {
-  let next = from;
-  for (const { valid_from, valid_to } of prices) {
-    if (String(valid_from) > next) return false;
-    if (!isDay(valid_to) || valid_to >= until) return true;
-    next = shiftDay(valid_to, 1);
-  }
-  return false;
-}
-
-/** The days on which the rows of a question have credits, counted by the currency of their price. */
-function daysByCurrency(plan: Plan): SQL {
-  const rows = dailyRows({ ...plan, by: [], grain: undefined }, []);
-  const days = selectSql(
-    {
-      columns: [sql`DISTINCT r.date`],
-      from: rows.from,
-      where: [...rows.where, sql`r.billable_tokens <> 0`],
-    },
-    '  ',
-  );
-  const counted = selectSql({
-    columns: [sql`p.currency`, sql`COUNT(*) AS days`],
-    from: [
-      sql`days_with_credits c`,
-      sql`LEFT JOIN prices p ON p.org_id = ${plan.orgId}
-    AND c.date >= p.valid_from AND (p.valid_to IS NULL OR c.date <= p.valid_to)`,
-    ],
-    groupBy: [sql`p.currency`],
-    orderBy: [sql`p.currency`],
-  });
-  return withSql([...plan.teams, ...rows.named, { name: 'days_with_credits', body: days }], counted);
 }

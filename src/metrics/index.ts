@@ -2,12 +2,10 @@ export { answerMetric, answerWithSql, metricQuery, metricSql } from './answer-me
 export {
   type AskedPeriod,
   isLoaded,
-  isStored,
   loadedUnit,
   PERIOD_DAYS_MAX,
   type Period,
   resolvePeriod,
-  storedUnit,
 } from './period.ts';
 export { readProvenance } from './provenance.ts';
 export { type NamedQuery, PHRASES, selectSql, withSql } from './query/plan.ts';

@@ -2,8 +2,8 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { dayOf, daysBetween, FIRST_DAY, isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
-import { parseNotes } from '../judge/notes.ts';
-import { isDayUnit, type LedgerUnit, type UnitState } from '../units/index.ts';
+import { spanStart } from '../expected/index.ts';
+import { isDayUnit, isStored, type LedgerUnit, storedUnit } from '../units/index.ts';
 
 /** The longest period, about ten years, so that a slip in the year does not ask for millions of rows. */
 export const PERIOD_DAYS_MAX = 3_660;
@@ -21,18 +21,21 @@ export interface Period {
 }
 
 /**
- * The period of a question. By default it starts on the first day of the service and ends on the newest loaded day of the
+ * The period of a question. By default it starts on the first expected day and ends on the newest loaded day of the
  * streams: of several, on the earliest of these days; for readiness, on the day of the last complete walk.
  * @param units the ledger's rows of the streams, in any order.
+ * @param firstDay the first expected day. @default the first day of the service
  * @throws {UsageError} if the period is reversed, starts before the service, is too long, or if nothing is loaded that
  * could end it.
  */
 export function resolvePeriod(
   units: readonly LedgerUnit[],
   streams: readonly Stream[],
-  { from = FIRST_DAY, until: asked }: AskedPeriod,
+  { from: first, until: asked }: AskedPeriod,
+  firstDay?: UtcDay,
 ): Period {
   const until = asked ?? newestOfAll(units, streams);
+  const from = first ?? spanStart(FIRST_DAY, until, { firstDay });
   if (from < FIRST_DAY) {
     throw new UsageError(`the period starts on ${from}, before the first day of the service`, {
       hint: `the first day with data is ${FIRST_DAY}`,
@@ -85,32 +88,8 @@ function walkedOn(unit: LedgerUnit): UtcDay | null {
   return isDay(day) ? day : null;
 }
 
-/** States in which the rows of a unit are an answer of the service, even if there are none. */
-const STORED_STATES: readonly UnitState[] = ['loaded', 'empty', 'quarantined', 'doubted'];
-
-/** The fields of a unit that tell whether it is stored. */
-type Standing = Pick<LedgerUnit, 'state' | 'rows' | 'firstLoadedAt' | 'watch'>;
-
-/**
- * True if the warehouse knows the numbers of a unit: its state says so, or a pull failed after an earlier one had stored
- * rows. A unit that awaits the daily batch is not stored, although it may hold rows of zeros. One that was old when it was first
- * seen awaits nothing but further looks.
- */
-export function isStored({ state, rows, firstLoadedAt, watch }: Standing): boolean {
-  const isInFirstLooks = state === 'awaiting' && parseNotes(watch).settlesOn !== undefined;
-  return STORED_STATES.includes(state) || isInFirstLooks || (rows > 0 && firstLoadedAt !== null);
-}
-
-/** The condition of {@link isStored} in SQL, over `export_units` under an alias. */
-export function storedUnit(alias: string): SQL {
-  const unit = sql.raw(alias);
-  const states = sql.raw(STORED_STATES.map((state) => `'${state}'`).join(', '));
-  const isInFirstLooks = sql`(${unit}.state = 'awaiting' AND CAST(${unit}.watch AS TEXT) LIKE '%"settlesOn"%')`;
-  return sql`(${unit}.state IN (${states}) OR ${isInFirstLooks} OR (${unit}.rows > 0 AND ${unit}.first_loaded_at IS NOT NULL))`;
-}
-
 /** True if a unit is stored and has activity. An empty unit is stored but not loaded. */
-export function isLoaded(unit: Standing): boolean {
+export function isLoaded(unit: Parameters<typeof isStored>[0]): boolean {
   const { state, rows } = unit;
   if (state === 'empty' || state === 'awaiting') return false;
   return state === 'loaded' || (isStored(unit) && rows > 0);

@@ -1,11 +1,12 @@
 import { dayOf, daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
 import type { Stream } from '../core/stream.ts';
+import { contractOf, dailyOf, isKept, usersFromOf, whyNotKept } from '../expected/index.ts';
 import { LOOKS } from '../judge/looks.ts';
 import { parseNotes } from '../judge/notes.ts';
 import { readUnits } from '../ledger/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { isDayUnit, type LedgerUnit } from '../units/index.ts';
-import { type AskedPeriod, isStored, type Period, resolvePeriod } from './period.ts';
+import { isDayUnit, isStored, type LedgerUnit } from '../units/index.ts';
+import { type AskedPeriod, type Period, resolvePeriod } from './period.ts';
 import type { CoveredDays } from './question.ts';
 
 /** What an answer rests on, and what is asked of the ledger for it. */
@@ -25,8 +26,12 @@ export interface FirstLooks {
 }
 
 /** The period of an answer, and how well the ledger knows it. */
-interface Provenance extends Period {
+export interface Provenance extends Period {
   readonly days: CoveredDays;
+  /** Why there are no days, as a clause, see `whyNotKept`; null where there are. */
+  readonly notKept: string | null;
+  /** The first day whose people are kept, if the streams are about people; null if none has expired. */
+  readonly usersFrom: UtcDay | null;
   /** Those of the unsettled days that are old; null if there are none. */
   readonly firstLooks: FirstLooks | null;
   /** The run of the unit in the period that changed last; null if none is stored, or if its run is not recorded. */
@@ -37,7 +42,8 @@ interface Provenance extends Period {
 
 /**
  * Reads from the ledger what an answer rests on. With several streams, a day is stored if it is stored in all of them, and
- * settled if all have settled it. Readiness reports are one unit without days: `days` has none, and `run_id` is the unit's.
+ * settled if all have settled it. Readiness reports are one unit without days: `days` has none, and `run_id` is the unit's. Of
+ * a stream of which nothing is kept, no day is expected; the period then ends with the newest day of the others.
  * @throws {UsageError} for a period that cannot be, see {@link resolvePeriod}.
  */
 export async function readProvenance(
@@ -45,14 +51,29 @@ export async function readProvenance(
   { orgId, streams, from, until }: Sources,
 ): Promise<Provenance> {
   const units = await readUnits(warehouse, orgId, streams);
-  const period = resolvePeriod(units, streams, { from, until });
+  const isAsked = from !== undefined;
+  const contract = isAsked && units.length > 0 ? null : await warehouse.read(() => contractOf(orgId));
+  const usersFrom = usersFromOf(units);
+  const begin = from ?? laterOf(contract?.firstDay, streams.includes('users') ? usersFrom : null);
+  const notKept = contract === null || units.length > 0 ? null : whyNotKept(contract, streams);
+  if (contract !== null && notKept !== null) {
+    const others = dailyOf(contract);
+    const period = resolvePeriod(await readUnits(warehouse, orgId, others), others, { from, until }, begin);
+    return { ...period, ...NOTHING, notKept };
+  }
+  const period = resolvePeriod(units, streams, { from, until }, begin);
+  const isNotExpired = (day: UtcDay) => streams.every((stream) => isKept({ usersFrom }, stream, day));
   const own = units.filter((unit) => isStored(unit) && isIn(period, unit));
   const stored = storedDays(own, streams);
   const hasReports = own.some(({ stream }) => stream === 'readiness');
   const isDaily = streams.some((stream) => stream !== 'readiness');
   return {
     ...period,
-    days: isDaily ? coveredDays(period, stored) : { expected: 0, settled: 0, unsettled: [], missing: [] },
+    days: isDaily
+      ? coveredDays(daysFrom(period.from, period.until).filter(isNotExpired), stored)
+      : NOTHING.days,
+    notKept: null,
+    usersFrom,
     firstLooks: firstLooksIn(own, stored),
     run_id: latestOf(own)?.runId ?? null,
     isStored: isDaily
@@ -60,6 +81,18 @@ export async function readProvenance(
       : () => hasReports,
   };
 }
+
+function laterOf(one: UtcDay | undefined, other: UtcDay | null): UtcDay | undefined {
+  return one === undefined || other === null || one > other ? one : other;
+}
+
+const NOTHING = {
+  usersFrom: null,
+  days: { expected: 0, settled: 0, unsettled: [], missing: [] },
+  firstLooks: null,
+  run_id: null,
+  isStored: () => false,
+} as const;
 
 function isIn({ from, until }: Period, unit: LedgerUnit): boolean {
   return !isDayUnit(unit) || (unit.day >= from && unit.day <= until);
@@ -119,10 +152,9 @@ function firstLooksIn(
 }
 
 function coveredDays(
-  { from, until }: Period,
+  days: readonly UtcDay[],
   stored: ReadonlyMap<UtcDay, { readonly isSettled: boolean }>,
 ): CoveredDays {
-  const days = daysFrom(from, until);
   const missing = days.filter((day) => !stored.has(day));
   const unsettled = days.filter((day) => stored.get(day)?.isSettled === false);
   const settled = days.length - missing.length - unsettled.length;

@@ -10,7 +10,8 @@ import {
 import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
-import type { Warehouse } from '../port/index.ts';
+import { contractOf, whyNotKept } from '../expected/index.ts';
+import { runReads, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
 import type { Period } from './period.ts';
@@ -30,7 +31,7 @@ export interface MetricQuestion {
   readonly by: readonly Dimension[];
   /**
    * First day of the period.
-   * @default 2026-01-14
+   * @default the first expected day
    */
   readonly from?: UtcDay | undefined;
   /**
@@ -132,6 +133,18 @@ export function checkAdditivity(
   }
 }
 
+/**
+ * Checks that a question names no single user where nothing is kept of them.
+ * @param notKept why, see `whyNotKept`; null where users are kept
+ * @throws {UsageError} if it does.
+ */
+export function expectKept({ name }: Metric, { by, user }: MetricQuestion, notKept: string | null): void {
+  if (notKept === null || (user === undefined && !by.includes('user'))) return;
+  throw new UsageError(`${name} cannot be cut by user: ${notKept}`, {
+    hint: `ask for it without users, or for a metric that the service publishes, such as published_billable_tokens`,
+  });
+}
+
 function checkFilter(metric: Metric, filter: 'team' | 'user', isGiven: boolean): void {
   if (!isGiven || dimensionsOf(metric).includes(filter)) return;
   throw new UsageError(`${metric.name} cannot be filtered by ${filter}`, { hint: hintFor(metric, filter) });
@@ -176,9 +189,14 @@ export async function findTeam(warehouse: Source, orgId: string, name: string): 
   const teams = found.flatMap(({ team }) => (typeof team === 'string' ? team : [])).toSorted();
   if (teams.includes(name)) return name;
   const nearest = nearestName(name, teams);
+  const notKept = await usersNotKept(warehouse, orgId);
   throw new UsageError(`there is no team "${name}"`, {
-    hint: nearest === undefined ? teamHint(teams) : `did you mean ${nearest}?`,
+    hint: notKept ?? (nearest === undefined ? teamHint(teams) : `did you mean ${nearest}?`),
   });
+}
+
+async function usersNotKept(warehouse: Source, orgId: string): Promise<string | null> {
+  return whyNotKept(await runReads(warehouse, contractOf(orgId)), ['users']);
 }
 
 function teamHint(teams: readonly string[]): string {
@@ -198,6 +216,8 @@ export async function checkUser(warehouse: Source, orgId: string, user: string):
   // Erased people have no figures alone.
   if (found.length > 0 && !isPseudonym(user)) return;
   throw new UsageError(`no row is of the user "${user}"`, {
-    hint: 'give a user ID; the table users has the email address of each',
+    hint:
+      (await usersNotKept(warehouse, orgId)) ??
+      'give a user ID; the table users has the email address of each',
   });
 }

@@ -2,6 +2,7 @@ import type { UtcDay } from '../core/day.ts';
 import type { Advice, RuleName } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
+import type { Contract } from '../expected/index.ts';
 import type { UnitName, UnitState } from '../units/index.ts';
 
 /** An event of a run. Observers must not throw and should return at once. */
@@ -13,6 +14,13 @@ export type RunEvent =
       /** The name of the organization in the organizations file; absent without one. */
       readonly organization?: string;
       readonly warehouse: string;
+    }
+  /** The settings of this run have changed what is expected of an organization. */
+  | {
+      readonly type: 'contract-changed';
+      readonly orgId: string;
+      readonly contract: Contract;
+      readonly changedFrom: Contract;
     }
   | {
       readonly type: 'planned';
@@ -71,6 +79,21 @@ export type RunEvent =
       readonly attempt: number;
       readonly waitMs: number;
       readonly error: string;
+    }
+  /** The service does not answer. Nothing is requested but probes, until it answers or the patience ends. Instants are ISO texts. */
+  | {
+      readonly type: 'wait-began';
+      readonly host: string;
+      /** When it first failed to answer. */
+      readonly since: string;
+      readonly until: string;
+    }
+  | {
+      readonly type: 'wait-ended';
+      readonly host: string;
+      readonly since: string;
+      /** `left`: the run ends for another reason. */
+      readonly end: 'answered' | 'over' | 'left';
     }
   | ({ readonly type: 'warning'; readonly message: string } & Advice)
   | { readonly type: 'run-ended'; readonly report: RunReport }

@@ -95,6 +95,7 @@ function watchOf(options: {
   const lock: RunLock = {
     claim: async () => [],
     claimWatch: async () => true,
+    wasLost: () => false,
     free: async () => undefined,
     release: async () => undefined,
   };

@@ -11,7 +11,7 @@ import {
   type Values,
 } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
-import { dayOf, daysBetween, isDay } from '../core/day.ts';
+import { dayOf, daysBetween, isDay, notedDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
 import { HELD_DAYS } from '../judge/agreement.ts';
 import type { Warehouse } from '../port/index.ts';
@@ -127,7 +127,7 @@ export async function withAge(
   const today = dayOf(now);
   const dayOfRecord = ({ recordSha256 }: QuarantinedRecord) => {
     const day = known.get(recordSha256)?.slice(0, 'YYYY-MM-DD'.length);
-    return isDay(day) ? day : today;
+    return isDay(day) ? notedDay(day, today) : today;
   };
   const quarantined = records.map((record) => {
     const isOld = record.isHeld === true && daysBetween(dayOfRecord(record), today) >= HELD_DAYS;

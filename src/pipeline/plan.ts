@@ -1,5 +1,7 @@
 import { daysFrom, shiftDay, type UtcDay } from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
 import { type DailyStream, isDailyStream, type Stream } from '../core/stream.ts';
+import { type Contract, isKept } from '../expected/index.ts';
 import { askAgain } from '../judge/agreement.ts';
 import { type DayUnit, isDayUnit, type LedgerUnit, unitName } from '../units/index.ts';
 
@@ -7,9 +9,39 @@ export interface PlanRequest {
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
   readonly streams: readonly Stream[];
+  /** The first day whose people are kept. @default null: all are */
+  readonly usersFrom?: UtcDay | null;
   /** Pull settled units too. */
   readonly force: boolean;
   readonly newestFirst: boolean;
+}
+
+/** What the command line asks for: it narrows this run, and what it leaves out is taken from the contract. */
+export interface AskedPlan extends Omit<PlanRequest, 'firstDay' | 'streams' | 'usersFrom'> {
+  readonly from?: UtcDay | undefined;
+  readonly streams?: readonly Stream[] | undefined;
+}
+
+/**
+ * What a run pulls under a contract.
+ * @throws {UsageError} if days are asked for, and all of them are before the first one.
+ */
+export function requestUnder(
+  contract: Pick<Contract, 'firstDay' | 'streams' | 'usersFrom'>,
+  { from, streams, ...asked }: AskedPlan,
+): PlanRequest {
+  const request = {
+    ...asked,
+    firstDay: from ?? contract.firstDay,
+    streams: streams ?? contract.streams,
+    usersFrom: contract.usersFrom,
+  };
+  const { firstDay, lastDay } = request;
+  if (lastDay >= firstDay || !request.streams.some(isDailyStream)) return request;
+  throw new UsageError(`no day up to ${lastDay} is expected: the first one is ${firstDay}`, {
+    hint: 'say with which day to begin',
+    reason: 'before-first-day',
+  });
 }
 
 /** What a run will pull, in this order. */
@@ -31,12 +63,14 @@ export interface PlanTime {
 
 /**
  * The units of the request that are not settled: never pulled, awaiting, failed, quarantined, doubted, pulled too young, or
- * seen too few times. A unit that a run has seen on the same day is left to the next day, if it is old enough to settle.
+ * seen too few times. Of days that have expired, nobody asks for users. A unit that a run has seen on the same day is left to the next day, if it is old enough to settle.
  * Only the ledger decides; the stored data do not.
  */
 export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[], time: PlanTime): Plan {
   const [settled, looks, rested] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const unit of request.force ? [] : ledger.filter(isDayUnit)) {
+    // A longer limit brings days back that have expired.
+    if (unit.state === 'expired') continue;
     const asked = unit.settledAt === null ? askAgain(unit, time) : 'settled';
     if (asked === 'settled') settled.add(unitName(unit));
     if (asked === 'look') looks.add(unitName(unit));
@@ -45,7 +79,9 @@ export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[], t
   const days = daysFrom(request.firstDay, request.lastDay);
   if (request.newestFirst) days.reverse();
   const streams = request.streams.filter(isDailyStream);
-  const requested = days.flatMap((day) => streams.map((stream) => ({ stream, day })));
+  const requested = days.flatMap((day) =>
+    streams.filter((stream) => isKept(request, stream, day)).map((stream) => ({ stream, day })),
+  );
   const units = requested.filter((unit) => !settled.has(unitName(unit)) && !rested.has(unitName(unit)));
   return {
     units,

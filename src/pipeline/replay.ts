@@ -188,7 +188,7 @@ export function collectArchived(
   const collector = collectDays({ stream, days: [day] }, { orgId });
   // All streams but users are answered in one page.
   for (const rows of stream === 'users' ? pages : [pages.join(',')]) {
-    const text = gate.json(`{"data":[${rows}],"meta":{"org_id":${JSON.stringify(orgId)}}}`);
+    const text = gate.on(day).json(`{"data":[${rows}],"meta":{"org_id":${JSON.stringify(orgId)}}}`);
     const answer = { status: 200, text, body: JSON.parse(text), requestId: undefined };
     const page = analyticsPage(answer, 'archived rows');
     unlessTooDeep(`replay ${stream} ${day}`, () => collector.add(page));

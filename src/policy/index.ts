@@ -1,1 +1,9 @@
-export { checkEmailSalt, comparePolicy, expectEmailSalt, openGate, rememberPolicy } from './policy.ts';
+export {
+  comparePolicy,
+  expectApplied,
+  expectPolicy,
+  type NotedPolicy,
+  notedPolicyIn,
+  rememberPolicy,
+} from './noted-policy.ts';
+export { checkEmailSalt, expectEmailSalt, openGate, readGate } from './policy.ts';

@@ -1,27 +1,66 @@
-import { sql } from '../../schema/query.ts';
-import { FIRST_DAY } from '../core/day.ts';
+import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { isObject, parseJson } from '../core/json.ts';
-import { ensureErasedKey, readErased } from '../erased/index.ts';
-import type { Warehouse } from '../port/index.ts';
-import { type EmailPolicy, GATE_VERSION, Gate, saltFingerprint } from '../privacy/index.ts';
+import { ensureErasedKey, joinLists, readErased, withSubjects } from '../erased/index.ts';
+import { readUsersFrom } from '../expected/index.ts';
+import { runReads, type Warehouse } from '../port/index.ts';
+import {
+  type EmailPolicy,
+  type ErasedList,
+  Gate,
+  NOBODY,
+  saltFingerprint,
+  usersOf,
+} from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 
 /**
- * The gate for what is stored in a warehouse: its policy, and who was erased from it. Where addresses are dropped, the warehouse
- * gets a key for the pseudonyms of those in keys of rows.
+ * The gate for what is stored in a warehouse: its policy, and who was erased from it. A warehouse with pseudonyms, of users or of
+ * dropped addresses in keys of rows, gets a key for them.
  * @param warehouse opened for writing, unless it has a key
+ * @param joined lists whose keys come before and after its own, because rows of theirs are stored in it. @default none
+ * @param options.hasKeys false if no text becomes the key of a row, so that a dropped address needs no pseudonym. @default true
+ * @param options.usersFrom the first day whose people are kept. @default the one of the ledger: what has expired stays so
  */
 export async function openGate(
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
   emails: EmailPolicy,
+  {
+    before = NOBODY,
+    after = NOBODY,
+    hasKeys = true,
+    usersFrom = null,
+  }: {
+    readonly before?: ErasedList;
+    readonly after?: ErasedList;
+    readonly hasKeys?: boolean;
+    readonly usersFrom?: UtcDay | null;
+  } = {},
 ): Promise<Gate> {
-  let list = await readErased(warehouse);
-  if (emails.mode === 'drop' && list.keys.length === 0) {
+  const own = await readErased(warehouse);
+  let { keys } = joinLists(before, joinLists(own, after));
+  const needsKey = (emails.mode === 'drop' && hasKeys) || usersOf(emails) === 'pseudonym';
+  if (needsKey && keys.length === 0) {
     await ensureErasedKey(warehouse);
-    list = await readErased(warehouse);
+    ({ keys } = await readErased(warehouse));
   }
-  const gate = new Gate(emails, { key: list.keys[0] ?? null });
+  const kept = usersFrom ?? (await runReads(warehouse, readUsersFrom()));
+  const gate = new Gate(emails, { keys: needsKey ? keys : [], usersFrom: kept });
+  gate.keepOut(own, null);
+  return gate;
+}
+
+/**
+ * The gate as {@link openGate} would open it, without a trace. Where there is no key yet, pseudonyms are those of this gate only.
+ * @param warehouse null if there is none yet
+ */
+export async function readGate(
+  warehouse: Pick<Warehouse, 'select'> | null,
+  emails: EmailPolicy,
+  { usersFrom = null }: { readonly usersFrom?: UtcDay | null } = {},
+): Promise<Gate> {
+  const list = warehouse === null ? NOBODY : await readErased(warehouse);
+  const kept = usersFrom ?? (warehouse === null ? null : await runReads(warehouse, readUsersFrom()));
+  const gate = new Gate(emails, { keys: withSubjects(list, '', [], new Date(0)).keys, usersFrom: kept });
   gate.keepOut(list, null);
   return gate;
 }
@@ -63,45 +102,4 @@ export async function checkEmailSalt(warehouse: Warehouse, policy: EmailPolicy):
       },
     );
   }
-}
-
-/** Where it is noted how addresses are stored, and what was the gate. It belongs to the warehouse, not to an organization. */
-const POLICY = ['', 'policy'] as const;
-const STRENGTH: Readonly<Record<EmailPolicy['mode'], number>> = { keep: 0, hash: 1, drop: 2 };
-
-/**
- * Compares a policy with the one under which a warehouse was filled. After `pass`, everything that is stored is to pass the gate: an
- * older one has let more through. A looser policy is for what is pulled from now on.
- * @throws {UsageError} if it is stricter: a person has chosen it, and has not applied it.
- */
-export async function comparePolicy(
-  warehouse: Pick<Warehouse, 'read' | 'select' | 'transact' | 'location'>,
-  policy: EmailPolicy,
-): Promise<'same' | 'pass'> {
-  const { mode } = policy;
-  const note = parseJson((await readState(warehouse, ...POLICY)) ?? '');
-  const { gate = 0, emails: before } = isObject(note) ? note : {};
-  const known = before === 'keep' || before === 'hash' || before === 'drop' ? before : null;
-  if (known !== null && STRENGTH[mode] > STRENGTH[known]) {
-    throw new UsageError(
-      `the addresses in ${warehouse.location} are stored under "${known}", and the policy is "${mode}" now`,
-      {
-        hint: 'apply the policy to what is stored, or set the former one again',
-        reason: 'policy-not-applied',
-        facts: { former: known },
-      },
-    );
-  }
-  if (known === mode && gate === GATE_VERSION) return 'same';
-  if (mode !== 'keep' && gate !== GATE_VERSION) {
-    const [stored] = await warehouse.select(sql`SELECT 1 AS stored FROM export_units LIMIT 1`);
-    if (stored !== undefined) return 'pass';
-  }
-  await rememberPolicy(warehouse, policy);
-  return 'same';
-}
-
-/** Notes that everything in a warehouse has passed the gate under a policy. */
-export function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, { mode }: EmailPolicy): Promise<void> {
-  return writeState(warehouse, ...POLICY, JSON.stringify({ gate: GATE_VERSION, emails: mode }));
 }

@@ -157,6 +157,11 @@ export interface RunLock {
   claim(units: readonly UnitKey[]): Promise<LedgerUnit[]>;
   /** Claims the watch over the settled units of an organization. False while another worker has it. */
   claimWatch(orgId: string): Promise<boolean>;
+  /**
+   * True once what it held was lost with a connection. If another server has taken over then, it may lack what was committed
+   * before.
+   */
+  wasLost(): boolean;
   /** Frees claimed units, whether they were committed or not. */
   free(units: readonly UnitKey[]): Promise<void>;
   /** Frees everything. */

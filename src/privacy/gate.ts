@@ -1,25 +1,39 @@
 import { createHash, createHmac } from 'node:crypto';
+import { isDay, type UtcDay } from '../core/day.ts';
 import { parseJson } from '../core/json.ts';
-import { AddressHints, replaceAddresses } from './addresses.ts';
-import {
-  DROPPED,
-  type ErasedList,
-  ErasedPeople,
-  isPseudonym,
-  NOBODY,
-  PSEUDONYM_DIGITS,
-} from './erased-people.ts';
-import { cursorsIn, type FoundLiteral, fieldBefore, literalAt, valueAfter } from './json-literals.ts';
+import { type ErasedList, ErasedPeople, NOBODY } from './erased-people.ts';
+import { replaceDays } from './json-literals.ts';
+import { HASHED, PassedTexts, routingIn } from './passed-texts.ts';
+import { columnKind, isWritten, UserIds, type UserPolicy, WITHHELD, withoutPersons } from './user-ids.ts';
 
-/** How email addresses are stored. `hash` is an HMAC-SHA-256 with the salt, in hexadecimal. */
+/**
+ * How people are stored. Of an email address, `hash` keeps an HMAC-SHA-256 with the salt, in hexadecimal. User IDs are kept unless
+ * `users` says otherwise, which only a policy does that keeps no address.
+ */
 export type EmailPolicy =
   | { readonly mode: 'keep' }
-  | { readonly mode: 'drop' }
-  | { readonly mode: 'hash'; readonly salt: string };
+  | { readonly mode: 'drop'; readonly users?: LessOfUsers }
+  | { readonly mode: 'hash'; readonly salt: string; readonly users?: LessOfUsers };
 
-/** Equal for equal policies only. Does not reveal the salt. */
+type LessOfUsers = Exclude<UserPolicy, 'keep'>;
+
+/** What a policy keeps of users. */
+export function usersOf(policy: EmailPolicy): UserPolicy {
+  return policy.mode === 'keep' ? 'keep' : (policy.users ?? 'keep');
+}
+
+/** An email address as a policy stores it; a dropped one as it is. */
+export function storedEmail({ mode, ...rest }: EmailPolicy, email: string): string {
+  const salt = 'salt' in rest ? rest.salt : null;
+  const emails: EmailPolicy = mode === 'hash' && salt !== null ? { mode, salt } : { mode: 'keep' };
+  return new Gate(emails).email(email) ?? email;
+}
+
+/** Equal for equal policies about addresses only. Does not reveal the salt. */
 export function policyFingerprint(policy: EmailPolicy): string {
-  return createHash('sha256').update(JSON.stringify(policy)).digest('hex');
+  const { mode } = policy;
+  const emails = mode === 'hash' ? { mode, salt: policy.salt } : { mode };
+  return createHash('sha256').update(JSON.stringify(emails)).digest('hex');
 }
 
 /** A fingerprint of a salt, in hexadecimal. Equal for equal salts only; it does not reveal the salt. */
@@ -32,8 +46,13 @@ export const GATE_VERSION = 2;
 
 /** Options of {@link Gate}. */
 interface GateOptions {
-  /** The key of pseudonyms for keys of rows whose address is dropped. @default null: such a key loses the address */
-  readonly key?: string | null;
+  /**
+   * The keys of pseudonyms, for users and for keys of rows whose address is dropped. New ones are made with the first.
+   * @default none: such a key loses the address
+   */
+  readonly keys?: readonly string[];
+  /** The first day whose people are kept: an older one passes as under `none`. @default null: all are */
+  readonly usersFrom?: UtcDay | null;
 }
 
 /**
@@ -42,19 +61,36 @@ interface GateOptions {
  * stays the same.
  */
 export class Gate {
-  /** Equal for gates that let the same through, apart from erased people. Does not reveal the salt. */
+  /** Equal for gates that let the same through, apart from erased people and days that have expired. Does not reveal the salt. */
   readonly fingerprint: string;
   readonly emails: EmailPolicy['mode'];
+  readonly users: UserPolicy;
+  /** The first day whose people are kept; null if no day has expired. */
+  readonly usersFrom: UtcDay | null;
+  /** What days that have expired pass. */
+  readonly #expired: Gate | null;
   readonly #policy: PassedTexts | null;
+  readonly #users: UserIds | null;
   #list: ErasedList = NOBODY;
   #orgId: string | null = null;
   #people = new ErasedPeople(NOBODY, []);
   #given = 0;
 
-  constructor(emails: EmailPolicy, { key = null }: GateOptions = {}) {
-    this.#policy = emails.mode === 'keep' ? null : new PassedTexts(emails, key);
+  /** @param users default: as the policy says */
+  constructor(
+    emails: EmailPolicy,
+    { keys = [], usersFrom = null }: GateOptions = {},
+    users = usersOf(emails),
+  ) {
+    this.#policy = emails.mode === 'keep' ? null : new PassedTexts(emails, keys[0] ?? null);
     this.emails = emails.mode;
-    this.fingerprint = `${GATE_VERSION} ${policyFingerprint(emails)}`;
+    this.users = users;
+    this.usersFrom = usersFrom;
+    this.#expired = usersFrom === null || users === 'none' ? null : new Gate(emails, { keys }, 'none');
+    if (this.users === 'pseudonym' && keys.length === 0)
+      throw new TypeError('a gate of pseudonyms needs their key');
+    this.#users = this.users === 'keep' ? null : new UserIds(this.users === 'none' ? [] : keys);
+    this.fingerprint = `${GATE_VERSION} ${policyFingerprint(emails)} ${this.users}`;
   }
 
   /** Whom it keeps out. */
@@ -70,6 +106,7 @@ export class Gate {
     this.#list = list;
     this.#orgId = orgId;
     this.#given = 0;
+    this.#expired?.keepOut(list, orgId);
     this.#people = this.#peopleOf(
       orgId === null ? [...new Set(list.entries.map((entry) => entry.orgId))] : [orgId],
     );
@@ -89,15 +126,42 @@ export class Gate {
     const people = this.#orgId === null && !this.#people.isEmpty ? this.#peopleNamedIn(json) : this.#people;
     const policy = this.#policy;
     const first = people.json(json, { isAnswer });
-    return policy === null ? first : people.json(policy.json(first, isAnswer), { isAnswer });
+    if (policy === null && this.#users === null) return this.#withoutExpired(first);
+    const kept = policy?.json(first, isAnswer) ?? first;
+    return people.json(this.#withoutExpired(this.#withoutUsers(kept, isAnswer)), { isAnswer });
+  }
+
+  /** A JSON text, of which objects that are of a day that has expired pass as under `none`. */
+  #withoutExpired(json: string): string {
+    const expired = this.#expired;
+    if (expired === null) return json;
+    return replaceDays(
+      json,
+      (day) => this.on(day) === expired,
+      (text) => expired.json(text),
+    );
+  }
+
+  #withoutUsers(json: string, isAnswer: boolean): string {
+    if (this.#users === null) return json;
+    const kept = this.users === 'none' ? withoutPersons(json) : json;
+    return this.#users.json(kept, isAnswer ? routingIn : () => () => false);
   }
 
   /** A text that is no JSON. */
   text(text: string): string {
-    const policy = this.#policy;
-    return policy === null
-      ? this.#people.text(text)
-      : this.#people.text(policy.text(this.#people.text(text)));
+    const first = this.#people.text(text);
+    if (this.#policy === null && this.#users === null) return first;
+    return this.#people.text(this.#words(this.#policy?.text(first) ?? first));
+  }
+
+  #words(text: string): string {
+    return this.#users?.text(text) ?? text;
+  }
+
+  /** The body of an error: where nothing of people is kept, nothing of what the service has written. */
+  body(text: string): string {
+    return this.users === 'none' ? WITHHELD : this.any(text);
   }
 
   /** A text that may be JSON, such as the body of an error. */
@@ -107,13 +171,47 @@ export class Gate {
 
   /** A text that is part of the key of a row: two of them never become one. */
   key(text: string): string {
-    const policy = this.#policy;
-    return policy === null ? this.#people.text(text) : this.#people.text(policy.key(this.#people.text(text)));
+    const first = this.#people.text(text);
+    if (this.#policy === null && this.#users === null) return first;
+    return this.#people.text(this.#words(this.#policy?.key(first) ?? first));
   }
 
   /** The ID of a user, also one that looks like an ordinary word. */
   userId(id: string): string {
-    return this.#people.text(this.#policy?.key(id) ?? id, true);
+    const passed = this.#policy?.key(id) ?? id;
+    const kept = this.#users?.of(passed) ?? passed;
+    return this.#people.text(kept, true);
+  }
+
+  /** False if no row about one person is stored. */
+  get keepsPeople(): boolean {
+    return this.users !== 'none';
+  }
+
+  /** False if no name of a person is stored beside the address. */
+  get keepsNames(): boolean {
+    return this.emails === 'keep';
+  }
+
+  /** False for a day of which no row about one person is kept: it has expired, or none is. */
+  keepsUsersOf(day: UtcDay): boolean {
+    return this.on(day).keepsPeople;
+  }
+
+  /** What rows of a day pass: this gate, or the one of days that have expired. Rows without a day never expire. */
+  on(day: unknown): Gate {
+    const isExpired = this.usersFrom !== null && isDay(day) && day < this.usersFrom;
+    return isExpired ? (this.#expired ?? this) : this;
+  }
+
+  /** The text in a column of a stored row. @param isKey it is part of the key */
+  column(name: string, text: string, isKey: boolean): string | null {
+    if (!this.keepsPeople && isWritten(name)) return WITHHELD;
+    const kind = columnKind(name);
+    if (kind === 'email') return this.email(text);
+    if (kind === 'text') return isKey ? this.key(text) : this.text(text);
+    const isAddress = name === 'person' && (text.includes('@') || HASHED.test(text));
+    return isAddress ? this.key(text) : this.userId(text);
   }
 
   /** A text that is an email address as a whole; null if nothing of it is stored. */
@@ -142,143 +240,4 @@ export class Gate {
     const orgId = answer?.meta?.org_id;
     return typeof orgId === 'string' ? this.#peopleOf([orgId]) : this.#people;
   }
-}
-
-/** Names of fields whose value always counts as an email: `email`, `user_email`, `authorEmail` … */
-const EMAIL_FIELDS = [/(?:^|[^a-z])e-?mail(?:[_-]?address)?$/i, /[a-z]Email(?:Address)?$/];
-
-function isEmailField(name: string): boolean {
-  return EMAIL_FIELDS.some((pattern) => pattern.test(name));
-}
-
-/** Fields whose values become keys of rows. */
-export const KEY_FIELDS: ReadonlySet<string> = new Set([
-  ...[
-    'tool',
-    'server',
-    'name',
-    'event',
-    'matcher',
-    'command',
-    'extension',
-    'language',
-    'client',
-    'group_key',
-  ],
-  ...['model_id', 'model', 'model_name', 'user_id', 'user', 'id', 'reportId', 'sessionId'],
-]);
-
-/** Maximum number of hashes in memory. Most organizations have fewer people. */
-const CACHE_MAX = 100_000;
-/** An email as the policy `hash` stores it. */
-const HASH_DIGITS = 64;
-const HASHED = /^[0-9a-f]{64}$/;
-
-/** What texts become under a policy that hashes or drops addresses. */
-class PassedTexts {
-  readonly #stored: (address: string) => string;
-  readonly #storedInKey: (address: string) => string;
-  readonly #drops: boolean;
-
-  constructor(policy: Exclude<EmailPolicy, { mode: 'keep' }>, key: string | null) {
-    this.#drops = policy.mode === 'drop';
-    const hashed = policy.mode === 'hash' ? memoize(hasher(policy.salt)) : null;
-    this.#stored = hashed ?? (() => DROPPED);
-    this.#storedInKey = hashed ?? (key === null ? () => DROPPED : memoize(dropper(key)));
-  }
-
-  /** The trimmed address in lower case is hashed, so that one person has one hash. */
-  email(value: string): string | null {
-    if (this.#drops) return null;
-    const isStored =
-      value === DROPPED || (value.length === HASH_DIGITS ? HASHED.test(value) : isPseudonym(value));
-    return isStored ? value : this.#stored(value);
-  }
-
-  text(text: string): string {
-    return replaceAddresses(withoutSecrets(text), this.#stored);
-  }
-
-  key(text: string): string {
-    return replaceAddresses(withoutSecrets(text), this.#storedInKey);
-  }
-
-  /** @param isAnswer its cursor stays */
-  json(json: string, isAnswer: boolean): string {
-    let cursors: ReadonlySet<number> | undefined;
-    const isRouting = (start: number) => {
-      cursors ??= cursorsIn(json);
-      return cursors.has(start);
-    };
-    let done = '';
-    let from = 0;
-    const put = ({ start, end, value }: FoundLiteral, after: string) => {
-      if (after === value || value === DROPPED) return;
-      done += json.slice(from, start) + JSON.stringify(after);
-      from = end;
-    };
-    const hints = new AddressHints(json);
-    for (let at = hints.from(0); at >= 0; ) {
-      const literal = literalAt(json, at);
-      if (literal === undefined) {
-        at = hints.from(at + 1);
-        continue;
-      }
-      const valueAt = isEmailField(literal.value) ? valueAfter(json, literal.end) : undefined;
-      const email = valueAt === undefined ? undefined : literalAt(json, valueAt);
-      put(literal, this.#passed(json, literal, isAnswer ? isRouting : () => false));
-      if (email !== undefined) put(email, this.email(email.value) ?? DROPPED);
-      at = hints.from((email ?? literal).end);
-    }
-    return from === 0 ? json : done + json.slice(from);
-  }
-
-  #passed(json: string, { value, start }: FoundLiteral, isRouting: (start: number) => boolean): string {
-    const key = this.key(value);
-    if (key === value) return value;
-    const field = fieldBefore(json, start);
-    const isKey = field === undefined || KEY_FIELDS.has(field);
-    if (field === 'next_cursor' && isRouting(start)) return value;
-    return isKey ? key : this.text(value);
-  }
-}
-
-/** The user info of a URL, up to its last @. */
-const USER_INFO = /([a-z][a-z\d+.-]{0,31}:\/\/)([^\s/?#"'<>]+)@/gi;
-/** Tokens that stand alone in the user info. */
-const TOKEN = /^(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)/;
-const SECRET = '[secret]';
-
-/** The text without the passwords, and the well-known tokens, in the user info of its URLs. */
-function withoutSecrets(text: string): string {
-  if (!text.includes('://') || !text.includes('@')) return text;
-  return text.replace(USER_INFO, (whole, scheme: string, info: string) => {
-    const colon = info.indexOf(':');
-    if (colon >= 0) return `${scheme}${info.slice(0, colon)}:${SECRET}@`;
-    return TOKEN.test(info) ? `${scheme}${SECRET}@` : whole;
-  });
-}
-
-function hasher(salt: string): (address: string) => string {
-  return (address) => createHmac('sha256', salt).update(address.trim().toLowerCase()).digest('hex');
-}
-
-function dropper(key: string): (address: string) => string {
-  return (address) => {
-    const text = JSON.stringify(['dropped', address.trim().toLowerCase()]);
-    return `dropped-${createHmac('sha256', key).update(text).digest('hex').slice(0, PSEUDONYM_DIGITS)}`;
-  };
-}
-
-function memoize(compute: (text: string) => string): (text: string) => string {
-  const known = new Map<string, string>();
-  return (text) => {
-    let value = known.get(text);
-    if (value === undefined) {
-      value = compute(text);
-      if (known.size >= CACHE_MAX) known.clear();
-      known.set(text, value);
-    }
-    return value;
-  };
 }

@@ -15,5 +15,14 @@ export {
   subjectHmac,
   type TextReader,
 } from './erased-people.ts';
-export { type EmailPolicy, GATE_VERSION, Gate, policyFingerprint, saltFingerprint } from './gate.ts';
+export {
+  type EmailPolicy,
+  GATE_VERSION,
+  Gate,
+  policyFingerprint,
+  saltFingerprint,
+  storedEmail,
+  usersOf,
+} from './gate.ts';
 export { publicName, publicText } from './public-text.ts';
+export { columnKind } from './user-ids.ts';

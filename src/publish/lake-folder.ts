@@ -1,22 +1,33 @@
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AnyTable } from '../../schema/define.ts';
-import { DaywalkError, messageOf, StorageError, UsageError } from '../core/errors.ts';
+import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../core/errors.ts';
 import { hasCode, syncPath } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
+import { type FileLock, tryFileLock } from '../core/sqlite-files.ts';
 
 /** Names that a folder may hold and still count as empty: Daywalk's own files, hidden files, and those of a new disk. */
 const IN_EMPTY_FOLDER = /^(_daywalk\..*|\..*|lost\+found)$/;
 
 const FOLDER_MODE = 0o700;
 
+const LOCK_FILE = '_daywalk.lock';
+/** The file that is being written. It is outside the folders of the tables, so that no reader finds it. */
+export const PART_FILE = '_daywalk.part';
+
 /**
- * Creates the folder of a lake if it is missing.
+ * Creates the folder of a lake if it is missing, and locks it. `isOurs` says whether a folder that is not empty is such a lake.
  * @throws {UsageError} when it holds something else, or is not a folder.
+ * @throws {BusyError} when another publish works on it.
  */
-export async function openFolder(directory: string): Promise<void> {
+export async function lockFolder(directory: string, isOurs: () => Promise<boolean>): Promise<FileLock> {
   await makeFolder(directory);
-  await expectOurs(directory);
+  if (!(await isOurs())) await expectEmpty(directory);
+  const lock = tryFileLock(join(directory, LOCK_FILE));
+  if (lock !== null) return lock;
+  throw new BusyError(`another publish works on ${directory}`, {
+    hint: 'wait for it to end, then run again',
+  });
 }
 
 async function makeFolder(directory: string): Promise<void> {
@@ -33,8 +44,7 @@ async function makeFolder(directory: string): Promise<void> {
   }
 }
 
-async function expectOurs(directory: string): Promise<void> {
-  if ((await readManifest(directory)) !== undefined) return;
+async function expectEmpty(directory: string): Promise<void> {
   const foreign = (await readdir(directory)).find((name) => !IN_EMPTY_FOLDER.test(name));
   if (foreign === undefined) return;
   throw new UsageError(`${directory} is not a lake of daywalk: it holds ${foreign}`, {
@@ -54,17 +64,22 @@ export async function readManifest(directory: string): Promise<Manifest | undefi
   }
 }
 
-/** Replaces the manifest of a lake durably: after a power loss the folder has this manifest or the one before. */
+/** Replaces the manifest of a lake, see {@link replaceIn}. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
-  const path = join(directory, MANIFEST_FILE);
-  const file = await open(`${path}.part`, 'w');
+  await replaceIn(directory, MANIFEST_FILE, manifestText(manifest));
+}
+
+/** Replaces a file in a lake durably: after a power loss the folder has this one or the one before. */
+export async function replaceIn(directory: string, name: string, text: string): Promise<void> {
+  const part = join(directory, `${MANIFEST_FILE}.part`);
+  const file = await open(part, 'w');
   try {
-    await file.writeFile(manifestText(manifest));
+    await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(`${path}.part`, path);
+  await rename(part, join(directory, name));
   syncPath(directory);
 }
 
@@ -93,7 +108,8 @@ function isOfStorage(error: unknown): boolean {
 export const MANIFEST_FILE = '_daywalk.json';
 
 const FORMAT = 'daywalk lake';
-const VERSION = 1;
+/** The version of the files that name their format. */
+export const VERSION = 1;
 
 /** What the manifest says about a partition. */
 export interface PartitionFacts {
@@ -114,28 +130,31 @@ function manifestText(partitions: Manifest): string {
   return `${JSON.stringify({ format: FORMAT, version: VERSION, partitions: Object.fromEntries(sorted) }, null, 1)}\n`;
 }
 
+/** Parses a manifest. A damaged one counts as empty, so that everything is written again. */
+function parseManifest(text: string, path: string): Manifest {
+  const partitions = parseOwn(text, path, FORMAT)?.['partitions'];
+  return new Map(isObject(partitions) ? Object.entries(partitions).filter(isPartition) : []);
+}
+
 /**
- * Parses a manifest. A damaged one counts as empty, so that everything is written again.
+ * Parses a file of a lake that names its format. Returns undefined for a damaged one.
  * @throws {UsageError} when it belongs to something else, or to a newer version.
  */
-function parseManifest(text: string, path: string): Manifest {
+export function parseOwn(text: string, path: string, format: string): Record<string, unknown> | undefined {
   const document = parseJson(text);
-  if (document === undefined) return new Map();
-  if (!isObject(document) || document['format'] !== FORMAT) {
-    throw new UsageError(`${path} is not the manifest of a lake of daywalk`, {
+  if (document === undefined) return undefined;
+  if (!isObject(document) || document['format'] !== format) {
+    throw new UsageError(`${path} is not that of a ${format}`, {
       hint: 'name a new folder',
       reason: 'lake-is-foreign',
     });
   }
-  const { version, partitions } = document;
-  if (typeof version !== 'number' || version > VERSION) {
-    throw new UsageError(`${path} was written by a newer version of daywalk`, {
-      hint: 'update daywalk, or name a new folder',
-      reason: 'lake-is-newer',
-    });
-  }
-  if (!isObject(partitions)) return new Map();
-  return new Map(Object.entries(partitions).filter(isPartition));
+  const { version } = document;
+  if (typeof version === 'number' && version <= VERSION) return document;
+  throw new UsageError(`${path} was written by a newer version of daywalk`, {
+    hint: 'update daywalk, or name a new folder',
+    reason: 'lake-is-newer',
+  });
 }
 
 // Another program may have changed the manifest. A path that is not that of a partition must never be opened or removed.

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { BusyError, UsageError } from '../core/errors.ts';
+import { UsageError } from '../core/errors.ts';
 import { syncPath } from '../core/files.ts';
-import { type FileLock, tryFileLock } from '../core/sqlite-files.ts';
+import type { FileLock } from '../core/sqlite-files.ts';
 import {
   explained,
+  lockFolder,
   MANIFEST_FILE,
   type Manifest,
-  openFolder,
+  PART_FILE,
   type PartitionFacts,
   partitionFiles,
   readManifest,
@@ -17,10 +18,6 @@ import {
   writeManifest,
 } from './lake-folder.ts';
 import type { FileFacts } from './write-parquet.ts';
-
-const LOCK_FILE = '_daywalk.lock';
-/** The file that is being written. It is outside the folders of the tables, so that no reader finds it. */
-const PART_FILE = '_daywalk.part';
 
 interface Replacement {
   /** The signature of the rows from which the file is made. */
@@ -64,13 +61,7 @@ export class Lake {
    */
   static open(directory: string): Promise<Lake> {
     return explained(directory, async () => {
-      await openFolder(directory);
-      const lock = tryFileLock(join(directory, LOCK_FILE));
-      if (lock === null) {
-        throw new BusyError(`another publish works on ${directory}`, {
-          hint: 'wait for it to end, then run again',
-        });
-      }
+      const lock = await lockFolder(directory, async () => (await readManifest(directory)) !== undefined);
       try {
         const manifest = await readManifest(directory);
         const lake = new Lake(directory, lock, manifest ?? new Map(), await partitionFiles(directory));
@@ -176,7 +167,8 @@ export class Lake {
     if (isKept && !isSame) await this.#put(part, path, written.bytes);
     else await rm(part, { force: true });
     if (!isKept && hadFile) await this.#drop(path);
-    const facts = isKept ? written : { rows: 0, bytes: 0, sha256: '' };
+    const { rows, bytes, sha256 } = written;
+    const facts = isKept ? { rows, bytes, sha256 } : { rows: 0, bytes: 0, sha256: '' };
     this.#partitions.set(path, { signature, ...facts });
     this.#changing.delete(path);
     this.#isSaved = false;

@@ -19,8 +19,6 @@ export type LakeType = 'string' | 'date' | 'timestamp' | 'double' | 'integer' | 
 interface Shape {
   readonly type: LakeType;
   readonly isRequired: boolean;
-  /** True if rows are nearly in the order of the column: its smallest and largest value let a reader skip row groups. */
-  readonly isOrdered: boolean;
   /** True if values repeat within a row group: the file then has each of them once. */
   readonly isRepetitive: boolean;
 }
@@ -44,13 +42,12 @@ const LAKE_TYPES = {
   json: 'string',
 } as const satisfies Record<(typeof KINDS)[ColumnKind]['postgres'], LakeType>;
 
-const ORDERED: ReadonlySet<ColumnKind> = new Set(['key', 'day', 'instant']);
 const REPETITIVE: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
 
 /** The day of a unit in the ledger: '' for readiness, which is NULL in a lake. */
-const UNIT_DAY: Shape = { type: 'date', isRequired: false, isOrdered: true, isRepetitive: false };
+const UNIT_DAY: Shape = { type: 'date', isRequired: false, isRepetitive: false };
 
-const LANGUAGES: Shape = { type: 'list', isRequired: false, isOrdered: false, isRepetitive: false };
+const LANGUAGES: Shape = { type: 'list', isRequired: false, isRepetitive: false };
 
 /**
  * Returns the columns of the Parquet files of a table: all but the organization, which is in the path. If a partition column
@@ -74,7 +71,6 @@ function shapeOf(table: AnyTable, name: string, { kind }: Column): Shape {
   return {
     type: LAKE_TYPES[postgres],
     isRequired: !isNullable,
-    isOrdered: ORDERED.has(kind),
     isRepetitive: REPETITIVE.has(kind),
   };
 }
@@ -82,7 +78,8 @@ function shapeOf(table: AnyTable, name: string, { kind }: Column): Shape {
 /** Collects the values of one column for a row group. */
 export interface ColumnBuffer {
   /**
-   * Adds the values of the rows from `start` to before `end`. Returns how many characters their texts have.
+   * Adds the values of the rows from `start` to before `end`. Returns how many characters their texts have; equal texts of a
+   * repetitive column are kept and counted once.
    * @throws {StorageError} for a value that does not belong in the column.
    */
   add(batch: Batch, start: number, end: number): number;
@@ -95,6 +92,8 @@ export function createColumnBuffer(table: string, column: LakeColumn): ColumnBuf
   const { position, isRequired, isRepetitive } = column;
   const convert = column.type === 'list' ? null : conversionOf(column.type);
   const form = formOf(column);
+  // Users and their lists of languages repeat: each text is held once.
+  const known = isRepetitive || column.type === 'list' ? new Map<string, LakeValue>() : null;
   let data: LakeValue[] = [];
   return {
     add({ rows, languages = [] }, start, end) {
@@ -104,14 +103,23 @@ export function createColumnBuffer(table: string, column: LakeColumn): ColumnBuf
         const converted = convert === null ? (languages[at] ?? []) : value === null ? null : convert(value);
         if (converted === undefined || (converted === null && isRequired))
           throw misfitError(table, column, value);
-        if (typeof converted === 'string') characters += converted.length;
-        data.push(converted);
+        const text = Array.isArray(converted) ? JSON.stringify(converted) : converted;
+        if (typeof text !== 'string') {
+          data.push(converted);
+          continue;
+        }
+        const same = known?.get(text);
+        data.push(same ?? converted);
+        if (same !== undefined) continue;
+        characters += text.length;
+        known?.set(text, converted);
       }
       return characters;
     },
     take() {
       const taken = data;
       data = [];
+      known?.clear();
       // The library would decide by the first 1,000 rows, which do not show that the same 3,000 users occur every day.
       // An empty dictionary would be valid, but is so rare that readers may not expect it.
       const hasDictionary = isRepetitive && taken.some((value) => value !== null);
@@ -120,13 +128,19 @@ export function createColumnBuffer(table: string, column: LakeColumn): ColumnBuf
   };
 }
 
-function formOf({ name, type, isOrdered }: LakeColumn): Omit<ColumnSource, 'data'> {
+/** Smallest and largest values of texts would name people outside the columns, in the log of a Delta table too. */
+const WITH_STATISTICS: ReadonlySet<LakeType> = new Set(['date', 'timestamp', 'double', 'integer']);
+
+/** Returns true for dates and numbers: a reader finds their smallest and largest value, and skips what it does not need. */
+export function hasStatistics({ type }: Pick<LakeColumn, 'type'>): boolean {
+  return WITH_STATISTICS.has(type);
+}
+
+function formOf({ name, type }: LakeColumn): Omit<ColumnSource, 'data'> {
   return {
     name,
-    statistics: isOrdered,
+    statistics: hasStatistics({ type }),
     offsetIndex: false,
-    // Numbers are small already, by their dictionary: Snappy would save an eighth of the file for a tenth of the time.
-    codec: type === 'string' || type === 'list' ? 'SNAPPY' : 'UNCOMPRESSED',
     // The library would choose run-length encoding, which older engines do not read in pages of this version.
     ...(type === 'boolean' ? { encoding: 'PLAIN' } : {}),
   };

@@ -6,7 +6,7 @@ import { StorageError } from '../core/errors.ts';
 import { ChunkReader, type ScanScope, type Warehouse } from '../port/index.ts';
 import { monthColumnOf, pathOf } from './lake-folder.ts';
 import { type Batch, hasLanguages, lakeColumnsOf } from './parquet-columns.ts';
-import { type FileFacts, writeParquet } from './write-parquet.ts';
+import { type WrittenFile, writeParquet } from './write-parquet.ts';
 
 /** The rows of its table that a partition has. */
 export type PartitionRows =
@@ -56,7 +56,7 @@ export function writePartition(
   source: RowSource,
   { table, rows }: { readonly table: AnyTable; readonly rows: PartitionRows },
   path: string,
-): Promise<FileFacts> {
+): Promise<WrittenFile> {
   const columns = lakeColumnsOf(table);
   return writeParquet(path, { name: table.name, columns }, readPartition(source, table, rows));
 }
@@ -92,10 +92,13 @@ export async function* scanRows(
   }
 }
 
-/** The partition of an organization and month in a table that is not by day. */
+/** The partition of an organization and month. */
 export interface Place {
   readonly path: string;
+  /** Null or '' if the organization is not known. */
   readonly orgId: string | null;
+  /** `YYYY-MM`; null for a table without months. */
+  readonly month: string | null;
 }
 
 /** Returns a function that finds the place of a row: the same object for all rows of a partition. */
@@ -115,7 +118,7 @@ export function placesOf(table: AnyTable): (row: Values) => Place {
 }
 
 function placeAt(table: AnyTable, orgId: string | null, month: string | null): Place {
-  return { path: pathOf({ table, orgId, month }), orgId };
+  return { path: pathOf({ table, orgId, month }), orgId, month };
 }
 
 function monthOfInstant(table: AnyTable, value: unknown): string {

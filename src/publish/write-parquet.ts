@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { packageVersion } from '../core/files.ts';
 import {
@@ -11,9 +12,9 @@ import {
 } from './parquet-columns.ts';
 
 /** The most rows of a row group. Readers skip or read a row group as a whole, and a publish holds one in memory. */
-const ROW_GROUP_ROWS_MAX = 10_000;
+const ROW_GROUP_ROWS_MAX = 100_000;
 
-/** A row group ends once its texts have this many characters: events may hold whole prompts. */
+/** A row group ends once its different texts have this many characters: events may hold whole prompts. */
 const ROW_GROUP_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 /** Facts about a Parquet file that was written. */
@@ -21,6 +22,20 @@ export interface FileFacts {
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
+}
+
+/** The values of a date or number in a file: days or milliseconds since 1970, or the number. */
+export interface ColumnRange {
+  /** Infinity if there is no value. */
+  readonly min: number;
+  /** -Infinity if there is no value. */
+  readonly max: number;
+  readonly nulls: number;
+}
+
+/** A file, and the ranges of its columns with statistics by name. */
+export interface WrittenFile extends FileFacts {
+  readonly ranges: ReadonlyMap<string, ColumnRange>;
 }
 
 /**
@@ -33,7 +48,7 @@ export async function writeParquet(
   path: string,
   table: { readonly name: string; readonly columns: readonly LakeColumn[] },
   batches: AsyncIterable<Batch>,
-): Promise<FileFacts> {
+): Promise<WrittenFile> {
   const file = await open(path, 'w');
   try {
     const sink = new FileSink(file);
@@ -41,7 +56,7 @@ export async function writeParquet(
     for await (const batch of batches) await groups.add(batch);
     const rows = await groups.finish();
     await file.sync();
-    return { rows, bytes: sink.offset, sha256: sink.sha256() };
+    return { rows, bytes: sink.offset, sha256: sink.sha256(), ranges: groups.ranges() };
   } finally {
     await file.close();
   }
@@ -60,7 +75,11 @@ class RowGroups {
     { name, columns }: { readonly name: string; readonly columns: readonly LakeColumn[] },
   ) {
     const createdBy = `daywalk version ${packageVersion()}`;
-    this.#writer = new ParquetWriter({ writer: sink, schema: fileSchemaOf(columns), createdBy });
+    this.#writer = new ParquetWriter({
+      ...{ writer: sink, schema: fileSchemaOf(columns), createdBy },
+      codec: 'ZSTD',
+      compressors: { ZSTD: (bytes) => zstdCompressSync(bytes) },
+    });
     this.#columns = columns.map((column) => createColumnBuffer(name, column));
   }
 
@@ -81,6 +100,27 @@ class RowGroups {
     if (this.#held > 0) await this.#write();
     await this.#writer.finish();
     return this.#written;
+  }
+
+  /** The ranges over all row groups, as the writer has found them. */
+  ranges(): Map<string, ColumnRange> {
+    const ranges = new Map<string, ColumnRange>();
+    for (const { meta_data: column } of this.#writer.row_groups.flatMap(({ columns }) => columns)) {
+      const name = column?.path_in_schema[0];
+      if (name === undefined || column?.statistics === undefined) continue;
+      const {
+        min_value: min = Infinity,
+        max_value: max = -Infinity,
+        null_count: nulls = 0n,
+      } = column.statistics;
+      const known = ranges.get(name) ?? { min: Infinity, max: -Infinity, nulls: 0 };
+      ranges.set(name, {
+        min: Math.min(known.min, Number(min)),
+        max: Math.max(known.max, Number(max)),
+        nulls: known.nulls + Number(nulls),
+      });
+    }
+    return ranges;
   }
 
   async #write(): Promise<void> {

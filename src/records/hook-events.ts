@@ -2,7 +2,6 @@ import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { expectSameCount } from '../erased/index.ts';
-import { readOrganizationsSteps } from '../ledger/index.ts';
 import { noteAct } from '../marks/index.ts';
 import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
 
@@ -43,7 +42,8 @@ export function storeHookEvents(
     const events = [...adopted, ...rows.map((row) => encode({ org_id: orgId, ...row }))];
     const fresh = new Map(events.map((values) => [String(idOf(values)), values]));
     // An event may have been stored when another organization, or none, was the only one.
-    const orgs = new Set([...(yield* readOrganizationsSteps()), orgId, '']);
+    const known = yield sql`SELECT DISTINCT org_id FROM export_units`;
+    const orgs = new Set([...known.map((row) => String(row['org_id'])), orgId, '']);
     for (const id of yield* knownEvents([...orgs], [...fresh.keys()])) fresh.delete(id);
     if (fresh.size === 0) return 0;
     const last = rows.at(-1);

@@ -1,42 +1,45 @@
 import { listOf, type SQL, sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { runReads, type Steps, type Warehouse } from '../port/index.ts';
-import { bucketsOf } from './calendar.ts';
+import { type Bucket, bucketsOf } from './calendar.ts';
 import { type TeamPeriod, teamPeriods } from './resolve-people.ts';
-import {
-  isUsersCurrent,
-  MARKED_ROLLUPS,
-  type MarkedRollup,
-  readStanding,
-  type Standing,
-} from './standing.ts';
+import { isUsersCurrent, readStanding, type Standing } from './standing.ts';
 
 // What may be read while a refresh is due.
 
+/** Which rollups may be read in place of `user_daily`, see {@link readableRollups}. */
+export interface ReadableRollups {
+  /** `users` and `user_teams`, which are about all days and all people. */
+  readonly users: boolean;
+  /** The weeks and months of the range whose rows may not be read. */
+  readonly stale: Readonly<Record<Bucket['rollup'], readonly Bucket[]>>;
+}
+
 /**
  * The rollups that may be read in place of `user_daily`: those computed from the content that the ledger has now. Call
- * inside the snapshot of the read. A result that holds `weekly` or `monthly` is about the rows whose whole week or month
- * lies in the range, and about `new_users` of `org_monthly` if the range begins with the first stored day. `users` (with
- * `user_teams`) is about all days and all people, whatever the range.
+ * inside the snapshot of the read. `new_users` of `org_monthly` follows from the months before it too, so it may be read if no
+ * month is stale and the range begins with the first stored day.
  *
  * @example
- * const current = await currentRollups(warehouse, orgId, from, until);
- * const source = current.has('weekly') ? tables.userWeekly : tables.userDaily;
+ * const { stale } = await readableRollups(warehouse, orgId, from, until);
+ * const source = stale.weekly.length === 0 ? tables.userWeekly : tables.userDaily;
  */
-export async function currentRollups(
+export async function readableRollups(
   warehouse: Pick<Warehouse, 'select'>,
   orgId: string,
   from: UtcDay,
   until: UtcDay,
-): Promise<ReadonlySet<MarkedRollup>> {
+): Promise<ReadableRollups> {
   const standing = await runReads(warehouse, readStanding(orgId));
-  const { stale } = standing;
-  const isCurrent: Record<MarkedRollup, boolean> = {
-    weekly: !stale.weekly.some((day) => day >= from && day <= until),
-    monthly: !stale.monthly.some((day) => day >= from && day <= until),
+  const staleIn = (rollup: Bucket['rollup']) =>
+    bucketsOf(
+      rollup,
+      standing.stale[rollup].filter((day) => day >= from && day <= until),
+    );
+  return {
     users: isUsersCurrent(standing),
+    stale: { weekly: staleIn('weekly'), monthly: staleIn('monthly') },
   };
-  return new Set(MARKED_ROLLUPS.filter((rollup) => isCurrent[rollup]));
 }
 
 /** How the rows that `user_teams` should have differ from those that it has. */

@@ -1,5 +1,5 @@
 export { checkRollups, organizationsWithRollups, type RollupFinding, wrongDates } from './compare.ts';
-export { currentRollups, teamChanges } from './current.ts';
+export { type ReadableRollups, readableRollups, teamChanges } from './current.ts';
 export {
   fillRollups,
   ROLLUPS,
@@ -17,4 +17,4 @@ export {
   teamPeriods,
   UNASSIGNED,
 } from './resolve-people.ts';
-export { type MarkedRollup, type PersonRow, readStanding, selectPeople } from './standing.ts';
+export { type PersonRow, readStanding, selectPeople } from './standing.ts';

@@ -2,7 +2,7 @@
 
 export { notifyListeners } from './alerts/alerts.ts';
 export { performRound } from './perform-round.ts';
-export { parseSchedule, type Schedule } from './schedule.ts';
+export { parseSchedule } from './schedule.ts';
 export type { ServiceView } from './serve.ts';
 export type { ServeEvent } from './service-state.ts';
 
@@ -13,6 +13,14 @@ export const serve: Server['serve'] = async (...given) => (await import('./serve
 
 export const openMetricsFile: Metrics['openMetricsFile'] = async (...given) =>
   (await import('./metrics/metrics.ts')).openMetricsFile(...given);
+
+type Checks = typeof import('./check-service.ts');
+
+export const refuseLongJitter = async (...given: Parameters<Checks['refuseLongJitter']>) =>
+  (await import('./check-service.ts')).refuseLongJitter(...given);
+
+export const checkService: Checks['checkService'] = async (...given) =>
+  (await import('./check-service.ts')).checkService(...given);
 
 export const createMetrics = async (...given: Parameters<Metrics['createMetrics']>) =>
   (await import('./metrics/metrics.ts')).createMetrics(...given);

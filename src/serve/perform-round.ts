@@ -1,14 +1,13 @@
 import type { WarehouseMemory } from '../../jobs/identity.ts';
 import type { RoundListener } from '../../jobs/round.ts';
-import { commonFailure, type RoundReport, refusalOf, runRound } from '../../jobs/round.ts';
+import { commonFailure, obstacleOf, type RoundReport, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
 import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
-import { STREAMS } from '../core/stream.ts';
 import type { RunEvent } from '../pipeline/index.ts';
 import type { Settings } from '../settings/index.ts';
-import type { Action } from './schedule.ts';
+import type { Action, Schedule } from './schedule.ts';
 import { failureOf, type ServeEvent, type ServiceRecord } from './service-state.ts';
 
 /** Performs a round, and informs the listeners of its beginning, its events and its end. */
@@ -32,27 +31,32 @@ export async function performRound(
  * The round of the service: what `daywalk run` does. It waits for the run of another program, up to a day, so that no tick
  * is lost to a backfill.
  */
-const REQUEST = { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: true } as const;
+const REQUEST = { command: 'run', force: false, newestFirst: false, wait: true } as const;
 
 /** What a round of the service needs. */
 interface TickParts {
   readonly context: JobContext<RunEvent | ServeEvent>;
   readonly state: ServiceRecord;
+  readonly schedule: Schedule;
   readonly listeners: readonly RoundListener[];
   /** The settings at the start. */
   readonly settings: Settings;
   /** Reads the settings again. */
   readonly readSettings: () => Settings;
+  /** How old the last complete export may become before the next one. */
+  readonly maxAgeSeconds: number;
 }
 
 /** Creates the function that performs the round of a tick. It never throws: what went wrong is reported. */
-export function createTickWork({ context, state, listeners, settings: first, readSettings }: TickParts) {
+export function createTickWork(parts: TickParts) {
+  const { context, state, schedule, listeners, settings: first } = parts;
   const { clock, observe, signal } = context;
   let settings = first;
   const memory: WarehouseMemory = { id: null };
+  const request = { ...REQUEST, memory, maxAgeSeconds: parts.maxAgeSeconds };
   const refreshed = (): Settings => {
     try {
-      settings = readSettings();
+      settings = parts.readSettings();
     } catch (error) {
       // A key file may be replaced at this moment. The round shows whether the former key still works.
       observe(failureOf('read the settings again', error));
@@ -64,7 +68,9 @@ export function createTickWork({ context, state, listeners, settings: first, rea
       state.moved();
       observe(event);
     };
-    return performRound(refreshed(), { ...REQUEST, memory }, { clock, signal, observe: moved }, listeners);
+    // A round that still waits at the next tick would take its time.
+    const waitUntil = schedule.next(clock.now());
+    return performRound(refreshed(), { ...request, waitUntil }, { clock, signal, observe: moved }, listeners);
   };
   return async ({ tick }: Action & { readonly kind: 'run' }): Promise<void> => {
     const lateMs = tick === null ? 0 : clock.now().getTime() - tick.getTime();
@@ -73,7 +79,7 @@ export function createTickWork({ context, state, listeners, settings: first, rea
     let exitCode: ExitCode = EXIT.defect;
     try {
       const report = await perform();
-      state.refuses(refusalOf(report));
+      state.meets(obstacleOf(report));
       reportFailure(report, observe);
       exitCode = report.exitCode;
     } catch (error) {

@@ -9,11 +9,14 @@ import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';
 import { listen, type WebServer } from '../core/web-server.ts';
+import { AGE_SECONDS_MIN } from '../expected/index.ts';
+import { readIdentity } from '../identity/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
 import { publicName, publicText } from '../privacy/index.ts';
 import type { Settings } from '../settings/index.ts';
 import { assessHealth, type Health } from '../status/index.ts';
 import { type KeptWarehouse, keepOpen, withWarehouse } from '../warehouse/index.ts';
+import { WAREHOUSE_PATH } from './check-service.ts';
 import { createTickWork } from './perform-round.ts';
 import {
   type Action,
@@ -81,7 +84,7 @@ export async function serve(
   const warn = (message: string, hint: string, reason?: Reason) =>
     observe({ type: 'warning', message, hint, reason });
   const handledUntil = await withOwnWarehouse(settings, { clock, signal, warn, upgraded }, readLastRound);
-  const warehouse = keepOpen(location, { clock, signal });
+  const warehouse = keepOpen(location, { clock, signal, statementMsMax: settings.queryTimeout });
   const state = createServiceState(clock);
   const server = await listen(options.listen, clock);
   signal.addEventListener('abort', () => state.stops(), { once: true });
@@ -95,7 +98,7 @@ export async function serve(
       timetable: { next: options.schedule.next, delayMs: spread(options.jitterMs, options.seed) },
       handledUntil,
       turn: createTurn(state, observe),
-      perform: createTickWork({ ...options, readSettings, context, state }),
+      perform: createTickWork({ ...options, readSettings, context, state, maxAgeSeconds: maxAgeOf(options) }),
       remember: rememberIn(location, context),
     });
   } finally {
@@ -119,7 +122,8 @@ function answer(server: WebServer, { options, context, state, warehouse, names }
   const app = createServiceApp({
     state,
     // Many scrapers at once cost as much as one.
-    health: shareWork(() => readHealth(warehouse, { clock: context.clock, schedule, state, names: names() })),
+    warehouseId: shareWork(async () => (await warehouse.read(readIdentity))?.id ?? null),
+    health: shareWork(() => readHealth(warehouse, { clock: context.clock, state, names: names() })),
     metricsText:
       metricsText === undefined ? null : shareWork(() => metricsText({ state, schedule, warehouse })),
     // Whoever reaches another address needs no name to read what is here.
@@ -177,6 +181,8 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 /** The sources of the answers. */
 export interface ServiceAppParts {
   readonly state: ServiceState;
+  /** The ID of the warehouse; null before its first run. */
+  readonly warehouseId: () => Promise<string | null>;
   /** Whether the warehouse is healthy, in one line. */
   readonly health: () => Promise<{ readonly healthy: boolean; readonly reason: string }>;
   /** The metrics in the text format of Prometheus; null for none. */
@@ -188,7 +194,14 @@ export interface ServiceAppParts {
 }
 
 /** Creates the handler of all requests. Every answer is plain text, and none is stored by anybody. */
-export function createServiceApp({ state, health, metricsText, answersTo, report }: ServiceAppParts): Hono {
+export function createServiceApp({
+  state,
+  warehouseId,
+  health,
+  metricsText,
+  answersTo,
+  report,
+}: ServiceAppParts): Hono {
   const app = new Hono();
   app.use(async (call, next) => {
     if (!answersTo(call.req.header('host'))) call.res = call.text('not a name of this service\n', 421);
@@ -205,6 +218,7 @@ export function createServiceApp({ state, health, metricsText, answersTo, report
       ? call.text('ready\n')
       : call.text(`${state.phase}\n`, 503),
   );
+  app.get(WAREHOUSE_PATH, async (call) => call.text(`${(await warehouseId()) ?? 'none'}\n`));
   app.get('/healthz', async (call) => {
     const { healthy, reason } = await health();
     const line = `${healthy ? 'healthy' : 'unhealthy'}: ${reason.replaceAll(/\s+/g, ' ')}\n`;
@@ -238,34 +252,35 @@ export function isAddress(host: string | undefined): boolean {
   return name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
-const HOUR_MS = 3_600_000;
 /** What a run and the waits for another one may take. */
-const SLACK_HOURS = 2;
-/** The service has a new day every 24 hours, however often it is asked. */
-const DAY_HOURS = 24;
+const SLACK_MS = 3_600_000;
+
+/** How old the last complete export may become before the next one: no younger than for a nightly job without a schedule. */
+function maxAgeOf({ schedule, jitterMs, settings }: ServeOptions): number {
+  const longestMs = schedule.longestGapMs + jitterMs + settings.patience + SLACK_MS;
+  return Math.max(AGE_SECONDS_MIN, Math.ceil(longestMs / 1_000));
+}
 
 /** How to read the health. */
 export interface HealthSources {
   readonly clock: Clock;
-  readonly schedule: Schedule;
   readonly state: ServiceState;
   /** The names in the organizations file; null if there is none. */
   readonly names: readonly string[] | null;
 }
 
 /**
- * Reads whether the warehouse is healthy, as `daywalk status --health` does: the last complete export may be as old as the
- * longest gap of the schedule, at least a day, and two hours. A warehouse that cannot be read is unhealthy.
+ * Reads whether the warehouse is healthy, as `daywalk status --health` does. It is not after a round that met what only a person
+ * ends, nor if it cannot be read.
  */
 export async function readHealth(
   warehouse: KeptWarehouse,
-  { clock, schedule, state, names }: HealthSources,
+  { clock, state, names }: HealthSources,
 ): Promise<Pick<Health, 'healthy' | 'reason'>> {
-  const maxAgeHours = Math.max(DAY_HOURS, Math.ceil(schedule.longestGapMs / HOUR_MS)) + SLACK_HOURS;
   // The run lock is not asked: taking it for an instant could stop a run that begins then.
-  const question = { now: clock.now(), maxAgeHours, names, isRunning: state.phase === 'running' };
+  const question = { now: clock.now(), names, isRunning: state.phase === 'running' };
   try {
-    if (state.refusal !== null) return { healthy: false, reason: publicText(state.refusal) };
+    if (state.obstacle !== null) return { healthy: false, reason: publicText(state.obstacle) };
     const { healthy, reason } = await warehouse.read((snapshot) => assessHealth(snapshot, question));
     return { healthy, reason: publicName(reason) };
   } catch (error) {

@@ -19,8 +19,8 @@ export interface ServiceState {
   /** Rounds since the start of the process: all, and those that a defect ended. */
   readonly rounds: number;
   readonly roundsBroken: number;
-  /** Why the last round was refused: the warehouse or the archive is not the one of before. Null if it was not. */
-  readonly refusal: string | null;
+  /** What the last round met that only a person ends; null if nothing. */
+  readonly obstacle: string | null;
   /** False if nothing has moved for so long that only a restart helps. */
   isAlive(): boolean;
 }
@@ -32,7 +32,7 @@ export interface ServiceRecord extends ServiceState {
   /** Something happened in the round. */
   moved(): void;
   broke(): void;
-  refuses(refusal: string | null): void;
+  meets(obstacle: string | null): void;
   stops(): void;
 }
 
@@ -43,7 +43,7 @@ export function createServiceState(clock: Pick<Clock, 'monotonicMs'>): ServiceRe
   let movedMs = clock.monotonicMs();
   let rounds = 0;
   let roundsBroken = 0;
-  let refusal: string | null = null;
+  let obstacle: string | null = null;
   const enter = (next: Phase, at: Date | null) => {
     movedMs = clock.monotonicMs();
     nextRoundAt = at;
@@ -62,8 +62,8 @@ export function createServiceState(clock: Pick<Clock, 'monotonicMs'>): ServiceRe
     get roundsBroken() {
       return roundsBroken;
     },
-    get refusal() {
-      return refusal;
+    get obstacle() {
+      return obstacle;
     },
     isAlive: () => clock.monotonicMs() - movedMs <= (phase === 'running' ? RUNNING_MS_MAX : WAITING_MS_MAX),
     waits: (at) => enter('waiting', at),
@@ -77,8 +77,8 @@ export function createServiceState(clock: Pick<Clock, 'monotonicMs'>): ServiceRe
     broke: () => {
       roundsBroken += 1;
     },
-    refuses: (why) => {
-      refusal = why;
+    meets: (what) => {
+      obstacle = what;
     },
     stops: () => {
       phase = 'stopping';

@@ -1,8 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import { type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { parseOrigin } from '../core/addresses.ts';
-import { messageOf, nearestName, UsageError } from '../core/errors.ts';
+import type { UtcDay } from '../core/day.ts';
+import { adviceOf, messageOf, nearestName, UsageError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
+import type { Stream } from '../core/stream.ts';
+import { parseAge, parseExpectedStreams, parseFirstDay } from './expected-settings.ts';
 import { type BoundedFileKind, readBoundedFile, readKeyFile } from './key-file.ts';
 import { parseApiKey } from './parsers.ts';
 
@@ -18,6 +21,10 @@ export interface NamedOrganization {
   /** Origins; null for the ones of the settings. */
   readonly baseUrl: string | null;
   readonly appUrl: string | null;
+  /** What is expected of it; null for what the settings say. */
+  readonly firstDay: UtcDay | null;
+  readonly streams: readonly Stream[] | null;
+  readonly maxAgeMs: number | null;
   /** Absolute path. */
   readonly apiKeyFile: string;
   readonly apiKey: string | null;
@@ -64,9 +71,9 @@ function readText(path: string): string {
 }
 
 function withoutKeys(entry: DeclaredOrganization, folder: string): NamedOrganization {
-  const { name, baseUrl, appUrl } = entry;
+  const { appApiKeyFile: _, ...declared } = entry;
   const apiKeyFile = resolve(folder, entry.apiKeyFile);
-  return { name, baseUrl, appUrl, apiKeyFile, apiKey: null, appApiKey: null, problem: null };
+  return { ...declared, apiKeyFile, apiKey: null, appApiKey: null, problem: null };
 }
 
 function withKeysOf(entry: DeclaredOrganization, folder: string, exposed: Set<string>): NamedOrganization {
@@ -186,9 +193,21 @@ interface DeclaredOrganization {
   readonly baseUrl: string | null;
   readonly appUrl: string | null;
   readonly appApiKeyFile: string | null;
+  readonly firstDay: UtcDay | null;
+  readonly streams: readonly Stream[] | null;
+  readonly maxAgeMs: number | null;
 }
 
-const FIELDS = ['name', 'apiKeyFile', 'baseUrl', 'appUrl', 'appApiKeyFile'] as const;
+const FIELDS = [
+  'name',
+  'apiKeyFile',
+  'baseUrl',
+  'appUrl',
+  'appApiKeyFile',
+  'firstDay',
+  'streams',
+  'maxAge',
+] as const;
 type Field = (typeof FIELDS)[number];
 
 /** Where people might write the key itself. */
@@ -216,7 +235,25 @@ function parseEntry(entry: Readonly<Record<string, unknown>>): DeclaredOrganizat
       entry['appApiKeyFile'] === undefined
         ? null
         : requirePath(textOf(entry, 'appApiKeyFile'), 'appApiKeyFile'),
+    firstDay: parsedOf(entry, 'firstDay', parseFirstDay),
+    streams: parsedOf(entry, 'streams', parseExpectedStreams),
+    maxAgeMs: parsedOf(entry, 'maxAge', parseAge),
   };
+}
+
+/** A field that is written as the setting of the same name is. */
+function parsedOf<Value>(
+  entry: Readonly<Record<string, unknown>>,
+  field: Field,
+  parse: (text: string) => Value,
+): Value | null {
+  if (entry[field] === undefined) return null;
+  const text = textOf(entry, field);
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new UsageError(`its ${field}: ${messageOf(error)}`, { cause: error, ...adviceOf(error) });
+  }
 }
 
 function requireKnown(field: string): void {

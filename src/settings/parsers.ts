@@ -76,56 +76,6 @@ export function parseShare(text: string): number {
   throw new UsageError(`"${text}" is not a share`, { hint: 'write a decimal number: 0.2 is a fifth' });
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-const DURATION = /^(?:0|(\d{1,6})([smh]))$/;
-
-/**
- * Parses a duration in seconds, minutes or hours as milliseconds: `90s`, `5m`, `1h`; `0` needs no unit.
- * @throws {UsageError} if it is none
- */
-export function parseDuration(text: string): number {
-  const [match, digits = '0', unit = 's'] = DURATION.exec(text) ?? [];
-  if (match !== undefined) return Number(digits) * (UNITS_MS[unit] ?? 0);
-  throw new UsageError(`"${text}" is not a duration`, { hint: 'write it as 90s, 5m or 1h' });
-}
-
-/** The duration as {@link parseDuration} reads it. */
-export function showDuration(ms: number): string {
-  const [unit] = ['h', 'm', 's'].filter((name) => ms % (UNITS_MS[name] ?? 1) === 0);
-  return ms === 0 || unit === undefined ? '0' : `${ms / (UNITS_MS[unit] ?? 1)}${unit}`;
-}
-
-/** How long something is kept. */
-export interface Retention {
-  readonly count: number;
-  readonly unit: 'd' | 'mo';
-}
-
-/** About a hundred years. */
-const RETAINED_MAX: Readonly<Record<Retention['unit'], number>> = { d: 36_500, mo: 1_200 };
-
-/**
- * Parses how long something is kept: whole days or calendar months, `400d` or `13mo`. No shorter unit: what is removed is gone.
- * @throws {UsageError} if it is none
- */
-function parseRetention(text: string): Retention {
-  const [, digits = '', unit] = /^(\d{1,5})(d|mo)$/.exec(text) ?? [];
-  const count = Number(digits);
-  if ((unit === 'd' || unit === 'mo') && count >= 1 && count <= RETAINED_MAX[unit]) return { count, unit };
-  throw new UsageError(`"${text}" is not a number of days or months`, {
-    hint: /^\d+m$/.test(text) ? `write ${text}o for months` : 'write 400d or 13mo',
-  });
-}
-
-/** The declaration of a setting that says how long something is kept. */
-export function retained(what: string) {
-  return {
-    doc: `how many days (d) or calendar months (mo) ${what}; every run removes what is older`,
-    ...({ group: 'retention', fallbackDoc: 'for ever', example: '400d' } as const),
-    ...{ parse: parseRetention, show: ({ count, unit }: Retention) => `${count}${unit}` },
-  };
-}
-
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**

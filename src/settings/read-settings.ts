@@ -24,6 +24,8 @@ interface SettingsRequest {
   readonly directory: string;
   /** The default of `--log`, which depends on the terminal. */
   readonly logDefault: LogFormat;
+  /** The default of `--patience`, which depends on the terminal. @default that of the table */
+  readonly patienceDefault?: number | undefined;
   /** The settings that the command uses; the others are not read and keep their defaults. @default all */
   readonly uses?: readonly Setting[];
 }
@@ -70,25 +72,37 @@ export function readSettings(request: SettingsRequest): SettingsReading {
 
 function readSources(
   sources: SettingSources,
-  { uses = ALL_SETTINGS, directory, logDefault }: SettingsRequest,
+  { uses = ALL_SETTINGS, directory, logDefault, patienceDefault }: SettingsRequest,
 ): Pick<SettingsReading, 'settings' | 'entries' | 'problems'> & {
   readonly exposedKeyFiles: readonly string[];
 } {
   const given = findGiven(uses, sources);
   const contradictions = chooseCredentials(given);
-  const { values, entries } = readTable(SETTINGS, { given, directory, defaults: { log: logDefault } });
+  const defaults = { log: logDefault, ...(patienceDefault !== undefined && { patience: patienceDefault }) };
+  const { values, entries } = readTable(SETTINGS, { given, directory, defaults });
   for (const setting of ALL_SETTINGS) if (!uses.includes(setting)) entries.delete(setting);
   const { credentials, exposedKeyFiles } = openCredentials(values, given, entries);
   const shown = [...entries.values()];
   const refused = shown.flatMap(({ problem }) => problem ?? []);
   const hasNoSalt = values.emailMode === 'hash' && !given.has(SETTINGS.emailSalt);
-  const problems = [...contradictions, ...refused, ...(hasNoSalt ? [noSalt()] : [])];
+  const keepsAddresses = values.emailMode === 'keep' && values.userMode !== 'keep';
+  const problems = [
+    ...[...contradictions, ...refused],
+    ...(hasNoSalt ? [noSalt()] : []),
+    ...(keepsAddresses ? [addressesKept(values.userMode)] : []),
+  ];
   return { settings: settingsOf(values, credentials), entries: shown, problems, exposedKeyFiles };
 }
 
 function noSalt(): UsageError {
   return new UsageError('emails are to be hashed and DAYWALK_EMAIL_SALT is not set', {
     hint: 'set it to a long random text and keep it: openssl rand -hex 32',
+  });
+}
+
+function addressesKept(users: string): UsageError {
+  return new UsageError(`${SETTINGS.userMode.env} is ${users}, and email addresses are kept`, {
+    hint: `set ${SETTINGS.emailMode.env} to hash or drop`,
   });
 }
 
@@ -290,8 +304,12 @@ function openCredentials(
     readOrganizations(path, { withKeys }),
   );
   exposedKeyFiles.push(...(organizationsFile?.exposedKeyFiles ?? []));
-  const variableOf = (name: 'apiKey' | 'appApiKey') =>
-    SETTINGS[values[name] === null && values[`${name}File`] !== null ? (`${name}File` as const) : name].env;
+  const variableOf = (name: 'apiKey' | 'appApiKey') => {
+    const setting =
+      SETTINGS[values[name] === null && values[`${name}File`] !== null ? (`${name}File` as const) : name];
+    const found = given.get(setting);
+    return found?.kind === '.env' ? found.where : setting.env;
+  };
   const keyVariables = { apiKey: variableOf('apiKey'), appApiKey: variableOf('appApiKey') };
   return { credentials: { ...keys, keyVariables, organizationsFile }, exposedKeyFiles };
 }

@@ -1,11 +1,11 @@
-import { formatListenAddress, parseListenAddress, parseProxy } from '../core/addresses.ts';
+import { parseProxy } from '../core/addresses.ts';
+import { EXPECTED_SETTINGS, parseDuration, parseTimeLimit, showDuration } from './expected-settings.ts';
+import { LISTENER_SETTINGS } from './listener-settings.ts';
 import {
   oneOf,
   onOrOff,
   parseApiKey,
-  parseDuration,
   parseHost,
-  parseHostNames,
   parseInstant,
   parsePath,
   parsePaths,
@@ -13,11 +13,8 @@ import {
   parseSalt,
   parseShare,
   parseText,
-  parseToken,
   parseWarehouse,
   parseWebhook,
-  retained,
-  showDuration,
   wholeNumber,
   wholeNumberOrNone,
 } from './parsers.ts';
@@ -101,6 +98,13 @@ export const SETTINGS = {
     fallback: 'auto',
     parse: oneOf(['auto', 'never']),
   }),
+  queryTimeout: setting('DAYWALK_QUERY_TIMEOUT', {
+    group: 'reading',
+    doc: 'how long a statement of a page, of the metrics of serve or of daywalk metric may take, from 1s to 1d; then it is ended, and the page says so, or the command with exit code 6',
+    fallback: 60_000,
+    parse: parseTimeLimit,
+    show: showDuration,
+  }),
   concurrency: setting('DAYWALK_CONCURRENCY', {
     group: 'pull',
     flag: '--concurrency <units>',
@@ -170,6 +174,16 @@ export const SETTINGS = {
     example: '.example.com,10.0.0.7',
     parse: String,
   }),
+  patience: setting('DAYWALK_PATIENCE', {
+    group: 'pull',
+    flag: '--patience <duration>',
+    doc: 'how long a run waits in sum for a host that does not answer, and has answered this warehouse before: 90s, 30m, 2h, or 0 to end with code 4 after the attempts of each request',
+    fallback: 30 * 60_000,
+    fallbackDoc: '30m; 0 on a terminal',
+    example: '30m',
+    parse: parseDuration,
+    show: showDuration,
+  }),
   settleDays: setting('DAYWALK_SETTLE_DAYS', {
     group: 'pull',
     flag: '--settle-days <days>',
@@ -221,8 +235,7 @@ export const SETTINGS = {
     example: '/var/lib/daywalk/archive.db',
     parse: parsePaths,
   }),
-  retainEvents: setting('DAYWALK_RETAIN_EVENTS', retained('hook events are kept, for example 90d or 3mo')),
-  retainArchive: setting('DAYWALK_RETAIN_ARCHIVE', retained('replaced answers stay in the archive')),
+  ...EXPECTED_SETTINGS,
   erasures: setting('DAYWALK_ERASURES', {
     group: 'erasures',
     flag: '--erasures <file>',
@@ -281,71 +294,7 @@ export const SETTINGS = {
     example: '1',
     parse: onOrOff,
   }),
-  dashboardToken: setting('DAYWALK_DASHBOARD_TOKEN', {
-    group: 'dashboard',
-    doc: 'what people log in to the dashboard with, at least 16 characters; not accepted on the command line',
-    secret: true,
-    parse: parseToken,
-  }),
-  dashboardTokenFile: setting('DAYWALK_DASHBOARD_TOKEN_FILE', {
-    group: 'dashboard',
-    doc: 'a file that holds this token, used instead of DAYWALK_DASHBOARD_TOKEN',
-    example: '/run/secrets/daywalk-dashboard-token',
-    parse: parsePath,
-  }),
-  dashboardListen: setting('DAYWALK_DASHBOARD_LISTEN', {
-    group: 'dashboard',
-    flag: '--listen <host:port>',
-    doc: 'where daywalk dashboard listens; beyond loopback it needs a token',
-    fallback: { host: '127.0.0.1', port: 4000 },
-    parse: parseListenAddress,
-    show: formatListenAddress,
-  }),
-  allowedHosts: setting('DAYWALK_ALLOWED_HOST', {
-    group: 'dashboard',
-    flag: '--allowed-host <host>',
-    isRepeatable: true,
-    doc: 'further names that the dashboard answers to, for example behind a proxy: HOST or HOST:PORT, separated by commas; the flag may be repeated',
-    fallback: [],
-    fallbackDoc: 'none',
-    example: 'daywalk.example.com',
-    parse: parseHostNames,
-  }),
-  emulateToken: setting('DAYWALK_EMULATE_TOKEN', {
-    group: 'emulator',
-    doc: 'what requests must show to see the keys of the emulator or to change it, at least 16 characters; not accepted on the command line',
-    secret: true,
-    parse: parseToken,
-  }),
-  emulateTokenFile: setting('DAYWALK_EMULATE_TOKEN_FILE', {
-    group: 'emulator',
-    doc: 'a file that holds this token, used instead of DAYWALK_EMULATE_TOKEN',
-    example: '/run/secrets/daywalk-emulate-token',
-    parse: parsePath,
-  }),
-  serveSchedule: setting('DAYWALK_SERVE_SCHEDULE', {
-    group: 'serve',
-    flag: '--schedule <cron>',
-    doc: 'when daywalk serve exports, in UTC: minute, hour, day, month and weekday as in cron, at most every 5 minutes',
-    fallback: '0 3 * * *',
-    parse: parseText,
-  }),
-  serveJitter: setting('DAYWALK_SERVE_JITTER', {
-    group: 'serve',
-    flag: '--jitter <duration>',
-    doc: 'how long after its time a run of daywalk serve may begin, so that many installations do not begin at once: 90s, 5m, 1h or 0',
-    fallback: 60_000,
-    parse: parseDuration,
-    show: showDuration,
-  }),
-  serveListen: setting('DAYWALK_SERVE_LISTEN', {
-    group: 'serve',
-    flag: '--listen <host:port>',
-    doc: 'where daywalk serve answers probes and scrapers',
-    fallback: { host: '127.0.0.1', port: 9464 },
-    parse: parseListenAddress,
-    show: formatListenAddress,
-  }),
+  ...LISTENER_SETTINGS,
 } as const;
 
 /** The value of every setting, as it is given or by default. */

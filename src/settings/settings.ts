@@ -56,8 +56,19 @@ export function settingsOf(values: SettingValues, credentials?: Credentials): Se
     ...credentials,
     ...{ archives: leavesArchiveOut ? [] : others.archives, leavesArchiveOut },
     proxy: url === null ? null : { url, noProxy: noProxy ?? '' },
-    emails: mode !== 'hash' ? { mode } : salt === null ? { mode: 'drop' } : { mode, salt },
+    emails: policyOf(mode, salt, others.userMode),
   };
+}
+
+/** A contradiction of these settings is a problem of its own, see `readSettings`. */
+function policyOf(
+  mode: EmailPolicy['mode'],
+  salt: string | null,
+  users: SettingValues['userMode'],
+): EmailPolicy {
+  if (mode === 'keep') return { mode };
+  const less = users === 'keep' ? {} : { users };
+  return mode === 'hash' && salt !== null ? { mode, salt, ...less } : { mode: 'drop', ...less };
 }
 
 /** The settings of a program to which nothing was given. */

@@ -1,12 +1,12 @@
-import { daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
-import { EXIT } from '../core/exit-code.ts';
-import { DAILY_STREAMS, STREAMS } from '../core/stream.ts';
+import { shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
+import { needsPerson } from '../core/exit-code.ts';
+import type { DailyStream, Stream } from '../core/stream.ts';
+import { dailyOf, FIRST_EXPORT_HOURS, readExpectation } from '../expected/index.ts';
 import { readUnits } from '../ledger/index.ts';
 import { listOrganizations } from '../organizations/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
-import { dateOf, type LedgerUnit } from '../units/index.ts';
-import { daysWithData } from './gaps.ts';
+import { isDayUnit, type LedgerUnit } from '../units/index.ts';
 
 const HOUR_MS = 3_600_000;
 /** A run that has not ended after this time counts as hanging. */
@@ -30,7 +30,8 @@ export interface Health {
 /** How to assess a warehouse. */
 interface HealthQuestion {
   readonly now: Date;
-  readonly maxAgeHours: number;
+  /** How old the last complete export may be. @default what the contract of each organization allows */
+  readonly maxAgeHours?: number | undefined;
   /** The names in the organizations file. @default null, every organization in the ledger is assessed */
   readonly names?: readonly string[] | null;
   /**
@@ -41,81 +42,99 @@ interface HealthQuestion {
 }
 
 /**
- * Assesses a warehouse. It is healthy when every organization had a complete export of all streams within `maxAgeHours`,
- * or a run is in progress, no stream of any organization has fallen silent, and no erasure was interrupted. Writes nothing.
+ * Assesses a warehouse. It is healthy when every organization had a complete export of all expected streams recently enough, or
+ * a run is in progress, the last run did not end with an error that only a person ends, no expected stream has fallen
+ * silent, and no erasure was interrupted. Writes nothing.
  */
 export async function assessHealth(
   warehouse: Warehouse,
   { now, maxAgeHours, names = null, isRunning: known }: HealthQuestion,
 ): Promise<Health> {
   const organizations = await listOrganizations(warehouse, names);
-  const exports: { readonly prefix: string; readonly endedAt: string | null }[] = [];
+  const runs = await readRuns(warehouse, RUNS_MAX);
+  const states: (Health & { readonly isLate: boolean })[] = [];
   for (const { name, orgId } of organizations) {
-    const prefix = organizations.length === 1 ? '' : `${name ?? orgId}: `;
-    const { units, last } = await lastExport(warehouse, orgId);
-    const endedAt = last?.endedAt ?? null;
-    const [silent] = last === undefined ? [] : silentStreams(units, dueAt(last));
-    if (silent !== undefined)
-      return { healthy: false, reason: `${prefix}${silent}`, lastCompleteExportAt: endedAt };
-    exports.push({ prefix, endedAt });
+    const isOnly = organizations.length === 1;
+    const prefix = isOnly ? '' : `${name ?? orgId}: `;
+    const own = runs.filter((run) => run.orgId === orgId || (isOnly && run.orgId === null));
+    const found = await assessOrganization(warehouse, orgId, { now, maxAgeHours, runs: own });
+    const state = { ...found, reason: `${prefix}${found.reason}` };
+    if (!state.healthy && !state.isLate) return healthOf(state);
+    states.push(state);
   }
-  const oldest = exports.toSorted((a, b) => ((a.endedAt ?? '') < (b.endedAt ?? '') ? -1 : 1))[0];
-  const lastCompleteExportAt = oldest?.endedAt ?? null;
-  const ageMs = lastCompleteExportAt === null ? null : now.getTime() - Date.parse(lastCompleteExportAt);
-  const isFresh = ageMs !== null && ageMs <= maxAgeHours * HOUR_MS;
-  if (!isFresh && (known ?? (await isRunning(warehouse, now))))
-    return { healthy: true, reason: 'a run is in progress', lastCompleteExportAt };
-  const last =
-    lastCompleteExportAt === null
-      ? 'no complete export of all streams is on record'
-      : `the last complete export of all streams ended at ${lastCompleteExportAt.slice(0, 16)}Z`;
+  const waits = (state: (typeof states)[number]) => state.lastCompleteExportAt ?? '';
+  const oldest = states.toSorted(
+    (a, b) => Number(b.isLate) - Number(a.isLate) || (waits(a) < waits(b) ? -1 : 1),
+  )[0];
+  if (oldest === undefined || oldest.isLate) {
+    const late = oldest === undefined ? { reason: NEVER, lastCompleteExportAt: null } : healthOf(oldest);
+    const runs = known ?? (await isRunning(warehouse, now));
+    return runs ? { ...late, healthy: true, reason: 'a run is in progress' } : { ...late, healthy: false };
+  }
   const erasure = (await pendingErasures(warehouse)).find(({ beganAt }) => isOverdue(beganAt, now));
-  if (isFresh && erasure !== undefined) {
-    const reason = `an erasure that began at ${erasure.beganAt} is not complete: repeat daywalk erase`;
-    return { healthy: false, reason, lastCompleteExportAt };
-  }
-  const late = lastCompleteExportAt === null || isFresh ? '' : `, more than ${maxAgeHours} hours ago`;
-  return { healthy: isFresh, reason: `${oldest?.prefix ?? ''}${last}${late}`, lastCompleteExportAt };
+  if (erasure === undefined) return healthOf(oldest);
+  const reason = `an erasure that began at ${erasure.beganAt} is not complete: repeat daywalk erase`;
+  return { ...healthOf(oldest), healthy: false, reason };
 }
+
+const NEVER = 'no complete export of all expected streams is on record';
+
+function healthOf({ healthy, reason, lastCompleteExportAt }: Health): Health {
+  return { healthy, reason, lastCompleteExportAt };
+}
+
+/** Assesses one organization; `isLate` if only a run in progress excuses it. */
+async function assessOrganization(
+  warehouse: Warehouse,
+  orgId: string | null,
+  {
+    now,
+    maxAgeHours,
+    runs,
+  }: Pick<HealthQuestion, 'now' | 'maxAgeHours'> & { readonly runs: readonly RunRecord[] },
+): Promise<Health & { readonly isLate: boolean }> {
+  const units = orgId === null ? [] : await readUnits(warehouse, orgId);
+  const expectation = await readExpectation(warehouse, orgId ?? '', { units, now });
+  const { contract, lastComplete, skippedDays } = expectation;
+  const lastCompleteExportAt = lastComplete?.endedAt ?? null;
+  const unwell = (reason: string, isLate = false) => ({
+    healthy: false,
+    isLate,
+    reason,
+    lastCompleteExportAt,
+  });
+  const ended = runs.find(({ endedAt, command }) => endedAt !== null && command !== 'backfill');
+  if (needsPerson(ended?.exitCode)) return unwell(`the last run ended with exit code ${ended?.exitCode}`);
+  if (lastComplete === null)
+    return expectation.isLate ? unwell(NEVER, true) : { ...unwell(FIRST), healthy: true };
+  const daily = dailyOf(contract);
+  const [silent] = silentStreams(units, {
+    streams: daily,
+    last: yesterdayOf(new Date(lastComplete.startedAt)),
+  });
+  if (silent !== undefined) return unwell(silent);
+  const hours = maxAgeHours ?? contract.maxAgeSeconds / 3_600;
+  const isLate = now.getTime() - Date.parse(lastComplete.endedAt) > hours * HOUR_MS;
+  const last = `the last complete export of all expected streams ended at ${lastComplete.endedAt.slice(0, 16)}Z`;
+  if (isLate) return unwell(`${last}, more than ${Math.round(hours)} hours ago`, true);
+  if (skippedDays > 0) return unwell(`${skippedDays} expected days were never pulled`, true);
+  return { ...unwell(last), healthy: true };
+}
+
+const FIRST = `the first complete export may take ${FIRST_EXPORT_HOURS} hours`;
 
 function isOverdue(beganAt: string, now: Date): boolean {
   return now.getTime() - Date.parse(beganAt) > ERASURE_MS_MAX;
 }
 
-/** The last complete export of an organization, and its units. */
-async function lastExport(warehouse: Warehouse, orgId: string | null) {
-  if (orgId === null) return { units: [], last: undefined };
-  const units = await readUnits(warehouse, orgId);
-  const runs = await readRuns(warehouse, RUNS_MAX, orgId);
-  return { units, last: runs.find((run) => isCompleteExport(run, units)) };
-}
-
-/** The newest day that a run could pull. */
-function dueAt({ startedAt }: RunRecord): UtcDay {
-  return yesterdayOf(new Date(startedAt));
-}
-
-/**
- * True for a complete run over all streams and days: every stream has been pulled since the run began, and no unit up
- * to its newest day is still to be pulled for the first time.
- */
-function isCompleteExport(run: RunRecord, units: readonly LedgerUnit[]): boolean {
-  if (!isCompleteRun(run)) return false;
-  const due = dueAt(run);
-  const dueDays = daysFrom(FIRST_DAY, due).length;
-  return STREAMS.every((stream) => {
-    const own = units.filter((unit) => unit.stream === stream);
-    const held = own.filter((unit) => unit.state !== 'pending' && dateOf(unit) <= due).length;
-    const expected = stream === 'readiness' ? 1 : dueDays;
-    return held >= expected && own.some(({ lastPulledAt }) => (lastPulledAt ?? '') >= run.startedAt);
-  });
-}
-
 /** A sentence for each silent stream, see {@link SILENT_DAYS}. */
-function silentStreams(units: readonly LedgerUnit[], last: UtcDay): string[] {
+function silentStreams(
+  units: readonly LedgerUnit[],
+  { streams, last }: { readonly streams: readonly DailyStream[]; readonly last: UtcDay },
+): string[] {
   const first = shiftDay(last, 1 - SILENT_DAYS);
   const before = shiftDay(first, -BEFORE_DAYS);
-  return DAILY_STREAMS.flatMap((stream) => {
+  return streams.flatMap((stream) => {
     const days = daysWithData(units, stream);
     const hadData = days.some((day) => day >= before && day < first);
     const hasData = days.some((day) => day >= first && day <= last);
@@ -135,14 +154,19 @@ async function isRunning(warehouse: Warehouse, now: Date): Promise<boolean> {
   return begun && (await warehouse.isLocked());
 }
 
-/** Runs that are searched for the last complete one. */
+/** Runs that are read: enough for several days, at the shortest gap of a schedule. */
 export const RUNS_MAX = 100;
 
-/**
- * True for a run that left nothing out. Quarantined records do not count, as long as no unit failed: a record that
- * stays wrong at the service must not make every night look stale. Backfills are never complete runs.
- */
-export function isCompleteRun({ command, endedAt, exitCode, unitsFailed }: RunRecord): boolean {
-  if (endedAt === null || command === 'backfill') return false;
-  return exitCode === EXIT.ok || (exitCode === EXIT.quarantine && unitsFailed === 0);
+/** The days on which a stream has stored activity, oldest first. */
+export function daysWithData(units: readonly LedgerUnit[], stream: Stream): UtcDay[] {
+  return units
+    .filter(isDayUnit)
+    .filter((unit) => unit.stream === stream && hasActivity(unit))
+    .map(({ day }) => day)
+    .sort();
+}
+
+/** Rows of zeros are not activity. A failed or doubted unit keeps the rows that it had. */
+function hasActivity({ state, rows }: LedgerUnit): boolean {
+  return rows > 0 && state !== 'empty' && state !== 'awaiting';
 }

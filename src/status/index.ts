@@ -1,4 +1,3 @@
-export { type Hole, MISSING_AFTER_DAYS, missingDays, type UnconfirmedDays } from './gaps.ts';
 export { assessHealth, type Health } from './health.ts';
 export { OPEN_STATES, type OpenState, type OpenStateName } from './open-states.ts';
 export {
@@ -8,5 +7,6 @@ export {
   type OrganizationStatus,
   readOrganization,
   type SchemaDrift,
+  type UnconfirmedDays,
 } from './organization.ts';
 export { readWarehouseStatus, type WarehouseStatus } from './status.ts';

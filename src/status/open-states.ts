@@ -8,9 +8,9 @@ import {
   parseDoubt,
   type StandingDoubt,
 } from '../judge/doubt.ts';
-import { FLAPPING_NAMED_DAYS, type Flapping, isFlappingNow } from '../judge/flapping.ts';
+import { FLAPPING_NAMED_DAYS, type Flapping, isFlappingNow, looksMinOf } from '../judge/flapping.ts';
 import { IDENTITY_DAYS, waitedDays } from '../judge/identities.ts';
-import { equalLooks, LOOKS, type Look, looksNeeded } from '../judge/looks.ts';
+import { equalLooks, inOrder, LOOKS, type Look, looksNeeded } from '../judge/looks.ts';
 import { isMassNow, type Mass } from '../judge/mass.ts';
 import { isMostMissing } from '../judge/missing-reports.ts';
 import { isUnstableUnit, parseNotes } from '../judge/notes.ts';
@@ -101,7 +101,7 @@ export function openStatesOf(facts: OpenFacts): OpenState[] {
     ...leavers(days.filter(awaitsLeavers)),
     ...missingReports(readiness),
     ...(facts.isNeverActive ? neverActive(days) : []),
-    ...waiting(days),
+    ...waiting(days, facts),
     ...mass(days, facts),
     ...flapping(days, facts),
     ...leftOut(facts),
@@ -210,16 +210,18 @@ function neverActive(units: readonly LedgerDay[]): OpenState[] {
 }
 
 /** Units that wait for further looks, by what they wait for. */
-function waiting(units: readonly LedgerDay[]): OpenState[] {
-  const groups = Map.groupBy(units.flatMap(waitingUnit), ({ state }) => state);
+function waiting(units: readonly LedgerDay[], { flapping: known = null, today }: OpenFacts): OpenState[] {
+  const looksMin = looksMinOf(known, today);
+  const found = units.flatMap((unit) => waitingUnit(unit, looksMin));
+  const groups = Map.groupBy(found, ({ state }) => state);
   return [...groups].flatMap(([state, own]): OpenState[] => {
-    const [fewest] = own.toSorted((a, b) => a.looks.soFar - b.looks.soFar);
+    const [last] = own.toSorted((a, b) => lacking(b.looks) - lacking(a.looks));
     const since = firstOf(own.map((unit) => unit.since));
-    if (fewest === undefined || since === null) return [];
+    if (last === undefined || since === null) return [];
     const span = spanOf(own.map(({ day }) => day));
     const exitCode = state === 'unstable' ? EXIT.quarantine : EXIT.ok;
     const endsOn = lastOf(own.map((unit) => unit.endsOn));
-    const end = { looks: fewest.looks, endsOn };
+    const end = { looks: last.looks, endsOn };
     return [{ state, exitCode, count: own.length, ...span, since: `${since}T00:00:00.000Z`, ...end }];
   });
 }
@@ -233,10 +235,11 @@ interface WaitingUnit {
   readonly endsOn: UtcDay;
 }
 
-function waitingUnit(unit: LedgerDay): WaitingUnit[] {
+/** @param looksMin equal looks that every change needs. */
+function waitingUnit(unit: LedgerDay, looksMin: number): WaitingUnit[] {
   const { day, settledAt, contentSha256 } = unit;
   const notes = parseNotes(unit.watch);
-  const [first] = notes.looks ?? [];
+  const [first] = inOrder(notes.looks ?? []);
   const newest = notes.looks?.at(-1);
   if (first === undefined || newest === undefined) return [];
   const isSettled = settledAt !== null;
@@ -244,10 +247,9 @@ function waitingUnit(unit: LedgerDay): WaitingUnit[] {
   if (!isUnstable && isOdd(unit, newest[0])) return [oddUnit(unit, newest)];
   const state = isUnstable ? 'unstable' : isSettled ? 'seen-otherwise' : 'first-looks';
   if (state === 'first-looks' && !isLate(unit, newest[0])) return [];
-  const looks = {
-    soFar: equalLooks(notes, newest[1]),
-    needed: looksNeeded(notes, isSettled ? contentSha256 : null),
-  };
+  const isStored = isSettled && contentSha256?.startsWith(newest[1]) === true;
+  const needed = Math.max(looksMin, looksNeeded(notes, isSettled ? contentSha256 : null));
+  const looks = { soFar: equalLooks(notes, newest[1]), needed: isStored ? LOOKS : needed };
   const endsOn = shiftDay(newest[0], Math.max(1, looks.needed - looks.soFar));
   return [{ state, day, since: first[0], looks, endsOn }];
 }
@@ -305,6 +307,10 @@ function leftOut({ leftOut: left = [], today }: OpenFacts): OpenState[] {
   const span = spanOf(left.flatMap(({ first, last }) => [first, last]));
   const open = { exitCode: EXIT.ok, count, ...span, since: `${since}T00:00:00.000Z`, looks: null };
   return [{ state: 'left-out', ...open, endsOn: today }];
+}
+
+function lacking({ soFar, needed }: WaitingUnit['looks']): number {
+  return needed - soFar;
 }
 
 function looksOf({ seenOn, since }: StandingDoubt, needed: number): { soFar: number; needed: number } {

@@ -1,8 +1,16 @@
 import { sql } from '../../schema/query.ts';
 import { tables } from '../../schema/tables.ts';
-import { daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../core/day.ts';
+import { daysBetween, shiftDay, spansOf, type UtcDay, yesterdayOf } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream, STREAMS, type Stream } from '../core/stream.ts';
+import {
+  type Contract,
+  type Expectation,
+  type Hole,
+  isExpected,
+  isKept,
+  readExpectation,
+} from '../expected/index.ts';
 import { parseDoubt } from '../judge/doubt.ts';
 import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
 import { missingReports } from '../judge/missing-reports.ts';
@@ -12,13 +20,13 @@ import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '
 import { runReads, type Warehouse } from '../port/index.ts';
 import { readState } from '../records/index.ts';
 import { readStanding } from '../rollups/index.ts';
-import { dateOf, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
-import { daysWithData, type Hole, holesOf, mergeHoles, type UnconfirmedDays, unconfirmedOf } from './gaps.ts';
+import { dateOf, isDayUnit, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
+import { daysWithData } from './health.ts';
 import { type OpenState, type OpenStateName, openStatesOf } from './open-states.ts';
 
 /**
  * The states of a day, worst first. A day has the state of its worst stream. `unsettled` and `settled` days are both
- * stored; unsettled ones are pulled again, because the service may still change them.
+ * stored; unsettled ones are pulled again, because the service may still change them. Nothing of an `expired` day is kept.
  */
 const DAY_STATES = [
   'failed',
@@ -29,6 +37,7 @@ const DAY_STATES = [
   'unsettled',
   'empty',
   'settled',
+  'expired',
 ] as const;
 
 /** One of {@link DAY_STATES}. */
@@ -57,9 +66,13 @@ export interface MissingReport {
 /** The units of a stream, as the ledger has them. */
 interface StreamStatus {
   readonly stream: Stream;
+  /** False for a stream that the contract does not name. */
+  readonly isExpected: boolean;
   readonly units: Readonly<Record<UnitState, number>>;
   readonly settled: number;
   readonly rows: number;
+  /** When the last run ended that brought the stream up to yesterday; null if none did. */
+  readonly lastCompleteAt: string | null;
   readonly lastPulledAt: string | null;
   /** The newest day that has stored activity; null if there is none, and for readiness. */
   readonly newestDataDay: UtcDay | null;
@@ -70,6 +83,14 @@ export interface OrganizationStatus {
   /** Its name in the organizations file, or else its latest recorded one; null if it has none. */
   readonly name: string | null;
   readonly orgId: string;
+  /** What is expected of it. */
+  readonly contract: Contract;
+  /** The last complete export; null if an expected stream has none. */
+  readonly lastComplete: Expectation['lastComplete'];
+  /** True if that was longer ago than the contract allows. */
+  readonly isLate: boolean;
+  /** Days of expected streams that ended some days ago and are not stored. */
+  readonly missing: Expectation['missing'];
   readonly streams: readonly StreamStatus[];
   readonly days: readonly { readonly day: UtcDay; readonly state: DayState }[];
   readonly holes: readonly Hole[];
@@ -93,61 +114,54 @@ export interface OrganizationStatus {
   readonly lastErrors: readonly { readonly stream: Stream; readonly day: string; readonly error: string }[];
 }
 
-/** Reads what the warehouse holds of an organization, from the first day of the service to `lastDay`. */
+/** Reads what the warehouse holds of an organization, up to the day before `now`. */
 export async function readOrganization(
   warehouse: Warehouse,
   { name, orgId }: { readonly name: string | null; readonly orgId: string },
-  lastDay: UtcDay,
+  now: Date,
 ): Promise<OrganizationStatus> {
   const daily = await readUnits(warehouse, orgId, DAILY_STREAMS);
   const readiness = await readReadinessUnit(warehouse, orgId);
   const units = readiness === null ? daily : [...daily, readiness];
-  const days = daysFrom(FIRST_DAY, lastDay);
+  const expectation = await readExpectation(warehouse, orgId, { units, now });
+  const { contract, days, daily: streams } = expectation;
   const ledger = new Map(daily.map((unit) => [unitName(unit), unit]));
   const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(unitName({ stream, day }));
   const { stale } = await runReads(warehouse, readStanding(orgId));
   const isNeverActive = (await readActiveSince(warehouse, orgId)) === null;
+  const expected = units.filter((unit) => isExpected(unit, contract));
   const records = await readOpenRecords(warehouse, orgId);
-  const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING));
-  const watches = await readWatches(warehouse, orgId);
+  const today = shiftDay(yesterdayOf(now), 1);
+  const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING), today);
+  const watches = await readWatches(warehouse, orgId, today);
   const [mass] = watches
     .flatMap((watch) => watch.mass ?? [])
     .toSorted((a, b) => (a.since < b.since ? -1 : 1));
   const leftOut = watches.flatMap((watch) => watch.leftOut ?? []);
-  const today = shiftDay(lastDay, 1);
-  const open = openStatesOf({ units, records, isNeverActive, flapping, mass, leftOut, today });
+  const open = openStatesOf({ units: expected, records, isNeverActive, flapping, mass, leftOut, today });
   return {
     name,
     orgId,
-    streams: STREAMS.map((stream) => streamStatus(stream, units, days.length)),
-    days: days.map((day) => ({
-      day,
-      state: worst(DAILY_STREAMS.map((stream) => stateOf(unitOf(stream, day)))),
-    })),
-    holes: mergeHoles(
-      DAILY_STREAMS.flatMap((stream) => holesOf(stream, days, (day) => holeState(unitOf(stream, day)))),
-    ),
+    contract,
+    lastComplete: expectation.lastComplete,
+    isLate: expectation.isLate,
+    missing: expectation.missing,
+    streams: STREAMS.map((stream) => streamStatus(stream, units, expectation)),
+    days: days.map((day) => ({ day, state: worst(streams.map((stream) => stateOf(unitOf(stream, day)))) })),
+    holes: expectation.holes,
     oldestUnsettledDay:
-      days.find((day) => DAILY_STREAMS.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ??
-      null,
+      days.find((day) => streams.some((stream) => (unitOf(stream, day)?.settledAt ?? null) === null)) ?? null,
     staleRollupDays: new Set(Object.values(stale).flat()).size,
     open,
     highest: open[0]?.state ?? null,
-    doubted: units.flatMap(doubtOf),
+    doubted: expected.flatMap(doubtOf),
     missingReports: missingIn(readiness),
-    neverConfirmed: unconfirmedOf(daily),
+    neverConfirmed: unconfirmedOf(expected),
     schemaDrift: await readSchemaDrift(warehouse, orgId),
-    lastErrors: units.flatMap((unit) =>
+    lastErrors: expected.flatMap((unit) =>
       unit.lastError === null ? [] : [{ stream: unit.stream, day: dateOf(unit), error: unit.lastError }],
     ),
   };
-}
-
-/** The state by which a day may be a hole. A day that was old when it was first seen without activity is probably empty. */
-function holeState(unit: LedgerUnit | undefined): UnitState {
-  if (unit === undefined) return 'pending';
-  const isInFirstLooks = unit.state === 'awaiting' && parseNotes(unit.watch).settlesOn !== undefined;
-  return isInFirstLooks ? 'empty' : unit.state;
 }
 
 function doubtOf(unit: LedgerUnit): DoubtedUnit[] {
@@ -162,23 +176,33 @@ function missingIn(readiness: LedgerUnit | null): readonly MissingReport[] {
   return doubt === null ? [] : missingReports(doubt);
 }
 
-function streamStatus(stream: Stream, units: readonly LedgerUnit[], dayCount: number): StreamStatus {
+function streamStatus(
+  stream: Stream,
+  units: readonly LedgerUnit[],
+  { contract, days, completions }: Expectation,
+): StreamStatus {
   const own = units.filter((unit) => unit.stream === stream);
   const count = (state: UnitState) => own.filter((unit) => unit.state === state).length;
-  const expected = stream === 'readiness' ? 1 : dayCount;
+  const isNamed = contract.streams.includes(stream);
+  const kept = days.filter((day) => isKept(contract, stream, day)).length;
+  const expected = !isNamed ? 0 : stream === 'readiness' ? 1 : kept;
+  const held = own.filter((unit) => isExpected(unit, contract)).length;
   return {
     stream,
+    isExpected: isNamed,
     units: {
-      pending: Math.max(0, expected - own.length) + count('pending'),
+      pending: Math.max(0, expected - held) + count('pending'),
       awaiting: count('awaiting'),
       loaded: count('loaded'),
       empty: count('empty'),
       doubted: count('doubted'),
       quarantined: count('quarantined'),
       failed: count('failed'),
+      expired: count('expired'),
     },
     settled: own.filter((unit) => unit.settledAt !== null).length,
     rows: own.reduce((sum, unit) => sum + unit.rows, 0),
+    lastCompleteAt: completions.get(stream)?.endedAt ?? null,
     lastPulledAt: own.reduce<string | null>(
       (latest, { lastPulledAt: at }) => (at !== null && (latest === null || at > latest) ? at : latest),
       null,
@@ -234,9 +258,49 @@ async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<Sch
 }
 
 /** The progress of the watch of each job: one over a part of the streams has a progress of its own. */
-async function readWatches(warehouse: Warehouse, orgId: string): Promise<WatchState[]> {
+async function readWatches(warehouse: Warehouse, orgId: string, today: UtcDay): Promise<WatchState[]> {
   const rows = await warehouse.select(
     sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name LIKE ${`${WATCH}%`} ORDER BY name`,
   );
-  return rows.map(({ value }) => parseWatchState(String(value)));
+  return rows.map(({ value }) => parseWatchState(String(value), today));
+}
+
+/** Consecutive days that settled by their age alone. */
+export interface UnconfirmedDays {
+  readonly rule: RuleName;
+  readonly firstDay: UtcDay;
+  readonly lastDay: UtcDay;
+  readonly days: number;
+  readonly streams: readonly DailyStream[];
+  /** The identities that they violate. @default none are known */
+  readonly identities?: readonly string[];
+}
+
+/** Finds the days that settled although nothing confirmed their data. */
+export function unconfirmedOf(units: readonly LedgerUnit[]): UnconfirmedDays[] {
+  const unconfirmed = units
+    .filter(isDayUnit)
+    .filter(({ confirmed, state }) => confirmed === 'age' && state !== 'quarantined');
+  return DAILY_STREAMS.flatMap((stream) => {
+    const own = unconfirmed.filter((unit) => unit.stream === stream);
+    const rules = ['streams-disagree', 'figures-disagree'] as const;
+    return rules.flatMap((rule) => {
+      const days = own.flatMap(({ day, state }) =>
+        (state === 'empty') === (rule === 'streams-disagree') ? [day] : [],
+      );
+      return spansOf(days.toSorted()).map(({ from, until }) => {
+        const odd = own.flatMap(({ day, watch }) =>
+          day >= from && day <= until ? (parseNotes(watch).odd ?? []) : [],
+        );
+        return {
+          rule,
+          firstDay: from,
+          lastDay: until,
+          days: daysBetween(from, until) + 1,
+          streams: [stream],
+          ...(rule === 'figures-disagree' && odd.length > 0 && { identities: [...new Set(odd)] }),
+        };
+      });
+    });
+  });
 }

@@ -1,6 +1,7 @@
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { type KnownArchive, readKnownArchives } from '../identity/index.ts';
 import { countQuarantine, countRestatements, type QuarantineCount } from '../ledger/index.ts';
+import { type NotedWaits, readRunningWaits } from '../marks/index.ts';
 import {
   chooseOrganization,
   type ListedOrganization,
@@ -10,7 +11,7 @@ import {
 } from '../organizations/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { type PendingErasure, pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
-import { isCompleteRun, RUNS_MAX } from './health.ts';
+import { RUNS_MAX } from './health.ts';
 import { type OrganizationStatus, readOrganization } from './organization.ts';
 
 /** The days, holes and problems of a warehouse. */
@@ -31,10 +32,12 @@ export interface WarehouseStatus {
   readonly refusals: readonly Refusal[];
   /** How many stored numbers the service changed later. */
   readonly restatements: number;
+  /** The service that runs wait for, and how many of them; null if none waits. */
+  readonly waiting: NotedWaits | null;
   /** Newest first. */
   readonly runs: readonly RunRecord[];
   /**
-   * When the last complete run ended, see {@link isCompleteRun}, of the organization that waits longest for one; null when
+   * When the last complete export ended, see `src/expected/`, of the organization that waits longest for one; null when
    * one has none.
    */
   readonly lastCompleteRunAt: string | null;
@@ -62,15 +65,15 @@ export async function readWarehouseStatus(
   const listed = await organizationsIn(warehouse, { names, only });
   const organizations: OrganizationStatus[] = [];
   for (const { name, orgId } of listed) {
-    if (orgId !== null) organizations.push(await readOrganization(warehouse, { name, orgId }, lastDay));
+    if (orgId !== null) organizations.push(await readOrganization(warehouse, { name, orgId }, now));
   }
   const [single] = only === undefined ? [] : listed.map(({ orgId }) => orgId ?? '');
   const quarantine = await countQuarantine(warehouse);
-  const endedAt = await lastCompleteRun(warehouse, listed, names);
+  const endedAt = lastCompleteOf(listed, organizations, names);
   return {
     warehouse: warehouse.location,
     asOf: now.toISOString(),
-    firstDay: FIRST_DAY,
+    firstDay: organizations.map(({ contract }) => contract.firstDay).toSorted()[0] ?? FIRST_DAY,
     lastDay,
     organizations,
     neverExported: listed.flatMap(({ name, orgId }) => (orgId === null && name !== null ? [name] : [])),
@@ -79,6 +82,7 @@ export async function readWarehouseStatus(
       ({ orgId }) => single === undefined || orgId === single,
     ),
     archives: (await readKnownArchives(warehouse)).map(({ remembered: _, ...archive }) => archive),
+    waiting: await readRunningWaits(warehouse, now),
     restatements: await countRestatements(warehouse, single),
     runs: await readRuns(warehouse, RUNS_MAX, single),
     refusals: (await readRefusals(warehouse)).filter(
@@ -106,20 +110,18 @@ async function organizationsIn(
 }
 
 /**
- * When the last complete run ended, of the organization that waits longest for one; null if one has none. Organizations that
+ * When the last complete export ended, of the organization that waits longest for one; null if one has none. Organizations that
  * are no longer in the file do not count.
  */
-async function lastCompleteRun(
-  warehouse: Warehouse,
+function lastCompleteOf(
   listed: readonly ListedOrganization[],
+  read: readonly OrganizationStatus[],
   names: readonly string[] | null,
-): Promise<string | null> {
+): string | null {
   const expected = listed.filter(({ name }) => names === null || (name !== null && names.includes(name)));
-  const ends: string[] = [];
-  for (const { orgId } of expected.length > 0 ? expected : listed) {
-    const runs = orgId === null ? [] : await readRuns(warehouse, RUNS_MAX, orgId);
-    ends.push(runs.find(isCompleteRun)?.endedAt ?? '');
-  }
+  const ends = (expected.length > 0 ? expected : listed).map(
+    ({ orgId }) => read.find((own) => own.orgId === orgId)?.lastComplete?.endedAt ?? '',
+  );
   const oldest = ends.toSorted()[0] ?? '';
   return oldest === '' ? null : oldest;
 }

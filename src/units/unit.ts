@@ -1,7 +1,9 @@
 import type { EncodedRows } from '../../schema/digest.ts';
+import { type SQL, sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { SettleRule } from '../judge/agreement.ts';
+import { parseNotes } from '../judge/notes.ts';
 
 /** The states of a unit, see the column `export_units.state`. */
 export const UNIT_STATES = [
@@ -12,6 +14,7 @@ export const UNIT_STATES = [
   'doubted',
   'quarantined',
   'failed',
+  'expired',
 ] as const;
 
 /** One of {@link UNIT_STATES}. */
@@ -105,11 +108,6 @@ export function readinessKey(orgId: string): ReadinessKey {
 /** True for the ledger's row of a day. */
 export function isDayUnit(unit: LedgerUnit): unit is LedgerDay {
   return unit.kind === 'day';
-}
-
-/** The name of a unit, without its other fields. */
-export function bareName(unit: UnitName): UnitName {
-  return unit.stream === 'readiness' ? { stream: unit.stream } : { stream: unit.stream, day: unit.day };
 }
 
 /** Names a unit in messages and maps: `users 2026-03-01`, `readiness`. */
@@ -251,9 +249,26 @@ export interface CommitOutcome {
   readonly units: readonly LedgerUnit[];
 }
 
-/** A settled day to pull again. */
-export interface ReopenedDay {
-  readonly day: UtcDay;
-  /** The streams to pull again. */
-  readonly streams: readonly DailyStream[];
+/** States in which the rows of a unit are an answer of the service, even if there are none. */
+const STORED_STATES: readonly UnitState[] = ['loaded', 'empty', 'quarantined', 'doubted'];
+
+/** The fields of a unit that tell whether it is stored. */
+type Standing = Pick<LedgerUnit, 'state' | 'rows' | 'firstLoadedAt' | 'watch'>;
+
+/**
+ * True if the warehouse knows the numbers of a unit: its state says so, or a pull failed after an earlier one had stored
+ * rows. A unit that awaits the daily batch is not stored, although it may hold rows of zeros. One that was old when it was first
+ * seen awaits nothing but further looks.
+ */
+export function isStored({ state, rows, firstLoadedAt, watch }: Standing): boolean {
+  const isInFirstLooks = state === 'awaiting' && parseNotes(watch).settlesOn !== undefined;
+  return STORED_STATES.includes(state) || isInFirstLooks || (rows > 0 && firstLoadedAt !== null);
+}
+
+/** The condition of {@link isStored} in SQL, over `export_units` under an alias. */
+export function storedUnit(alias: string): SQL {
+  const unit = sql.raw(alias);
+  const states = sql.raw(STORED_STATES.map((state) => `'${state}'`).join(', '));
+  const isInFirstLooks = sql`(${unit}.state = 'awaiting' AND CAST(${unit}.watch AS TEXT) LIKE '%"settlesOn"%')`;
+  return sql`(${unit}.state IN (${states}) OR ${isInFirstLooks} OR (${unit}.rows > 0 AND ${unit}.first_loaded_at IS NOT NULL))`;
 }

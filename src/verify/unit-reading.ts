@@ -117,7 +117,7 @@ function stateOf(unit: LedgerUnit, { isActive }: UnitReading): Contradiction[] {
       expected: isActive ? 'loaded' : 'empty',
       found: state,
     });
-  if (settledAt === null) return found;
+  if (settledAt === null || state === 'expired') return found;
   const isAged = state === 'quarantined' && confirmed === 'age';
   if (state !== 'loaded' && state !== 'empty' && !isAged)
     found.push({ what: 'state of a settled unit', expected: 'loaded or empty', found: state });
@@ -136,7 +136,7 @@ function quarantineOf({ state, kind }: LedgerUnit, quarantined: number): Contrad
   const what = `records in quarantine of a unit that is ${state}`;
   if (state === 'quarantined' && quarantined === 0) return [{ what, expected: 'some', found: 0 }];
   // An unfinished readiness walk puts records into quarantine before its state changes.
-  const isClean = kind === 'day' && (state === 'loaded' || state === 'empty');
+  const isClean = kind === 'day' && (state === 'loaded' || state === 'empty' || state === 'expired');
   return isClean && quarantined > 0 ? [{ what, expected: 0, found: quarantined }] : [];
 }
 

@@ -2,6 +2,7 @@ export { digestOf, type WarehouseDigest } from './digest.ts';
 export { frozen, type KeptWarehouse, keepOpen } from './kept-open.ts';
 export {
   expectWhole,
+  expectWritable,
   notesIn,
   type OpenOptions,
   openWarehouse,

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { compileQuery } from '../../schema/query.ts';
-import { SerialQueue } from '../core/clock.ts';
+import { onAbort, SerialQueue } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { isPostgres, runReads, type Warehouse } from '../port/index.ts';
 import { type OpenOptions, openWarehouse } from './open.ts';
@@ -11,9 +11,13 @@ export interface KeptWarehouse {
   /**
    * Reads in one snapshot; reads run one at a time, and what was read of the same content before is remembered. Opens the warehouse if it is not open, if its file was replaced, or
    * after a failure. A read that a standby cancels is done once more. `version` identifies the content: the same one means the same content.
-   * @throws what opening the warehouse or `work` throws.
+   * @param wanted aborted when nobody waits for the result any more. The read then ends soon, in the middle of a statement too.
+   * @throws what opening the warehouse or `work` throws, and the reason of `wanted`.
    */
-  read<Result>(work: (warehouse: Warehouse, version: string) => Promise<Result>): Promise<Result>;
+  read<Result>(
+    work: (warehouse: Warehouse, version: string) => Promise<Result>,
+    wanted?: AbortSignal,
+  ): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -26,13 +30,16 @@ interface Opened {
   remembered?: { readonly version: string; readonly warehouse: Warehouse };
 }
 
-/** A server that does not answer any more would otherwise keep every read waiting. */
-const STATEMENT_MS_MAX = 60_000;
+/** A read that nobody wants any more may take so long to end by itself: opening the warehouse again takes as long. */
+const UNWANTED_MS_MAX = 300;
 
-/** Keeps a warehouse open for reading. Opens it at the first read. */
+/**
+ * Keeps a warehouse open for reading. Opens it at the first read.
+ * @param options.statementMsMax a server that does not answer any more would otherwise keep every read waiting
+ */
 export function keepOpen(
   location: string,
-  { statementMsMax = STATEMENT_MS_MAX, ...options }: Pick<OpenOptions, 'clock' | 'signal' | 'statementMsMax'>,
+  options: Pick<OpenOptions, 'clock' | 'signal'> & { readonly statementMsMax: number },
 ): KeptWarehouse {
   const queue = new SerialQueue();
   let opened: Opened | undefined;
@@ -49,7 +56,6 @@ export function keepOpen(
     await shut();
     const warehouse = await openWarehouse(location, {
       ...options,
-      statementMsMax,
       create: false,
       readOnly: true,
     });
@@ -58,8 +64,16 @@ export function keepOpen(
     opened = { warehouse, opening: openings, files: { ...before, log: filesOf(location).log } };
     return opened;
   };
-  const readOnce: KeptWarehouse['read'] = async (work) => {
+  const readOnce: KeptWarehouse['read'] = async (work, wanted) => {
+    wanted?.throwIfAborted();
     const now = await open();
+    const isOver = new AbortController();
+    const end = () => {
+      options.clock.sleep(UNWANTED_MS_MAX, isOver.signal).then(shut, () => undefined);
+    };
+    const unlisten = [wanted, options.signal].map((signal) => onAbort(signal, end));
+    // A process that ends still answers what takes no time.
+    if (options.signal?.aborted === true) end();
     try {
       return await now.warehouse.inSnapshot(async () => {
         const version = `${now.opening} ${await now.warehouse.version()}`;
@@ -70,10 +84,14 @@ export function keepOpen(
     } catch (error) {
       // A connection that failed once is not used again.
       if (!(error instanceof UsageError)) await shut();
-      throw error;
+      throw [wanted, options.signal].find((signal) => signal?.aborted)?.reason ?? error;
+    } finally {
+      for (const stop of unlisten) stop();
+      isOver.abort();
     }
   };
-  const read: KeptWarehouse['read'] = (work) => queue.add(() => onceMoreIfCancelled(() => readOnce(work)));
+  const read: KeptWarehouse['read'] = (work, wanted) =>
+    queue.add(() => onceMoreIfCancelled(() => readOnce(work, wanted)));
   return { read, close: () => queue.add(shut) };
 }
 

@@ -24,11 +24,16 @@ export interface OpenOptions extends SchemaExpected, Migrating {
    * @default false
    */
   readonly readOnly?: boolean | undefined;
+  /**
+   * With `readOnly`, create no file beside a SQLite file. One above 256 MiB is refused then, unless somebody has it open.
+   * @default false
+   */
+  readonly leavesNoTrace?: boolean | undefined;
   /** Also a warehouse that has a part of a backup or of another warehouse only. @default false */
   readonly partial?: boolean | undefined;
   /**
-   * The longest that a statement of a warehouse opened for reading may take, in milliseconds. After it, the connection counts
-   * as lost. PostgreSQL only: SQLite is part of this process.
+   * The longest that a statement of a warehouse opened for reading may take, in milliseconds. After it, the statement is ended
+   * with a `StorageError` (`read-too-slow`), and the warehouse can only be closed. SQLite reads in another process then.
    * @default no limit
    */
   readonly statementMsMax?: number | undefined;
@@ -102,12 +107,27 @@ export async function withWarehouse<Result>(
  */
 export function readWarehouse<Result>(
   location: string,
-  options: Pick<OpenOptions, 'clock' | 'signal'>,
+  options: Pick<OpenOptions, 'clock' | 'signal' | 'statementMsMax'>,
   use: (warehouse: Warehouse) => Promise<Result>,
 ): Promise<Result> {
   return onceMoreIfCancelled(() =>
     withWarehouse(location, { ...options, create: false, readOnly: true }, use),
   );
+}
+
+/**
+ * Makes sure that a run could write a warehouse, or create it. Writes nothing, and no transaction gets an ID.
+ * @throws {StorageError} or {UsageError}, as opening it for writing would.
+ */
+export async function expectWritable(location: string): Promise<void> {
+  if (isPostgres(location)) {
+    const { openPostgresForNotes } = await import('./postgres/warehouse.ts');
+    const notes = openPostgresForNotes(location);
+    return notes.expectWritable().finally(() => notes.close());
+  }
+  await requireAddon();
+  const { expectWritableFile } = await import('../core/sqlite-files.ts');
+  expectWritableFile(location);
 }
 
 /** Writes what a command notes in a warehouse that it otherwise only reads. */

@@ -6,8 +6,7 @@ import { contentTables, tables, tablesOf } from '../../schema/tables.ts';
 import { fieldValue } from '../checks/index.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { memberTexts } from '../core/json-text.ts';
-import { renamedLooks } from '../judge/looks.ts';
-import { notesText, parseNotes } from '../judge/notes.ts';
+import { renamedNotes } from '../judge/notes.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
 
 /** New columns by table. */
@@ -35,8 +34,10 @@ export function* moveFields(added: Added): Steps<void> {
       const { contents, moreUsers } = yield* upgradeRows(tablesOf(stream), unit, added);
       const digest = contentSha256(contents);
       const users = unit['active_users'] ?? null;
+      const notes = typeof unit['watch'] === 'string' ? unit['watch'] : null;
+      const watch = renamedNotes(notes, { from: String(unit['content_sha256']), to: digest });
       yield sql`
-        UPDATE export_units SET content_sha256 = ${digest}, watch = ${notesOf(unit, digest)},
+        UPDATE export_units SET content_sha256 = ${digest}, watch = ${watch},
           active_users = ${users === null ? null : Number(users) + moreUsers}
         WHERE org_id = ${unit['org_id']} AND stream = ${stream} AND date = ${unit['date']}`;
     }
@@ -90,15 +91,6 @@ export function movedRow(table: AnyTable, row: Values, added: ReadonlySet<string
   const text = rest.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',');
   values.set('extra', rest.length === 0 ? null : `{${text}}`);
   return columns.map((name, position) => (values.has(name) ? values.get(name) : row[position]) ?? null);
-}
-
-/** The notes of a unit name its content by its digest. Others are about content without the new columns. */
-function notesOf(unit: QueryRow, digest: string): string | null {
-  const text = typeof unit['watch'] === 'string' ? unit['watch'] : null;
-  const from = String(unit['content_sha256']);
-  const notes = parseNotes(text);
-  const known = notes.own === from ? digest : undefined;
-  return notesText({ ...notes, ...renamedLooks(notes, { from, to: digest }), own: known, noted: undefined });
 }
 
 /** How generated migrations add a column, in either database. */

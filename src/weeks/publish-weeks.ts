@@ -2,7 +2,8 @@ import { listOf, type SQL, sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY, isDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
-import { DAILY_STREAMS, type DailyStream } from '../core/stream.ts';
+import type { DailyStream } from '../core/stream.ts';
+import { contractOf, dailyOf } from '../expected/index.ts';
 import { type QueryRow, runReads, type Steps, type Warehouse } from '../port/index.ts';
 import { publicName } from '../privacy/index.ts';
 import { readStanding, teamPeriods } from '../rollups/index.ts';
@@ -20,25 +21,23 @@ interface PublishOptions {
   readonly orgId: string;
   /** The fewest people about whom a number is published. */
   readonly minGroup: number;
-  /** False if nothing is stored about single people: then a week has its total only. @default true */
-  readonly hasPeople?: boolean;
   /** Aborted when the process must stop: publishing ends between two weeks, and the next run resumes. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Computes and stores what reports for a team or the public may show of each week of which every day is settled in all streams and
- * none is doubted. A week is published once. Teams are added to it once, when the first people are loaded, and cost when prices
+ * Computes and stores what reports for a team or the public may show of each week of which every day is settled in all expected streams and
+ * none is doubted. Where no stream about single people is expected, a week has its total only. A week is published once. Teams are added to it once, when the first people are loaded, and cost when prices
  * cover it; nothing else is changed, whatever happens to the numbers later. Returns how many weeks got rows. May be repeated at
  * will, also after a kill: each week is one transaction.
  * @throws {StorageError} when the database fails; what was published before stays.
  */
 export async function publishWeeks(warehouse: Warehouse, options: PublishOptions): Promise<number> {
-  const { orgId, minGroup, hasPeople = true, signal } = options;
-  if ((await runReads(warehouse, weeksDue(orgId, { hasPeople }))).length === 0) return 0;
+  const { orgId, minGroup, signal } = options;
+  if ((await runReads(warehouse, weeksDue(orgId))).length === 0) return 0;
   return warehouse.oneAtATime(PUBLISHING, async () => {
-    const { due, teams, known } = await warehouse.inSnapshot(() =>
-      runReads(warehouse, readDue(orgId, hasPeople)),
+    const { due, teams, known, hasPeople } = await warehouse.inSnapshot(() =>
+      runReads(warehouse, readDue(orgId)),
     );
     const about = { orgId, minGroup, hasPeople, teams, namesPerson: personFinder(known) };
     let published = 0;
@@ -51,10 +50,11 @@ export async function publishWeeks(warehouse: Warehouse, options: PublishOptions
   });
 }
 
-function* readDue(orgId: string, hasPeople: boolean) {
-  const due = yield* weeksDue(orgId, { hasPeople });
+function* readDue(orgId: string) {
+  const due = yield* weeksDue(orgId);
+  const hasPeople = (yield* weekStreams(orgId)).includes('users');
   const teams = yield* teamPeriods(orgId, yield* readStanding(orgId));
-  return { due, teams, known: yield* knownTexts(orgId) };
+  return { due, teams, hasPeople, known: yield* knownTexts(orgId) };
 }
 
 /** The user IDs, addresses and names of an organization. */
@@ -108,7 +108,7 @@ export function* previewTeams(
   const named = teams.filter(({ team }) => team !== null);
   const [first, last] = [named.map((own) => own.valid_from), named.map((own) => own.valid_to)];
   const span = { first: first.toSorted()[0] ?? null, last: last.toSorted().at(-1) ?? '' };
-  const due = (yield* weeksDue(orgId, { teams: span })).filter(({ lacks }) => lacks.includes('team'));
+  const due = (yield* weeksDue(orgId, span)).filter(({ lacks }) => lacks.includes('team'));
   const blocks: TeamPreview['blocks'][number][] = [];
   const known = yield* knownTexts(orgId);
   for (const { week } of withBlocks ? due.slice(-PREVIEWED_MAX) : []) {
@@ -131,10 +131,7 @@ interface DueWeek {
 }
 
 /** The weeks of which something can be published, in order of time. */
-function* weeksDue(
-  orgId: string,
-  { hasPeople = true, teams: given }: { readonly hasPeople?: boolean; readonly teams?: TeamSpan } = {},
-): Steps<readonly DueWeek[]> {
+function* weeksDue(orgId: string, given?: TeamSpan): Steps<readonly DueWeek[]> {
   const stored = yield sql`
     SELECT week_start, MAX(CASE WHEN dimension = 'total' AND metric = '' THEN 1 ELSE 0 END) AS is_too_small,
       MAX(CASE WHEN dimension = 'team' THEN 1 ELSE 0 END) AS has_teams,
@@ -151,7 +148,7 @@ function* weeksDue(
     ];
     return lacks.length === 0 ? [] : [{ week, lacks }];
   });
-  const settled = (yield* settledWeeks(orgId, hasPeople)).filter((week) => !published.has(week));
+  const settled = (yield* settledWeeks(orgId)).filter((week) => !published.has(week));
   const all = [
     ...later,
     ...settled.map((week) => ({ week, lacks: hasTeamsIn(span, week) ? ALL_AND_TEAMS : ALL })),
@@ -181,17 +178,18 @@ function hasTeamsIn({ first, last }: TeamSpan, week: UtcDay): boolean {
   return first !== null && first <= shiftDay(week, 6) && last >= week;
 }
 
-/** The streams of which a week needs every day. */
-export function weekStreams(hasPeople: boolean): readonly DailyStream[] {
-  return DAILY_STREAMS.filter((stream) => hasPeople || stream !== 'users');
+/** The streams of which a week needs every day: the expected ones. */
+export function* weekStreams(orgId: string): Steps<readonly DailyStream[]> {
+  return dailyOf(yield* contractOf(orgId));
 }
 
-/** The weeks of which every day is settled in all streams, and none is doubted. */
-function* settledWeeks(orgId: string, hasPeople: boolean): Steps<readonly UtcDay[]> {
-  const streams = weekStreams(hasPeople);
+/** The weeks of which every day is settled in all expected streams, and none is doubted. */
+function* settledWeeks(orgId: string): Steps<readonly UtcDay[]> {
+  const streams = yield* weekStreams(orgId);
+  if (streams.length === 0) return [];
   const days = yield sql`
     SELECT date FROM export_units
-    WHERE org_id = ${orgId} AND date >= ${FIRST_WEEK} AND settled_at IS NOT NULL AND state <> 'doubted'
+    WHERE org_id = ${orgId} AND date >= ${FIRST_WEEK} AND settled_at IS NOT NULL AND state NOT IN ('doubted', 'expired')
       AND stream IN (${listOf(streams.map((stream) => sql`${stream}`))})
     GROUP BY date HAVING COUNT(*) = ${streams.length} ORDER BY date`;
   const weeks = Map.groupBy(

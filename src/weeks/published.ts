@@ -1,5 +1,6 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { dayOf, isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { type Contract, contractOf } from '../expected/index.ts';
 import { LOOKS } from '../judge/looks.ts';
 import { parseNotes } from '../judge/notes.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
@@ -102,13 +103,14 @@ export interface WaitingWeek {
   readonly isTooSmall: boolean;
 }
 
-/** The weeks up to today of which nothing is published; also the one that has begun, if `until` is not reached. */
+/** The expected weeks up to today of which nothing is published; also the one that has begun, if `until` is not reached. */
 export function* waitingWeeks(
   orgId: string,
   until: UtcDay,
-  { now, hasPeople = true }: { readonly now: Date; readonly hasPeople?: boolean },
+  { now }: { readonly now: Date },
 ): Steps<readonly WaitingWeek[]> {
-  const streams = weekStreams(hasPeople);
+  const streams = yield* weekStreams(orgId);
+  const begin = firstWeekOf(yield* contractOf(orgId));
   const published = new Set(yield* publishedWeeks(orgId));
   const small = yield sql`
     SELECT week_start FROM published_weeks WHERE org_id = ${orgId} AND dimension = 'total' AND metric = ''`;
@@ -117,7 +119,7 @@ export function* waitingWeeks(
     SELECT date, stream, state, settled_at, watch FROM export_units WHERE org_id = ${orgId} AND date >= ${FIRST_WEEK}`;
   const byDay = Map.groupBy(units, ({ date }) => String(date));
   const waiting: WaitingWeek[] = [];
-  for (let week = FIRST_WEEK; week <= until; week = shiftDay(week, 7)) {
+  for (let week = begin; week <= until; week = shiftDay(week, 7)) {
     if (published.has(week)) continue;
     const days = Array.from({ length: 7 }, (_, index) => shiftDay(week, index));
     const open = days.filter((day) => !isSettled(byDay.get(day) ?? [], streams));
@@ -130,8 +132,15 @@ export function* waitingWeeks(
   return waiting;
 }
 
+/** The first week of which every day is expected, and none has expired. */
+function firstWeekOf({ firstDay, usersFrom }: Pick<Contract, 'firstDay' | 'usersFrom'>): UtcDay {
+  return mondayOf(shiftDay(usersFrom !== null && usersFrom > firstDay ? usersFrom : firstDay, 6));
+}
+
 function isSettled(units: readonly QueryRow[], streams: readonly string[]): boolean {
-  const settled = units.filter(({ state, settled_at }) => settled_at !== null && state !== 'doubted');
+  const settled = units.filter(
+    ({ state, settled_at }) => settled_at !== null && state !== 'doubted' && state !== 'expired',
+  );
   return streams.every((stream) => settled.some((unit) => unit['stream'] === stream));
 }
 
@@ -154,7 +163,7 @@ function earliestNight(
 
 /**
  * The weeks of a period whose rows of users no longer add up to what is published: they were restated since. What is published stays. A week
- * without rows of users is not among them.
+ * without rows of users is not among them, nor is one of which some have expired.
  */
 export function* restatedWeeks(
   orgId: string,
@@ -167,7 +176,8 @@ export function* restatedWeeks(
         SUM(messages) AS messages, SUM(tool_calls) AS tool_calls, SUM(git_commits) AS git_commits
       FROM user_weekly WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} GROUP BY week_start
     ) u ON u.week_start = p.week_start
-    WHERE p.org_id = ${orgId} AND p.dimension = 'total' AND (p.people <> u.users OR p.value <> CASE p.metric
+    WHERE p.org_id = ${orgId} AND p.week_start >= ${firstWeekOf(yield* contractOf(orgId))}
+      AND p.dimension = 'total' AND (p.people <> u.users OR p.value <> CASE p.metric
       WHEN 'billable_tokens' THEN u.billable_tokens WHEN 'sessions' THEN u.sessions WHEN 'messages' THEN u.messages
       WHEN 'tool_calls' THEN u.tool_calls WHEN 'git_commits' THEN u.git_commits END)
     ORDER BY p.week_start`;

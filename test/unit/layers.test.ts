@@ -29,7 +29,7 @@ const PIPELINE_RANKS: readonly (readonly [part: RegExp, rank: number])[] = [
 const EMULATOR_JOBS = ['jobs/demo.ts', 'jobs/emulate.ts'];
 
 /** Entry points: files that run as a separate process, and may therefore use it. */
-const PROGRAMS = ['src/cli/main.ts', 'src/hooks/messenger.ts'];
+const PROGRAMS = ['src/cli/main.ts', 'src/hooks/messenger.ts', 'src/warehouse/sqlite/reader-entry.ts'];
 /** The room of the program that the process belongs to. */
 const PROCESS_ROOM = 'src/cli/process/';
 
@@ -40,6 +40,7 @@ const TIMED = [
   'src/hooks/receive.ts',
   'src/client-hooks/fire.ts',
   'src/cli/output/progress.ts',
+  'src/warehouse/sqlite/reader-process.ts',
 ];
 
 const sources = readSources();
@@ -72,7 +73,12 @@ describe('the source files', () => {
   });
 
   it('include the scripts that run in a separate thread or process', () => {
-    const started = ['src/warehouse/sqlite/writer-entry.ts', 'src/hooks/messenger.ts', 'src/cli/main.ts'];
+    const started = [
+      'src/warehouse/sqlite/reader-entry.ts',
+      'src/warehouse/sqlite/writer-entry.ts',
+      'src/hooks/messenger.ts',
+      'src/cli/main.ts',
+    ];
     expect(imports.map(({ to }) => to)).toEqual(expect.arrayContaining(started));
   });
 

@@ -3,7 +3,8 @@ import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { queryText } from '../../../schema/query.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
 import { FIRST_DAY } from '../../core/day.ts';
-import { loadedUnit, storedUnit } from '../../metrics/index.ts';
+import { loadedUnit } from '../../metrics/index.ts';
+import { storedUnit } from '../../units/index.ts';
 import type { BiFile } from '../write-folder.ts';
 import { type Yaml, yamlText } from '../yaml.ts';
 
@@ -101,7 +102,7 @@ function refTo(model: string): string {
 const team = `left join ${staged(tables.userTeams)} as t
   on t.org_id = r.org_id and t.user_id = r.user_id and r.date between t.valid_from and t.valid_to`;
 
-/** The rows of users with their team and the price of the day. */
+/** The rows of users with their team and the price of the day. Whoever was active on days that have expired would pass for new. */
 const userDaysSql = `select
   r.*,
   t.team,
@@ -113,9 +114,12 @@ const userDaysSql = `select
   case when r.billable_tokens <> 0 and p.price_per_million is null then 1 else 0 end as unpriced_user_days,
   case when r.billable_tokens <> 0 then p.currency end as paid_currency,
   ${conditionalColumns().join(',\n  ')},
-  case when r.date = min(r.date) over (partition by r.org_id, r.user_id) then 1 else 0 end as new_users
+  case when x.org_id is null then
+    case when r.date = min(r.date) over (partition by r.org_id, r.user_id) then 1 else 0 end end as new_users
 from ${staged(tables.userDaily)} as r
 ${team}
+left join (select distinct org_id from ${staged(tables.exportUnits)} where stream = 'users' and state = 'expired') as x
+  on x.org_id = r.org_id
 left join ${staged(tables.prices)} as p
   on p.org_id = r.org_id and r.date >= p.valid_from and (p.valid_to is null or r.date <= p.valid_to)
 `;

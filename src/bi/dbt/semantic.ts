@@ -113,13 +113,17 @@ function simpleMetric({ name, title, doc }: Measure, metric: Metric | undefined)
   };
 }
 
+/** MetricFlow adds up rows, and no row of a team or a model says that others are not there any more. */
+const EXPIRED_NOTE =
+  'Days whose people have expired have no rows: the week, month or year of the last one shows what is left of it.';
+
 /** What people see of a metric. */
 function headOf({ name, title, doc }: Pick<Metric, 'name' | 'title' | 'doc'>, metric: Metric | undefined) {
   const rule = metric === undefined ? '' : ` ${combiningOf(metric)}`;
   return {
     name,
     label: title,
-    description: `${doc}${rule}`,
+    description: `${doc}${rule}${metric?.source.hasUsers ? ` ${EXPIRED_NOTE}` : ''}`,
     ...(metric !== undefined && { config: { meta: { unit: shownUnit(metric) } } }),
   };
 }
@@ -262,7 +266,10 @@ function partOf({ source, doc }: Metric, column: string): Measure {
 
 function costMeasures(): readonly Measure[] {
   return allMetrics
-    .filter(({ measure }) => measure.kind === 'term' && measure.term.kind === 'cost')
+    .filter(
+      ({ name, measure }) =>
+        LEFT_OUT[name] === undefined && measure.kind === 'term' && measure.term.kind === 'cost',
+    )
     .flatMap(({ source }) => {
       const part = (name: string, title: string, doc: string): Measure => ({
         ...{ name, title, doc, source, agg: 'sum', expr: name, isOfLastDay: false },
@@ -303,6 +310,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   inactive_users:
     'It compares the people of the last day with the users of all days of the same period. A metric of MetricFlow counts ' +
     'rows, and no row says who had no activity in a period that is only known when the question is asked.',
+  published_cost:
+    'A price is joined to the rows of users only. Multiply `published_billable_tokens` by the price of the day in `prices`.',
   published_client_dau:
     'Someone who uses several clients counts once in each, so it has a value only by client. MetricFlow cannot require a ' +
     'dimension, and without one it would combine the clients.',

@@ -156,6 +156,14 @@ Written by \`daywalk bi dbt\`. Run the command again to update the files; do not
 ${missing.join('\n')}
 
 \`daywalk metric\` has them.
+
+## Days whose people have expired
+
+With \`DAYWALK_RETAIN_USERS\`, metrics of users have no rows for older days, and no row of a group says that others are gone. A week, month or year of
+which some days have expired, and a question that begins before the first day that is kept, show a partial sum, where \`daywalk metric\` is NULL
+and says why. Ask from the first day that is kept:
+\`select org_id, max(date) + 1 from stg_daywalk__export_units where stream = 'users' and state = 'expired' group by org_id\`.
+\`new_users\` is NULL from then on, because whoever was active before would pass for new. \`published_\` metrics are whole.
 `;
   return { path: 'README.md', text };
 }

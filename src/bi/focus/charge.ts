@@ -7,7 +7,8 @@ export const TOKENS_PER_UNIT = 1_000_000;
 
 /** Who consumed, and with which model. */
 export interface Subject {
-  readonly userId: string;
+  /** Null where nothing is kept of single users: then the model alone has consumed. */
+  readonly userId: string | null;
   readonly modelId: string;
 }
 
@@ -56,12 +57,21 @@ export function isSame(a: number, b: number, scale = 0): boolean {
 /** Far above the rounding errors of a few additions, and far below a token in a billion. */
 const RELATIVE_ERROR_MAX = 1e-12;
 
+/** A charge without who consumed it, as one that was computed where nothing is kept of single users. */
+export function withoutUser(charge: Charge): Charge {
+  const { subject } = charge;
+  return subject === null ? charge : { ...charge, subject: { ...subject, userId: null }, ...UNALLOCATED };
+}
+
 /** Orders charges by day, user and model by their characters, the same on every machine. Tokens without a user come last. */
 export function compareCharges(a: Charge, b: Charge): number {
   if (a.day !== b.day) return a.day < b.day ? -1 : 1;
   if (a.subject === null || b.subject === null)
     return Number(a.subject === null) - Number(b.subject === null);
-  return compareText(a.subject.userId, b.subject.userId) || compareText(a.subject.modelId, b.subject.modelId);
+  return (
+    compareText(a.subject.userId ?? '', b.subject.userId ?? '') ||
+    compareText(a.subject.modelId, b.subject.modelId)
+  );
 }
 
 /** A number of charges, and what they add up to. */

@@ -1,15 +1,18 @@
-import { sql } from '../../../schema/query.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
 import type { Month } from '../../core/day.ts';
 import { isDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
+import { contractOf, whyNotKept } from '../../expected/index.ts';
 import { type NamedQuery, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
-import type { QueryRow, Warehouse } from '../../port/index.ts';
+import { type QueryRow, runReads, type Warehouse } from '../../port/index.ts';
 import { type Allocation, type Charge, compareCharges, costOf, type Subject, UNALLOCATED } from './charge.ts';
 
 /** What a month costs according to the warehouse. */
 export interface MonthCharges {
   /** ISO 4217 code; null if nothing is charged. */
   readonly currency: string | null;
+  /** Why the charges are those of models alone, as a clause; null if they are those of users. */
+  readonly notKept: string | null;
   /** Days with rows of users and models, but without the total of the day. */
   readonly withoutTotal: readonly UtcDay[];
   /** How many rows of users and models have no number of billable tokens. They are not charged. */
@@ -23,20 +26,52 @@ export interface MonthCharges {
  * @throws {UsageError} if a day with tokens has no price, or if there are several currencies.
  */
 export async function readCharges(source: Warehouse, orgId: string, month: Month): Promise<MonthCharges> {
-  const days = await sumDays(source, orgId, month);
+  const notKept = await whyWithoutUsers(source, orgId, month);
+  const parts = notKept === null ? BY_USER : BY_MODEL;
+  const days = await sumDays(source, { orgId, month, parts });
   const teams = await teamsInPlaceOfTable(source, orgId);
   const prices = await readPrices(source, { orgId, month, days });
   return {
     currency: prices.currency,
+    notKept,
     withoutTotal: days.filter(({ total }) => total === null).map(({ day }) => day),
     unknownRows: days.reduce((sum, { unknownRows }) => sum + unknownRows, 0),
     async *byDay() {
-      for (const day of days) yield await chargesOf(source, orgId, { day, prices, teams });
+      for (const day of days) yield await chargesOf(source, orgId, { day, prices, teams, parts });
     },
   };
 }
 
+/** Why nothing is kept of who consumed in a month, or in a part of it, as a clause; null if all is kept. */
+export async function whyWithoutUsers(
+  source: Source,
+  orgId: string,
+  { first }: Pick<Month, 'first'>,
+): Promise<string | null> {
+  return whyNotKept(await runReads(source, contractOf(orgId)), ['users'], first);
+}
+
+/** Where the parts of a day's total come from, as rows `u` with the team `t` of each. */
+interface Parts {
+  readonly table: SQL;
+  readonly columns: SQL;
+  readonly teams: SQL;
+}
+
+const BY_USER: Parts = {
+  table: sql`tokens_daily_by_user_model`,
+  columns: sql`u.user_id, t.team, t.cost_center`,
+  teams: sql`LEFT JOIN user_teams AS t
+      ON t.org_id = u.org_id AND t.user_id = u.user_id AND u.date BETWEEN t.valid_from AND t.valid_to`,
+};
+const BY_MODEL: Parts = {
+  table: sql`tokens_daily_by_model`,
+  columns: sql`NULL AS user_id, NULL AS team, NULL AS cost_center`,
+  teams: sql``,
+};
+
 interface DayOfMonth {
+  readonly parts: Parts;
   readonly day: DaySums;
   readonly prices: MonthPrices;
   /** What to read in place of the table `user_teams`. */
@@ -46,12 +81,12 @@ interface DayOfMonth {
 async function chargesOf(
   source: Pick<Warehouse, 'select'>,
   orgId: string,
-  { day: sums, prices, teams }: DayOfMonth,
+  { day: sums, prices, ...from }: DayOfMonth,
 ): Promise<Charge[]> {
   const { day } = sums;
   const unitPrice = prices.priceOf(day);
   if (unitPrice === null) return [];
-  const usage = await usageOf(source, orgId, { sums, teams });
+  const usage = await usageOf(source, orgId, { sums, ...from });
   return usage
     .map((part) => ({ ...part, day, unitPrice, cost: costOf(part.tokens, unitPrice), reason: null }))
     .toSorted(compareCharges);
@@ -83,7 +118,10 @@ const TOKENS_MIN = 0.001;
 type Source = Pick<Warehouse, 'select'>;
 
 /** Adds up each day of a month that has rows, in order. */
-async function sumDays(source: Source, orgId: string, { first, last }: Month): Promise<DaySums[]> {
+async function sumDays(
+  source: Source,
+  { orgId, month: { first, last }, parts }: { orgId: string; month: Month; parts: Parts },
+): Promise<DaySums[]> {
   const rows = await source.select(sql`
     SELECT date, SUM(total) AS total, SUM(attributed) AS attributed, SUM(size) AS size, SUM(unknown_rows) AS unknown_rows
     FROM (
@@ -92,7 +130,7 @@ async function sumDays(source: Source, orgId: string, { first, last }: Month): P
       WHERE org_id = ${orgId} AND date BETWEEN ${first} AND ${last}
       UNION ALL
       SELECT date, NULL, billable_tokens, ABS(billable_tokens), CASE WHEN billable_tokens IS NULL THEN 1 ELSE 0 END
-      FROM tokens_daily_by_user_model
+      FROM ${parts.table}
       WHERE org_id = ${orgId} AND date BETWEEN ${first} AND ${last}
     ) AS sums
     GROUP BY date
@@ -113,19 +151,19 @@ async function sumDays(source: Source, orgId: string, { first, last }: Month): P
 }
 
 /**
- * Reads what each user and model consumed on a day, with the team on that day, and what the day's total has beyond them.
+ * Reads what each user and model, or each model alone, consumed on a day, with the team on that day, and what the day's total has
+ * beyond them.
  * @param teams what to read in place of the table `user_teams`.
  */
 async function usageOf(
   source: Source,
   orgId: string,
-  { sums, teams }: { readonly sums: DaySums; readonly teams: readonly NamedQuery[] },
+  { sums, teams, parts }: Pick<DayOfMonth, 'teams' | 'parts'> & { readonly sums: DaySums },
 ): Promise<Usage[]> {
   const usage = sql`
-    SELECT u.user_id, u.model_id, u.model_tier, u.billable_tokens, t.team, t.cost_center
-    FROM tokens_daily_by_user_model AS u
-    LEFT JOIN user_teams AS t
-      ON t.org_id = u.org_id AND t.user_id = u.user_id AND u.date BETWEEN t.valid_from AND t.valid_to
+    SELECT u.model_id, u.model_tier, u.billable_tokens, ${parts.columns}
+    FROM ${parts.table} AS u
+    ${parts.teams}
     WHERE u.org_id = ${orgId} AND u.date = ${sums.day} AND u.billable_tokens IS NOT NULL`;
   const rows = await source.select(withSql(teams, usage));
   return [...rows.map(usageIn), ...unattributed(sums)];
@@ -133,7 +171,10 @@ async function usageOf(
 
 function usageIn(row: QueryRow): Usage {
   return {
-    subject: { userId: String(row['user_id']), modelId: String(row['model_id']) },
+    subject: {
+      userId: row['user_id'] === null ? null : String(row['user_id']),
+      modelId: String(row['model_id']),
+    },
     modelTier: textIn(row, 'model_tier'),
     tokens: numberIn(row, 'billable_tokens') ?? 0,
     team: textIn(row, 'team'),

@@ -1,10 +1,11 @@
 import type { Month } from '../../core/day.ts';
 import { FIRST_DAY } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
+import { expectFolderOf } from '../../core/files.ts';
 import { answerMetric, type CoveredDays, readProvenance } from '../../metrics/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { type Charge, type Total, Totals } from './charge.ts';
-import { type MonthCharges, readCharges, shortened } from './charges.ts';
+import { type MonthCharges, readCharges, shortened, whyWithoutUsers } from './charges.ts';
 import type { CorrectionReason, FocusRow } from './columns.ts';
 import { correctMonth } from './corrections.ts';
 import { type IssuedFile, type IssuedFiles, issueFile, readIssued } from './issued-files.ts';
@@ -25,7 +26,9 @@ export async function exportFocus(
   signal: AbortSignal,
 ): Promise<FocusReport> {
   const { orgId, month, corrects } = request;
-  const issued = corrects.length === 0 ? null : await readIssued(corrects, request);
+  expectFolderOf(request.path);
+  const keepsUsers = (await whyWithoutUsers(warehouse, orgId, month)) === null;
+  const issued = corrects.length === 0 ? null : await readIssued(corrects, request, { keepsUsers });
   const [file, totals] = [new Totals(), new Totals()];
   const read = await warehouse.inSnapshot(async () => {
     const charges = await readCharges(warehouse, orgId, month);
@@ -195,7 +198,7 @@ function periodOf({ first, last }: Month) {
 
 /** What a file rests on. */
 interface Basis {
-  readonly charges: Pick<MonthCharges, 'withoutTotal' | 'unknownRows'>;
+  readonly charges: Pick<MonthCharges, 'withoutTotal' | 'unknownRows' | 'notKept'>;
   readonly days: CoveredDays;
   readonly totals: Totals;
 }
@@ -206,7 +209,7 @@ export function warningsOf(
   { charges, days, totals }: Basis,
 ): string[] {
   const { missing, unsettled, expected } = days;
-  const { withoutTotal, unknownRows } = charges;
+  const { withoutTotal, unknownRows, notKept } = charges;
   const warnings: string[] = [];
   if (missing.length > 0) {
     warnings.push(
@@ -224,7 +227,8 @@ export function warningsOf(
   if (unknownRows > 0) {
     warnings.push(`rows of users and models without billable tokens are not in the file: ${unknownRows}`);
   }
-  if (totals.all.rows > 0 && !totals.hasTeams) {
+  if (notKept !== null) warnings.push(`${notKept}, so each charge is that of a model of a day`);
+  else if (totals.all.rows > 0 && !totals.hasTeams) {
     warnings.push(
       'no charge has a team, so every SubAccountId is empty; load the people with daywalk people load',
     );

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
 import { CsvError, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify/sync';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
@@ -9,6 +10,7 @@ import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import { explainWriteError, hasCode, syncPath } from '../../core/files.ts';
 import { isEscapedFormula, unescapeFormula } from '../../csv-files/index.ts';
 import { type Batch, type LakeColumn, type LakeType, writeParquet } from '../../publish/index.ts';
+import { withoutUser } from './charge.ts';
 import { COLUMN_NAMES, COLUMNS, type FocusRow, type FocusType } from './columns.ts';
 import { Issued } from './corrections.ts';
 import { digestOfFile, digestsIn, digestsText, formatOf, isParquet } from './files.ts';
@@ -124,8 +126,7 @@ function lakeColumns(): LakeColumn[] {
   return COLUMN_NAMES.map((name, position) => {
     const { type, isNullable } = COLUMNS[name];
     const isText = type === 'String' || type === 'JSON';
-    const isOrdered = name === 'ChargePeriodStart' || name === 'ChargePeriodEnd';
-    return { name, position, type: TYPES[type], isRequired: !isNullable, isOrdered, isRepetitive: isText };
+    return { name, position, type: TYPES[type], isRequired: !isNullable, isRepetitive: isText };
   });
 }
 
@@ -159,15 +160,20 @@ interface ReadFile {
 /**
  * Reads the files that were issued for a month: the original, and every correction since, in the order in which they were
  * issued.
+ * @param options `keepsUsers`: false if nothing is kept of single users: the corrections are about models, and name nobody again
  * @throws {UsageError} if they are not exactly these files, as they were issued, and of this bill.
  */
-export async function readIssued(paths: readonly string[], bill: ExpectedBill): Promise<IssuedFiles> {
+export async function readIssued(
+  paths: readonly string[],
+  bill: ExpectedBill,
+  { keepsUsers }: { readonly keepsUsers: boolean },
+): Promise<IssuedFiles> {
   const issued = new Issued();
   const total = { tokens: 0, cost: 0 };
   const files: ReadFile[] = [];
   for (const path of paths) {
     const file = await readFile(path, bill, ({ charge }) => {
-      issued.add(charge);
+      issued.add(keepsUsers ? charge : withoutUser(charge));
       total.tokens += charge.tokens;
       total.cost += charge.cost;
     });
@@ -315,7 +321,11 @@ async function* readParquet(path: string): AsyncGenerator<{ row: ReadRow; line: 
   let start = 0;
   for (const group of metadata.row_groups) {
     const end = start + Number(group.num_rows);
-    const rows = await parquetReadObjects({ file, metadata, rowStart: start, rowEnd: end });
+    const part = { file, metadata, rowStart: start, rowEnd: end };
+    const rows = await parquetReadObjects({
+      ...part,
+      compressors: { ZSTD: (bytes) => zstdDecompressSync(bytes) },
+    });
     for (const [at, row] of rows.entries()) yield { row: readRowOf(row), line: start + at + 1 };
     start = end;
   }

@@ -62,7 +62,7 @@ export function rowOf(charge: Charge, bill: Bill): FocusRow {
     ResourceId: subject?.userId ?? null,
     // Names and email addresses of people stay out of the file.
     ResourceName: null,
-    ResourceType: subject === null ? null : 'User',
+    ResourceType: (subject?.userId ?? null) === null ? null : 'User',
     ServiceCategory: 'AI and Machine Learning',
     ServiceName: bill.names.provider,
     ServiceSubcategory: 'Generative AI',
@@ -151,10 +151,11 @@ export interface ParsedRow {
 export function parseRow(row: ReadRow, bill: ExpectedBill): ParsedRow {
   expectBill(row, bill);
   const userId = textOf(row, 'ResourceId');
+  const modelId = someText(row, 'SkuId');
   const isCorrection = textOf(row, 'ChargeClass') !== null;
   const charge: Charge = {
     day: dayOf(row, bill.month),
-    subject: userId === null ? null : { userId, modelId: someText(row, 'SkuId') },
+    subject: userId === null && modelId === UNATTRIBUTED ? null : { userId, modelId },
     modelTier: memberOf(row, 'SkuPriceDetails', 'x_ModelTier'),
     team: textOf(row, 'SubAccountId'),
     costCenter: memberOf(row, 'Tags', 'cost_center'),

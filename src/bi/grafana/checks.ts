@@ -1,6 +1,4 @@
-import { queryText } from '../../../schema/query.ts';
-import { FIRST_DAY } from '../../core/day.ts';
-import { storedUnit } from '../../metrics/index.ts';
+import { AGE_SECONDS_MIN, MISSING_AFTER_DAYS } from '../../expected/index.ts';
 import type { DataSource } from './data-source.ts';
 
 /**
@@ -32,16 +30,16 @@ export interface Check {
   select(source: DataSource): string;
 }
 
-/** A day that is missing this many days after its end needs a person, as for `daywalk status`. */
-const MISSING_AFTER_DAYS = 3;
-
 /** Hours after the end of the newest day: a nightly run brings the next one after at most 30. */
 const STALE_HOURS = 36;
+/** What a schedule with longer gaps adds; a shorter age than the one of a nightly job takes nothing away. */
+const EXTRA_HOURS = `CASE WHEN MAX(k.max_age_seconds) > ${AGE_SECONDS_MIN} THEN (MAX(k.max_age_seconds) - ${AGE_SECONDS_MIN}) / 3600.0 ELSE 0 END`;
 
 /** The relative difference between a cost and a budget that may be an error of rounding. */
 const ROUNDING = 1e-9;
 
-const stored = queryText(storedUnit('e'));
+/** True for a unit `c` of the view `coverage` that nobody has an answer for. */
+const UNANSWERED = "(c.state IN ('pending', 'failed') AND c.rows = 0)";
 
 /** For each organization, the number of rows of `from` that belong to it. */
 const countOf = (from: string) => `SELECT o.org_id, COUNT(x.org_id) AS value
@@ -54,15 +52,16 @@ const units = (state: string) => countOf(`SELECT org_id FROM export_units WHERE 
 const stale: Check = {
   key: 'stale',
   title: 'Hours since the newest day',
-  description: `Hours since the end of the newest day that the service has answered for. A nightly run keeps it below 30; above ${STALE_HOURS}, look at the last run.`,
+  description: `Hours since the end of the newest expected day that the service has answered for, without what the longest gap of the schedule explains. A nightly run keeps it below 30; above ${STALE_HOURS}, look at the last run.`,
   unit: 'h',
   max: STALE_HOURS,
-  select: ({ hoursSinceDay }) => {
-    const newest = `COALESCE(MAX(CASE WHEN e.state = 'awaiting' OR ${stored} THEN e.date END), '${FIRST_DAY}')`;
-    return `SELECT e.org_id, ${hoursSinceDay(newest)} AS value
-FROM export_units e
-WHERE e.stream <> 'readiness'
-GROUP BY e.org_id`;
+  select: ({ hoursSinceDay, textOfDay }) => {
+    const newest = textOfDay(`COALESCE(MAX(CASE WHEN NOT ${UNANSWERED} THEN c.date END), MIN(c.date))`);
+    return `SELECT o.org_id, CASE WHEN COUNT(c.date) = 0 THEN 0 ELSE ${hoursSinceDay(newest)} - ${EXTRA_HOURS} END AS value
+FROM (SELECT DISTINCT org_id FROM export_units) o
+LEFT JOIN contracts k ON k.org_id = o.org_id
+LEFT JOIN coverage c ON c.org_id = o.org_id AND c.is_expected
+GROUP BY o.org_id`;
   },
 };
 
@@ -88,12 +87,12 @@ const doubted: Check = {
 const missing: Check = {
   key: 'missing',
   title: 'Missing days',
-  description: `Days and streams that are not stored ${MISSING_AFTER_DAYS} days after their end. daywalk status says why; daywalk run pulls them again.`,
+  description: `Expected days and streams that are not stored ${MISSING_AFTER_DAYS} days after their end. daywalk status says why; a run without flags pulls them again.`,
   unit: 'short',
   max: 0,
   select: ({ daysAgo, textOfDay }) =>
     countOf(`SELECT c.org_id FROM coverage c
-  WHERE c.state IN ('pending', 'failed') AND c.rows = 0 AND ${textOfDay('c.date')} < ${daysAgo(MISSING_AFTER_DAYS)}`),
+  WHERE c.is_expected AND ${UNANSWERED} AND ${textOfDay('c.date')} < ${daysAgo(MISSING_AFTER_DAYS)}`),
 };
 
 const quarantined: Check = {

@@ -47,7 +47,7 @@ export const unitStates: PanelMaker = (source) =>
         source,
         `SELECT ${source.instantOf('c.date')} AS "${TIME}", c.state AS state, ${source.numberOf('COUNT(*)')} AS value
 FROM coverage c
-WHERE c.org_id = ${orgId} AND ${source.textOfDay('c.date')} BETWEEN ${from} AND ${until}
+WHERE c.org_id = ${orgId} AND c.is_expected AND ${source.textOfDay('c.date')} BETWEEN ${from} AND ${until}
 GROUP BY c.date, c.state
 ORDER BY 1, 2`,
       ),
@@ -67,7 +67,7 @@ export const openDays: PanelMaker = (source) =>
       `SELECT ${source.textOfDay('c.date')} AS date, c.stream AS stream, c.state AS state, ${source.numberOf('c.rows')} AS stored_rows,
   ${source.textOfInstant('c.last_pulled_at')} AS last_pulled
 FROM coverage c
-WHERE c.org_id = ${orgId} AND ${source.textOfDay('c.date')} BETWEEN ${from} AND ${until}
+WHERE c.org_id = ${orgId} AND c.is_expected AND ${source.textOfDay('c.date')} BETWEEN ${from} AND ${until}
   AND c.state IN ('pending', 'failed', 'doubted', 'quarantined')
 ORDER BY 1 DESC, 2
 LIMIT 100`,

@@ -1,5 +1,5 @@
-import { showArchive, thinArchive, verifyArchives } from '../../../jobs/archive.ts';
-import { applyRetention } from '../../../jobs/retention.ts';
+import { keepsLess, showArchive, thinArchive, verifyArchives } from '../../../jobs/archive.ts';
+import { applyRetention, goneLakes } from '../../../jobs/retention.ts';
 import type { ArchiveCheck, ShownAnswers, ShownUnit } from '../../archive/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
@@ -113,9 +113,8 @@ function renderAnswers(answers: readonly ShownAnswer[], unit: ShownUnit, frame: 
 }
 
 export const pruneAction: Action = async ({ settings, job, flags, out }) => {
-  const olderThan = flags.parse('--older-than', (text) => SETTINGS.retainArchive.parse(text, '').value);
-  if (olderThan === undefined || olderThan === null)
-    throw new UsageError('no age is given', { hint: 'pass --older-than 400d' });
+  const olderThan = flags.like('--older-than', SETTINGS.retainArchive);
+  if (olderThan === undefined) throw new UsageError('no age is given', { hint: 'pass --older-than 400d' });
   const isDryRun = flags.isOn('--dry-run');
   const pruned = await thinArchive(settings, { olderThan, isDryRun }, job);
   const { before, answersRemoved, answersKept, objectsRemoved, objectsKept, bytesRemoved } = pruned;
@@ -134,30 +133,49 @@ export const pruneAction: Action = async ({ settings, job, flags, out }) => {
   return EXIT.ok;
 };
 
+const RETENTION = [
+  SETTINGS.retainUsers,
+  SETTINGS.retainEvents,
+  SETTINGS.retainQuarantine,
+  SETTINGS.retainArchive,
+];
+
 export const retentionAction: Action = async ({ settings, job, flags, out, log }) => {
   const isDryRun = flags.isOn('--dry-run');
   const compact = flags.isOn('--compact');
-  if (settings.retainEvents === null && settings.retainArchive === null) {
+  if (!keepsLess(settings)) {
     throw new UsageError('everything is kept for ever', {
-      hint: 'set DAYWALK_RETAIN_EVENTS or DAYWALK_RETAIN_ARCHIVE, for example to 90d or 13mo',
+      hint: `set ${RETENTION.map(({ env }) => env).join(' or ')}, for example to 400d or 13mo`,
     });
   }
-  const { events, archive, isCompacted } = await applyRetention(
+  const { users, events, quarantine, archive, lakes, isCompacted } = await applyRetention(
     settings,
     { isDryRun, compact, wait: flags.isOn('--wait') },
     job,
   );
-  const counts = { events, answers_removed: archive?.answersRemoved ?? null };
+  const counts = { users, events, quarantine, answers_removed: archive?.answersRemoved ?? null };
   if (!isDryRun) audit(log, 'removed what is older than it is to be kept', counts);
-  out.show({ dry_run: isDryRun, ...counts, compacted: isCompacted }, () => {
+  const result = { dry_run: isDryRun, ...counts, ...(lakes !== null && { lakes }), compacted: isCompacted };
+  out.show(result, () => {
     const verb = isDryRun ? 'would be removed' : 'removed';
     return [
+      users === null
+        ? settings.retainUsers === null
+          ? 'people are kept for ever'
+          : 'nothing is kept of single users'
+        : `${counted(users.rows, 'row')} about people from before ${users.before}, of ${counted(users.days, 'day')}, and ` +
+          `${counted(users.answers, 'archived answer')} about them ${verb}`,
+      quarantine === null
+        ? 'records in quarantine keep their text for ever'
+        : `the text of ${counted(quarantine.removed, 'record')} in quarantine from before ${quarantine.before} ${verb}`,
       events === null
         ? 'hook events are kept for ever'
         : `${counted(events.removed, 'hook event')} from before ${events.before} ${verb}`,
       archive === null
         ? 'the archive is kept for ever'
         : `${counted(archive.answersRemoved, 'archived answer')} (${formatBytes(archive.bytesRemoved)}) ${verb}`,
+      ...(lakes?.renewed ?? []).map((place) => `published again, without earlier versions: ${place}`),
+      ...goneLakes(lakes),
     ];
   });
   return EXIT.ok;

@@ -99,6 +99,7 @@ function renderErasure(
     `spool: ${counted(spoolLines, 'line')}`,
     ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),
     ...joinedLines(certificate, wouldChange, frame),
+    ...(certificate.lakes ?? []).map((place) => `published again, without earlier versions: ${place}`),
     ...published.map((place) => `not changed: the copy or publish in ${place}`),
   ];
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   type ExportForecast,
+  expectStart,
   forecastExport,
   forecastRound,
   type NamedForecast,
@@ -25,14 +26,15 @@ import {
   openMetricsFile,
   parseSchedule,
   performRound,
-  type Schedule,
+  refuseLongJitter,
   type ServiceView,
   serve,
 } from '../../serve/index.ts';
+import { SETTINGS } from '../../settings/index.ts';
 import { limitHeapGrowth } from '../process/stop-signals.ts';
 import type { Action, CommandContext } from '../program/command.ts';
 import { failureOf } from '../program/failure.ts';
-import { parseStreams, readDayRange } from '../program/flag-values.ts';
+import { readDayRange } from '../program/flag-values.ts';
 import { withHints } from '../remedies.ts';
 import { counted, formatDuration, formatNumber } from '../screens/numbers.ts';
 import { renderRunSummary, type SummaryFrame } from '../screens/run-summary.ts';
@@ -78,7 +80,7 @@ async function performExport(context: CommandContext, mode: ExportMode): Promise
   const request: ExportRequest = {
     ...mode,
     ...readDayRange(flags, { clock: job.clock, log }),
-    streams: flags.parse('--streams', parseStreams) ?? STREAMS,
+    streams: flags.like('--streams', SETTINGS.streams),
     acceptLoss: flags.isOn('--accept-loss'),
     acceptOrganization: flags.isOn('--accept-organization'),
     newOrganization: flags.text('--new-organization'),
@@ -107,12 +109,16 @@ async function showForecast(
   const organizations = await forecastRound(settings, request, job);
   if (settings.organizationsFile !== null) {
     out.show({ organizations }, (frame) => renderForecasts(organizations, frame));
-    return EXIT.ok;
+  } else {
+    const forecast = await forecastExport(settings, request, job);
+    out.show(forecast, (frame) => renderForecast(forecast, frame));
   }
-  const forecast = await forecastExport(settings, request, job);
-  out.show(forecast, (frame) => renderForecast(forecast, frame));
+  // A person who may only read sees the forecast too.
+  await expectStart(settings, request, job);
   return EXIT.ok;
 }
+
+const NOT_TRIED = 'The key and the service were not tried: daywalk check does that.';
 
 function showRun(report: RunReport, context: CommandContext): ExitCode {
   const warehouse = warehouseNames(context);
@@ -172,6 +178,8 @@ export function renderForecast(forecast: ExportForecast, frame: TableFrame): str
             indent: 2,
           }),
         ]),
+    '',
+    NOT_TRIED,
   ];
 }
 
@@ -189,6 +197,8 @@ function renderForecasts(organizations: readonly NamedForecast[], frame: TableFr
     frame.style.bold('This is what a run would do. Nothing was sent, nothing was written.'),
     '',
     ...renderTable(columns, rows, { ...frame, indent: 2 }),
+    '',
+    NOT_TRIED,
   ];
 }
 
@@ -281,7 +291,7 @@ export const serveAction: Action = async ({ job, out, log, settings, rereadSetti
   limitHeapGrowth();
   const { serveJitter: jitterMs, serveListen: listen } = settings;
   const schedule = parseSchedule(settings.serveSchedule);
-  refuseLongJitter(schedule, jitterMs);
+  await refuseLongJitter(schedule, jitterMs);
   if (settings.now !== null) {
     log.write({
       level: 'warn',
@@ -311,11 +321,3 @@ export const serveAction: Action = async ({ job, out, log, settings, rereadSetti
   const reason: unknown = job.signal.reason;
   return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
 };
-
-/** A longer one would make a tick late for the next one. */
-function refuseLongJitter({ text, shortestGapMs }: Schedule, jitterMs: number): void {
-  if (jitterMs < shortestGapMs) return;
-  throw new UsageError(`the jitter is as long as the shortest gap of the schedule "${text}", or longer`, {
-    hint: `choose a shorter --jitter, less than ${shortestGapMs / 60_000}m`,
-  });
-}

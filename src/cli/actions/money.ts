@@ -62,6 +62,7 @@ function checkWarnings(check: BudgetCheck): string[] {
   const { month, teams, currencies, without_price, days } = check;
   const has = (status: BudgetStatus) => teams.some((team) => team.status === status);
   const warnings: string[] = [];
+  if (days.expected === 0) return check.warnings.map((warning) => `${warning}.`);
   if (days.missing.length === days.expected) {
     warnings.push(`No day of ${month} is stored, so there is no cost and no forecast.`);
   }

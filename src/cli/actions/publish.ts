@@ -12,40 +12,52 @@ import { type FocusReport, formatOf, type Total } from '../../bi/index.ts';
 import { parseMonth } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { LakeReport } from '../../publish/index.ts';
+import type { DeltaReport, LakeReport } from '../../publish/index.ts';
+import { SETTINGS } from '../../settings/index.ts';
+import { limitHeapGrowth } from '../process/stop-signals.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted, formatBytes, formatNumber } from '../screens/numbers.ts';
 import { type Cell, renderTable, right, shrinking, type TableFrame } from '../screens/table.ts';
 import { escapeForTerminal } from '../screens/text.ts';
 
+/** A column of a row group is copied several times on its way into a file, and the copies need not pile up: a third less memory. */
+const GROWTH_PERCENT = 20;
+
 export const publishAction: Action = async ({ flags, settings, job, out, directory }) => {
+  limitHeapGrowth(GROWTH_PERCENT);
   const report = await publish(settings, publishRequest(flags, directory), job);
   out.show(report, (frame) => renderPublished(report, frame));
   return EXIT.ok;
 };
 
+/** How long earlier versions of Delta tables stay: a reader that has begun can end. */
+const KEPT = { count: 7, unit: 'd' } as const;
+
 function publishRequest(flags: Flags, directory: string): PublishRequest {
   const place = (text: string) => placeOf(text, directory);
   const parquet = flags.parse('--parquet', place);
+  const delta = flags.parse('--delta', place);
   const sqlite = flags.parse('--sqlite', place);
-  const tables = flags.parse('--tables', tablesOf);
-  if (parquet === undefined && sqlite === undefined) {
-    throw new UsageError('neither --parquet nor --sqlite is given', {
-      hint: 'give --parquet DIR for Parquet files, --sqlite FILE for a copy, or both',
+  const chosen = flags.parse('--tables', tablesOf);
+  const keep = flags.like('--keep', SETTINGS.retainArchive);
+  const force = flags.isOn('--force');
+  if (parquet === undefined && delta === undefined && sqlite === undefined) {
+    throw new UsageError('none of --delta, --parquet and --sqlite is given', {
+      hint: 'give --delta DIR for Delta tables, --parquet DIR for Parquet files, --sqlite FILE for a copy, or several',
     });
   }
-  if (parquet === undefined && (tables !== undefined || flags.isOn('--force'))) {
+  if (parquet === undefined && delta === undefined && (chosen !== undefined || force)) {
     throw new UsageError(
-      '--tables and --force only apply to Parquet files; --sqlite always writes everything',
-      {
-        hint: 'add --parquet DIR, or omit them',
-      },
+      '--tables and --force only apply to Delta tables and Parquet files; --sqlite always writes everything',
+      { hint: 'add --delta DIR or --parquet DIR, or omit them' },
     );
   }
+  if (delta === undefined && keep !== undefined)
+    throw new UsageError('--keep only applies to Delta tables', { hint: 'add --delta DIR, or omit it' });
+  const what = { tables: chosen ?? publishedTables, force };
   return {
-    ...(parquet === undefined
-      ? {}
-      : { parquet: { directory: parquet, tables: tables ?? publishedTables, force: flags.isOn('--force') } }),
+    ...(parquet === undefined ? {} : { parquet: { ...what, directory: parquet } }),
+    ...(delta === undefined ? {} : { delta: { ...what, directory: delta, keep: keep ?? KEPT } }),
     ...(sqlite === undefined ? {} : { sqlite }),
   };
 }
@@ -71,13 +83,14 @@ const NUMBERS = ['rows', 'size', 'written', 'unchanged', 'removed'].map(right);
 const LAKE_COLUMNS = [shrinking('table'), ...NUMBERS];
 
 /** Draws what was published: the files of each table, and the copy. */
-function renderPublished({ parquet, sqlite }: PublishReport, frame: TableFrame): string[] {
+function renderPublished({ parquet, delta, sqlite }: PublishReport, frame: TableFrame): string[] {
   const copy =
     sqlite === null ? [] : [`${escapeForTerminal(sqlite.path)}: a copy of ${formatBytes(sqlite.bytes)}`];
-  return [...(parquet === null ? [] : renderLake(parquet, frame)), ...copy];
+  const lakes = [parquet, delta].filter((lake) => lake !== null);
+  return [...lakes.flatMap((lake) => renderLake(lake, frame)), ...copy];
 }
 
-function renderLake({ directory, tables }: LakeReport, frame: TableFrame): string[] {
+function renderLake({ directory, tables }: LakeReport | DeltaReport, frame: TableFrame): string[] {
   const rows = tables.map(({ table, rows, bytes, written, unchanged, removed }) => [
     table,
     rows,

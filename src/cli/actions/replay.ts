@@ -1,9 +1,9 @@
 import { type ReplayResult, replay } from '../../../jobs/replay.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';
-import { parseInstant } from '../../settings/index.ts';
+import { parseInstant, SETTINGS } from '../../settings/index.ts';
 import type { Action } from '../program/command.ts';
-import { parseStreams, readDayRange } from '../program/flag-values.ts';
+import { readDayRange } from '../program/flag-values.ts';
 import { counted } from '../screens/numbers.ts';
 import { renderTable, right, type TableFrame } from '../screens/table.ts';
 
@@ -15,7 +15,7 @@ export const replayAction: Action = async ({ settings, job, flags, log, out }) =
     settings,
     {
       ...readDayRange(flags, { clock: job.clock, log }),
-      streams: flags.parse('--streams', parseStreams) ?? STREAMS,
+      streams: flags.like('--streams', SETTINGS.streams) ?? STREAMS,
       asOf: flags.parse('--as-of', parseInstant),
       wait: flags.isOn('--wait'),
     },

@@ -23,17 +23,18 @@ export const schemaAction: Action = async ({ flags, out }) => {
 function sqlFor(flags: Flags): string {
   const database = flags.parse('--database', oneOf(DATABASES));
   const distribution = flags.parse('--distributed', oneOf(DISTRIBUTIONS));
-  if (distribution !== undefined && database === 'sqlite') {
-    throw new UsageError('SQLite cannot be distributed', {
-      hint: 'omit --database, or give --database postgres',
+  const layout = flags.isOn('--partitioned') ? 'partitioned' : distribution;
+  if (layout !== (distribution ?? layout) || (layout !== undefined && database === 'sqlite')) {
+    throw new UsageError('only tables of PostgreSQL can be distributed or partitioned, and not both', {
+      hint: 'give one of --distributed and --partitioned, without --database or with --database postgres',
     });
   }
-  return schemaSql(database ?? (distribution === undefined ? 'sqlite' : 'postgres'), distribution);
+  return schemaSql(database ?? (layout === undefined ? 'sqlite' : 'postgres'), layout);
 }
 
 function refuseSqlFlags(format: string, flags: Flags): void {
-  for (const flag of ['--database', '--distributed'] as const) {
-    if (flags.text(flag) === undefined) continue;
+  for (const flag of ['--database', '--distributed', '--partitioned'] as const) {
+    if (flags.text(flag) === undefined && !flags.isOn(flag)) continue;
     throw new UsageError(`${flag} has no effect with --format ${format}`, { hint: 'add --format sql' });
   }
 }

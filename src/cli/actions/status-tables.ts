@@ -32,6 +32,7 @@ const MARKS: Readonly<Record<DayState, Mark>> = {
   pending: { symbol: '·', meaning: 'never pulled', paint: (style) => style.yellow },
   doubted: { symbol: '?', meaning: 'loss doubted', paint: (style) => style.yellow },
   quarantined: { symbol: 'Q', meaning: 'records quarantined', paint: (style) => style.magenta },
+  expired: { symbol: 'x', meaning: 'people expired', paint: (style) => style.dim },
   failed: { symbol: 'F', meaning: 'failed', paint: (style) => style.red },
 };
 
@@ -117,6 +118,7 @@ const PAINTS: Readonly<Record<UnitState, (style: Style) => Paint>> = {
   doubted: (style) => style.yellow,
   quarantined: (style) => style.magenta,
   failed: (style) => style.red,
+  expired: (style) => style.dim,
 };
 
 /** Draws the units of each stream by state. States without any unit have no column. */

@@ -2,12 +2,13 @@ import { digestWarehouse, readHealth, readStatus } from '../../../jobs/warehouse
 import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';
+import { describeContract, type Hole, WHOLE } from '../../expected/index.ts';
 import type { QuarantineCount } from '../../ledger/index.ts';
 import type { Refusal } from '../../organizations/index.ts';
 import type { RunRecord } from '../../records/index.ts';
+import { SETTINGS } from '../../settings/index.ts';
 import type {
   DoubtedUnit,
-  Hole,
   MissingReport,
   OrganizationStatus,
   UnconfirmedDays,
@@ -32,17 +33,16 @@ import { escapeForTerminal, wrapText } from '../screens/text.ts';
 import { endOfOpen, renderOpen, spanText } from './status-open.ts';
 import { renderCalendar, renderSchemaDrift, renderStreams } from './status-tables.ts';
 
-/** A day between two nightly runs, and two hours for the run itself. */
-const HEALTH_HOURS = 26;
-const MAX_AGE_HOURS = { min: 1, max: 100_000 };
+const HOUR_MS = 3_600_000;
 
 export const statusAction: Action = async (context) => {
   const { settings, job, flags, out } = context;
-  const hours = flags.number('--max-age', MAX_AGE_HOURS);
+  const age = flags.like('--max-age', SETTINGS.maxAgeMs);
+  const hours = age === undefined ? undefined : age / HOUR_MS;
   if (flags.isOn('--health') && flags.text('--organization') !== undefined) {
     throw new UsageError('--health is about every organization', { hint: 'omit --organization' });
   }
-  if (flags.isOn('--health')) return checkHealth(context, hours ?? HEALTH_HOURS);
+  if (flags.isOn('--health')) return checkHealth(context, hours);
   const status = await readStatus(settings, job, flags.text('--organization'));
   out.show(withEnds(status), (frame) => renderStatus(status, frame));
   const stale = hours === undefined ? null : describeStaleness(status, hours);
@@ -69,7 +69,10 @@ function endOf({ orgId, rule, expected }: Refusal): string {
   return `ends when ${answer}, or: ${hintOf({ hint: undefined, reason: rule, facts })}`;
 }
 
-async function checkHealth({ settings, job, flags, out }: CommandContext, hours: number): Promise<ExitCode> {
+async function checkHealth(
+  { settings, job, flags, out }: CommandContext,
+  hours: number | undefined,
+): Promise<ExitCode> {
   const health = await readHealth(settings, job, hours);
   const { healthy, reason } = health;
   if (flags.isOn('--json')) out.line(health);
@@ -105,8 +108,14 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
   const freshness = ageMs === null ? 'never' : `${formatAge(ageMs)}, ${status.lastCompleteRunAt ?? ''}`;
   return [
     ['warehouse', status.warehouse],
-    ['days', `${status.firstDay} to ${status.lastDay} (yesterday, UTC)`],
+    [
+      'days',
+      status.firstDay > status.lastDay
+        ? `none is expected before ${status.firstDay}`
+        : `${status.firstDay} to ${status.lastDay} (yesterday, UTC)`,
+    ],
     ['last complete run', freshness, ageMs === null ? style.yellow : style.green],
+    ...(status.waiting === null ? [] : [['run', waitText(status.waiting), style.yellow] as const]),
     ['restatements', status.restatements],
     ...(neverExported.length === 0
       ? []
@@ -137,15 +146,23 @@ function overview(status: WarehouseStatus, { style }: ScreenFrame): Field[] {
   ];
 }
 
+function waitText({ host, since, until, workers }: NonNullable<WarehouseStatus['waiting']>): string {
+  const waiting = workers === 1 ? 'waiting' : `${workers} workers wait`;
+  return `${waiting} for the service since ${since}, until ${until} at most: ${host} does not answer`;
+}
+
 function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
-  const { name, orgId, days, oldestUnsettledDay, staleRollupDays } = organization;
+  const { name, orgId, days, oldestUnsettledDay, staleRollupDays, contract } = organization;
   const who = name === null ? orgId : `${name} (${orgId})`;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
   const settled =
     oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
     ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
+    ...(describeContract(contract) === describeContract(WHOLE)
+      ? []
+      : renderFields([['expected', describeContract(contract)]], { ...frame, indent: 0 })),
     ...(staleRollupDays === 0
       ? []
       : renderFields([['rollups', staleText(staleRollupDays), style.yellow]], { ...frame, indent: 0 })),
@@ -270,7 +287,7 @@ function describeStaleness(
   hoursMax: number,
 ): string | null {
   if (ageMs === null) return 'no complete run is on record';
-  if (ageMs <= hoursMax * 3_600_000) return null;
+  if (ageMs <= hoursMax * HOUR_MS) return null;
   return `the last complete run ended ${formatAge(ageMs)}, more than ${counted(hoursMax, 'hour')}`;
 }
 

@@ -13,8 +13,29 @@ const quarantineGroup: CommandGroup = {
   summary: 'lists or accepts records that could not be stored',
 };
 
-/** Commands that ask the warehouse what it holds. */
+/** Commands that look at the setup, and ask the warehouse what it holds. */
 export const checkCommands: readonly Command[] = [
+  {
+    name: 'check',
+    summary: 'whether the next run can begin: settings, key, clock, folders, space',
+    description:
+      'Looks at everything that a night needs, with a line for each and its remedy: settings, keys and roles, the clock, the ' +
+      'warehouse, the archive, free space, schedule and addresses. Writes, creates and upgrades nothing. Sends at most three ' +
+      'requests to each host with each key. The exit code is the one that a run would have, or daywalk serve for its schedule.',
+    uses: usesOf(...EXPORT, 'alerts', 'notify', 'serve', 'dashboard'),
+    flags: {
+      '--offline': 'send no request: keys, roles and the clock are not checked',
+      ...jsonFlag,
+    },
+    examples: {
+      'daywalk check': 'before the first run, and after each change of the settings',
+      'daywalk check --json | jq -r \'.checks[] | select(.state == "failed").remedy\'': 'what is to be done',
+    },
+    acceptsInvalidSettings: true,
+    onlyReads: true,
+    resultIsOutput: true,
+    load: async () => (await import('../actions/check.ts')).checkAction,
+  },
   {
     name: 'status',
     summary: 'what the warehouse holds and lacks, day by day',
@@ -25,17 +46,18 @@ export const checkCommands: readonly Command[] = [
     uses: usesOf('organizations', 'warehouse'),
     flags: {
       '--health':
-        'print one line and exit with code 0 if a complete export of all streams ended within --max-age (default: 26) or a ' +
-        'run is in progress, and no stream has fallen silent; with code 1 otherwise',
-      '--max-age <hours>':
-        'exit with code 4 unless a complete run ended within this time; with --health, the exit code is 1 instead',
+        'print one line and exit with code 0 if a complete export of all expected streams is recent enough or a run is in ' +
+        'progress, no expected stream has fallen silent, and the last run needs no person; with code 1 otherwise',
+      '--max-age <age>':
+        'exit with code 4 unless a complete run ended within this time, such as 26h or 8d; with --health, the exit code is 1 ' +
+        'instead, and the default is what DAYWALK_MAX_AGE or the schedule of serve allowed at the last run',
       '--organization <name>':
         'only this organization, by its ID or its name in the organizations file; without --health',
       '--json': 'print one JSON document that includes every day',
     },
     examples: {
       'daywalk status': 'what is there, what is missing, and how recent it is',
-      'daywalk status --health --max-age 26': 'a health check for a nightly job',
+      'daywalk status --health': 'a health check for a nightly job',
     },
     onlyReads: true,
     resultIsOutput: true,
@@ -92,12 +114,12 @@ export const checkCommands: readonly Command[] = [
       'run that changed them last; warnings go to standard error. A number that cannot be added up is refused with exit code 2, ' +
       'and a metric that can be is suggested. Teams are those of the day: someone who moved counts in both. Only reads the ' +
       'warehouse; sends nothing.',
-    uses: usesOf('warehouse'),
+    uses: usesOf('warehouse', 'reading'),
     operands: { '[name]': 'name of a metric; without it, the metrics are listed' },
     flags: {
       '--by <dimensions>':
         'comma-separated dimensions: at most one of date, week, month; and others that the metric has, such as user, team, model',
-      '--from <day>': 'first day (default: 2026-01-14)',
+      '--from <day>': 'first day (default: the first expected day, 2026-01-14)',
       '--until <day>': 'last day (default: the newest loaded day of the stream of the metric)',
       '--team <name>': 'only this team; unassigned means users without a team',
       '--user <id>': 'only this user',

@@ -3,9 +3,10 @@ import { type Command, type CommandFlags, EXPORT, jsonFlag, usesOf } from '../pr
 /** The flags that run and backfill share, besides the range of days. */
 const exportFlags: CommandFlags = {
   '--streams <list>':
-    'only these streams, separated by commas: tokens, tools, activity, productivity, users, readiness',
+    'only these streams in this run, separated by commas: tokens, tools, activity, productivity, users, readiness',
   '--organization <name>': 'only this organization of the organizations file',
-  '--dry-run': 'print what a run would do; send nothing, write nothing',
+  '--dry-run':
+    'print what a run would do, and end as it would as far as that shows without a request; send nothing, write nothing',
   '--accept-loss':
     'accept that doubted rows are gone, unless more are missing now than when they were doubted',
   '--accept-organization':
@@ -24,12 +25,13 @@ export const exportCommands: readonly Command[] = [
     name: 'run',
     summary: 'the nightly job: pulls unsettled days and readiness reports',
     description:
-      'Pulls and commits every unit (a stream on a day) that is not settled yet, from 2026-01-14 to yesterday UTC, and ' +
+      'Pulls and commits every unit (a stream on a day) that is not settled yet, from the first expected day to yesterday UTC, and ' +
       'the readiness reports. Each day is stored whole or not at all. After an interruption, the next run resumes. A run ' +
       'with nothing to do changes nothing.',
     uses: usesOf(...EXPORT, 'alerts'),
     flags: {
-      '--from <day>': 'first day, YYYY-MM-DD (default: 2026-01-14)',
+      '--from <day>':
+        'first day, YYYY-MM-DD, for this run only (default: the first expected day, 2026-01-14)',
       '--until <day>': 'last day, YYYY-MM-DD (default: yesterday, UTC)',
       ...exportFlags,
     },

@@ -30,16 +30,18 @@ export const gettingStartedCommands: readonly Command[] = [
     flags: {
       '--format <format>': 'markdown, json or sql (default: markdown)',
       '--database <database>':
-        'with --format sql: sqlite or postgres (default: sqlite; postgres with --distributed)',
+        'with --format sql: sqlite or postgres (default: sqlite; postgres with --distributed or --partitioned)',
       '--distributed <extension>':
         'with --format sql: citus adds statements that distribute the tables over several servers by organization',
+      '--partitioned':
+        'with --format sql: large tables are partitioned by month, for PostgreSQL above 100 GB',
     },
     examples: {
       'daywalk schema | less': 'all tables and views, with example queries',
       "daywalk schema --format json | jq -r '.tables[].columns[] | select(.additive == false).name'":
         'the columns that must not be summed',
-      'daywalk schema --format sql --distributed citus | psql -v ON_ERROR_STOP=1 "$URL"':
-        'an empty warehouse that is distributed over a Citus cluster',
+      'daywalk schema --format sql --partitioned | psql -v ON_ERROR_STOP=1 "$URL"':
+        'an empty warehouse whose large tables are partitioned by month',
     },
     onlyReads: true,
     resultIsOutput: true,

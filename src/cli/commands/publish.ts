@@ -6,20 +6,25 @@ import { type Command, jsonFlag, organizationFlag, usesOf } from '../program/com
 export const publishCommands: readonly Command[] = [
   {
     name: 'publish',
-    summary: 'Parquet files for a data lake, or a SQLite copy for BI tools',
+    summary: 'Delta tables or Parquet files for a data lake, or a SQLite copy for BI tools',
     description:
-      'Writes the tables as Parquet files, one per table, organization and month, or the tables and views as one SQLite ' +
-      'file, or both. Tables that say who was erased, the keys of pseudonyms and records in quarantine are never published. Parquet files that have not changed since the last publish are not written again. Each file is ' +
-      'replaced atomically: readers see the old file or the new one. It may run during a run. Give --parquet, --sqlite or both.',
+      'Writes the tables for other tools: with --delta as Delta Lake tables, with --parquet as Parquet files, with --sqlite as one SQLite ' +
+      'file that has the views, too. Give at least one of them. Who was erased, the keys of pseudonyms and records in quarantine are ' +
+      'never published. What has not changed since the last publish is not written again. During a publish, a reader sees each Delta ' +
+      'table, Parquet file or SQLite file as it was before or as it is after. It may run during a run.',
     uses: usesOf('warehouse'),
     flags: {
+      '--delta <dir>': 'folder for the Delta tables; created if it does not exist',
+      '--keep <age>':
+        'how long earlier versions of Delta tables stay, in days or calendar months, for example 7d or 1mo (default: 7d)',
       '--parquet <dir>': 'folder for the Parquet files; created if it does not exist',
       '--tables <names>': 'only these tables, separated by commas (default: all)',
-      '--force': 'write every Parquet file again, even if it has not changed',
+      '--force': 'write every file of Delta tables and every Parquet file again, even if it has not changed',
       '--sqlite <file>': 'path of the SQLite copy; an earlier copy is replaced',
       ...jsonFlag,
     },
     examples: {
+      'daywalk publish --delta lake': 'Delta tables in the folder lake; only what has changed is written',
       'daywalk publish --parquet lake': 'Parquet files in the folder lake; only what has changed is written',
       'daywalk publish --sqlite /srv/bi/daywalk.db': 'a copy for BI tools on a file share',
     },
@@ -89,7 +94,7 @@ export const publishCommands: readonly Command[] = [
       'has the SQL that it comes from. Opens the warehouse for reading only, also while a run writes to it. When it is ready, ' +
       'it prints its address; it runs until it is stopped. Beyond this machine it needs a token, with which people log in; ' +
       'https is the work of a proxy in front of it.',
-    uses: usesOf('warehouse', 'dashboard'),
+    uses: usesOf('warehouse', 'reading', 'dashboard'),
     flags: {
       '--port <port>': 'TCP port; 0 chooses a free one (default: that of --listen)',
       ...jsonFlag,

@@ -75,7 +75,7 @@ export const warehouseCommands: readonly Command[] = [
       'backup knows of an earlier one. A warehouse with rows is refused without --replace. After an interruption, the same command ' +
       'resumes; until then no run begins. With --test, a temporary file is filled, verified and removed, and the warehouse only ' +
       'notes that this has succeeded.',
-    uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
+    uses: usesOf('warehouse', 'emails', 'archive', 'retention', 'erasures', 'spool'),
     operands: { '<file>': 'the backup' },
     flags: {
       '--replace': 'replace what is in the warehouse, and in the archive with --with-archive',
@@ -128,7 +128,7 @@ export const warehouseCommands: readonly Command[] = [
       'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed. What cannot be ' +
       'read in a damaged archive is left out and named, with exit code 6. Workers on several machines have one archive each: ' +
       'name all of them.',
-    uses: usesOf('warehouse', 'emails', 'archive', 'erasures'),
+    uses: usesOf('warehouse', 'emails', 'archive', 'retention', 'erasures'),
     flags: {
       '--from <day>': 'first day, YYYY-MM-DD; default: the first day of the service',
       '--until <day>': 'last day, YYYY-MM-DD; default: yesterday (UTC)',
@@ -234,9 +234,9 @@ export const warehouseCommands: readonly Command[] = [
   {
     name: 'privacy apply',
     group: { name: 'privacy', summary: 'what is kept of people' },
-    summary: 'applies a stricter email policy to everything that is stored',
+    summary: 'applies a stricter policy of addresses or users to everything that is stored',
     description:
-      'After DAYWALK_EMAILS was changed to hash or drop, everything that is stored passes that policy, without a request: the ' +
+      'After DAYWALK_EMAILS or DAYWALK_USERS was made stricter, everything that is stored passes that policy, without a request: the ' +
       'warehouse, its archive, and what a drain has left in the spool. What the policy does not keep goes for good, so take a ' +
       'backup first (daywalk backup); that backup, older ones, and copies keep it. Until then, runs and replays end with exit code 2. After an interruption, the same command resumes.',
     uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
@@ -257,19 +257,20 @@ export const warehouseCommands: readonly Command[] = [
     name: 'retention',
     summary: 'removes what is older than it is to be kept',
     description:
-      'Removes hook events older than DAYWALK_RETAIN_EVENTS, and archived answers that were replaced longer ago than ' +
-      'DAYWALK_RETAIN_ARCHIVE. Every run does the same at its end, so this command is for a warehouse without runs, for a look before ' +
-      'a shorter limit (--dry-run), and for the bytes in the file (--compact). After an interruption, a repetition removes the rest.',
-    uses: usesOf('warehouse', 'archive', 'retention'),
+      'Removes rows about people of days older than DAYWALK_RETAIN_USERS, hook events older than DAYWALK_RETAIN_EVENTS, the text of records in ' +
+      'quarantine older than DAYWALK_RETAIN_QUARANTINE, and archived answers that were replaced longer ago than ' +
+      'DAYWALK_RETAIN_ARCHIVE. Every run does the same, so this command is for a warehouse without runs, for a look before ' +
+      'a shorter limit (--dry-run), and for the bytes in the files (--compact). Lakes of Delta tables are published again without what was removed, and without earlier versions. After an interruption, a repetition removes the rest.',
+    uses: usesOf('warehouse', 'emails', 'archive', 'retention'),
     flags: {
       '--dry-run': 'count what would be removed; remove nothing',
-      '--compact': 'write the SQLite file again, so that no byte of what was removed is left',
+      '--compact': 'write SQLite file and archive again, so that no byte of what was removed is left',
       '--wait': 'wait for a run to end instead of exiting with code 75',
       ...jsonFlag,
     },
     examples: {
-      'DAYWALK_RETAIN_EVENTS=90d daywalk retention --dry-run': 'what a limit of ninety days would remove',
-      'daywalk retention --compact': 'removes it, also from unused space in the file',
+      'DAYWALK_RETAIN_USERS=13mo daywalk retention --dry-run': 'what a limit of thirteen months would remove',
+      'daywalk retention --compact': 'removes it, also from unused space in the files',
     },
     resultIsOutput: false,
     load: async () => (await import('../actions/archive.ts')).retentionAction,
@@ -317,8 +318,9 @@ export const warehouseCommands: readonly Command[] = [
       'Replaces the user ID of a person and every email address that was ever seen with it by pseudonyms: in all tables, in the ' +
       'archive and in the spool. Totals stay exact. The person does not come back with a later run, replay, copy, load of people ' +
       'or hook event. With --organization alone, everything of that organization is removed, and runs for it are refused. An ' +
-      'erasure cannot be taken back. After an interruption, the same command resumes. Backups, and places that the warehouse ' +
-      'was copied or published to, are not changed; the certificate names those places that are known.',
+      'erasure cannot be taken back. After an interruption, the same command resumes. Lakes of Delta tables are published again, ' +
+      'without earlier versions. Backups, and other places that the warehouse was copied or published to, are not changed; the ' +
+      'certificate names those places that are known.',
     uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
     flags: {
       '--user <id>': 'the user ID of the person',

@@ -63,6 +63,8 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   'looks-again',
   'days-reopened',
   'readiness-page',
+  'wait-began',
+  'wait-ended',
   'run-ended',
 ]);
 

@@ -42,7 +42,7 @@ export function createLiveProgress(options: {
 export function createSteadyProgress(options: { readonly log: Log; readonly clock: Clock }): Progress {
   return ticking(options.clock, REPORT_MS, {
     draw: (state, atMs) => {
-      if (state.unitsPlanned === null) return;
+      if (state.unitsPlanned === null && state.waiting === null) return;
       options.log.write({ level: 'info', event: 'progress', message: describeProgress(state, atMs) });
     },
     end: () => undefined,
@@ -122,6 +122,7 @@ interface ProgressFrame {
 /** Draws the progress as one line: a bar, then as many of the numbers as fit. */
 export function renderProgress(state: ProgressState, frame: ProgressFrame): string {
   const parts = partsOf(state, frame.atMs);
+  if (state.waiting !== null) return truncateTo(parts.join(GAP), frame.width);
   if (state.unitsPlanned === null) return truncateTo(state.preparing, frame.width);
   const text = fittingPrefix(parts, frame.width - BAR_MIN - GAP.length);
   const room = frame.width - widthOf(text) - GAP.length;
@@ -139,7 +140,10 @@ function partsOf(state: ProgressState, atMs: number): string[] {
   const rate = requestRate(state, atMs);
   const leftMs = timeLeftMs(state, atMs);
   return [
-    `${formatNumber(ended)}/${formatNumber(state.unitsPlanned ?? 0)} units`,
+    ...(state.waiting === null ? [] : [`waiting for the service since ${state.waiting}`]),
+    ...(state.unitsPlanned === null
+      ? []
+      : [`${formatNumber(ended)}/${formatNumber(state.unitsPlanned)} units`]),
     ...(leftMs === null ? [] : [`${formatDuration(leftMs)} left`]),
     counted(state.rowsWritten, 'row'),
     ...(state.unitsFailed === 0 ? [] : [`${formatNumber(state.unitsFailed)} failed`]),
@@ -194,6 +198,8 @@ interface ProgressState {
   readonly retries: number;
   /** The unit that ended last, or the step after the units. */
   readonly current: string;
+  /** Since when the service is waited for, as a time of day; null if it is not. */
+  readonly waiting: string | null;
   readonly samples: readonly Sample[];
 }
 
@@ -212,6 +218,7 @@ export function startProgress(startedMs: number, organization?: string): Progres
     requests: 0,
     retries: 0,
     current: '',
+    waiting: null,
     samples: [{ atMs: startedMs, requests: 0 }],
   };
 }
@@ -241,6 +248,13 @@ export function advance(state: ProgressState, event: ReportedEvent, atMs: number
       return { ...state, unitsFailed: state.unitsFailed + 1 };
     case 'retry':
       return { ...state, retries: state.retries + 1 };
+    case 'wait-began':
+      return {
+        ...state,
+        waiting: `${event.since.slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDTHH:MM:SS'.length)} UTC`,
+      };
+    case 'wait-ended':
+      return { ...state, waiting: null };
     case 'copy-started':
       return { ...state, preparing: 'comparing the two warehouses …' };
     case 'copy-planned':

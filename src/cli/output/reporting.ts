@@ -1,14 +1,14 @@
-import type { CopyEvent } from '../../copy/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { RULES } from '../../core/errors.ts';
-import { describeExitCode, EXIT } from '../../core/exit-code.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { describeContract } from '../../expected/index.ts';
 import type { RunEvent, RunReport } from '../../pipeline/index.ts';
-import type { ServeEvent } from '../../serve/index.ts';
 import type { LogFormat, Redactor } from '../../settings/index.ts';
-import { dateOf, unitName } from '../../units/index.ts';
+import { dateOf, type UnitName, unitName } from '../../units/index.ts';
 import { hintOf, withHints } from '../remedies.ts';
 import { counted, formatDuration } from '../screens/numbers.ts';
 import { escapeForTerminal, wrapText } from '../screens/text.ts';
+import { describeCopyEvent, describeServeEvent, describeWait } from './event-words.ts';
 import {
   createJsonLog,
   type EventWords,
@@ -180,13 +180,9 @@ function wordsOf(event: ReportedEvent): EventWords {
     case 'planned':
       return { level: 'info', message: planOf(event) };
     case 'unit-done':
-      return { level: 'info', message: `${unitName(event)} is ${event.state}`, routine: true };
+      return unitWords(event);
     case 'unit-elsewhere':
-      return {
-        level: 'info',
-        message: `${unitName(event)} is ${event.state}, by another worker`,
-        routine: true,
-      };
+      return { ...unitWords(event), message: `${unitName(event)} is ${event.state}, by another worker` };
     case 'unit-failed':
       return {
         level: event.state === 'failed' ? 'error' : 'warn',
@@ -213,10 +209,10 @@ function wordsOf(event: ReportedEvent): EventWords {
         routine: true,
       };
     case 'retry':
-      return {
-        level: 'warn',
-        message: retryOf(event),
-      };
+      return { level: 'warn', message: retryOf(event) };
+    case 'wait-began':
+    case 'wait-ended':
+      return describeWait(event);
     case 'warning':
       return { level: 'warn', message: event.message, hint: event.hint, fields: {} };
     case 'run-ended':
@@ -226,6 +222,8 @@ function wordsOf(event: ReportedEvent): EventWords {
         fields: { ...event.report },
         routine: true,
       };
+    case 'contract-changed':
+      return { level: 'info', message: changeOf(event) };
     case 'organization-left-out':
       return {
         level: 'error',
@@ -242,6 +240,14 @@ function wordsOf(event: ReportedEvent): EventWords {
     default:
       return describeCopyEvent(event);
   }
+}
+
+function unitWords(event: UnitName & { readonly state: string }): EventWords {
+  return { level: 'info', message: `${unitName(event)} is ${event.state}`, routine: true };
+}
+
+function changeOf({ orgId, contract, changedFrom }: Extract<RunEvent, { type: 'contract-changed' }>): string {
+  return `from now on, ${describeContract(contract)} is expected of ${orgId}; before, ${describeContract(changedFrom)}`;
 }
 
 function startOf({ command, organization, warehouse }: Extract<RunEvent, { type: 'run-started' }>): string {
@@ -274,71 +280,4 @@ function doubtOf(event: Extract<RunEvent, { type: 'unit-doubted' }>): string {
 function endOf(report: RunReport): string {
   const whose = report.organization === undefined ? '' : ` of ${report.organization}`;
   return `${report.command}${whose} ended with exit code ${report.exitCode} after ${formatDuration(report.durationMs)}`;
-}
-
-/** Turns an event of a copy into words. */
-function describeCopyEvent(event: Exclude<CopyEvent, { type: 'warning' }>): EventWords {
-  switch (event.type) {
-    case 'copy-started':
-      return { level: 'info', message: `copying ${event.from} to ${event.to}` };
-    case 'copy-planned':
-      return {
-        level: 'info',
-        message: `${counted(event.units, 'unit')} to copy, ${counted(event.unchanged, 'unit')} unchanged`,
-      };
-    case 'copy-replaces':
-      return { level: 'warn', message: `${event.to} loses data that only it holds: ${event.lost}` };
-    case 'copied':
-      return { level: 'info', message: copiedOf(event), routine: true };
-    case 'copy-comparing':
-      return { level: 'info', message: `comparing ${event.table}`, routine: true };
-    case 'copy-ended': {
-      const { exitCode, durationMs } = event.report;
-      const level = exitCode === EXIT.ok ? 'info' : 'error';
-      const message = `copy ended with exit code ${exitCode} after ${formatDuration(durationMs)}`;
-      return { level, message, fields: { ...event.report }, routine: true };
-    }
-  }
-}
-
-function copiedOf({ what, firstDay, lastDay, rowsWritten }: Extract<CopyEvent, { type: 'copied' }>): string {
-  const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
-  return `${`${what} ${days}`.trim()}: ${counted(rowsWritten, 'row')} written`;
-}
-
-/** A round that begins later than this was missed at its time. */
-const LATE_MS = 3_600_000;
-
-/** Turns an event of the service into words. */
-function describeServeEvent(event: ServeEvent): EventWords {
-  switch (event.type) {
-    case 'serving':
-      return { level: 'info', message: `serving on ${event.url}, schedule ${event.schedule} (UTC)` };
-    case 'schedule-waits':
-      return { level: 'info', message: `next run at ${minuteOf(event.nextRunAt)}` };
-    case 'tick':
-      return { level: 'info', message: tickOf(event) };
-    case 'round-ended': {
-      const { exitCode, durationMs } = event;
-      return {
-        level: exitCode === EXIT.ok ? 'info' : 'error',
-        message: `ended with exit code ${exitCode} after ${formatDuration(durationMs)}: ${describeExitCode(exitCode)}`,
-      };
-    }
-    case 'round-failed':
-      return { level: 'error', message: event.error, hint: event.hint };
-    case 'serve-failed':
-      return { level: 'error', message: `${event.doing}: ${event.error}`, hint: event.hint };
-  }
-}
-
-function tickOf({ tickAt, lateMs }: Extract<ServeEvent, { type: 'tick' }>): string {
-  if (tickAt === null) return 'first run';
-  const late = lateMs < LATE_MS ? '' : `, ${formatDuration(lateMs)} late`;
-  return `run of ${minuteOf(tickAt)}${late}`;
-}
-
-/** An instant as people read it: `2026-03-01 03:00 UTC`. */
-function minuteOf(instant: string): string {
-  return `${instant.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`;
 }

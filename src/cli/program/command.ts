@@ -131,6 +131,8 @@ export interface Flags {
    * @throws {UsageError} that names the flag.
    */
   parse<Value>(flag: `--${string}`, parser: (text: string) => Value): Value | undefined;
+  /** The value of a flag that is written as a setting is. */
+  like<Value>(flag: `--${string}`, setting: Setting<Value | null>): Value | undefined;
   /**
    * The value of a flag as a whole number within bounds; undefined when it is not given.
    * @throws {UsageError} that names the flag.
@@ -154,6 +156,7 @@ export function createFlags(values: Readonly<Record<string, unknown>>): Flags {
     texts: (flag) => textsOf(values[flag]),
     parse,
     number: (flag, bounds) => parse(flag, wholeNumber(bounds)),
+    like: (flag, setting) => parse(flag, (text) => setting.parse(text, '').value) ?? undefined,
   };
 }
 
@@ -180,6 +183,7 @@ export const EXPORT = [
   'requests',
   'emails',
   'archive',
+  'expected',
   'retention',
   'erasures',
   'spool',

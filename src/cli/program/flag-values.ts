@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
-import { isStream, STREAMS, type Stream } from '../../core/stream.ts';
 import type { Log } from '../output/log.ts';
 import type { Flags } from './command.ts';
 
@@ -97,25 +96,4 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
     parts.push(chunk);
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
-}
-
-/**
- * Parses a comma-separated list of streams. The result is in canonical order, each once.
- * @throws {UsageError} if a name is unknown or the list is empty
- */
-export function parseStreams(list: string): Stream[] {
-  const names = list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const unknown = names.find((name) => !isStream(name));
-  if (unknown !== undefined || names.length === 0) {
-    throw new UsageError(
-      unknown === undefined ? 'the list of streams is empty' : `"${unknown}" is not a stream`,
-      {
-        hint: `choose from ${STREAMS.join(', ')}`,
-      },
-    );
-  }
-  return STREAMS.filter((stream) => names.includes(stream));
 }

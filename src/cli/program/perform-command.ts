@@ -47,6 +47,8 @@ export async function performCommand(
     env: host.env,
     directory,
     logDefault: command.isForPeople === true || streams.errTerminal.isTerminal ? 'pretty' : 'json',
+    // Somebody who looks at the terminal decides how long to wait.
+    patienceDefault: streams.errTerminal.isTerminal ? 0 : undefined,
     uses: command.uses,
   });
   const learning = createLearningRedactor(secretsOf(reading.settings));
@@ -157,7 +159,9 @@ async function runAction(
       self,
     });
     await streams.out.flush();
-    if (command.resultIsOutput || flags.isOn('--json')) refuseLostResult(streams.out);
+    // A dry run does nothing but print.
+    const isPrinted = command.resultIsOutput || flags.isOn('--json') || flags.isOn('--dry-run');
+    if (isPrinted) refuseLostResult(streams.out);
     return exitCode;
   } catch (error) {
     reporting.stop();
@@ -219,7 +223,7 @@ function afterProgress(reporting: Reporting, sink: Sink): Pick<Sink, 'write'> {
 }
 
 /** @throws {StorageError} when the result could not be written, unless the reader has closed the pipe. */
-function refuseLostResult({ failure }: Sink): void {
+export function refuseLostResult({ failure }: Sink): void {
   if (failure === null || failure.code === 'EPIPE') return;
   throw new StorageError(`write the result to standard output: ${failure.message}`, {
     cause: failure,

@@ -36,6 +36,8 @@ async function dispatch(host: CliHost, streams: CliStreams): Promise<ExitCode> {
   });
   if (invocation.kind === 'text') {
     out.write(invocation.text);
+    await out.flush();
+    if (out.failure !== null) (await import('./perform-command.ts')).refuseLostResult(out);
     return EXIT.ok;
   }
   // Loaded only now, so that help and usage errors are fast.

@@ -41,6 +41,7 @@ const MARKS: Readonly<Record<MarkState, string>> = {
   doubted: `<rect width="12" height="12" rx="2" fill="var(--doubted)"/>${sign('?')}`,
   failed: `<rect width="12" height="12" rx="2" fill="var(--failed)"/>${sign('!')}`,
   awaiting: `<rect ${BOX} fill="var(--paper)" stroke="var(--ink-2)"/><path d="M6 3v3l2 1.5" fill="none" stroke="var(--ink-2)"/>`,
+  expired: `<rect ${BOX} fill="none" stroke="var(--ink-3)"/><path d="M3 6h6" stroke="var(--ink-3)"/>`,
   pending: `<rect ${BOX} fill="none" stroke="var(--ink-3)" stroke-dasharray="2 2"/>`,
 };
 

@@ -1,4 +1,4 @@
-import { daysFrom, FIRST_DAY, type UtcDay } from '../../core/day.ts';
+import { daysFrom, type UtcDay } from '../../core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { type CalendarDay, calendar } from '../charts/calendar.ts';
 import { type Result, type ShownNumber, sumOf } from '../numbers.ts';
@@ -15,7 +15,8 @@ import type { PageReader } from '../reader.ts';
 import { dayName, instantName, periodHeading } from '../words.ts';
 import {
   type CoverageSpan,
-  lastExpectedDay,
+  type ExpectedDays,
+  expectedDays,
   nextStep,
   type StreamCoverage,
   streamCoverage,
@@ -29,18 +30,18 @@ export const NOTHING_RUN = 'Nothing has been pulled yet: `daywalk run`.';
 const SPANS_MAX = 60;
 
 /**
- * A calendar of a stream, one square per day, from the first day of the service to the last day that the warehouse should
- * hold: see {@link lastExpectedDay}. Its table has one row per span of days in the same state, newest first.
+ * A calendar of a stream, one square per day, from the first to the last day that the warehouse should
+ * hold: see {@link expectedDays}. Its table has one row per span of days in the same state, newest first.
  */
 export async function coverage(
   reader: PageReader,
   { stream, id = `coverage-${stream}`, title }: { stream: DailyStream; id?: string; title?: string },
 ): Promise<Figure> {
-  const until = await lastExpectedDay(reader);
+  const expected = await expectedDays(reader);
   const square = title === undefined ? 'One square' : `Stream ${stream}, one square`;
   const name = { id, title: title ?? `Stream ${stream}`, unit: `${square} per UTC day` };
-  if (until === null) return emptyFigure(name, NOTHING_RUN);
-  const covered = await streamCoverage(reader, stream, until);
+  if (expected === null) return emptyFigure(name, NOTHING_RUN);
+  const covered = await streamCoverage(reader, stream, expected);
   const counts = countsOf(covered);
   return calendarFigure(name, {
     days: covered.spans.flatMap(({ from, until: last, state }) =>
@@ -48,7 +49,7 @@ export async function coverage(
     ),
     counts,
     coverages: [covered],
-    until,
+    ...expected,
   });
 }
 
@@ -59,19 +60,20 @@ interface CalendarContent {
   readonly counts: readonly StateCount[];
   /** The spans of the table. */
   readonly coverages: readonly StreamCoverage[];
-  /** The last day. */
+  /** The first and the last day. */
+  readonly from: UtcDay;
   readonly until: UtcDay;
 }
 
 /** A calendar with its legend, its counts, and a folded table of the spans behind it. */
 function calendarFigure({ id, title, unit }: FigureName, content: CalendarContent): Figure {
-  const { days, counts, coverages, until } = content;
+  const { days, counts, coverages, from, until } = content;
   const named = counts.map(({ state, days: count }) => `${count.value} ${MARK_NAMES[state]}`).join('; ');
   return {
     kind: 'figure',
     id,
     title,
-    subtitle: `${unit}, ${periodHeading({ from: FIRST_DAY, until })}`,
+    subtitle: `${unit}, ${periodHeading({ from, until })}`,
     chart: calendar(days, `${title}, one square per day: ${named}`),
     table: tableOf(content),
     tableIs: 'folded',
@@ -108,9 +110,7 @@ function notesOf({ counts, coverages, until }: CalendarContent): Phrase[] {
   const isCut = coverages.reduce((sum, { spans }) => sum + spans.length, 0) > SPANS_MAX;
   return [
     ['Days: ', ...parts, '.'],
-    [
-      `The calendar ends with ${dayName(until)}: the day before the newest run, or the newest day of the ledger if it is later.`,
-    ],
+    [`The calendar ends with ${dayName(until)}: the last day that is expected.`],
     ...(isCut ? [['The table has the newest spans; the queries list all of them.']] : []),
   ];
 }
@@ -158,18 +158,19 @@ export const ALL_STREAMS = {
 export function allStreams({
   coverages,
   states,
-  until,
+  expected,
 }: {
   coverages: readonly StreamCoverage[];
   states: Result;
-  until: UtcDay;
+  expected: ExpectedDays;
 }): Figure {
   const counts = MARK_STATES.flatMap((state) => {
     const days = factOf(states, 0, state);
     return (days.value ?? 0) === 0 ? [] : { state, days };
   });
-  const content = { days: worstDays(coverages), counts, coverages, until };
-  return withResult(calendarFigure(ALL_STREAMS, content), states);
+  const content = { ...expected, days: worstDays(coverages), counts, coverages };
+  const title = expected.daily.length === DAILY_STREAMS.length ? ALL_STREAMS.title : 'All expected streams';
+  return withResult(calendarFigure({ ...ALL_STREAMS, title }, content), states);
 }
 
 function worstDays(coverages: readonly StreamCoverage[]): CalendarDay[] {
@@ -208,7 +209,7 @@ interface OpenSpan {
 export function unsettled(coverages: readonly StreamCoverage[]): Figure {
   const open = coverages.flatMap((coverage) =>
     coverage.spans.flatMap((span) =>
-      span.state === 'loaded' || span.state === 'empty' ? [] : { span, coverage },
+      span.state === 'loaded' || span.state === 'empty' || span.state === 'expired' ? [] : { span, coverage },
     ),
   );
   const groups = [
@@ -239,7 +240,7 @@ export function unsettled(coverages: readonly StreamCoverage[]): Figure {
       ...(isCut ? [['The queries list older spans, too.']] : []),
       ['The ledger does not record since when days fail, await data or lack a pull.'],
     ],
-    empty: groups.length === 0 ? 'Every day of every stream is settled.' : undefined,
+    empty: groups.length === 0 ? 'Every expected day is settled in its streams.' : undefined,
   };
 }
 

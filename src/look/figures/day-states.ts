@@ -1,10 +1,13 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { dayOf, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.ts';
-import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import type { DailyStream } from '../../core/stream.ts';
+import { contractOf, dailyOf } from '../../expected/index.ts';
 import { CONFIRM_DAYS } from '../../judge/agreement.ts';
 import { ACCEPT_AFTER_MS, ACCEPT_LOOKS } from '../../judge/doubt.ts';
 import { LOOKS } from '../../judge/looks.ts';
-import { PERIOD_DAYS_MAX, PHRASES, storedUnit } from '../../metrics/index.ts';
+import { PERIOD_DAYS_MAX, PHRASES } from '../../metrics/index.ts';
+import { runReads } from '../../port/index.ts';
+import { storedUnit } from '../../units/index.ts';
 import type { Result } from '../numbers.ts';
 import { MARK_STATES, type MarkState } from '../page.ts';
 import type { PageReader } from '../reader.ts';
@@ -31,13 +34,19 @@ export interface StreamCoverage {
   readonly result: Result;
 }
 
+/** The days and streams that a warehouse should hold of an organization. */
+export interface ExpectedDays {
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly daily: readonly DailyStream[];
+}
+
 /**
- * The last day that the warehouse should hold: the newest day of the ledger, or the day before the newest run began if that
- * is later. It comes from the warehouse and not from a clock, so that one warehouse always gives one page. Null if nothing
- * was ever run.
+ * The days and streams that the warehouse should hold: those of the contract, up to yesterday. Without a clock, up to the newest day
+ * of the ledger, or the day before the newest run began if that is later. Null if nothing was ever run, or no day is expected.
  */
-export async function lastExpectedDay(reader: PageReader): Promise<UtcDay | null> {
-  const { orgId } = reader.filters;
+export async function expectedDays(reader: PageReader): Promise<ExpectedDays | null> {
+  const { orgId, yesterday } = reader.filters;
   const { rows } = await reader.select({
     title: 'Newest day and newest run',
     query: sql`
@@ -47,18 +56,20 @@ FROM export_units WHERE org_id = ${orgId} AND date <> ''`,
     streams: ['activity'],
   });
   const { newest_day: newest, newest_run: run } = rows[0] ?? {};
+  const contract = await runReads(reader.warehouse, contractOf(orgId));
   const before = typeof run === 'string' ? [shiftDay(dayOf(new Date(run)), -1)] : [];
   const days = [...(isDay(newest) ? [newest] : []), ...before].filter((day) => day >= FIRST_DAY).toSorted();
-  const last = days.at(-1);
-  if (last === undefined) return null;
+  const last = days.length === 0 ? undefined : (yesterday ?? days.at(-1));
+  const daily = dailyOf(contract);
+  if (last === undefined || last < contract.firstDay || daily.length === 0) return null;
   // A run whose clock was wrong by years must not make the page fail.
-  return last < LAST_DAY_MAX ? last : LAST_DAY_MAX;
+  return { from: contract.firstDay, until: last < LAST_DAY_MAX ? last : LAST_DAY_MAX, daily };
 }
 
 const LAST_DAY_MAX = shiftDay(FIRST_DAY, PERIOD_DAYS_MAX - 1);
 
 /**
- * Reads the states of a stream from the first day of the service to `until`, as spans. `since` is the beginning of a doubt,
+ * Reads the states of a stream on the expected days, as spans. `since` is the beginning of a doubt,
  * the time at which the first day of a settled span settled, or the first load of days that are not settled. The ledger
  * does not record since when a unit fails or awaits data. `last_error` is that of the span's newest day; only managers read
  * it, because it may hold parts of a response.
@@ -66,21 +77,21 @@ const LAST_DAY_MAX = shiftDay(FIRST_DAY, PERIOD_DAYS_MAX - 1);
 export async function streamCoverage(
   reader: PageReader,
   stream: DailyStream,
-  until: UtcDay,
+  { from, until }: ExpectedDays,
 ): Promise<StreamCoverage> {
   const result = await reader.select({
     title: `Coverage of ${stream}`,
-    query: spansQuery(reader, stream, until),
+    query: spansQuery(reader, stream, { from, until }),
     streams: [stream],
-    from: FIRST_DAY,
+    from,
     until,
   });
   const spans = result.rows.flatMap((cells, row) => {
-    const { first_day: from, last_day: last, state } = cells;
-    if (!isDay(from) || !isDay(last) || !isMark(state)) return [];
+    const { first_day: first, last_day: last, state } = cells;
+    if (!isDay(first) || !isDay(last) || !isMark(state)) return [];
     const { reason, since, pulled_at: pulledAt } = cells;
     return {
-      from,
+      from: first,
       until: last,
       state,
       reason: isOpenReason(reason) ? reason : null,
@@ -113,11 +124,15 @@ const OPEN_REASON: SQL = sql`CASE
       ELSE 'young'
     END`;
 
-function spansQuery({ warehouse, filters }: PageReader, stream: DailyStream, until: UtcDay): SQL {
+function spansQuery(
+  { warehouse, filters }: PageReader,
+  stream: DailyStream,
+  { from, until }: Omit<ExpectedDays, 'daily'>,
+): SQL {
   const phrases = PHRASES[warehouse.dialect];
   return sql`
 WITH RECURSIVE calendar (date) AS (
-${phrases.calendar('calendar', FIRST_DAY, until)}
+${phrases.calendar('calendar', from, until)}
 ), marked AS (
   SELECT c.date, ${UNIT_MARK} AS state,
     ${OPEN_REASON} AS reason,
@@ -165,16 +180,20 @@ export const WORST_FIRST: readonly MarkState[] = [
   'seen',
   'loaded',
   'empty',
+  'expired',
 ];
 
 /**
- * Counts the days from the first day of the service to `until`: one row with all `days`, those `stored` in all five streams,
+ * Counts the expected days: one row with all `days`, those `stored` in all expected streams,
  * and one column per state with the days of which it is the worst.
  */
-export function dayStates({ warehouse, filters, select }: PageReader, until: UtcDay): Promise<Result> {
+export function dayStates(
+  { warehouse, filters, select }: PageReader,
+  { from, until, daily }: ExpectedDays,
+): Promise<Result> {
   const phrases = PHRASES[warehouse.dialect];
   const streams = sql.join(
-    DAILY_STREAMS.map((stream) => sql`(${stream})`),
+    daily.map((stream) => sql`(${stream})`),
     sql`, `,
   );
   const rank = sql.join(
@@ -189,12 +208,12 @@ export function dayStates({ warehouse, filters, select }: PageReader, until: Utc
     title: 'Days by their worst state',
     query: sql`
 WITH RECURSIVE calendar (date) AS (
-${phrases.calendar('calendar', FIRST_DAY, until)}
+${phrases.calendar('calendar', from, until)}
 ), streams (stream) AS (
   VALUES ${streams}
 ), units AS (
   SELECT c.date, ${UNIT_MARK} AS state,
-    CASE WHEN ${storedUnit('u')} THEN 1 ELSE 0 END AS stored
+    CASE WHEN ${storedUnit('u')} OR u.state = 'expired' THEN 1 ELSE 0 END AS stored
   FROM calendar c
   CROSS JOIN streams s
   LEFT JOIN export_units u ON u.org_id = ${filters.orgId} AND u.stream = s.stream
@@ -205,8 +224,8 @@ ${phrases.calendar('calendar', FIRST_DAY, until)}
 )
 SELECT COUNT(*) AS days, SUM(stored) AS stored${sql.join(counts, sql``)}
 FROM days`,
-    streams: DAILY_STREAMS,
-    from: FIRST_DAY,
+    streams: daily,
+    from,
     until,
   });
 }
@@ -238,6 +257,7 @@ const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
   quarantined:
     'Records could not be stored. The next run pulls it again; daywalk quarantine accept accepts them.',
   pending: 'The next run pulls it.',
+  expired: 'Nothing: it is older than rows about people are kept.',
 };
 
 /** What happens next to a day in a state, in words. docs/trust.md has the rules. */

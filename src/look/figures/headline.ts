@@ -82,7 +82,7 @@ function againstOf(
 
 /** The line of complete weeks, and the answer that it is drawn from. */
 async function weeksOf(reader: PageReader, spec: HeadlineSpec) {
-  const weeks = completeWeeks(reader.filters.until, WEEKS);
+  const weeks = completeWeeks(reader.filters, WEEKS);
   if (weeks === null) return null;
   const question = questionOf(spec);
   const { words: _, ...scope } = scopeOf(reader.filters, spec.metric);
@@ -107,7 +107,7 @@ function questionOf({ metric, title, together }: HeadlineSpec) {
 
 /** Why a metric has no value over a period. */
 function whyNone({ basis: { days }, warnings }: MetricResult): string {
-  if (days.missing.length === days.expected) return 'no day of the period is stored';
+  if (days.expected > 0 && days.missing.length === days.expected) return 'no day of the period is stored';
   return warnings[0] ?? 'it has no value in this period';
 }
 

@@ -1,6 +1,7 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
 import type { Stream } from '../../core/stream.ts';
+import { spanStart } from '../../expected/index.ts';
 import { cellOf, type NumberFormat, type Result, type ShownNumber } from '../numbers.ts';
 import type { Cell, Column, Figure, Phrase } from '../page.ts';
 import type { PageReader } from '../reader.ts';
@@ -44,7 +45,7 @@ export async function listing(reader: PageReader, list: Listing): Promise<Figure
     query: sql`SELECT listed.*, COUNT(*) OVER () AS total FROM (${list.query}
 ) AS listed ORDER BY ${list.order} LIMIT ${most}`,
     streams,
-    from: FIRST_DAY,
+    from: spanStart(FIRST_DAY, until, reader.filters),
     until,
   });
   const rest = restOf(result);

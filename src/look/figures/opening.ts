@@ -1,7 +1,8 @@
 import { type SQL, sql } from '../../../schema/query.ts';
 import { shiftDay } from '../../core/day.ts';
-import { DAILY_STREAMS } from '../../core/stream.ts';
+import { contractOf, dailyOf } from '../../expected/index.ts';
 import type { Period } from '../../metrics/index.ts';
+import { runReads } from '../../port/index.ts';
 import { cellOf, daysOf, formatNumber, type Result, type ShownNumber } from '../numbers.ts';
 import {
   emptyFigure,
@@ -63,6 +64,7 @@ function spanWords(now: Period, before: Period): string {
  */
 export function standing(result: Result, doubted: Result): Phrase {
   const expected = daysOf(result, 'expected');
+  if (expected.value === 0) return [];
   const { unsettled, missing } = result.basis.days;
   if (unsettled.length + missing.length === 0) {
     return expected.value === 1 ? [' The day is settled.'] : [' All ', expected, ' days are settled.'];
@@ -128,7 +130,8 @@ export async function openDays(reader: PageReader, doubted: Result): Promise<Fig
   FROM export_units u
   WHERE ${unitsOf(reader.filters)} AND (settled_at IS NULL OR state = 'doubted' OR confirmed = 'age')
 ) u GROUP BY date, mark ORDER BY date DESC, mark`;
-  const result = await reader.select({ title: OPEN_DAYS.title, query, streams: DAILY_STREAMS });
+  const contract = await runReads(reader.warehouse, contractOf(reader.filters.orgId));
+  const result = await reader.select({ title: OPEN_DAYS.title, query, streams: dailyOf(contract) });
   const missing = daysOf(result, 'missing');
   const hole: Phrase = [
     missing,
@@ -139,7 +142,7 @@ export async function openDays(reader: PageReader, doubted: Result): Promise<Fig
   if (result.rows.length === 0) {
     const empty =
       missing.value === 0
-        ? 'Every day of the period is settled in all streams.'
+        ? 'Every day of the period is settled in all expected streams.'
         : 'Every stored day is settled.';
     return { ...emptyFigure(OPEN_DAYS, empty, results), notes };
   }
@@ -192,4 +195,5 @@ const WHAT_HAPPENS: Readonly<Record<MarkState, string>> = {
   failed: 'the last pull failed; the next run tries again',
   quarantined: 'some records could not be stored',
   pending: 'never pulled; the next run pulls it',
+  expired: '',
 };

@@ -1,5 +1,6 @@
 import type { Dimension } from '../../../schema/metrics/dictionary.ts';
-import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
+import { parseDay, shiftDay } from '../../core/day.ts';
+import { spanStart } from '../../expected/index.ts';
 import type { Period } from '../../metrics/index.ts';
 import { dayBars, stacks } from '../charts/bars.ts';
 import { lines } from '../charts/lines.ts';
@@ -21,7 +22,7 @@ import {
   type Phrase,
   type Table,
 } from '../page.ts';
-import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import { type Filters, type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import {
   BUCKET_TITLES,
   bucketOpenness,
@@ -29,7 +30,7 @@ import {
   bucketWords,
   completeWeeks,
   monthsUntil,
-  NO_WEEK,
+  noWeek,
   WEEKS,
 } from '../time-spans.ts';
 import { asSentence } from '../words.ts';
@@ -89,11 +90,12 @@ const COLUMNS_MAX = 12;
 /** Reads and draws a figure over time, with a row per day, week or month. Where nothing is stored, it has a gap. */
 export async function overTime(reader: PageReader, spec: OverTime): Promise<Figure> {
   const { id, title, unit, grain, draw, by } = spec;
-  const period = periodOf(spec, reader.filters.until);
-  if (period === null) return emptyFigure(spec, NO_WEEK);
+  const period = periodOf(spec, reader.filters);
+  if (period === null) return emptyFigure(spec, noWeek(reader.filters));
   const { results, words, refusal } = await askAll(reader, spec, period);
   const [first] = results;
-  if (refusal !== undefined || first === undefined) return emptyFigure(spec, refusal ?? NO_WEEK, results);
+  if (refusal !== undefined || first === undefined)
+    return emptyFigure(spec, refusal ?? noWeek(reader.filters), results);
   const { series, leftOut } = seriesOf(spec, results);
   if (series.every(({ numbers }) => [...numbers.values()].every(({ value }) => value === null))) {
     return emptyFigure(spec, emptinessOf(first, spec.empty), results);
@@ -115,11 +117,11 @@ export async function overTime(reader: PageReader, spec: OverTime): Promise<Figu
   };
 }
 
-function periodOf(span: Days | Weeks | Months, until: UtcDay): Period | null {
-  if (span.grain === 'week') return completeWeeks(until, span.weeks ?? WEEKS);
-  if (span.grain === 'month') return monthsUntil(until, span.months);
-  const from = shiftDay(until, 1 - span.days);
-  return { from: from < FIRST_DAY ? FIRST_DAY : from, until };
+function periodOf(span: Days | Weeks | Months, filters: Filters): Period | null {
+  if (span.grain === 'week') return completeWeeks(filters, span.weeks ?? WEEKS);
+  if (span.grain === 'month') return monthsUntil(filters, span.months);
+  const { until } = filters;
+  return { from: spanStart(shiftDay(until, 1 - span.days), until, filters), until };
 }
 
 /** The answers, and what the subtitle says of the team; or why one of the metrics refuses the question. */

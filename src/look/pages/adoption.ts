@@ -3,9 +3,17 @@ import { headline } from '../figures/headline.ts';
 import { comparison, doubtedDays, standing, teamWords } from '../figures/opening.ts';
 import { drawFigure, drawPair, type FigureSpec } from '../figures/over-time.ts';
 import { cellOf, differenceOf, type MetricResult, type Result, type ShownNumber } from '../numbers.ts';
-import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
+import {
+  emptinessOf,
+  emptyFigure,
+  type Figure,
+  type Headline,
+  orNotKept,
+  type Page,
+  type Phrase,
+} from '../page.ts';
 import type { PageReader } from '../reader.ts';
-import { bucketOpenness, bucketWords, completeWeeks, NO_WEEK, WEEKS } from '../time-spans.ts';
+import { bucketOpenness, bucketWords, completeWeeks, noWeek, WEEKS } from '../time-spans.ts';
 import { duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
 
@@ -127,7 +135,8 @@ function sentenceOf(
   if (now === undefined) return [];
   const rest = standing(now, doubted);
   const { number } = active;
-  if (number.value === null) return [`Nothing is stored of ${periodWords(filters)}.`, ...rest];
+  if (number.value === null)
+    return [orNotKept(now, `Nothing is stored of ${periodWords(filters)}.`), ...rest];
   if (number.value === 0) {
     return [`${teamWords(filters)}Nobody was active ${duringWords(filters)}.`, ...rest];
   }
@@ -163,8 +172,8 @@ const LOAD_PEOPLE: Phrase = [
 
 /** People of each complete week: active ones, new or not, and licensed people without activity where people are loaded. */
 async function peoplePerWeek(reader: PageReader): Promise<Figure> {
-  const period = completeWeeks(reader.filters.until, WEEKS);
-  if (period === null) return emptyFigure(WEEKS_NAME, NO_WEEK);
+  const period = completeWeeks(reader.filters, WEEKS);
+  if (period === null) return emptyFigure(WEEKS_NAME, noWeek(reader.filters));
   const ask = (metric: string, title: string) => reader.ask({ metric, title, by: ['week'], ...period });
   const active = await ask('active_users', 'Active users per week');
   const fresh = await ask('new_users', 'New users per week');

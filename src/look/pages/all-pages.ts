@@ -1,3 +1,6 @@
+import { contractOf, whyNotKept } from '../../expected/index.ts';
+import { runReads } from '../../port/index.ts';
+import { asSentence } from '../words.ts';
 import { adoption } from './adoption.ts';
 import { data } from './data.ts';
 import { models } from './models.ts';
@@ -11,6 +14,20 @@ import { team } from './team.ts';
 import { teams } from './teams.ts';
 import { tools } from './tools.ts';
 
+/** A page whose numbers all come from single users: where nothing is kept of them, it says so. */
+function aboutUsers(kind: PageKind): PageKind {
+  return {
+    ...kind,
+    build: async (reader, params) => {
+      const contract = await runReads(reader.warehouse, contractOf(reader.filters.orgId));
+      const notKept = whyNotKept(contract, ['users']);
+      if (notKept === null) return kind.build(reader, params);
+      const name = kind.name ?? params.subject ?? '';
+      return { name, heading: name, sentence: [asSentence(notKept)], sections: [] };
+    },
+  };
+}
+
 /** Every page, in the order of the navigation. */
 export const PAGE_KINDS: readonly PageKind[] = [
   overview,
@@ -18,10 +35,10 @@ export const PAGE_KINDS: readonly PageKind[] = [
   models,
   tools,
   output,
-  people,
-  person,
-  teams,
-  team,
+  aboutUsers(people),
+  aboutUsers(person),
+  aboutUsers(teams),
+  aboutUsers(team),
   readiness,
   data,
 ];

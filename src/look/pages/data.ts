@@ -1,10 +1,10 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import { FIRST_DAY, type UtcDay } from '../../core/day.ts';
+import type { UtcDay } from '../../core/day.ts';
 import { RULES } from '../../core/errors.ts';
 import { describeExitCode, isExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../../core/stream.ts';
 import { ALL_STREAMS, allStreams, NOTHING_RUN, unsettled } from '../figures/coverage.ts';
-import { dayStates, lastExpectedDay, streamCoverage } from '../figures/day-states.ts';
+import { dayStates, type ExpectedDays, expectedDays, streamCoverage } from '../figures/day-states.ts';
 import {
   factColumn,
   factOf,
@@ -25,17 +25,17 @@ export const data: PageKind = {
   path: '/data',
   name: 'Data',
   async build(reader) {
-    const until = await lastExpectedDay(reader);
-    if (until === null) {
+    const expected = await expectedDays(reader);
+    if (expected === null) {
       const sections = [emptyFigure(ALL_STREAMS, NOTHING_RUN)];
       return { name: 'Data', heading: 'Data', sentence: ['Nothing is stored yet.'], sections };
     }
-    const states = await dayStates(reader, until);
+    const states = await dayStates(reader, expected);
     return {
       name: 'Data',
-      heading: `Data, ${periodHeading({ from: FIRST_DAY, until })}`,
-      sentence: [...sentenceOf(states), ...SCOPE],
-      sections: await sectionsOf(reader, states, until),
+      heading: `Data, ${periodHeading(expected)}`,
+      sentence: [...sentenceOf(states, expected), ...SCOPE],
+      sections: await sectionsOf(reader, states, expected),
       basis: states.basis,
     } satisfies Page;
   },
@@ -43,9 +43,10 @@ export const data: PageKind = {
 
 const SCOPE: Phrase = [' This page is about all days and people, whatever period and team are chosen.'];
 
-async function sectionsOf(reader: PageReader, states: Result, until: UtcDay): Promise<Section[]> {
+async function sectionsOf(reader: PageReader, states: Result, expected: ExpectedDays): Promise<Section[]> {
+  const { until } = expected;
   const coverages = [];
-  for (const stream of DAILY_STREAMS) coverages.push(await streamCoverage(reader, stream, until));
+  for (const stream of expected.daily) coverages.push(await streamCoverage(reader, stream, expected));
   const reasons = await quarantineReasons(reader, until);
   const lists = [
     unsettled(coverages),
@@ -56,7 +57,7 @@ async function sectionsOf(reader: PageReader, states: Result, until: UtcDay): Pr
     await schemaDrift(reader, until),
   ];
   return [
-    allStreams({ coverages, states, until }),
+    allStreams({ coverages, states, expected }),
     ...lists.filter(({ empty }) => empty === undefined),
     ...paired(lists.filter(({ empty }) => empty !== undefined)),
     await latestRuns(reader, until),
@@ -81,25 +82,28 @@ const TROUBLES = [
   ['pending', ' was never pulled', ' were never pulled'],
 ] as const;
 
-function sentenceOf(states: Result): Phrase {
+function sentenceOf(states: Result, { daily }: ExpectedDays): Phrase {
   const days = factOf(states, 0, 'days');
   const stored = factOf(states, 0, 'stored');
   const troubles = TROUBLES.flatMap(([state, one, several]): Phrase[] => {
     const count = factOf(states, 0, state);
     return count.value === null || count.value === 0 ? [] : [[count, count.value === 1 ? one : several]];
   });
-  const first = storedPhrase(stored, days);
+  const first = storedPhrase(stored, days, daily.length === DAILY_STREAMS.length ? 'five' : 'expected');
   if (troubles.length === 0) return [...first, ' and settled.'];
   const rest = troubles.flatMap((trouble, index) => [index === 0 ? '; ' : ', ', ...trouble]);
   return [...first, ...rest, '.'];
 }
 
-function storedPhrase(stored: ShownNumber, days: ShownNumber): Phrase {
+function storedPhrase(stored: ShownNumber, days: ShownNumber, which: 'five' | 'expected'): Phrase {
   if (stored.value !== days.value)
-    return [{ kind: 'strong', parts: [stored, ' of ', days, ' days'] }, ' are stored in all five streams'];
+    return [
+      { kind: 'strong', parts: [stored, ' of ', days, ' days'] },
+      ` are stored in all ${which} streams`,
+    ];
   return days.value === 1
-    ? [{ kind: 'strong', parts: [days, ' day'] }, ' is stored in all five streams']
-    : [{ kind: 'strong', parts: ['All ', days, ' days'] }, ' of the five streams are stored'];
+    ? [{ kind: 'strong', parts: [days, ' day'] }, ` is stored in all ${which} streams`]
+    : [{ kind: 'strong', parts: ['All ', days, ' days'] }, ` of the ${which} streams are stored`];
 }
 
 /** The units whose newest response lacks stored rows, newest first. */

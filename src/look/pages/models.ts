@@ -1,5 +1,5 @@
 import { sql } from '../../../schema/query.ts';
-import { FIRST_DAY, monthEndOf, monthOf, parseDay } from '../../core/day.ts';
+import { monthEndOf, monthOf, parseDay } from '../../core/day.ts';
 import {
   type BudgetStatus,
   type CheckedBudget,
@@ -7,12 +7,21 @@ import {
   judgeBudget,
   storedPrices,
 } from '../../csv-files/index.ts';
+import { spanStart } from '../../expected/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison, doubtedDays, standing, teamWords } from '../figures/opening.ts';
 import { drawFigure, drawPair, type FigureSpec, THINKING_SHARE } from '../figures/over-time.ts';
 import { cellOf, noNumber, type Result, type ShownNumber, shareOf } from '../numbers.ts';
-import { type Cell, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
+import {
+  type Cell,
+  emptyFigure,
+  type Figure,
+  type Headline,
+  orNotKept,
+  type Page,
+  type Phrase,
+} from '../page.ts';
 import type { PageReader } from '../reader.ts';
 import { asSentence, monthName, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
@@ -129,7 +138,8 @@ function opening(
   const [now] = credits.results;
   if (now === undefined) return [];
   const rest = standing(now, doubted);
-  if (credits.number.value === null) return [`Nothing is stored of ${periodWords(filters)}.`, ...rest];
+  if (credits.number.value === null)
+    return [orNotKept(now, `Nothing is stored of ${periodWords(filters)}.`), ...rest];
   const used: Phrase = [
     teamWords(filters),
     { kind: 'strong', parts: [credits.number, ' credits'] },
@@ -153,7 +163,7 @@ function opening(
 
 /** True if the metric has no currency, because no price is valid in the period. */
 function lacksPrices({ results }: Headline): boolean {
-  return results[0]?.unit === 'currency';
+  return results[0]?.unit === 'currency' && results[0].basis.days.expected > 0;
 }
 
 /** A figure of costs, whose unit is the currency. */
@@ -178,7 +188,8 @@ FROM budgets b
 LEFT JOIN month_forecast f ON f.org_id = b.org_id AND f.month = b.month AND f.team = b.team
 WHERE b.org_id = ${orgId} AND b.month = ${month}${ofTeam}
 ORDER BY b.team, f.currency`;
-  const period = { from: first < FIRST_DAY ? FIRST_DAY : first, until: await lastStored(reader) };
+  const last = await lastStored(reader);
+  const period = { from: spanStart(first, last, reader.filters), until: last };
   const result = await reader.select({ title: 'Budgets and costs', query, streams: ['users'], ...period });
   const prices = await reader.select({
     title: 'Prices',
@@ -187,7 +198,10 @@ ORDER BY b.team, f.currency`;
   });
   const currencies = currenciesOf(month, prices.rows.map(storedPrices.rowIn(orgId)));
   const shown = judged(result, currencies);
-  if (shown.length === 0) return emptyFigure(BUDGETS_NAME, emptyWords(reader, monthName(until)), [result]);
+  const notKept = orNotKept(result, '');
+  if (notKept !== '' || shown.length === 0) {
+    return emptyFigure(BUDGETS_NAME, notKept || emptyWords(reader, monthName(until)), [result]);
+  }
   const max = Math.max(...shown.map(({ budget }) => budget.cost_forecast ?? budget.cost_so_far ?? 0), 0);
   return {
     kind: 'figure',

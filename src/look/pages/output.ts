@@ -2,7 +2,15 @@ import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import { drawFigure, drawPair, type FigureSpec } from '../figures/over-time.ts';
 import { cellOf } from '../numbers.ts';
-import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
+import {
+  emptinessOf,
+  emptyFigure,
+  type Figure,
+  type Headline,
+  orNotKept,
+  type Page,
+  type Phrase,
+} from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { nounFor, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
@@ -106,7 +114,8 @@ type Sums = Readonly<Record<'commits' | 'requests' | 'created' | 'edited', Headl
 
 function sentenceOf({ commits, requests, created, edited }: Sums, filters: Filters): Phrase {
   const { number } = commits;
-  if (number.value === null) return ['No day of this period is stored, so no output is known.'];
+  if (number.value === null)
+    return [orNotKept(commits.results[0], 'No day of this period is stored, so no output is known.')];
   return [
     { kind: 'strong', parts: [number, nounFor(number, ' commit', ' commits')] },
     ...comparison(commits, filters, 'fewer'),

@@ -19,6 +19,7 @@ import {
   type Figure,
   type Headline,
   linkTo,
+  orNotKept,
   type Page,
   type Phrase,
   type Section,
@@ -63,7 +64,7 @@ function sentenceOf(
   if (now === undefined) return [];
   const rest = standing(now, doubted);
   if (credits.number.value === null && users.number.value === null) {
-    return [`Nothing is stored of ${periodWords(filters)}.`, ...rest];
+    return [orNotKept(now, `Nothing is stored of ${periodWords(filters)}.`), ...rest];
   }
   if (users.number.value === 0) {
     return [`${teamWords(filters)}Nobody was active ${duringWords(filters)}.`, ...rest];
@@ -106,7 +107,7 @@ async function teamTable(reader: PageReader): Promise<Figure> {
   const credits = await reader.ask({ ...spec, metric: 'billable_tokens' });
   if (credits.rows.every(({ team }) => team === null)) {
     const empty = 'Nobody has a team. Load people with `daywalk people load people.csv`.';
-    return emptyFigure(TEAMS_NAME, empty, [credits]);
+    return emptyFigure(TEAMS_NAME, orNotKept(credits, empty), [credits]);
   }
   const people = await reader.ask({ ...spec, metric: 'active_users' });
   const before = periodBefore(reader.filters);

@@ -2,7 +2,7 @@ import { sql } from '../../../schema/query.ts';
 import { compareText } from '../../core/json.ts';
 import { type NamedQuery, PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
 import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
-import { currentRollups, UNASSIGNED } from '../../rollups/index.ts';
+import { readableRollups, UNASSIGNED } from '../../rollups/index.ts';
 import {
   peopleOrder,
   peopleTable,
@@ -184,8 +184,8 @@ async function readIdlePeople(
   const { warehouse, filters } = reader;
   const { orgId, from, until, team } = filters;
   const { sortable } = PHRASES[warehouse.dialect];
-  const rollups = await currentRollups(warehouse, orgId, from, until);
-  const lastDays = rollups.has('users')
+  const rollups = await readableRollups(warehouse, orgId, from, until);
+  const lastDays = rollups.users
     ? sql`  SELECT user_id, last_active_on FROM users WHERE org_id = ${orgId}`
     : sql`  SELECT user_id, MAX(date) AS last_active_on FROM user_daily WHERE org_id = ${orgId} GROUP BY user_id`;
   const main = selectSql({

@@ -59,7 +59,7 @@ const BUDGET_MONTHS = 6;
 /** What a team cost in each of the last months, beside its budget. The last month ends with the period. */
 async function teamBudget(reader: PageReader, team: string | null): Promise<Figure> {
   const { filters } = reader;
-  const { from } = monthsUntil(filters.until, BUDGET_MONTHS);
+  const { from } = monthsUntil(filters, BUDGET_MONTHS);
   const asked = await tryAsk(reader, { metric: 'cost', title: 'Cost per month', by: ['month'], from });
   if (asked.kind === 'refusal') return emptyFigure(BUDGET_NAME, asSentence(asked.why));
   const cost = asked.result;

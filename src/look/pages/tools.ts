@@ -11,6 +11,7 @@ import {
   emptyFigure,
   type Figure,
   type Headline,
+  orNotKept,
   type Page,
   type Phrase,
 } from '../page.ts';
@@ -112,7 +113,8 @@ async function sentenceOf(reader: PageReader, calls: Headline): Promise<Phrase> 
 
 function callsOf(calls: Headline, filters: Filters): Phrase {
   const { number } = calls;
-  if (number.value === null) return ['No day of this period is stored, so no tool call is known.'];
+  if (number.value === null)
+    return [orNotKept(calls.results[0], 'No day of this period is stored, so no tool call is known.')];
   return [
     { kind: 'strong', parts: [number, nounFor(number, ' tool call', ' tool calls')] },
     ...comparison(calls, filters, 'fewer'),

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '../../../schema/query.ts';
-import { FIRST_DAY, monthOf, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
+import { monthOf, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { messageOf, nearestName, StorageError, UsageError } from '../../core/errors.ts';
 import { hasCode, replaceFile } from '../../core/files.ts';
-import { readUnits } from '../../ledger/index.ts';
-import { type AskedPeriod, type Period, resolvePeriod } from '../../metrics/index.ts';
+import { contractOf, spanStart } from '../../expected/index.ts';
+import { type AskedPeriod, type Period, readProvenance } from '../../metrics/index.ts';
 import { type QueryRow, runReads, type Warehouse } from '../../port/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import {
@@ -112,7 +112,11 @@ async function writeOne(warehouse: Warehouse, request: ReportRequest, path: stri
   const { filters, audience } = request;
   const pages =
     audience === 'managers'
-      ? await managersPages(warehouse, filters)
+      ? await managersPages(warehouse, {
+          ...filters,
+          firstDay: (await runReads(warehouse, contractOf(filters.orgId))).firstDay,
+          yesterday: yesterdayOf(request.now),
+        })
       : await publishedPages(warehouse, request);
   const bytes = await replaceFile(path, await reportDocument(pages, request));
   return { file: path, team: filters.team ?? null, pages: pages.length, rows: rowsIn(pages), bytes };
@@ -226,7 +230,7 @@ export async function otherReports(folder: string, own: ReadonlySet<string>): Pr
 
 /**
  * The period of a report for managers. By default it ends on the newest loaded day of users, and begins with the month of its last
- * day.
+ * day, or with the first expected day.
  * @param yesterday the newest day of which there can be data.
  * @throws {UsageError} if it is reversed, too long, outside the days of the service, or if nothing is loaded.
  */
@@ -241,23 +245,18 @@ async function managersPeriod(
       hint: `the last day can be ${yesterday}`,
     });
   }
-  const units = await readUnits(warehouse, orgId, ['users']);
-  const asked = resolvePeriod(units, ['users'], { from, until });
-  return from === undefined ? { from: startOfMonth(asked.until), until: asked.until } : asked;
-}
-
-/** The service began within a month. */
-function startOfMonth(day: UtcDay): UtcDay {
-  const first = monthOf(day);
-  return first < FIRST_DAY ? FIRST_DAY : first;
+  const asked = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
+  const month = monthOf(asked.until);
+  // Without a first day, what is read begins with the first expected one.
+  return { from: from === undefined && month > asked.from ? month : asked.from, until: asked.until };
 }
 
 /** So many weeks are shown by default: a quarter. */
 const WEEKS_SHOWN = 13;
 
 /**
- * The period of a report for a team or the public: whole weeks, of which one at least is published. By default the last thirteen that
- * are published.
+ * The period of a report for a team or the public: whole weeks, of which one at least is published. By default the last thirteen
+ * expected ones that are published.
  * @throws {UsageError} if a week is cut, or if none is published: it says what the first one waits for, and until when.
  */
 async function publishedPeriod(
@@ -269,7 +268,10 @@ async function publishedPeriod(
   const published = await runReads(warehouse, publishedWeeks(orgId));
   const last = until ?? shiftDay(published.at(-1) ?? FIRST_WEEK, 6);
   const before = published.filter((week) => week <= last);
-  const first = from ?? before.slice(-WEEKS_SHOWN)[0] ?? FIRST_WEEK;
+  const contract = await runReads(warehouse, contractOf(orgId));
+  const expected = before.filter((week) => week >= spanStart(FIRST_WEEK, last, contract));
+  const shown = expected.length > 0 ? expected : before;
+  const first = from ?? shown.slice(-WEEKS_SHOWN)[0] ?? FIRST_WEEK;
   const nearest = nearestWeeks({ from: first, until: last });
   if (nearest.from !== first || nearest.until !== last) {
     throw new UsageError(
@@ -297,7 +299,7 @@ function notPublished(orgId: string, waiting: WaitingWeek | undefined): UsageErr
   const open =
     day === undefined
       ? 'the next run'
-      : `${days.length} ${days.length === 1 ? 'day that is' : 'days that are'} not settled in every stream, the first is ${day}`;
+      : `${days.length} ${days.length === 1 ? 'day that is' : 'days that are'} not settled in every expected stream, the first is ${day}`;
   return new UsageError(`${nothing}: the week of ${week} waits for ${open}`, {
     hint: `the earliest night on which a run can publish it is ${earliest}; \`daywalk status\` shows the days`,
   });

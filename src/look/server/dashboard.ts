@@ -77,8 +77,14 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   };
 }
 
-/** Everybody who can reach the port could read the pages. */
-async function requireToken({ listen: { host }, token }: DashboardOptions): Promise<void> {
+/**
+ * Everybody who can reach the port could read the pages.
+ * @throws {UsageError} if that is beyond this machine, and there is no token.
+ */
+export async function requireToken({
+  listen: { host },
+  token,
+}: Pick<DashboardOptions, 'listen' | 'token'>): Promise<void> {
   if (token !== null) return;
   const addresses = await lookup(host, { all: true }).catch((error: unknown) => {
     throw new UsageError(`listen on ${host}: the name cannot be resolved`, {
@@ -137,7 +143,7 @@ export function createApp(parts: AppParts): App {
         redirect(next === '/' ? LOGIN_PATH : `${LOGIN_PATH}?next=${encodeURIComponent(next)}`),
       );
     }
-    return responseOf(await pages.answer(url));
+    return responseOf(await pages.answer(url, call.req.raw.signal));
   });
   app.all('*', (call) => {
     const isForm = login !== null && [LOGIN_PATH, LOGOUT_PATH].includes(call.req.path);

@@ -1,18 +1,11 @@
 import { sql } from '../../../schema/query.ts';
-import {
-  FIRST_DAY,
-  monthEndOf,
-  monthOf,
-  parseDay,
-  shiftDay,
-  type UtcDay,
-  yesterdayOf,
-} from '../../core/day.ts';
+import { FIRST_DAY, monthOf, parseDay, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
+import { type Contract, contractOf, spanStart } from '../../expected/index.ts';
 import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { findTeam, isLoaded, type Period, resolvePeriod } from '../../metrics/index.ts';
 import { chooseOrganization } from '../../organizations/index.ts';
-import type { Warehouse } from '../../port/index.ts';
+import { runReads, type Warehouse } from '../../port/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import { isDayUnit, type LedgerDay } from '../../units/index.ts';
 import type { FilterForm, Frame, PageChange } from '../html/text.ts';
@@ -103,12 +96,14 @@ interface Preset {
 
 /** What can be chosen in a warehouse for an organization. */
 export interface Choices {
+  readonly yesterday: UtcDay;
   readonly orgId: string;
   readonly organizations: readonly string[];
   /** Names of teams, and the word for none if there is any. */
   readonly teams: readonly string[];
-  /** The period without filters: the month of the newest loaded day, up to it. */
+  /** The period without filters: the expected days of the month of the newest loaded day, up to it. */
   readonly usual: Period;
+  readonly contract: Pick<Contract, 'firstDay'>;
   readonly first: UtcDay;
   readonly last: UtcDay;
   readonly presets: readonly Preset[];
@@ -131,17 +126,20 @@ export async function readChoices(
   const days = (await readUnits(warehouse, orgId)).filter(isDayUnit);
   const newest = newestOf(days.filter(({ stream }) => stream === 'users')) ?? newestOf(days);
   const until = newest ?? yesterdayOf(now);
-  const usual = { from: startOfMonth(until), until };
-  const first = days.reduce((earliest, { day }) => (day < earliest ? day : earliest), until);
+  const contract = await runReads(warehouse, contractOf(orgId));
+  const usual = { from: spanStart(monthOf(until), until, contract), until };
+  const oldest = days.reduce((earliest, { day }) => (day < earliest ? day : earliest), until);
   const teams = await readTeams(warehouse, orgId);
   return {
     orgId,
     organizations,
     teams,
     usual,
+    contract,
     first: FIRST_DAY,
     last: later(until, yesterdayOf(now)),
-    presets: presetsOf(usual, first),
+    yesterday: yesterdayOf(now),
+    presets: presetsOf(usual, oldest, contract),
   };
 }
 
@@ -154,7 +152,7 @@ export async function readFilters(
   asked: AskedFilters,
   choices: Choices,
 ): Promise<Filters> {
-  const { orgId, usual, last } = choices;
+  const { orgId, usual, last, contract } = choices;
   const from = askedDay('first', asked.from);
   const until =
     askedDay('last', asked.until) ?? (from === undefined || from <= usual.until ? usual.until : from);
@@ -163,9 +161,10 @@ export async function readFilters(
       hint: `the last day can be ${last}`,
     });
   }
-  const period = resolvePeriod([], ['users'], { from: from ?? startOfMonth(until), until });
+  const begin = from ?? spanStart(monthOf(until), until, contract);
+  const period = resolvePeriod([], ['users'], { from: begin, until });
   const team = asked.team === undefined ? undefined : await findTeam(warehouse, orgId, asked.team);
-  return { orgId, ...period, team };
+  return { orgId, ...period, team, firstDay: contract.firstDay, yesterday: choices.yesterday };
 }
 
 function askedDay(which: string, text: string | undefined): UtcDay | undefined {
@@ -175,11 +174,6 @@ function askedDay(which: string, text: string | undefined): UtcDay | undefined {
     if (!(error instanceof UsageError)) throw error;
     throw new UsageError(`the ${which} day: ${messageOf(error)}`, { hint: error.hint });
   }
-}
-
-/** The first day of the month of a day; the service began within a month. */
-function startOfMonth(day: UtcDay): UtcDay {
-  return later(monthOf(day), FIRST_DAY);
 }
 
 function later(a: UtcDay, b: UtcDay): UtcDay {
@@ -201,21 +195,17 @@ async function readTeams(warehouse: Warehouse, orgId: string): Promise<string[]>
   return teams.length === 0 ? [] : [...teams, UNASSIGNED];
 }
 
-function presetsOf(usual: Period, first: UtcDay): Preset[] {
-  const lastOfMonthBefore = shiftDay(monthOf(usual.until), -1);
-  const weeks = completeWeeks(usual.until, PRESET_WEEKS);
+function presetsOf({ until }: Period, oldest: UtcDay, { firstDay }: Choices['contract']): Preset[] {
+  const endBefore = shiftDay(monthOf(until), -1);
+  const weeks = completeWeeks({ until, firstDay }, PRESET_WEEKS);
+  const least = spanStart(FIRST_DAY, until, { firstDay });
   return [
     { name: 'This month', period: null },
-    ...(lastOfMonthBefore < FIRST_DAY
+    ...(endBefore < least
       ? []
-      : [
-          {
-            name: 'Last month',
-            period: { from: startOfMonth(lastOfMonthBefore), until: monthEndOf(lastOfMonthBefore) },
-          },
-        ]),
+      : [{ name: 'Last month', period: { from: later(monthOf(endBefore), least), until: endBefore } }]),
     ...(weeks === null ? [] : [{ name: `Last ${PRESET_WEEKS} weeks`, period: weeks }]),
-    { name: 'All days', period: { from: first, until: usual.until } },
+    { name: 'All days', period: { from: later(oldest, least), until } },
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { dayOf } from '../../core/day.ts';
 import type { Advice } from '../../core/errors.ts';
-import { DaywalkError, OldWarehouseError, UsageError } from '../../core/errors.ts';
+import { DaywalkError, OldWarehouseError, StoppedError, UsageError } from '../../core/errors.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { KeptWarehouse } from '../../warehouse/index.ts';
 import { pageHtml } from '../html/page.ts';
@@ -40,7 +40,8 @@ export interface PageSourceOptions {
 
 /** Answers requests for pages. Never throws. */
 export interface PageSource {
-  answer(url: URL): Promise<Answer>;
+  /** @param wanted aborted when nobody waits for the answer any more, see `KeptWarehouse.read`. */
+  answer(url: URL, wanted?: AbortSignal): Promise<Answer>;
 }
 
 /** A page, or the reason why there is none, with what surrounds it. */
@@ -56,7 +57,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
   const cache = createPageCache<Answer>();
   let waiting = 0;
 
-  const answerNow = async (url: URL): Promise<Answer> => {
+  const answerNow = async (url: URL, wanted: AbortSignal | undefined): Promise<Answer> => {
     const key = `${dayOf(clock.now())} ${url.pathname}${url.search}`;
     const askedAtMs = clock.monotonicMs();
     const found = await warehouse.read(async (inside, version) => {
@@ -66,19 +67,21 @@ export function createPageSource(options: PageSourceOptions): PageSource {
       return known === undefined
         ? { version, built: await buildPage(inside, url, options) }
         : { version, known };
-    });
+    }, wanted);
     if (found.known !== undefined) return found.known;
     const answer = found.built === null ? emptyAnswer(hintOf) : await rendered(found.built);
     cache.put(key, found.version, answer);
     return answer;
   };
   return {
-    answer: async (url) => {
+    answer: async (url, wanted) => {
       if (waiting >= WAITING_MAX) return busyAnswer();
       waiting += 1;
       try {
-        return await answerNow(url);
+        return await answerNow(url, wanted);
       } catch (error) {
+        // Nobody reads it, or the dashboard ends.
+        if (wanted?.aborted === true || error instanceof StoppedError) return busyAnswer();
         report(error, url.pathname);
         return failureAnswer(error, hintOf);
       } finally {

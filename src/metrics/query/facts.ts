@@ -52,7 +52,12 @@ export function factsOf(plan: Plan): Facts {
       return grouped(plan, dailyRows(plan, []), [{ column: VALUE, value, nothing: 'null' }]);
     }
     case 'new users':
-      return grouped(plan, firstRows(plan), [{ column: VALUE, value: sql`COUNT(*)`, nothing: 'zero' }]);
+      return {
+        ...grouped(plan, firstRows(plan), [{ column: VALUE, value: sql`COUNT(*)`, nothing: 'zero' }]),
+        // Who had rows that have expired would pass for new.
+        onlyIf: sql`NOT EXISTS (SELECT 1 FROM export_units
+    WHERE org_id = ${plan.orgId} AND stream = 'users' AND state = 'expired')`,
+      };
     case 'licensed users':
       return licensedPeople(plan);
     case 'inactive users':

@@ -1,7 +1,7 @@
 import type { Dimension, Grain, Metric, Source } from '../../../schema/metrics/dictionary.ts';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
-import type { MarkedRollup } from '../../rollups/index.ts';
+import type { ReadableRollups } from '../../rollups/index.ts';
 
 /** The name of the column of a metric that is computed alone. */
 export const VALUE = 'value';
@@ -30,8 +30,8 @@ export interface Plan {
   readonly user: string | undefined;
   /** Erased people are told apart, to count them. Otherwise they are one group of the dimension `user`. */
   readonly countsEach: boolean;
-  /** The rollups that may be read, because they are current in the snapshot of the query. */
-  readonly rollups: ReadonlySet<MarkedRollup>;
+  /** The rollups that may be read, because they are current in the snapshot of the query; null for none. */
+  readonly rollups: ReadableRollups | null;
   /** What to read in place of the table `user_teams`; nothing if the query may read the table, or needs no teams. */
   readonly teams: readonly NamedQuery[];
   /** True if the query must give NULL for a cost in several currencies, because nothing refuses the question before it runs. */
@@ -81,6 +81,8 @@ export interface NamedQuery {
   readonly body: SQL;
   /** Computed once, even if a join reads it row by row. @default as the database decides */
   readonly isMaterialized?: boolean;
+  /** The database takes it for small however large it is, so that it must not be joined in more than one way. @default false */
+  readonly isTakenForSmall?: boolean;
   /** It reads the table that it hides from the rest of the query. @default false */
   readonly readsHidden?: boolean;
 }

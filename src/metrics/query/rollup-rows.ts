@@ -1,7 +1,7 @@
 import { type Term, userRows } from '../../../schema/metrics/dictionary.ts';
-import { type SQL, sql } from '../../../schema/query.ts';
+import { listOf, type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
-import type { MarkedRollup } from '../../rollups/index.ts';
+import type { ReadableRollups } from '../../rollups/index.ts';
 import { groupsOf, type NamedQuery, needsTeam, type Plan, selectSql } from './plan.ts';
 import {
   calendarOf,
@@ -15,18 +15,29 @@ import {
 
 /** The whole weeks or months of a period, and the rollup that has their sums. */
 interface Whole {
-  readonly rollup: Extract<MarkedRollup, 'weekly' | 'monthly'>;
+  readonly rollup: keyof ReadableRollups['stale'];
   readonly first: UtcDay;
   readonly last: UtcDay;
 }
+
+/** The whole weeks or months that a query reads from a rollup. */
+interface Served extends Whole {
+  /** Those of them whose days it reads instead, because the rollup was computed from other content. */
+  readonly stale: ReadableRollups['stale']['weekly'];
+}
+
+/** A run pulls the last month again at most, which touches six weeks. With more, everything is likely to be stale. */
+const STALE_BUCKETS_MAX = 6;
 
 /**
  * The rows of the period with its whole weeks or months from a rollup, and its other days from `user_daily`. Undefined if
  * no current rollup can serve the question.
  */
 export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
-  const whole = wholeBuckets(plan);
-  if (whole === undefined || !plan.rollups.has(whole.rollup) || !isServed(plan, terms)) return undefined;
+  const found = wholeBuckets(plan);
+  if (found === undefined || plan.rollups === null || !isServed(plan, terms)) return undefined;
+  const whole = { ...found, stale: plan.rollups.stale[found.rollup] };
+  if (whole.stale.length > STALE_BUCKETS_MAX) return undefined;
   return {
     kind: 'rollup',
     named: [...(needsTeam(plan) ? movedUsers(plan, whole) : []), activity(plan, terms, whole)],
@@ -39,8 +50,8 @@ export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined
 
 function isServed(plan: Plan, terms: readonly Term[]): boolean {
   if (plan.source !== userRows || terms.some(({ kind }) => kind === 'cost')) return false;
-  // Without the table of teams, the database would read all teams again for each row.
-  if (needsTeam(plan) && plan.teams.some(({ readsHidden }) => readsHidden !== true)) return false;
+  // The database would read all teams again for each row.
+  if (needsTeam(plan) && plan.teams.some(({ isTakenForSmall }) => isTakenForSmall)) return false;
   return groupsOf(plan).every((dimension) => dimension === 'user' || dimension === 'team');
 }
 
@@ -70,12 +81,13 @@ function mondayOf(day: UtcDay): UtcDay {
   return shiftDay(day, 1 - weekdayOf(day));
 }
 
-function activity(plan: Plan, terms: readonly Term[], whole: Whole): NamedQuery {
+function activity(plan: Plan, terms: readonly Term[], whole: Served): NamedQuery {
   const { from, until } = plan;
-  const { first, last } = whole;
+  const { first, last, stale } = whole;
   const parts = [
     wholeRows(plan, terms, whole),
     ...(needsTeam(plan) ? [movedRows(plan, terms)] : []),
+    ...stale.map(({ firstDay, lastDay }) => clippedRows(plan, terms, firstDay, lastDay)),
     ...(from < first ? [clippedRows(plan, terms, from, shiftDay(first, -1))] : []),
     ...(last < until ? [clippedRows(plan, terms, shiftDay(last, 1), until)] : []),
   ];
@@ -83,7 +95,7 @@ function activity(plan: Plan, terms: readonly Term[], whole: Whole): NamedQuery 
 }
 
 /** The rows of the rollup. The team of a user who does not move in a week or month is that of its first active day. */
-function wholeRows(plan: Plan, terms: readonly Term[], whole: Whole): SQL {
+function wholeRows(plan: Plan, terms: readonly Term[], whole: Served): SQL {
   const { key, table, conditions } = rollupOf(plan, whole);
   const columns = [...new Set(terms.flatMap((term) => columnsOfTerm(term, 'rollup')))];
   // As a list, the databases look up each row in an index that they make; with EXISTS, SQLite would read all of it.
@@ -99,7 +111,7 @@ function wholeRows(plan: Plan, terms: readonly Term[], whole: Whole): SQL {
 }
 
 /** The users who change the team between two active days of a week or month, with the first and last of these days. */
-function movedUsers(plan: Plan, whole: Whole): NamedQuery[] {
+function movedUsers(plan: Plan, whole: Served): NamedQuery[] {
   const { key, table, conditions, keyOn } = rollupOf(plan, whole);
   const { first, last } = whole;
   const body = selectSql(
@@ -147,7 +159,7 @@ function movedRows(plan: Plan, terms: readonly Term[]): SQL {
   );
 }
 
-/** The rows of the days of one bucket that the period covers in part, with the columns of the rollup. */
+/** The rows of the days of one bucket that the rollup cannot serve, with the columns of the rollup. */
 function clippedRows(plan: Plan, terms: readonly Term[], from: UtcDay, until: UtcDay): SQL {
   const { phrases, grain, orgId } = plan;
   const bucket = grain === 'week' ? phrases.day(mondayOf(from)) : sql`${from.slice(0, 7)}`;
@@ -171,20 +183,38 @@ function identityOf(plan: Plan, bucket: SQL): SQL[] {
   ];
 }
 
-/** The key of the rows of a rollup, also on a day, their table, and the condition of the whole weeks or months. */
-function rollupOf({ orgId, phrases }: Plan, { rollup, first, last }: Whole) {
+/** The key of the rows of a rollup, also on a day, their table, and the condition of the whole weeks or months that it serves. */
+function rollupOf({ orgId, phrases }: Plan, { rollup, first, last, stale }: Served) {
   const org = sql`r.org_id = ${orgId}`;
   if (rollup === 'weekly') {
     const range = sql`r.week_start BETWEEN ${first} AND ${last}`;
+    const others = noneOf(
+      sql`r.week_start`,
+      stale.map(({ firstDay }) => phrases.day(firstDay)),
+    );
     return {
       key: sql`r.week_start`,
       keyOn: phrases.weekOf,
       table: sql`user_weekly r`,
-      conditions: [org, range],
+      conditions: [org, range, ...others],
     };
   }
   const range = sql`r.month BETWEEN ${first.slice(0, 7)} AND ${last.slice(0, 7)}`;
-  return { key: sql`r.month`, keyOn: phrases.monthOf, table: sql`user_monthly r`, conditions: [org, range] };
+  const others = noneOf(
+    sql`r.month`,
+    stale.map(({ name }) => sql`${name}`),
+  );
+  return {
+    key: sql`r.month`,
+    keyOn: phrases.monthOf,
+    table: sql`user_monthly r`,
+    conditions: [org, range, ...others],
+  };
+}
+
+/** The condition that a column has none of some values; none without values. */
+function noneOf(column: SQL, values: readonly SQL[]): SQL[] {
+  return values.length === 0 ? [] : [sql`${column} NOT IN (${listOf(values)})`];
 }
 
 /** The columns of a rollup that terms read, from rows of days. */

@@ -4,7 +4,7 @@ import type { UtcDay } from '../../core/day.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
 import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
-import { storedUnit } from '../period.ts';
+import { storedUnit } from '../../units/index.ts';
 import {
   columnName,
   groupsOf,
@@ -75,7 +75,7 @@ export function rowsBetween(plan: Plan, table: SQL, from: UtcDay, until: UtcDay)
 /** The first row ever of each user whose first row is in the period. */
 export function firstRows(plan: Plan): Rows {
   const { phrases, orgId, from, until, grain, rollups } = plan;
-  const firstDays = rollups.has('users')
+  const firstDays = rollups?.users
     ? sql`  SELECT user_id, first_active_on AS date
   FROM users
   WHERE org_id = ${orgId}`
@@ -199,32 +199,34 @@ function bucketExpression({ phrases }: Plan, grain: Grain): SQL[] {
   return grain === 'month' ? [sql`${phrases.monthOf(day)} AS month`] : [];
 }
 
-/** The buckets of the period, each with its last day and the number of its days that are stored. */
+/** The buckets of the period, each with its last day, and the numbers of its days that are stored, and that have expired. */
 export function bucketsOf(plan: Plan): NamedQuery {
   const { phrases, grain, orgId, source, from, until } = plan;
   const unit = sql`e.org_id = ${orgId} AND e.stream = ${source.stream}`;
   const isStored = storedUnit('e');
+  const counts = [
+    sql`COUNT(CASE WHEN ${isStored} THEN 1 END) AS stored_days`,
+    ...(source.stream === 'users'
+      ? [sql`COUNT(CASE WHEN e.state = 'expired' THEN 1 END) AS expired_days`]
+      : []),
+  ];
   const body =
     grain === undefined
       ? selectSql(
           {
-            columns: [sql`${phrases.day(until)} AS last_day`, sql`COUNT(*) AS stored_days`],
+            columns: [sql`${phrases.day(until)} AS last_day`, ...counts],
             from: [sql`export_units e`],
-            where: [unit, sql`e.date BETWEEN ${from} AND ${until}`, isStored],
+            where: [unit, sql`e.date BETWEEN ${from} AND ${until}`],
           },
           '  ',
         )
       : selectSql(
           {
-            columns: [
-              sql`d.${sql.raw(grain)}`,
-              sql`MAX(d.date) AS last_day`,
-              sql`COUNT(e.date) AS stored_days`,
-            ],
+            columns: [sql`d.${sql.raw(grain)}`, sql`MAX(d.date) AS last_day`, ...counts],
             from: [
               sql`days d`,
               sql`LEFT JOIN export_units e ON ${unit}
-    AND e.date = ${phrases.textOf(sql`d.date`)} AND ${isStored}`,
+    AND e.date = ${phrases.textOf(sql`d.date`)}`,
             ],
             groupBy: [sql`d.${sql.raw(grain)}`],
           },
@@ -283,7 +285,8 @@ export async function teamsInPlaceOfTable(
   const { users, periods } = changes;
   const table = { name: 'user_teams', isMaterialized: true };
   const changed = ROWS_OF[warehouse.dialect](orgId, textOf(periods));
-  if (users === null) return [{ ...table, body: changed }];
+  // PostgreSQL takes what comes from JSON for a hundred rows. SQLite joins it by an index.
+  if (users === null) return [{ ...table, body: changed, isTakenForSmall: warehouse.dialect === 'postgres' }];
   const unchanged = sql`  SELECT org_id, ${sql.raw(FIELDS.join(', '))}
   FROM ${sql.raw(TABLE_BEHIND[warehouse.dialect])}
   WHERE ${PHRASES[warehouse.dialect].common(sql`org_id`)} = ${orgId} AND user_id NOT IN (${listOf(users.map((user) => sql`${user}`))})`;

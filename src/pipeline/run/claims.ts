@@ -1,12 +1,14 @@
 import type { Clock } from '../../core/clock.ts';
-import { UnitError } from '../../core/errors.ts';
-import type { RunLock } from '../../port/index.ts';
+import { ClaimLostError, UnitError } from '../../core/errors.ts';
+import type { WaitListener } from '../../patience/index.ts';
+import type { RunLock, Warehouse } from '../../port/index.ts';
 import {
   type DayCommit,
   type DayKey,
   type DayUnit,
   dayKey,
   isDayUnit,
+  type LedgerDay,
   type LedgerUnit,
   type UnitKey,
   unitName,
@@ -50,6 +52,12 @@ export class UnitClaims {
   readonly #again = new Set<string>();
   readonly #wait: ClaimWait;
   #toFree: DayKey[] = [];
+  /** Claimed units, as they were when they were claimed. */
+  readonly #claimed = new Map<string, LedgerDay>();
+  /** Units that another worker has taken while this one let its claims go. */
+  readonly #gone = new Set<string>();
+  /** Resolves when units may be claimed again; undefined while they may. */
+  #rest: { readonly over: Promise<void>; end(): void } | undefined;
 
   constructor(options: UnitClaimsOptions) {
     this.#options = options;
@@ -68,12 +76,12 @@ export class UnitClaims {
    * that are only compared need no claim.
    */
   async take(batches: readonly DayBatch[]): Promise<DayBatch[]> {
-    const { orgId, lock, outcomes, ledger, isWatched } = this.#options;
+    const { orgId, outcomes, ledger, isWatched } = this.#options;
     await this.#freeDone();
     const wanted = batches.flatMap(({ stream, days }) =>
       days.flatMap((day) => (isWatched({ stream, day }) ? [] : [dayKey(orgId, { stream, day })])),
     );
-    const claimed = new Map((await lock.claim(wanted)).map((unit) => [unitName(unit), unit]));
+    const claimed = new Map((await this.#claim(wanted)).map((unit) => [unitName(unit), unit]));
     ledger.put([...claimed.values()].filter(({ state }) => state !== 'pending'));
     for (const unit of wanted) {
       if (!claimed.has(unitName(unit))) this.#heldByOthers.set(unitName(unit), unit);
@@ -101,15 +109,56 @@ export class UnitClaims {
 
   /** Frees units that will be claimed again later. */
   free(units: readonly UnitKey[]): Promise<void> {
+    for (const unit of units) this.#claimed.delete(unitName(unit));
     return this.#options.lock.free(units);
+  }
+
+  /**
+   * Lets all claims go while the service is waited for, so that other workers, whom it may answer, can pull the units. What
+   * another worker holds or has pulled at the end of the wait is gone, see {@link isGone}.
+   */
+  resting(): WaitListener {
+    return { begins: () => this.#letGo(), ends: () => this.#resume() };
+  }
+
+  async #letGo(): Promise<void> {
+    await this.#freeDone();
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    this.#rest = { over, end };
+    await this.#options.lock.free([...this.#claimed.values()]);
+  }
+
+  async #resume(): Promise<void> {
+    const { lock } = this.#options;
+    const before = [...this.#claimed.values()];
+    try {
+      const now = new Map((await lock.claim(before)).map((unit) => [unitName(unit), unit.attempts]));
+      const gone = before.filter((unit) => now.get(unitName(unit)) !== unit.attempts);
+      for (const unit of gone) {
+        this.#gone.add(unitName(unit));
+        this.#claimed.delete(unitName(unit));
+      }
+      // Others may pull again what they have pulled already.
+      await lock.free(gone.filter((unit) => now.has(unitName(unit))));
+    } finally {
+      this.#rest?.end();
+      this.#rest = undefined;
+    }
+  }
+
+  /** True if another worker has taken the unit while this one pulled it, so that nothing of it may be recorded. */
+  isGone(unit: DayUnit): boolean {
+    return this.#gone.has(unitName(unit));
   }
 
   /**
    * Frees a unit whose claim was lost, or that another worker has stored meanwhile, and pulls it again. After {@link LOST_MAX}
    * losses the unit fails.
    */
-  async tryAgain({ stream, day, requests }: DayCommit): Promise<void> {
+  async tryAgain({ stream, day, requests }: DayUnit & Pick<DayCommit, 'requests'>): Promise<void> {
     const name = unitName({ stream, day });
+    // The other worker has committed it, or holds it: the next claim shows which.
+    if (this.#gone.delete(name)) return this.#options.schedule.putFirst(stream, [day], 1);
     // This worker may hold the claim still, and would wait for itself.
     this.markDone({ stream, day });
     const lost = (this.#lost.get(name) ?? 0) + 1;
@@ -149,6 +198,38 @@ export class UnitClaims {
       return true;
     }
     return false;
+  }
+
+  /** Commits days, unless one of them is gone. */
+  guarded(warehouse: Pick<Warehouse, 'commitDays'>): Pick<Warehouse, 'commitDays'> {
+    return {
+      commitDays: async (commits) => {
+        const gone = commits.find((commit) => this.isGone(commit));
+        if (gone === undefined) return warehouse.commitDays(commits);
+        throw new ClaimLostError(
+          `another worker took ${unitName(gone)} while this one waited for the service`,
+        );
+      },
+    };
+  }
+
+  /** Claims units once this worker does not rest. */
+  async #claim(units: readonly DayKey[]): Promise<LedgerUnit[]> {
+    for (;;) {
+      await this.#rest?.over;
+      const claimed = await this.#options.lock.claim(units);
+      if (this.#rest === undefined) return this.#remember(claimed);
+      // The rest began meanwhile.
+      await this.#options.lock.free(claimed);
+    }
+  }
+
+  #remember(claimed: LedgerUnit[]): LedgerUnit[] {
+    for (const unit of claimed.filter(isDayUnit)) {
+      this.#claimed.set(unitName(unit), unit);
+      this.#gone.delete(unitName(unit));
+    }
+    return claimed;
   }
 
   async #freeDone(): Promise<void> {

@@ -175,6 +175,7 @@ export class DayWork {
 
   async #recordDoubt(doubted: DoubtedDay): Promise<void> {
     const { commit, doubt } = doubted;
+    if (this.#parts.claims.isGone(commit)) return this.#parts.claims.tryAgain(commit);
     await this.#parts.archived.keepDoubted(doubted);
     await this.#parts.outcomes.recordDoubt(commit, doubt);
     this.#parts.claims.markDone(commit);

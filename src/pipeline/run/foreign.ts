@@ -87,7 +87,8 @@ export async function expectSameOrganization(
 ): Promise<ForeignLook> {
   const { warehouse, clock, streams, apiKey = null } = options;
   const identities = await readIdentities(warehouse);
-  await expectBinding(options, { orgId, organizationsBefore, identities });
+  const refusal = bindingRefusal(options, { orgId, organizationsBefore, identities });
+  if (refusal !== null) await refuse(options, refusal);
   const wasAsked = first !== undefined || streams.some(isDailyStream);
   const identity = identities.get(orgId);
   // A clock that was ahead may have stored days that the service refuses today.
@@ -111,37 +112,48 @@ export async function expectSameOrganization(
   return look;
 }
 
-async function expectBinding(
-  options: ForeignOptions,
+type FoundRefusal = Pick<Refusal, 'orgId' | 'rule' | 'expected'>;
+
+/** Why a key may not answer for an organization; null if it may. */
+export function bindingRefusal(
+  {
+    apiKey,
+    named,
+    newOrganization,
+    orgId: given,
+  }: Pick<ForeignOptions, 'apiKey' | 'named' | 'newOrganization' | 'orgId'>,
   {
     orgId,
     organizationsBefore,
     identities,
   }: Pick<RunScope, 'orgId' | 'organizationsBefore'> & { readonly identities: Identities },
-): Promise<void> {
-  const { apiKey, named, newOrganization } = options;
-  if (options.orgId === orgId || newOrganization === orgId) return;
+): FoundRefusal | null {
+  if (given === orgId || newOrganization === orgId) return null;
   const bound = apiKey === undefined ? null : organizationOf(identities, apiKey);
-  if (bound === orgId) return;
-  if (bound !== null) return refuse(options, { orgId, rule: 'other-organization', expected: bound });
-  if (organizationsBefore.length === 0 || named !== undefined) return;
+  if (bound === orgId) return null;
+  if (bound !== null) return { orgId, rule: 'other-organization', expected: bound };
+  if (organizationsBefore.length === 0 || named !== undefined) return null;
   const [only, ...others] = organizationsBefore;
   const expected = others.length === 0 ? (only ?? null) : null;
-  await refuse(options, { orgId, rule: 'new-organization', expected });
+  return { orgId, rule: 'new-organization', expected };
 }
 
 async function refuse(
   { warehouse, clock }: ForeignOptions,
-  refusal: Pick<Refusal, 'orgId' | 'rule' | 'expected'>,
+  refusal: FoundRefusal,
   verdict?: UsersVerdict,
 ): Promise<never> {
   await recordRefusal(warehouse, refusal, clock.now(), verdict?.people);
-  const { orgId, rule, expected } = refusal;
+  throw refusalError(refusal, verdict);
+}
+
+/** The error that ends a run whose organization is refused, with exit code 5. */
+export function refusalError({ orgId, rule, expected }: FoundRefusal, verdict?: UsersVerdict): RunError {
   const counts =
     verdict === undefined ? '' : `: ${verdict.known} of the ${verdict.rows} rows on the first page are known`;
   const other = expected === null || expected === orgId ? '' : `, and ${expected} is expected`;
   const facts: Facts = { orgId, ...(expected !== null && { expected }) };
-  throw new RunError(
+  return new RunError(
     `the service answers for organization "${orgId}"${other}: ${RULES[rule]}${counts}. Nothing was stored`,
     {
       exitCode: EXIT.quarantine,

@@ -15,7 +15,6 @@ import { doubtText, type StandingDoubt } from '../../judge/doubt.ts';
 import { doubtUnit, failUnit } from '../../ledger/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import {
-  bareName,
   type CommitOutcome,
   type DayCommit,
   dayKey,
@@ -288,7 +287,14 @@ export function createCircuitBreaker(): CircuitBreaker {
     recordFailure: (stream, error) => {
       if (error instanceof BadRequestError || error instanceof DefectError) return;
       inRow.set(stream, (inRow.get(stream) ?? 0) + 1);
-      allInRow += 1;
+      // The service has answered other requests meanwhile.
+      const isAlone = error instanceof Error && 'isAlone' in error && error.isAlone === true;
+      if (!isAlone) allInRow += 1;
     },
   };
+}
+
+/** The name of a unit, without its other fields. */
+function bareName(unit: UnitName): UnitName {
+  return unit.stream === 'readiness' ? { stream: unit.stream } : { stream: unit.stream, day: unit.day };
 }

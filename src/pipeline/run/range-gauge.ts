@@ -1,5 +1,5 @@
 import { USERS_LIMIT } from '../../api/index.ts';
-import { daysBetween, isDay, type UtcDay } from '../../core/day.ts';
+import { daysBetween, isDay, notedDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import type { WatchCost } from '../../judge/watch-plan.ts';
@@ -158,7 +158,7 @@ export interface LongestRange {
 export function rememberedRange(text: string | null, today: UtcDay): LongestRange | null {
   const value = text === null ? null : parseJson(text);
   if (!isObject(value) || typeof value['days'] !== 'number') return null;
-  const refusedOn = isDay(value['refusedOn']) ? value['refusedOn'] : null;
+  const refusedOn = isDay(value['refusedOn']) ? notedDay(value['refusedOn'], today) : null;
   if (refusedOn !== null && daysBetween(refusedOn, today) >= REFUSAL_DAYS) return null;
   return { days: value['days'], refusedOn };
 }

@@ -43,6 +43,8 @@ export interface ReadinessContext extends DayContext {
   readonly newAddresses: NewAddresses;
   /** Keeps the reports as they came. @default none */
   readonly archive?: Archive | undefined;
+  /** @throws {ClaimLostError} if another worker has taken the reports while this one waited for the service. */
+  readonly expectClaim: () => void;
   readonly onPage: (page: { reports: number; rowsWritten: number }) => void;
 }
 

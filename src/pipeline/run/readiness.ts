@@ -9,6 +9,7 @@ import { ClaimLostError, UnitError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { BadRequestError } from '../../http/index.ts';
 import { readReadinessUnit, readReportIds } from '../../ledger/index.ts';
+import type { Patience } from '../../patience/index.ts';
 import type { RunLock } from '../../port/index.ts';
 import { type LedgerUnit, readinessKey } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
@@ -41,7 +42,8 @@ const PAUSE_MS = 500;
 /** How many times a walk resumes after its claim was lost with the connection. */
 const LOST_MAX = 3;
 
-interface ReadinessRun extends Omit<ReadinessContext, 'onPage'> {
+interface ReadinessRun extends Omit<ReadinessContext, 'onPage' | 'expectClaim'> {
+  readonly patience?: Pick<Patience, 'listen'> | undefined;
   readonly lock: RunLock;
   readonly outcomes: Outcomes;
   readonly counts: RunCounts;
@@ -113,8 +115,9 @@ async function walk(work: ReadinessRun, { mayBeLost }: { mayBeLost: boolean }): 
     counts.addRows(page.rowsWritten);
     observe({ type: 'readiness-page', ...page });
   };
+  const claim = restingClaim(work);
   try {
-    const outcome = await walkReadiness({ ...work, onPage }, call);
+    const outcome = await walkReadiness({ ...work, onPage, expectClaim: claim.expect }, call);
     const unit = await readReadinessUnit(warehouse, orgId);
     counts.addRows(outcome.rowsWritten - rowsCounted);
     if (unit !== null) work.ledger.put([unit]);
@@ -128,8 +131,36 @@ async function walk(work: ReadinessRun, { mayBeLost }: { mayBeLost: boolean }): 
   } catch (error) {
     if (mayBeLost && error instanceof ClaimLostError) return 'lost';
     await outcomes.recordFailure({ stream: 'readiness' }, call.meter.requests, error);
+  } finally {
+    claim.leave();
   }
   return 'ended';
+}
+
+/** Lets the claim of a walk go while the service is waited for, until `leave` is called. */
+function restingClaim({ patience, lock, warehouse, orgId }: ReadinessRun) {
+  const key = readinessKey(orgId);
+  const stored = async () => JSON.stringify(await readReadinessUnit(warehouse, orgId));
+  let before = '';
+  let isGone = false;
+  const leave = patience?.listen({
+    begins: async () => {
+      before = await stored();
+      await lock.free([key]);
+    },
+    ends: async () => {
+      const [unit] = await lock.claim([key]);
+      isGone ||= unit === undefined || before !== (await stored());
+      if (isGone) await lock.free([key]);
+    },
+  });
+  return {
+    leave: () => leave?.(),
+    expect: () => {
+      if (!isGone) return;
+      throw new ClaimLostError('another worker took the reports while this one waited for the service');
+    },
+  };
 }
 
 /** How many times a pass starts over because the report under its cursor is gone. */
@@ -236,14 +267,17 @@ async function confirmEnd(
 class CursorLostError extends Error {}
 
 async function pageAfter(
-  { source }: ReadinessContext,
+  { source, expectClaim }: ReadinessContext,
   call: PullCall,
   startAfter: string | undefined,
   limit: ReportLimit,
 ): Promise<ReadinessPage> {
   try {
-    return await pullReadinessPage(source, startAfter, call, limit);
+    const page = await pullReadinessPage(source, startAfter, call, limit);
+    expectClaim();
+    return page;
   } catch (error) {
+    expectClaim();
     // The service refuses a cursor whose report was deleted.
     if (error instanceof BadRequestError && startAfter !== undefined)
       throw new CursorLostError('', { cause: error });

@@ -1,10 +1,11 @@
 import { tables } from '../../../schema/tables.ts';
-import type { UtcDay } from '../../core/day.ts';
+import { daysBetween, type UtcDay } from '../../core/day.ts';
 import type { Advice } from '../../core/errors.ts';
-import { adviceOf, DaywalkError, messageOf } from '../../core/errors.ts';
+import { adviceOf, DaywalkError, messageOf, RULES } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Stream } from '../../core/stream.ts';
+import { WHOLE } from '../../expected/index.ts';
 import { awaitsLeavers } from '../../judge/doubt.ts';
 import {
   FLAPPING,
@@ -18,10 +19,10 @@ import { isUnstableUnit, parseNotes } from '../../judge/notes.ts';
 import { keyOfValues, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { type NameInFile, readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
-import { readState, writeState } from '../../records/index.ts';
-import { type LedgerUnit, type UnitState, unitName } from '../../units/index.ts';
+import { writeState } from '../../records/index.ts';
+import { type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../../units/index.ts';
 import type { RunEvent, RunObserver, RunProblem, RunReport } from '../events.ts';
-import type { PlanRequest } from '../plan.ts';
+import { type AskedPlan, type PlanRequest, requestUnder } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
 
 /** Maximum number of distinct problems in a report. The ledger has the error of each unit. */
@@ -37,7 +38,8 @@ export interface DoneUnit {
 export class RunCounts {
   orgId: string | null = null;
   organizationsBefore: readonly string[] = [];
-  range: { readonly firstDay: UtcDay; readonly lastDay: UtcDay } | null = null;
+  /** What the run pulls; null before it knows the organization. */
+  request: PlanRequest | null = null;
   planned = 0;
   settled = 0;
   readonly #byOthers = new Set<string>();
@@ -156,12 +158,12 @@ export class RunCounts {
   }
 
   /** The streams of which every planned unit was committed. A run that left units out completed none. */
-  completedOf(streams: readonly Stream[]): Stream[] {
-    if (this.orgId === null || this.leftOut > 0) return [];
+  completedUpTo(lastDayDue: UtcDay): Stream[] {
+    if (this.request === null || this.request.lastDay < lastDayDue || this.leftOut > 0) return [];
     const failed = new Set(
       [...this.#units].flatMap(([name, unit]) => (unit === 'failed' ? [name.split(' ')[0]] : [])),
     );
-    return streams.filter((stream) => !failed.has(stream));
+    return this.request.streams.filter((stream) => !failed.has(stream));
   }
 
   get #ended(): DoneUnit[] {
@@ -181,8 +183,8 @@ export class RunCounts {
       orgId: this.orgId,
       ...(this.organizationsBefore.length > 0 && { organizationsBefore: this.organizationsBefore }),
       exitCode: this.exitCode,
-      firstDay: this.range?.firstDay ?? null,
-      lastDay: this.range?.lastDay ?? null,
+      firstDay: this.request?.firstDay ?? null,
+      lastDay: this.request?.lastDay ?? null,
       unitsPlanned: this.planned,
       unitsSettled: this.settled,
       unitsDone: ended.length,
@@ -202,7 +204,7 @@ export class RunCounts {
   }
 }
 
-interface DoubtScope extends PlanRequest {
+interface Candidates {
   readonly warehouse: Warehouse;
   /** @default the only organization of the warehouse */
   readonly orgId?: string | null;
@@ -214,19 +216,21 @@ interface DoubtScope extends PlanRequest {
  * Counts the doubted units of an organization that the service has not named: of the one that its name stands for, or else
  * of the only one.
  */
-export async function countDoubtedBefore(options: DoubtScope): Promise<number> {
+export async function countDoubtedBefore(options: Candidates & AskedPlan): Promise<number> {
   const { warehouse } = options;
   try {
     const [only, ...others] = await candidatesFor(options);
     if (only === undefined || others.length > 0) return 0;
-    return (await readUnits(warehouse, only)).filter((unit) => isDoubted(unit, options)).length;
+    return (await readUnits(warehouse, only)).filter((unit) => isDoubted(unit, requestUnder(WHOLE, options)))
+      .length;
   } catch {
     // The run reports an unreadable warehouse when it records its end.
     return 0;
   }
 }
 
-async function candidatesFor({ warehouse, orgId = null, named }: DoubtScope): Promise<string[]> {
+/** The organizations that may be meant, before the service has named the one of the key. */
+export async function candidatesFor({ warehouse, orgId = null, named }: Candidates): Promise<string[]> {
   if (orgId !== null) return [orgId];
   if (named === undefined) return readOrganizationIds(warehouse);
   return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
@@ -270,8 +274,8 @@ export interface Attention {
   readonly ledger: KnownLedger;
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
-  /** Whether the service alternated before the run. */
-  readonly flapping: Flapping | null;
+  /** Whether the service alternated before the run, as it is stored. */
+  readonly flapping: string | null;
   /** Whether many settled days differ at once, by the end of the run. */
   readonly mass: Mass | null;
   readonly observe: RunObserver;
@@ -290,6 +294,26 @@ export async function countAttention(counts: RunCounts, found: Attention): Promi
   if (counts.quarantinedUnits.length > 0) counts.accepted = await findAcceptedUnits(warehouse, orgId);
 }
 
+/** Warns of old days whose own numbers contradict each other, and which do not settle therefore. */
+export function warnOfDisagreement(
+  days: readonly LedgerDay[],
+  about: { readonly today: UtcDay; readonly settleDays: number; readonly observe: RunObserver },
+): void {
+  const waiting = days.flatMap(({ day, settledAt, watch }) => {
+    const { odd = [], breaks = [] } = parseNotes(watch);
+    if (daysBetween(day, about.today) < about.settleDays) return [];
+    return (settledAt === null ? odd : breaks).map((identity) => ({ day, identity }));
+  });
+  for (const [identity, own] of Map.groupBy(waiting, (each) => each.identity)) {
+    const found = [...new Set(own.map(({ day }) => day))].toSorted();
+    const span = found.length === 1 ? found[0] : `${found.length} days from ${found[0]} to ${found.at(-1)}`;
+    const message = `${span}: ${RULES['figures-disagree']}: not ${identity}`;
+    const hint =
+      'it settles when the numbers agree, or unconfirmed after runs have found the same for seven days';
+    about.observe({ type: 'warning', message, hint });
+  }
+}
+
 /** Named once, on the night on which many settled days begin to differ. */
 function massWarning({ days, first, last }: Mass): RunEvent {
   return {
@@ -299,24 +323,16 @@ function massWarning({ days, first, last }: Mass): RunEvent {
   };
 }
 
-/** Whether the service alternates between answers, as the last run left it. */
-export async function readFlapping(
-  warehouse: Pick<Warehouse, 'read'>,
-  orgId: string,
-): Promise<Flapping | null> {
-  return parseFlapping(await readState(warehouse, orgId, FLAPPING));
-}
-
 /** Records at the end of a run whether the service alternates. */
 async function rememberFlapping(
   { warehouse, orgId, ledger, today }: Attention,
-  before: Flapping | null,
+  stored: string | null,
 ): Promise<Flapping | null> {
   // What no look has seen today says nothing about today, for example while the watch is off.
   const seenToday = ledger.days().filter(({ watch }) => parseNotes(watch).looks?.at(-1)?.[0] === today);
   const unstable = new Set(seenToday.flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])));
-  const after = flappingAfter(before, unstable.size, today);
-  if (canonicalJson(after) !== canonicalJson(before))
-    await writeState(warehouse, orgId, FLAPPING, canonicalJson(after));
+  const after = flappingAfter(parseFlapping(stored, today), unstable.size, today);
+  const text = canonicalJson(after);
+  if (text !== (stored ?? canonicalJson(null))) await writeState(warehouse, orgId, FLAPPING, text);
   return after;
 }

@@ -1,33 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { IDENTITIES } from '../../../schema/invariants.ts';
-import { daysBetween, yesterdayOf } from '../../core/day.ts';
-import { messageOf, RULES } from '../../core/errors.ts';
+import { yesterdayOf } from '../../core/day.ts';
 import { EXIT } from '../../core/exit-code.ts';
+import type { AskedContract } from '../../expected/index.ts';
 import type { SettleRule } from '../../judge/agreement.ts';
-import { type Flapping, looksMinOf } from '../../judge/flapping.ts';
+import { FLAPPING, looksMinOf, parseFlapping } from '../../judge/flapping.ts';
 import { type CountedIdentity, countIdentities } from '../../judge/identities.ts';
 import { LOOKS } from '../../judge/looks.ts';
-import { parseNotes } from '../../judge/notes.ts';
 import { readUnits, settleAfterFirstActivity } from '../../ledger/index.ts';
 import { type NameInFile, recordName } from '../../organizations/index.ts';
-import { endRun, startRun } from '../../records/index.ts';
-import { refreshRollups } from '../../rollups/index.ts';
+import type { Patience } from '../../patience/index.ts';
+import { readState, startRun } from '../../records/index.ts';
 import { type DayUnit, isDayUnit, unitName } from '../../units/index.ts';
-import { publishWeeks } from '../../weeks/index.ts';
 import { NewAddresses } from '../commit.ts';
 import type { RunReport } from '../events.ts';
-import { mostlyLooks, type Plan, type PlanRequest, planUnits } from '../plan.ts';
+import { type AskedPlan, mostlyLooks, type Plan, type PlanRequest, planUnits } from '../plan.ts';
 import { UnitClaims } from './claims.ts';
 import { ArchivedCommits, CommitQueue } from './commit-queue.ts';
 import { DayWork, type DayWorkOptions, type DayWorkParts, keepInFlight } from './day-work.ts';
+import { expectKept, recordEnd, refreshAll, refreshStatistics } from './end.ts';
 import { expectSameOrganization, type OrganizationConsent } from './foreign.ts';
 import { KnownDays, KnownLedger } from './known-ledger.ts';
 import { Outcomes } from './outcomes.ts';
 import { openRangeGauge, rememberRange } from './range-gauge.ts';
 import { pullReadiness } from './readiness.ts';
 import { SecondLooks } from './request-again.ts';
-import { countAttention, countDoubtedBefore, RunCounts, readFlapping } from './run-counts.ts';
+import { countAttention, countDoubtedBefore, RunCounts, warnOfDisagreement } from './run-counts.ts';
 import { Schedule } from './schedule.ts';
 import { DaySorter } from './sort-days.ts';
 import { learnScope, type RunScope } from './start.ts';
@@ -67,7 +66,7 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   const responses = Object.fromEntries(source.transport.responses);
   const report = counts.report(run, {
     ...{ requests, retries, responses, durationMs: clock.monotonicMs() - startedMs },
-    completed: options.lastDay >= lastDayDue ? counts.completedOf(options.streams) : [],
+    completed: counts.completedUpTo(lastDayDue),
   });
   await recordEnd(options, report);
   // Of a database that breaks, there may be no other trace than the log.
@@ -76,50 +75,6 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
   if (broken !== undefined) observe({ type: 'warning', ...broken });
   observe({ type: 'run-ended', report });
   return report;
-}
-
-/** Computes what follows from the days: rollups that differ from the ledger, also after failures; then weeks to publish. */
-async function refreshAll(options: RunOptions, counts: RunCounts): Promise<void> {
-  const { warehouse, clock, signal, force, streams, minGroup } = options;
-  const { orgId, range } = counts;
-  if (orgId === null || signal.aborted || counts.exitCode === EXIT.storage) return;
-  const forced = force && streams.includes('users') && range !== null ? range : undefined;
-  try {
-    await refreshRollups(warehouse, { orgId, now: clock.now(), signal, force: forced });
-    if (!signal.aborted) await publishWeeks(warehouse, { orgId, minGroup, signal });
-  } catch (error) {
-    counts.recordEnd(error);
-  }
-}
-
-/** A failure is only a warning: queries are slower, and the data are complete. */
-async function refreshStatistics({ warehouse, signal, observe }: RunOptions): Promise<void> {
-  if (signal.aborted) return;
-  try {
-    await warehouse.refreshStatistics();
-  } catch (error) {
-    observe({
-      type: 'warning',
-      message: messageOf(error),
-      hint: 'queries may be slow until the next run that writes many rows; the data are complete',
-    });
-  }
-}
-
-const OUTRANKS_RECORD: ReadonlySet<number> = new Set([
-  EXIT.storage,
-  EXIT.busy,
-  EXIT.interrupted,
-  EXIT.terminated,
-]);
-
-async function recordEnd({ warehouse, clock }: RunOptions, report: RunReport): Promise<void> {
-  try {
-    await endRun(warehouse, { ...report, endedAt: clock.now() });
-  } catch (error) {
-    // The error that ended the run matters more than the missing record; status shows a run without an end.
-    if (!OUTRANKS_RECORD.has(report.exitCode)) throw error;
-  }
 }
 
 async function walk(options: NamedRun, counts: RunCounts): Promise<void> {
@@ -138,8 +93,10 @@ async function walk(options: NamedRun, counts: RunCounts): Promise<void> {
 }
 
 /** What a run needs. The caller locks the warehouse and releases the lock. */
-interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
+interface RunOptions extends AskedPlan, Omit<DayWorkOptions, 'force'>, OrganizationConsent {
   readonly command: string;
+  /** What the settings say about the contract, see `src/expected/`. */
+  readonly asked: AskedContract;
   /** Maximum number of batches in flight. */
   readonly concurrency: number;
   /** Maximum number of days per request. */
@@ -160,6 +117,8 @@ interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
   readonly named?: NameInFile | undefined;
   /** The application host has a separate credential, whose refusal says nothing about the main one. @default false */
   readonly hasAppKey?: boolean;
+  /** Waits for the service, and tells when no unit may be claimed meanwhile. @default nobody waits */
+  readonly patience?: Pick<Patience, 'listen'> | undefined;
   /** Aborted when the run is to end at the next unit boundary. */
   readonly signal: AbortSignal;
 }
@@ -168,7 +127,7 @@ interface RunOptions extends PlanRequest, DayWorkOptions, OrganizationConsent {
 type NamedRun = RunOptions & { readonly runId: string };
 
 /** A run that keeps erased people out. */
-type ErasingRun = NamedRun & { readonly newAddresses: NewAddresses };
+type ErasingRun = NamedRun & PlanRequest & { readonly newAddresses: NewAddresses };
 
 /** A run whose units are known. */
 interface PlannedRun {
@@ -179,7 +138,8 @@ interface PlannedRun {
   readonly rule: SettleRule & { readonly identities: readonly CountedIdentity[] };
   readonly request: PlanRequest;
   readonly ledger: KnownLedger;
-  readonly flapping: Flapping | null;
+  /** Whether the service alternates, as the last run stored it. */
+  readonly flapping: string | null;
   readonly parts: DayWorkParts;
   readonly work: DayWork;
   /** Names of the days that the run pulls. */
@@ -195,41 +155,52 @@ interface PlannedRun {
  */
 async function walkPlan(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<void> {
   const run = await planRun(options, counts, stop);
-  const readiness = run.pullReadiness();
-  await pullUntilDone(run);
-  if (!stop.signal.aborted) await compareOlderDays(run);
-  if (!stop.signal.aborted) await pullReopenedDays(run);
-  await readiness;
+  const leave = options.patience?.listen(run.parts.claims.resting());
+  try {
+    const readiness = run.pullReadiness();
+    await pullUntilDone(run);
+    if (!stop.signal.aborted) await compareOlderDays(run);
+    if (!stop.signal.aborted) await pullReopenedDays(run);
+    await readiness;
+  } finally {
+    leave?.();
+  }
   if (!stop.signal.aborted) await settleFirstDays(run);
   await finishCounts(run);
   await run.options.newAddresses.list();
   run.parts.outcomes.reportLeftOut();
   if (stop.signal.aborted) throw stop.signal.reason;
+  if (options.lock.wasLost()) await expectKept(options.warehouse, run.scope.orgId, run.ledger);
 }
 
 async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController): Promise<PlannedRun> {
-  const { warehouse, observe, firstDay, streams, named, clock } = given;
+  const { warehouse, observe, named, clock } = given;
   const scope = await learnScope(given, stop.signal);
-  const { orgId, lastDay } = scope;
+  const { orgId, request } = scope;
   const { gate } = given.source;
-  const options = { ...given, newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }, gate.erased) };
+  const options = {
+    ...given,
+    ...request,
+    newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }, gate.erased),
+  };
   const stored = await readUnits(warehouse, orgId);
   const foreign = await expectSameOrganization(options, scope, stored, stop.signal);
   if (named !== undefined) await recordName(warehouse, named, { orgId, now: clock.now() });
-  const request = { ...options, lastDay };
-  const settling = { today: scope.today, settleDays: options.settleDays };
+  const { streams: expected } = scope.contract;
+  const settling = { today: scope.today, settleDays: options.settleDays, streams: expected };
   const base = { ...settling, identities: countIdentities(IDENTITIES, stored.filter(isDayUnit), settling) };
   const { activeSince, settled } = await settleAfterFirstActivity(warehouse, { orgId, rule: base });
-  const flapping = await readFlapping(warehouse, orgId);
-  const looksMin = looksMinOf(flapping, scope.today);
+  const flapping = await readState(warehouse, orgId, FLAPPING);
+  const looksMin = looksMinOf(parseFlapping(flapping, scope.today), scope.today);
   const rule = { ...base, activeSince, ...(looksMin > LOOKS && { looks: looksMin }) };
   const planned = settled.length > 0 ? await readUnits(warehouse, orgId) : stored;
   const plan = planUnits(request, planned, { now: clock.now(), settleDays: options.settleDays });
   counts.orgId = orgId;
   counts.organizationsBefore = scope.organizationsBefore;
-  counts.range = { firstDay, lastDay };
+  counts.request = request;
   counts.planned = plan.units.length + Number(plan.readiness);
   counts.settled = plan.settled;
+  const { firstDay, lastDay, streams } = request;
   observe({ type: 'planned', orgId, units: counts.planned, firstDay, lastDay, streams });
 
   const ledger = new KnownLedger(planned);
@@ -269,7 +240,7 @@ async function createParts(
   const schedule = new Schedule(plan.units, order);
   schedule.add(watch.recent);
   const claims = new UnitClaims({ orgId, lock, clock, schedule, outcomes, ledger, isWatched, planned });
-  const archived = new ArchivedCommits(options.archive, warehouse);
+  const archived = new ArchivedCommits(options.archive, claims.guarded(warehouse));
   const queue = new CommitQueue(async (commits) => {
     await options.newAddresses.list();
     return archived.store(commits);
@@ -342,18 +313,6 @@ async function settleFirstDays({ options, scope, rule, counts, ledger }: Planned
 async function finishCounts(run: PlannedRun): Promise<void> {
   const { counts, scope, parts, ledger } = run;
   const { warehouse, observe } = run.options;
-  const waiting = ledger.days().flatMap(({ day, settledAt, watch }) => {
-    const { odd = [], breaks = [] } = parseNotes(watch);
-    if (daysBetween(day, scope.today) < run.rule.settleDays) return [];
-    return (settledAt === null ? odd : breaks).map((identity) => ({ day, identity }));
-  });
-  for (const [identity, own] of Map.groupBy(waiting, (each) => each.identity)) {
-    const days = [...new Set(own.map(({ day }) => day))].toSorted();
-    const span = days.length === 1 ? days[0] : `${days.length} days from ${days[0]} to ${days.at(-1)}`;
-    const message = `${span}: ${RULES['figures-disagree']}: not ${identity}`;
-    const hint =
-      'it settles when the numbers agree, or unconfirmed after runs have found the same for seven days';
-    observe({ type: 'warning', message, hint });
-  }
+  warnOfDisagreement(ledger.days(), { ...run.rule, today: scope.today, observe });
   await countAttention(counts, { ...run, ...scope, warehouse, observe, mass: parts.watch.mass });
 }

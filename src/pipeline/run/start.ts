@@ -1,31 +1,34 @@
 import type { AnalyticsPage } from '../../api/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, daysBetween, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
-import { DaywalkError, messageOf, RunError } from '../../core/errors.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { DaywalkError, RunError } from '../../core/errors.ts';
 import { DAILY_STREAMS, isDailyStream, type Stream } from '../../core/stream.ts';
 import {
-  ApiError,
-  BadRequestError,
-  CredentialError,
-  parseHttpDate,
-  RequestError,
-  type Unreached,
-} from '../../http/index.ts';
+  type AskedContract,
+  agreeContract,
+  type Contract,
+  contractAfter,
+  storedContract,
+} from '../../expected/index.ts';
+import { BadRequestError, parseHttpDate } from '../../http/index.ts';
 import { readOrganizationIds } from '../../ledger/index.ts';
 import { expectName, type NameInFile, readNames } from '../../organizations/index.ts';
-import type { Warehouse } from '../../port/index.ts';
+import { runReads, type Warehouse } from '../../port/index.ts';
 import type { DayUnit } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
+import { type AskedPlan, type PlanRequest, requestUnder } from '../plan.ts';
 import { pullFirstPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
+import { explainDenial, explainFirstContact } from './first-contact.ts';
+import { candidatesFor } from './run-counts.ts';
 
-interface ScopeOptions extends NewestRequest {
+interface ScopeOptions extends AskedPlan {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly clock: Clock;
   readonly observe: RunObserver;
-  readonly firstDay: UtcDay;
+  /** What the settings say about the contract. */
+  readonly asked: AskedContract;
   /** @default the organization that the service names for the key */
   readonly orgId?: string | null;
   /** The name of the organization; its identity is then always requested. @default none */
@@ -39,8 +42,9 @@ export interface RunScope {
   readonly organizationsBefore: readonly string[];
   /** Today by the earlier of the two clocks, this machine's and the service's; fixed for the whole run. */
   readonly today: UtcDay;
-  /** The last day to request. */
-  readonly lastDay: UtcDay;
+  /** What to pull under the contract of the organization; its last day is over by both clocks. */
+  readonly request: PlanRequest;
+  readonly contract: Contract;
   /** The page that the first successful request returned; undefined if none was sent, or if all failed. */
   readonly first: FirstPage | undefined;
 }
@@ -48,33 +52,61 @@ export interface RunScope {
 /** A clock that is ahead by less matters only around midnight, so there is no warning. */
 const SKEW_REPORTED_MS = 10 * 60 * 1000;
 
+/** True if two clocks differ by so much that a person should know. */
+export function isSkewed(ms: number): boolean {
+  return Math.abs(ms) > SKEW_REPORTED_MS;
+}
+
 /**
  * Learns the organization and the last day of a run. Sends nothing if the ID of the organization is given and no analytics
  * are requested.
  * @throws {RunError} with exit code 5 if the service answers for another organization than the given one, or than the name
  * stands for; {@link RunError} if no day of the range is over by the service's clock; and what {@link identify} throws, explained by
- * {@link firstContactError} if the warehouse has no organization yet.
+ * {@link explainFirstContact} if the warehouse has no organization yet.
  */
-export async function learnScope(options: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
-  const { warehouse, named } = options;
+export async function learnScope(asking: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
+  const { warehouse, named } = asking;
   const known = await readOrganizationIds(warehouse);
-  const isFirstContact = known.length === 0 || (await isNewName(options));
+  const isFirstContact = known.length === 0 || (await isNewName(asking));
+  const likely = await likelyContract(asking);
+  const { contract: expected } = likely;
+  const options = { ...asking, ...requestUnder(expected, asking) };
   const { orgId, ...newest } = await requestOrganization(options, signal, isFirstContact).catch(
     (error: unknown) => {
-      throw isFirstContact ? firstContactError(error, options.source.hosts.baseUrl) : error;
+      throw isFirstContact ? explainFirstContact(error, options.source.hosts.baseUrl) : error;
     },
   );
   const hasNewName = named !== undefined && !(await expectName(warehouse, named, orgId));
   const organizationsBefore = known.includes(orgId) ? [] : known;
   if (hasNewName || organizationsBefore.length > 0)
     await confirmOrganization(options, orgId, newest.first, signal);
+  const { contract, changedFrom } = await agreeContract(warehouse, {
+    ...{ orgId, asked: asking.asked, now: asking.clock.now() },
+    known: likely.orgId === orgId ? likely.stored : null,
+  });
+  if (changedFrom !== null) asking.observe({ type: 'contract-changed', orgId, contract, changedFrom });
+  const request = requestUnder(contract, asking);
+  const { today, lastDay } = daysByBothClocks({ ...options, ...request }, newest);
   return {
     orgId,
     organizationsBefore,
-    ...daysByBothClocks(options, newest),
+    today,
+    contract,
+    request: { ...request, lastDay },
     first: newest.first,
   };
 }
+
+/** The contract of the organization that is probably meant, as long as the service has not named it. */
+async function likelyContract(options: ScopeOptions) {
+  const [only, ...others] = await candidatesFor(options);
+  const orgId = only === undefined || others.length > 0 ? null : only;
+  const stored = orgId === null ? null : await runReads(options.warehouse, storedContract(orgId));
+  return { orgId, stored, contract: contractAfter(stored?.contract ?? null, options.asked) };
+}
+
+/** What is asked for, under the contract that is probably meant. */
+type LikelyRequest = ScopeOptions & PlanRequest;
 
 async function isNewName({ warehouse, named }: ScopeOptions): Promise<boolean> {
   return named !== undefined && !(await readNames(warehouse)).some(({ name }) => name === named.name);
@@ -83,7 +115,7 @@ async function isNewName({ warehouse, named }: ScopeOptions): Promise<boolean> {
 type KnownOrganization = { readonly orgId: string } & Pick<NewestAnswer, 'first' | 'serverDate'>;
 
 async function requestOrganization(
-  options: ScopeOptions,
+  options: LikelyRequest,
   signal: AbortSignal,
   isFirstContact: boolean,
 ): Promise<KnownOrganization> {
@@ -95,7 +127,7 @@ async function requestOrganization(
   if (!streams.some(isDailyStream)) return { orgId, first: undefined, serverDate: undefined };
   const { first, serverDate, failure } = await requestNewest(source, options, signal);
   // If the service has never answered, these failures may be about the URL and not about a day.
-  const isWrongUrl = isFirstContact && firstContactError(failure, source.hosts.baseUrl) !== failure;
+  const isWrongUrl = isFirstContact && explainFirstContact(failure, source.hosts.baseUrl) !== failure;
   if (first === undefined && isWrongUrl) throw failure;
   if (first !== undefined) {
     const { stream, day } = first.unit;
@@ -128,7 +160,7 @@ async function confirmOrganization(
  * several days would fail and others would settle too early.
  */
 function daysByBothClocks(
-  { clock, observe, firstDay, lastDay }: ScopeOptions,
+  { clock, observe, firstDay, lastDay }: LikelyRequest,
   { first, serverDate }: Pick<NewestAnswer, 'first' | 'serverDate'>,
 ): { today: UtcDay; lastDay: UtcDay } {
   const now = clock.now();
@@ -145,7 +177,7 @@ function daysByBothClocks(
   const capped = daysAhead > 1 && yesterday < lastDay ? yesterday : lastDay;
   if (capped < firstDay)
     throw new RunError(`${clocks}, by which no day from ${firstDay} on is over`, { hint });
-  if (now.getTime() - serverDate.getTime() > SKEW_REPORTED_MS)
+  if (isSkewed(now.getTime() - serverDate.getTime()))
     observe({ type: 'warning', message: `${clocks}; the run uses the earlier one`, hint });
   return { today: serverDay, lastDay: capped };
 }
@@ -204,18 +236,6 @@ export async function identify(
   return { orgId: first.page.meta.org_id, ...first, serverDate };
 }
 
-function explainDenial(error: unknown): never {
-  if (!(error instanceof CredentialError)) throw error;
-  const { hint: refusal = 'check the key' } = error;
-  throw new RunError(`look up the organization of the key: ${messageOf(error)}`, {
-    cause: error,
-    exitCode: error.exitCode,
-    hint: `${refusal}; for a key that may not read analytics, name the organization`,
-    reason: 'organization-unreadable',
-    facts: { ...error.facts, status: String(error.status), refusal },
-  });
-}
-
 /**
  * Requests the newest day until an endpoint answers. It tries the first stream, then a day that is over by the
  * service's clock, then the other streams, and while days are refused up to {@link OLDER_DAYS_MAX} earlier days.
@@ -266,50 +286,4 @@ function* candidates(
     const day = shiftDay(second, -days);
     if (day >= FIRST_DAY) yield { stream: first, day };
   }
-}
-
-const NOT_FOUND = 404;
-
-/** The most likely cause, and whether it may be temporary. */
-const UNREACHED: Readonly<Record<Unreached, { readonly cause: string; readonly isTemporary: boolean }>> = {
-  refused: { cause: 'nothing listens there', isTemporary: true },
-  'not-json': { cause: 'a web page or another program answers there, not the API', isTemporary: true },
-  'not-tls': {
-    cause: 'if it is plain HTTP, write http://, which is allowed on this machine only',
-    isTemporary: false,
-  },
-};
-
-const WITHOUT_API = 'the API is not there. Write the scheme and the host alone, like https://api.example.com';
-
-/**
- * Explains an error of the very first requests by its most likely cause, a wrong URL. The exit code is 2 unless the cause
- * may be temporary; then the error keeps its exit code. Returns other errors unchanged.
- */
-function firstContactError(error: unknown, baseUrl: string): unknown {
-  if (error instanceof ApiError && error.status === NOT_FOUND) {
-    return contactError(error, { baseUrl, cause: WITHOUT_API, exitCode: EXIT.usage });
-  }
-  if (!(error instanceof RequestError) || error.unreached === undefined) return error;
-  const { cause, isTemporary } = UNREACHED[error.unreached];
-  return isTemporary
-    ? contactError(error, {
-        baseUrl,
-        cause: `${cause}. If it is right, run again later`,
-        exitCode: error.exitCode,
-      })
-    : contactError(error, { baseUrl, cause, exitCode: EXIT.usage });
-}
-
-function contactError(
-  error: DaywalkError,
-  { baseUrl, cause, exitCode }: { baseUrl: string; cause: string; exitCode: ExitCode },
-): RunError {
-  return new RunError(`reach the service for the first time: ${messageOf(error)}`, {
-    cause: error,
-    exitCode,
-    hint: `check the URL ${baseUrl}: ${cause}`,
-    reason: 'first-contact',
-    facts: { baseUrl, cause },
-  });
 }

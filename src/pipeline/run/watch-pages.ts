@@ -60,7 +60,7 @@ async function lookAtPage(options: PagesOptions, sample: Sample, daysMax: number
   watch.recordSample(
     sample,
     sample.days.filter((day) => found.has(day)),
-    nextCursor(page),
+    storedCursor(page, options.source),
   );
 }
 
@@ -111,6 +111,17 @@ function nextCursor({ meta }: AnalyticsPage): string | undefined {
   return meta.has_more === true && typeof meta.next_cursor === 'string' ? meta.next_cursor : undefined;
 }
 
+/** The cursor of the next page, which is the ID of a user: unless it may not be stored. Then page 1 is asked for again. */
+function storedCursor(page: AnalyticsPage, source: Source): string | undefined {
+  const cursor = nextCursor(page);
+  return isReplaced(source, cursor) ? undefined : cursor;
+}
+
+/** True if something else is stored in place of the ID of a user. */
+function isReplaced({ gate }: Source, userId: string | undefined): boolean {
+  return userId !== undefined && gate.userId(userId) !== userId;
+}
+
 const userOf = readerOf(tables.userDaily, 'user_id');
 
 /** A page of users, by day. */
@@ -129,7 +140,7 @@ async function differingDays(options: PagesOptions, compared: ComparedPage): Pro
   const users = [...onPage].toSorted(compareUtf8).slice(0, USERS_MAX);
   const differing = await daysWithOtherRows(options, days, users);
   const range = rangeOfDays(orgId, days);
-  const span = spanOf(compared, users);
+  const span = spanOf(options, compared, users);
   if (range === null || span === null || onPage.size > USERS_MAX) return differing;
   const others = users.length === 0 ? sql`` : sql` AND user_id NOT IN (${listOf(users)})`;
   const lacking = await warehouse.select(
@@ -182,14 +193,19 @@ function listOf(users: readonly string[]): SQL {
 
 /**
  * The users who belong on a page: all if it is the only one. Otherwise, if it is in order, those from its cursor to its last
- * user. Null if that is not known.
+ * user. Null if that is not known, also where IDs are stored as pseudonyms, which have another order.
  */
-function spanOf({ page, cursor }: ComparedPage, users: readonly string[]): SQL | null {
+function spanOf(
+  { source }: PagesOptions,
+  { page, cursor }: ComparedPage,
+  users: readonly string[],
+): SQL | null {
   const [first] = users;
   const last = users.at(-1);
   const hasMore = page.meta.has_more === true;
   if (cursor === undefined && !hasMore) return sql``;
   if (first === undefined || last === undefined || !isInOrder(page.data)) return null;
+  if (isReplaced(source, cursor) || isReplaced(source, nextCursor(page))) return null;
   if (cursor !== undefined && compareUtf8(cursor, first) > 0) return null;
   const after = cursor === undefined ? sql`` : sql` AND user_id > ${cursor}`;
   return hasMore ? sql`${after} AND user_id <= ${last}` : after;

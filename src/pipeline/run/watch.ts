@@ -1,6 +1,7 @@
 import { isDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { isKept } from '../../expected/index.ts';
 import type { CountedIdentity } from '../../judge/identities.ts';
 import { type Mass, massAfter } from '../../judge/mass.ts';
 import { parseNotes } from '../../judge/notes.ts';
@@ -100,7 +101,7 @@ export class Watch {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
     const isOff = request.force || !(await lock.claimWatch(orgId));
-    const state = parseWatchState(await readState(warehouse, orgId, stateName(request)));
+    const state = parseWatchState(await readState(warehouse, orgId, stateName(request)), today);
     const { firstDay } = request;
     const days = { today, firstDay, lastDay: shiftDay(today, -1), watchDays };
     const cost = { cost: watchCost(options), requests: options.watchRequests ?? null };
@@ -268,7 +269,8 @@ export class Watch {
   async #remember(unasked: readonly string[] | null): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
     const name = stateName(request);
-    const before = parseWatchState(await readState(warehouse, orgId, name));
+    const stored = await readState(warehouse, orgId, name);
+    const before = parseWatchState(stored, today);
     // While nothing has settled, nothing is compared, so the older stretch stays.
     const plan = this.#units.size > 0 ? this.#plan : this.#plan && { ...this.#plan, older: [], credit: 0 };
     const { mass } = this;
@@ -278,7 +280,7 @@ export class Watch {
     const isPart =
       plan === null || request.lastDay < plan.recent.last || request.firstDay > plan.recent.first;
     const text = canonicalJson(isPart ? withMass(before, mass) : afterWatch(before, plan, looked));
-    if (text !== canonicalJson(before)) await writeState(warehouse, orgId, name, text);
+    if (text !== (stored ?? canonicalJson(before))) await writeState(warehouse, orgId, name, text);
   }
 
   /** What the run had no requests for: looks, and comparisons of settled units. */
@@ -302,8 +304,9 @@ export class Watch {
     return Object.fromEntries(Object.entries(this.#cursors).filter(([name]) => names.has(name)));
   }
 
-  #isInScope({ stream, day, settledAt }: LedgerDay): boolean {
+  #isInScope({ stream, day, state, settledAt }: LedgerDay): boolean {
     const { streams, firstDay, lastDay } = this.#options.request;
+    if (state === 'expired' || !isKept(this.#options.request, stream, day)) return false;
     return settledAt !== null && streams.includes(stream) && day >= firstDay && day <= lastDay;
   }
 

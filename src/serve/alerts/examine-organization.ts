@@ -5,12 +5,12 @@ import { UsageError } from '../../core/errors.ts';
 import { EXIT, isUndecided } from '../../core/exit-code.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { checkBudgets } from '../../csv-files/index.ts';
+import { type Expectation, isExpected, MISSING_AFTER_DAYS, readExpectation } from '../../expected/index.ts';
 import { awaitsLeavers, parseDoubt } from '../../judge/doubt.ts';
 import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { publicName } from '../../privacy/index.ts';
-import { MISSING_AFTER_DAYS, missingDays } from '../../status/index.ts';
 import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../../units/index.ts';
 import {
   type Condition,
@@ -42,8 +42,15 @@ async function examineOrganization(
   const since = before.restatedUntil ?? justBefore(rule.startedAt);
   const restated = await restatementsOf(warehouse, { orgId, since, share: rule.restatementShare });
   const budgets = await exceededBudgets(warehouse, orgId);
+  const expectation = await readExpectation(warehouse, orgId, { units, now: rule.now });
+  const expected = units.filter((unit) => isExpected(unit, expectation.contract));
   return {
-    conditions: [...doubts(units), ...missing(units, rule.now), ...restated.conditions, ...budgets],
+    conditions: [
+      ...doubts(expected),
+      ...missing(units, expectation, rule.now),
+      ...restated.conditions,
+      ...budgets,
+    ],
     hasExamined: ({ kind }) => kind !== 'run-failed',
     restatedUntil: restated.until,
   };
@@ -53,9 +60,13 @@ async function examineOrganization(
  * The missing days. Those that nobody has pulled only count once the organization has been exported for three days, so that
  * a first export that takes several nights raises nothing.
  */
-function missing(units: readonly LedgerUnit[], now: Date): Condition[] {
+function missing(
+  units: readonly LedgerUnit[],
+  { missing: days }: Pick<Expectation, 'missing'>,
+  now: Date,
+): Condition[] {
   const isEstablished = isKnownFor(units.filter(isDayUnit), MISSING_AFTER_DAYS, now);
-  return missingDays(units, dayOf(now))
+  return days
     .filter(({ state }) => state === 'failed' || isEstablished)
     .map(({ stream, day }) => ({ kind: 'day-missing', key: `${stream} ${day}`, facts: { stream, day } }));
 }

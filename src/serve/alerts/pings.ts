@@ -3,6 +3,7 @@ import type { OrganizationOutcome, RoundListener, RoundReport } from '../../../j
 import { messageOf } from '../../core/errors.ts';
 import { describeExitCode, EXIT, type ExitCode, isUndecided } from '../../core/exit-code.ts';
 import { type Deadline, deadlineOf } from '../../http/index.ts';
+import type { RunEvent } from '../../pipeline/index.ts';
 import { publicText } from '../../privacy/index.ts';
 import { nameOfOutcome } from './incidents.ts';
 import { type NotifyContext, type Refusal, send } from './send.ts';
@@ -18,13 +19,18 @@ const START_LIMIT_MS = 10_000;
 
 interface Begun {
   readonly rid: string;
-  /** Cancels the first ping. */
+  /** Cancels the pings before the last one. */
   readonly cancel: AbortController;
   readonly sent: Promise<Refusal>;
 }
 
+/** What a ping says while a run waits, as `status` and the progress do. */
+function describeWait({ host, since, until }: Extract<RunEvent, { type: 'wait-began' }>): string {
+  return `waiting for the service since ${since}, until ${until} at most: ${publicText(host)} does not answer`;
+}
+
 /**
- * Pings a healthchecks service at the start and at the end of each round. The start is reported when the first run has the
+ * Pings a healthchecks service at the start and at the end of each round, and when it begins to wait for the service. The start is reported when the first run has the
  * run lock, so a run that finds the warehouse busy reports nothing. A ping that fails is one warning.
  */
 export function createPings(url: string, context: NotifyContext): RoundListener {
@@ -68,6 +74,11 @@ export function createPings(url: string, context: NotifyContext): RoundListener 
     },
     observe: (event) => {
       if (event.type === 'run-started') begun ??= start();
+      if (event.type !== 'wait-began' || begun === null) return;
+      const { rid, cancel } = begun;
+      const options = { limitMs: START_LIMIT_MS, signal: cancel.signal, body: describeWait(event) };
+      const said = ping('log', rid, options);
+      begun = { ...begun, sent: begun.sent.then(async (refusal) => refusal ?? (await said)) };
     },
     end,
   };

@@ -2,7 +2,8 @@ import type { BackupNotes } from '../../backup/index.ts';
 import { dayOf, startOfDayMs } from '../../core/day.ts';
 import { STREAMS, type Stream } from '../../core/stream.ts';
 import { BUDGET_STATES } from '../../csv-files/index.ts';
-import { MISSING_AFTER_DAYS, OPEN_STATES } from '../../status/index.ts';
+import { MISSING_AFTER_DAYS } from '../../expected/index.ts';
+import { OPEN_STATES } from '../../status/index.ts';
 import type { EndedRun, OrganizationFacts } from './organization-facts.ts';
 
 /** A metric: what Prometheus needs to know of it, and what a person should. */
@@ -45,6 +46,18 @@ export const METRICS = {
     help: '1 if the last round found the warehouse or the archive without its last runs, whose days it pulled again, otherwise 0.',
     labels: [],
   },
+  waitingSince: {
+    name: 'daywalk_waiting_since_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the service that runs wait for first failed to answer; 0 if none is waited for.',
+    labels: [],
+  },
+  waitingWorkers: {
+    name: 'daywalk_waiting_workers',
+    type: 'gauge',
+    help: 'Workers that wait for a service that does not answer.',
+    labels: [],
+  },
   pendingErasures: {
     name: 'daywalk_pending_erasures',
     type: 'gauge',
@@ -72,25 +85,37 @@ export const METRICS = {
   lastSuccess: {
     name: 'daywalk_last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'End of the last run that brought the stream up to yesterday; 0 if there was none.',
+    help: 'End of the last run that brought the stream up to yesterday; 0 if there was none; missing for a stream that is not expected.',
+    labels: ['organization', 'stream'],
+  },
+  maxAge: {
+    name: 'daywalk_max_age_seconds',
+    type: 'gauge',
+    help: 'How long after its last complete export the organization counts as late, as the last run stored it.',
+    labels: organization,
+  },
+  expected: {
+    name: 'daywalk_expected',
+    type: 'gauge',
+    help: '1 for a stream that is expected, 0 for one that is not.',
     labels: ['organization', 'stream'],
   },
   oldestUnsettledDay: {
     name: 'daywalk_oldest_unsettled_day_timestamp_seconds',
     type: 'gauge',
-    help: 'Start of the oldest day that is not settled in every stream; today if all days before it are.',
+    help: 'Start of the oldest expected day that is not settled in every expected stream; today if all days before it are.',
     labels: organization,
   },
   units: {
     name: 'daywalk_units',
     type: 'gauge',
-    help: 'Units from the first day of the service to yesterday by their state; pending includes those that were never pulled.',
+    help: 'Units by their state; pending includes the expected ones that were never pulled.',
     labels: ['organization', 'stream', 'state'],
   },
   holes: {
     name: 'daywalk_holes',
     type: 'gauge',
-    help: `Days that ended at least ${MISSING_AFTER_DAYS} days ago, and of which a stream is not stored.`,
+    help: `Expected days that ended at least ${MISSING_AFTER_DAYS} days ago, and of which an expected stream is not stored.`,
     labels: organization,
   },
   newestData: {
@@ -213,9 +238,10 @@ export function samplesOf(facts: OrganizationFacts, now: Date): Sample[] {
   const { last, responses } = runs;
   const answered = [...responses.values()].reduce((sum, count) => sum + count, 0);
   return [
+    sample('maxAge', own, status.contract.maxAgeSeconds),
     ...STREAMS.flatMap((stream) => samplesOfStream(stream, facts)),
     sample('oldestUnsettledDay', own, startOfDayMs(status.oldestUnsettledDay ?? dayOf(now)) / 1000),
-    sample('holes', own, facts.missingDays.length),
+    sample('holes', own, new Set(status.missing.map(({ day }) => day)).size),
     ...OPEN_STATES.map((state) => {
       const count = status.open.find((open) => open.state === state)?.count ?? 0;
       return sample('open', { organization, state }, count);
@@ -255,14 +281,20 @@ export function samplesOfLastRun(organization: string, run: EndedRun): Sample[] 
 
 function samplesOfStream(
   stream: Stream,
-  { organization, status, runs, quarantined, restatements }: OrganizationFacts,
+  { organization, status, quarantined, restatements }: OrganizationFacts,
 ): Sample[] {
   const own = { organization, stream };
-  const completedAt = runs.completedAt.get(stream);
-  const { units = {}, newestDataDay: newest = null } =
-    status.streams.find((each) => each.stream === stream) ?? {};
+  const {
+    isExpected = false,
+    units = {},
+    lastCompleteAt = null,
+    newestDataDay: newest = null,
+  } = status.streams.find((each) => each.stream === stream) ?? {};
+  // What is not expected is stored at most, and no alert asks for it.
+  if (!isExpected) return [sample('expected', own, 0)];
   return [
-    sample('lastSuccess', own, completedAt === undefined ? 0 : Date.parse(completedAt) / 1000),
+    sample('expected', own, 1),
+    sample('lastSuccess', own, lastCompleteAt === null ? 0 : Date.parse(lastCompleteAt) / 1000),
     ...Object.entries<number>(units).map(([state, count]) => sample('units', { ...own, state }, count)),
     ...(newest === null ? [] : [sample('newestData', own, startOfDayMs(newest) / 1000)]),
     sample('quarantined', own, quarantined.get(stream) ?? 0),

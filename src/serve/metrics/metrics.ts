@@ -17,6 +17,7 @@ import { EXIT } from '../../core/exit-code.ts';
 import { hasCode, packageVersion, replaceFile } from '../../core/files.ts';
 import { dueSweeps } from '../../erased/index.ts';
 import { readKnownArchives } from '../../identity/index.ts';
+import { readRunningWaits } from '../../marks/index.ts';
 import type { RunEvent } from '../../pipeline/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { pendingErasures } from '../../records/index.ts';
@@ -75,7 +76,8 @@ export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
         const backups = samplesOfBackups(await readBackupNotes(snapshot));
         made = { from, samples: [...(await samplesOfWarehouse(snapshot)), ...samples, ...backups] };
       }
-      return made.samples;
+      // A worker that is killed commits nothing, so its wait ends without a new version.
+      return [...samplesOfWaits(await readRunningWaits(snapshot, now)), ...made.samples];
     });
 
   return {
@@ -104,6 +106,13 @@ export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
       },
     },
   };
+}
+
+function samplesOfWaits(waits: Awaited<ReturnType<typeof readRunningWaits>>): Sample[] {
+  return [
+    sample('waitingSince', {}, waits === null ? 0 : Date.parse(waits.since) / 1000),
+    sample('waitingWorkers', {}, waits?.workers ?? 0),
+  ];
 }
 
 /** What a warehouse says of its erasures and archives. */
@@ -240,7 +249,7 @@ const FILE_MODE = 0o644;
 /** Where to write the metrics, and what they are made from. */
 export interface MetricsFileOptions {
   readonly path: string;
-  readonly settings: Pick<Settings, 'warehouse'> & NamedOrganizations;
+  readonly settings: Pick<Settings, 'warehouse' | 'queryTimeout'> & NamedOrganizations;
 }
 
 /**
@@ -267,7 +276,7 @@ export function metricsFileListener(
   return {
     end: async (report) => {
       await metrics.listener.end?.(report);
-      const warehouse = keepOpen(settings.warehouse, { clock });
+      const warehouse = keepOpen(settings.warehouse, { clock, statementMsMax: settings.queryTimeout });
       try {
         await refuseForeignFile(path);
         await replaceFile(path, await metrics.text(warehouse), FILE_MODE);

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
-import { dayOf, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
 import { type BudgetStatus, checkBudgets, storedBudgets, storedPrices } from '../../csv-files/index.ts';
 import { countQuarantine, type QuarantineCount, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import type { QueryRow, Warehouse } from '../../port/index.ts';
 import { selectPeople } from '../../rollups/index.ts';
-import { missingDays, type OrganizationStatus, readOrganization } from '../../status/index.ts';
+import { type OrganizationStatus, readOrganization } from '../../status/index.ts';
 import { isDayUnit } from '../../units/index.ts';
 
 /** The label of an organization that no run has learned yet. */
@@ -26,8 +25,6 @@ export interface OrganizationFacts {
   /** By stream. */
   readonly restatements: ReadonlyMap<string, number>;
   readonly budgets: BudgetStates;
-  /** Each day once, whatever the number of its streams. */
-  readonly missingDays: readonly UtcDay[];
 }
 
 /** An organization to report, whether it is stored or not. */
@@ -57,17 +54,14 @@ export async function readFacts(
   );
   const facts: OrganizationFacts[] = [];
   for (const { organization, orgId } of reported) {
-    // The snapshot remembers the list for the status and the budgets.
-    const units = await readUnits(warehouse, orgId ?? '', DAILY_STREAMS);
     facts.push({
       organization,
       orgId,
-      status: await readOrganization(warehouse, { name: organization, orgId: orgId ?? '' }, yesterdayOf(now)),
+      status: await readOrganization(warehouse, { name: organization, orgId: orgId ?? '' }, now),
       runs: runsOf(orgId, runs, reported),
       quarantined: quarantinedOf(orgId, quarantine),
       restatements: restatementsOf(orgId, restatements),
       budgets: orgId === null ? new Map() : await readBudgets(warehouse, orgId),
-      missingDays: [...new Set(missingDays(units, dayOf(now)).map(({ day }) => day))],
     });
   }
   return facts;
@@ -117,8 +111,6 @@ interface RunFacts {
   readonly last: EndedRun | null;
   /** Number of responses by HTTP status. */
   readonly responses: ReadonlyMap<string, number>;
-  /** By stream: when the last run ended that brought it up to yesterday. */
-  readonly completedAt: ReadonlyMap<string, string>;
 }
 
 /** A run that has ended. */
@@ -133,7 +125,6 @@ export interface EndedRun {
 const NO_RUNS: RunFacts = {
   ...{ rowsWritten: 0, requests: 0, retries: 0, last: null },
   responses: new Map(),
-  completedAt: new Map(),
 };
 
 const TOTALS = sql`SELECT org_id, SUM(rows_written) AS rows_written, SUM(requests) AS requests, SUM(retries) AS retries
@@ -153,14 +144,6 @@ FROM export_runs AS runs CROSS JOIN LATERAL jsonb_each_text(runs.responses) AS e
 GROUP BY runs.org_id, entry.key`,
 };
 
-const COMPLETED: Readonly<Record<Dialect, SQL>> = {
-  sqlite: sql`SELECT runs.org_id, entry.value AS name, MAX(runs.ended_at) AS value
-FROM export_runs AS runs, json_each(runs.completed) AS entry GROUP BY runs.org_id, entry.value`,
-  postgres: sql`SELECT runs.org_id, entry.value AS name, MAX(runs.ended_at) AS value
-FROM export_runs AS runs CROSS JOIN LATERAL jsonb_array_elements_text(runs.completed) AS entry(value)
-GROUP BY runs.org_id, entry.value`,
-};
-
 /**
  * Reads the facts of all runs by organization. Runs that ended before they knew their organization are under null. Call in
  * a snapshot.
@@ -171,7 +154,6 @@ async function readRunFacts(
   const { dialect } = warehouse;
   const last = byOrganization(await warehouse.select(LAST));
   const responses = byOrganization(await warehouse.select(RESPONSES[dialect]));
-  const completed = byOrganization(await warehouse.select(COMPLETED[dialect]));
   const totals = await warehouse.select(TOTALS);
   return new Map(
     totals.map((row) => {
@@ -182,7 +164,6 @@ async function readRunFacts(
         retries: Number(row['retries']),
         last: endedRun(last.get(orgId)?.[0]),
         responses: new Map(responses.get(orgId)?.map(({ name, value }) => [String(name), Number(value)])),
-        completedAt: new Map(completed.get(orgId)?.map(({ name, value }) => [String(name), String(value)])),
       };
       return [orgId, facts];
     }),
@@ -200,7 +181,6 @@ function joinRunFacts(a: RunFacts, b: RunFacts): RunFacts {
     retries: a.retries + b.retries,
     last: isLater ? b.last : a.last,
     responses,
-    completedAt: new Map([...b.completedAt, ...a.completedAt]),
   };
 }
 

@@ -1,3 +1,4 @@
+import { SerialQueue } from '../../core/clock.ts';
 import { BusyError, ClaimLostError } from '../../core/errors.ts';
 import { readUnitRows } from '../../ledger/index.ts';
 import type { LockOptions, RunLock } from '../../port/index.ts';
@@ -43,35 +44,33 @@ export class Claims {
     if (this.#runLocks.some((isAlone) => isAlone || exclusive)) throw this.#busy(exclusive);
     if (!this.#isOwn) await this.#session.expectOwn();
     this.#isOwn = true;
-    await this.#takeRunLock(exclusive);
+    const begunIn = await this.#takeRunLock(exclusive);
+    let heldIn = begunIn;
     this.#runLocks.push(exclusive);
-    let generation = this.#session.generation;
+    const inTurn = new SerialQueue();
     return {
       claim: async (units) => {
-        // The run lock was lost with its session.
-        if (generation !== this.#session.generation) {
-          await this.#regainRunLock(exclusive);
-          generation = this.#session.generation;
-        }
+        // The run lock was lost with its session. Claims that come together take it again once: it is freed once.
+        await inTurn.add(async () => {
+          if (heldIn !== this.#session.generation) heldIn = await this.#regainRunLock(exclusive);
+        });
         return this.#claim(units);
       },
       claimWatch: (orgId) => this.#claimWatch(orgId),
+      wasLost: () => this.#session.generation !== begunIn,
       free: (units) => this.#free(units.map((unit) => this.#keyOf(unit))),
       release: async () => {
         await this.#free([...this.#held.keys()]);
+        this.#held.clear();
         this.#runLocks.splice(this.#runLocks.indexOf(exclusive), 1);
-        await this.#session.transaction('unlock', (link) =>
-          link.query(`SELECT ${exclusive ? 'pg_advisory_unlock' : 'pg_advisory_unlock_shared'}($1::bigint)`, [
-            this.#runKey,
-          ]),
-        );
+        if (heldIn === this.#session.generation) await this.#freeRunLock(exclusive);
       },
     };
   }
 
   /**
    * Makes sure that claims still hold. Units that were never claimed are ignored. A lost claim stays lost until the unit is
-   * freed or claimed again.
+   * claimed again: a unit that is freed may still be in work.
    * @throws {ClaimLostError} if a claim was lost with the connection, so that another worker may have taken the unit.
    */
   expectHeld(units: readonly UnitKey[]): void {
@@ -87,8 +86,9 @@ export class Claims {
 
   async #claim(units: readonly UnitKey[]): Promise<LedgerUnit[]> {
     if (units.length === 0) return [];
+    const own = new Set<string>();
     return this.#session.transaction('claim units in', async (link) => {
-      const free = await this.#tryLocks(link, units);
+      const free = await this.#tryLocks(link, units, own);
       // Read after the locks are taken, so that commits of their last holders are seen.
       return free.length === 0 ? [] : runSteps(link, readUnitRows(free));
     });
@@ -103,23 +103,30 @@ export class Claims {
     });
   }
 
-  async #tryLocks(link: Link, units: readonly UnitKey[]): Promise<UnitKey[]> {
-    const generation = this.#session.generation;
-    // The server lets one session take a lock twice, but a unit that this process pulls is not free.
-    const open = units.filter((unit) => this.#held.get(this.#keyOf(unit)) !== generation);
-    const keys = open.map((unit) => this.#keyOf(unit));
+  /**
+   * Locks the units that are free. The server lets one session take a lock twice, but a unit that this process pulls is not free.
+   * @param own receives the locks of this claim. They outlive its transaction: if that is repeated, they are taken already.
+   */
+  async #tryLocks(link: Link, units: readonly UnitKey[], own: Set<string>): Promise<UnitKey[]> {
+    const { generation } = this.#session;
+    const keys = units.map((unit) => this.#keyOf(unit));
+    const wanted = keys.filter((key) => this.#held.get(key) !== generation);
+    for (const key of wanted) own.delete(key);
     const taken = await link.query(
       'SELECT pg_try_advisory_lock(key) FROM pg_catalog.unnest($1::bigint[]) AS wanted(key)',
-      [keys],
+      [wanted],
     );
-    const free = open.filter((_, index) => taken[index]?.[0] === 1);
-    for (const unit of free) this.#held.set(this.#keyOf(unit), generation);
-    return free;
+    for (const [index, key] of wanted.entries()) {
+      if (taken[index]?.[0] !== 1) continue;
+      this.#held.set(key, generation);
+      own.add(key);
+    }
+    return units.filter((_, index) => own.has(keys[index] ?? ''));
   }
 
   async #free(keys: readonly string[]): Promise<void> {
     const held = keys.filter((key) => this.#held.get(key) === this.#session.generation);
-    for (const key of keys) this.#held.delete(key);
+    for (const key of held) this.#held.delete(key);
     if (held.length === 0) return;
     await this.#session.transaction('free units in', (link) =>
       link.query('SELECT pg_advisory_unlock(key) FROM pg_catalog.unnest($1::bigint[]) AS held(key)', [held]),
@@ -127,7 +134,7 @@ export class Claims {
   }
 
   /** Takes the run lock again. The old session of this process may hold it until the server ends that session. */
-  async #regainRunLock(exclusive: boolean): Promise<void> {
+  async #regainRunLock(exclusive: boolean): Promise<number> {
     const { clock, warn } = this.#session;
     const since = clock.monotonicMs();
     for (let tries = 1; ; tries += 1) {
@@ -143,13 +150,22 @@ export class Claims {
     }
   }
 
-  async #takeRunLock(exclusive: boolean): Promise<void> {
+  /** Returns the generation of the session that holds it. */
+  async #takeRunLock(exclusive: boolean): Promise<number> {
     const take = exclusive ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
-    const [row] = await this.#session.transaction('lock', (link) =>
-      link.query(`SELECT ${take}($1::bigint)`, [this.#runKey]),
+    const generation = await this.#session.transaction('lock', async (link) => {
+      const [row] = await link.query(`SELECT ${take}($1::bigint)`, [this.#runKey]);
+      return row?.[0] === 1 ? this.#session.generation : undefined;
+    });
+    if (generation === undefined) throw this.#busy(exclusive);
+    return generation;
+  }
+
+  async #freeRunLock(exclusive: boolean): Promise<void> {
+    const free = exclusive ? 'pg_advisory_unlock' : 'pg_advisory_unlock_shared';
+    await this.#session.transaction('unlock', (link) =>
+      link.query(`SELECT ${free}($1::bigint)`, [this.#runKey]),
     );
-    if (row?.[0] === 1) return;
-    throw this.#busy(exclusive);
   }
 
   #busy(exclusive: boolean): BusyError {

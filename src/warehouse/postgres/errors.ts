@@ -51,6 +51,8 @@ const DATA = /^(22|54)/;
 const GOING = /^(57P0[1-5]|08)/;
 /** The only code that Citus reports when a server behind it is lost during a transaction. */
 const INTERNAL = 'XX000';
+/** The time limit of the statement is over, or somebody has cancelled it. */
+const CANCELLED = '57014';
 /** Another transaction holds a lock, or wrote the same key first. */
 const CONFLICT = /^(40001|40P01|23505)/;
 
@@ -95,6 +97,7 @@ export function storageError(error: unknown, doing: string, location: string): u
   return new Kind(message, {
     cause: error,
     hint: hintIn(HINTS) ?? 'run again: what was committed is safe',
+    reason: state === CANCELLED ? 'read-too-slow' : undefined,
   });
 }
 

@@ -16,7 +16,8 @@ import type { UnitKey } from '../../units/index.ts';
 import { CancelledReadError } from '../reading.ts';
 import { isConflict, isLost, storageError } from './errors.ts';
 import { Link } from './link.ts';
-import { lockKey, type Patience, type PostgresSession } from './session.ts';
+import type { Patience } from './repetition.ts';
+import { lockKey, type PostgresSession } from './session.ts';
 import { beginningOf, expectServer } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
 import { writeDays } from './write-days.ts';
@@ -118,6 +119,9 @@ export async function oneAtATime<Result>(
     await session.transaction('unlock', (link) => link.query('SELECT pg_advisory_unlock($1::bigint)', [key]));
   }
 }
+
+/** A server that has not ended a statement so long after its time does not answer any more. */
+const SILENCE_MS_MAX = 1_000;
 
 /** Repeats a read once, at once: the connection may have ended while it was idle, and the server is there. */
 function onePatience(): Patience {
@@ -230,6 +234,8 @@ export class Readers {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    // The server ends the statement that it is busy with.
+    this.#snapshot?.abandon();
     await Promise.all(this.#idle.map((link) => link.close()));
   }
 
@@ -240,7 +246,7 @@ export class Readers {
       try {
         if (link?.isLost) link.abandon();
         if (link === undefined || link.isLost) link = await this.#connect();
-        await link.script(beginningOf('reading', link));
+        await link.script(beginningOf('reading', link, this.#statementMsMax));
         if (!this.#isChecked) await expectServer(link);
         this.#isChecked = true;
         return link;
@@ -253,7 +259,9 @@ export class Readers {
 
   async #connect(): Promise<Link> {
     const link = await Link.open(this.#target, { isPrepared: false });
-    link.limitStatements(this.#statementMsMax);
+    // The server ends a statement in time, unless it does not answer any more.
+    const statementMsMax = this.#statementMsMax;
+    link.limitStatements(statementMsMax === undefined ? undefined : statementMsMax + SILENCE_MS_MAX);
     return link;
   }
 

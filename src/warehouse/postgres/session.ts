@@ -3,6 +3,7 @@ import { type Clock, onAbort, SerialQueue } from '../../core/clock.ts';
 import { DaywalkError, StorageError } from '../../core/errors.ts';
 import { isConflict, isLost, isLostBehind, sharedSession, sqlState, storageError } from './errors.ts';
 import { Link } from './link.ts';
+import { type Patience, Repetition } from './repetition.ts';
 import type { PostgresTarget } from './target.ts';
 
 /** The pause between two queries for the outcome of a transaction. */
@@ -77,8 +78,9 @@ export class PostgresSession {
   /**
    * Runs `work` in one transaction, in the order of the calls. If the connection is lost before the commit, the
    * transaction begins again on a new one, so `work` must read everything from the database. If the answer to the
-   * commit is lost, the session asks the server for the outcome. {@link Repetition} limits all repetitions of a
-   * transaction together.
+   * commit is lost, the session asks the server for the outcome. A server that has crashed meanwhile may not know it, so the
+   * transaction begins again, although it may have been committed: `work` finds that in what it reads. {@link Repetition}
+   * limits all repetitions of a transaction together.
    */
   transaction<Result>(doing: string, work: (link: Link) => Promise<Result>): Promise<Result> {
     return this.#queue.add(() => this.#transact(doing, work, 'READ COMMITTED'));
@@ -140,10 +142,10 @@ export class PostgresSession {
     isolation: Isolation,
   ): Promise<Result> {
     const link = await this.#connected(repetition);
-    let transactionId: string;
+    let begun: Begun;
     let result: Result;
     try {
-      transactionId = await begin(link, isolation);
+      begun = await begin(link, isolation, this.#history === undefined ? 'NULL' : LAST_CHECKPOINT);
       result = await work(link);
     } catch (error) {
       if (!link.isLost) await link.script('ROLLBACK').catch(() => undefined);
@@ -152,7 +154,7 @@ export class PostgresSession {
     try {
       await link.script('COMMIT');
     } catch (error) {
-      if (!isLost(error) || !(await this.#wasCommitted(transactionId, repetition, error))) throw error;
+      if (!isLost(error) || !(await this.#wasCommitted(begun, repetition, error))) throw error;
     }
     return result;
   }
@@ -164,13 +166,21 @@ export class PostgresSession {
     return (isLost(error) && isGone) || isLostBehind(error);
   }
 
-  /** @throws `lost` if the server does not answer in time. */
-  async #wasCommitted(transactionId: string, repetition: Repetition, lost: unknown): Promise<boolean> {
+  /**
+   * True if the transaction is known to be committed. A server that has crashed gives IDs again that it lost, so it is asked only
+   * if it has made no checkpoint since, with which every recovery from a crash ends.
+   * @throws `lost` if the server does not answer in time.
+   */
+  async #wasCommitted({ id, checkpoint }: Begun, repetition: Repetition, lost: unknown): Promise<boolean> {
+    if (checkpoint === null) return false;
     repetition.begin();
     for (;;) {
       const link = await this.#connected(repetition);
       try {
-        const [row] = await link.query('SELECT pg_xact_status($1::text::xid8)', [transactionId]);
+        const [row] = await link.query(
+          `SELECT CASE WHEN ${LAST_CHECKPOINT} = $2::pg_lsn THEN pg_xact_status($1::text::xid8) END`,
+          [id, checkpoint],
+        );
         // The backend of the lost connection may still be committing.
         if (row?.[0] !== 'in progress') return row?.[0] === 'committed';
       } catch (error) {
@@ -225,15 +235,19 @@ async function connect(target: PostgresTarget, withinMs = CONNECT_MS): Promise<C
   }
 }
 
+/** The place in the log of the last checkpoint, as an expression. */
+const LAST_CHECKPOINT = '(SELECT checkpoint_lsn FROM pg_control_checkpoint())';
+
 /**
  * Names the server and its timeline, which changes when a standby is promoted or a backup is restored. The promoted server
- * may lack what the former one committed, and use the ids of its transactions again. Undefined if the server does not say.
+ * may lack what the former one committed, and use the IDs of its transactions again. Undefined if the server does not say, or
+ * keeps its last checkpoint secret.
  */
 async function historyOf(link: Link): Promise<string | undefined> {
   const [row] = await link
     .records(
       `SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS history
-       FROM pg_control_system() WHERE NOT pg_is_in_recovery()`,
+       FROM pg_control_system() WHERE NOT pg_is_in_recovery() AND ${LAST_CHECKPOINT} IS NOT NULL`,
       [],
     )
     .catch((error: unknown) => {
@@ -250,88 +264,27 @@ function replacedError(location: string): StorageError {
   );
 }
 
+/** A transaction by which a session can ask for the outcome. */
+interface Begun {
+  readonly id: string;
+  /** The last checkpoint of the server when the transaction began; null if it does not say. */
+  readonly checkpoint: string | null;
+}
+
 /**
- * Begins a transaction and returns its id.
+ * Begins a transaction.
+ * @param checkpoint an expression for {@link Begun.checkpoint}.
  * @throws {UsageError} if it runs in another session than the one that this connection set up.
  */
-async function begin(link: Link, isolation: Isolation): Promise<string> {
+async function begin(link: Link, isolation: Isolation, checkpoint: string): Promise<Begun> {
   link.staged.clear();
   const [row] = await link.script(
-    `BEGIN ISOLATION LEVEL ${isolation}; SELECT pg_current_xact_id(), current_setting('daywalk.session', true)`,
+    `BEGIN ISOLATION LEVEL ${isolation};
+     SELECT pg_current_xact_id(), current_setting('daywalk.session', true), ${checkpoint}::text`,
   );
-  const [transactionId, mark] = row ?? [];
+  const [id, mark, last] = row ?? [];
   if (mark !== link.mark) throw sharedSession();
-  return String(transactionId);
-}
-
-/** How long a transaction waits for a lost server, over all its repetitions. */
-const WAIT_MS = 30_000;
-/** The same once the process must stop. */
-const WAIT_STOPPED_MS = 1_000;
-/** The first and the longest pause. Each is twice the one before. */
-const PAUSE_MS = 200;
-const PAUSE_MS_MAX = 2_000;
-/** The minimum time for connecting. */
-const CONNECT_MS_MIN = 1_000;
-/** How many times a transaction is repeated because of conflicts with others. */
-const CONFLICTS_MAX = 5;
-
-/** Says whether work whose connection was lost may begin again, after a pause. */
-export interface Patience {
-  mayFollowLoss(): Promise<boolean>;
-}
-
-/** Limits the repetitions of one transaction. */
-class Repetition implements Patience {
-  readonly #clock: Clock;
-  readonly #stoppedAtMs: () => number;
-  #sinceMs: number | undefined;
-  #pauseMs = PAUSE_MS;
-  #conflicts = 0;
-
-  /** @param stoppedAtMs when the process had to stop; infinite until then. */
-  constructor(clock: Clock, stoppedAtMs: () => number) {
-    this.#clock = clock;
-    this.#stoppedAtMs = stoppedAtMs;
-  }
-
-  /** Records that the server is lost. The first call starts the time limit of the wait. */
-  begin(): void {
-    this.#sinceMs ??= this.#clock.monotonicMs();
-  }
-
-  /** True if the wait for the server is over. */
-  isOver(): boolean {
-    return this.#remainingMs() <= 0;
-  }
-
-  /** How long connecting may take. */
-  remainingMs(): number {
-    return Math.max(CONNECT_MS_MIN, this.#remainingMs());
-  }
-
-  /** Pauses after a failure that may be temporary. False if the wait for the server is over. */
-  async mayFollowLoss(): Promise<boolean> {
-    this.begin();
-    const remainingMs = this.#remainingMs();
-    if (remainingMs <= 0) return false;
-    await this.#clock.sleep(Math.min(this.#pauseMs, remainingMs));
-    this.#pauseMs = Math.min(this.#pauseMs * 2, PAUSE_MS_MAX);
-    return true;
-  }
-
-  /** Counts a rollback because of a conflict. False if there were too many. */
-  mayFollowConflict(): boolean {
-    this.#conflicts += 1;
-    return this.#conflicts <= CONFLICTS_MAX;
-  }
-
-  #remainingMs(): number {
-    const sinceMs = this.#sinceMs ?? this.#clock.monotonicMs();
-    const stoppedMs = Math.max(sinceMs, this.#stoppedAtMs());
-    const untilMs = Math.min(sinceMs + WAIT_MS, stoppedMs + WAIT_STOPPED_MS);
-    return untilMs - this.#clock.monotonicMs();
-  }
+  return { id: String(id), checkpoint: typeof last === 'string' ? last : null };
 }
 
 /**

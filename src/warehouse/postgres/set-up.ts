@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Values } from '../../../schema/row.ts';
-import { UsageError } from '../../core/errors.ts';
+import { StorageError, UsageError } from '../../core/errors.ts';
 import { sharedSession } from './errors.ts';
 
 /** A new connection. */
@@ -31,6 +31,13 @@ export async function setUp(link: NewConnection): Promise<string> {
   return mark;
 }
 
+/**
+ * The server ends a read whose client has ended, or has ended the connection: it is what cancels the statements of a killed
+ * process. Only some systems have the means.
+ */
+const NOTICES_LOST_CLIENT = `SELECT set_config('client_connection_check_interval', '500ms', true)
+    WHERE version() ~ '(linux|darwin|bsd)' AND version() !~ 'emcc'`;
+
 const BEGIN = {
   /** Sees one state of the database. */
   reading: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
@@ -40,10 +47,13 @@ const BEGIN = {
 /**
  * The statements that begin a transaction. All settings end with it, so that it works through a pool that gives each transaction
  * another session; the one for reading works on a standby too.
+ * @param statementMsMax after which the server ends a statement of a read. @default as long as it needs
  */
-export function beginningOf(what: keyof typeof BEGIN, link: SchemaConnection): string {
+export function beginningOf(what: keyof typeof BEGIN, link: SchemaConnection, statementMsMax = 0): string {
   const beginning = `${BEGIN[what]}; ${searchPath('SET LOCAL', link)}; ${settings('SET LOCAL')}`;
-  return what === 'reading' ? beginning : `${beginning}; ${durable('SET LOCAL')}`;
+  return what === 'reading'
+    ? `${beginning}; SET LOCAL statement_timeout = ${Math.ceil(statementMsMax)}; ${NOTICES_LOST_CLIENT}`
+    : `${beginning}; ${durable('SET LOCAL')}`;
 }
 
 /**
@@ -165,6 +175,42 @@ export async function expectCreatable(link: SchemaConnection): Promise<void> {
   await expectUsableSchema(link);
   const rights = await rightsIn(link);
   if (rights !== null && !rights.mayCreate) throw refusal(link, rights, 'CREATE');
+}
+
+/**
+ * Makes sure that the role can write in the schema, or create it. Writes nothing.
+ * @throws {UsageError} with the missing GRANT. @throws {StorageError} if the server only reads, or the role may not write.
+ */
+export async function expectWritableSchema(link: SchemaConnection): Promise<void> {
+  const [server] = await link.query(
+    `SELECT pg_is_in_recovery(), has_database_privilege(current_database(), 'CREATE'), current_database()::text`,
+  );
+  const [isStandby, mayCreateSchema, database] = server ?? [];
+  if (isStandby === 1) throw notWritable('the server only reads', 'connect to the primary');
+  const rights = await rightsIn(link);
+  if (rights === null) {
+    if (mayCreateSchema === 1) return;
+    throw notWritable(
+      `the schema ${link.schema} does not exist, and this role may not create one in ${String(database)}`,
+      'create the schema for this role as the owner of the database, or name another one with ?schema=',
+    );
+  }
+  if (!rights.hasTables) return expectCreatable(link);
+  const closed = await link.query(
+    `SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1::name AND c.relkind = 'r' AND c.relname = 'export_units'
+       AND NOT (has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))`,
+    [link.schema],
+  );
+  if (closed.length > 0)
+    throw notWritable(
+      `the role ${rights.role} may not change the tables of the schema ${link.schema}`,
+      'run as their owner, or grant this role SELECT, INSERT, UPDATE and DELETE on all tables of the schema',
+    );
+}
+
+function notWritable(why: string, hint: string): StorageError {
+  return new StorageError(`write the warehouse: ${why}`, { hint });
 }
 
 /** Reads the rights; null if there is no such schema. */

@@ -13,6 +13,7 @@ import type { Link } from './link.ts';
 import { expectSchema, migrate } from './migrate.ts';
 import { oneAtATime, Readers, runSteps, select, versionOf } from './queries.ts';
 import { PostgresSession, type PostgresSessionOptions } from './session.ts';
+import { expectWritableSchema } from './set-up.ts';
 import { type PostgresTarget, parseTarget } from './target.ts';
 import { putRows, removeRows, tableIn } from './write-rows.ts';
 
@@ -63,10 +64,16 @@ export async function openPostgresForReading(
   };
 }
 
+interface PostgresNotes extends Pick<Warehouse, 'transact' | 'close'> {
+  /** Makes sure that a run could write there, or create the schema. Only reads. */
+  expectWritable(): Promise<void>;
+}
+
 /** Opens a schema of a PostgreSQL database for a few short transactions that write, see `notesIn`. */
-export function openPostgresForNotes(url: string): Pick<Warehouse, 'transact' | 'close'> {
+export function openPostgresForNotes(url: string): PostgresNotes {
   const readers = new Readers(parseTarget(url));
   return {
+    expectWritable: () => readers.read(expectWritableSchema),
     transact: (doing, steps) => readers.write(doing, (link) => runSteps(link, steps())),
     close: () => readers.close(),
   };
@@ -152,10 +159,12 @@ async function refreshStatistics(session: PostgresSession): Promise<void> {
   await session.transaction(doing, (link) => link.query('SELECT pg_stat_force_next_flush()'));
   await session.transaction(doing, async (link) => {
     const changed = await link.query(
-      `SELECT c.relname FROM pg_class c
-        WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname = ANY($2)
-          AND (pg_stat_get_live_tuples(c.oid) - c.reltuples > GREATEST($3::real, c.reltuples / 10)
-            OR pg_relation_size(c.oid) > 0
+      `SELECT c.relname FROM pg_class c, LATERAL (
+          SELECT sum(pg_stat_get_live_tuples(part)) AS rows, sum(pg_relation_size(part)) AS bytes
+            FROM (SELECT c.oid UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS parts (part)) AS held
+        WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY($2)
+          AND (held.rows - c.reltuples > GREATEST($3::real, c.reltuples / 10)
+            OR held.bytes > 0
               AND NOT EXISTS (SELECT 1 FROM pg_stats s WHERE s.schemaname = $4 AND s.tablename = c.relname))`,
       [pg.escapeIdentifier(link.schema), allTables.map(({ name }) => name), GROWTH_MIN, link.schema],
     );
@@ -176,26 +185,30 @@ const EXAMPLES: Readonly<Record<string, Value>> = {
   json: '{}',
 };
 
+/** A day of each partition of a table; one row with NULL for a table without partitions. */
+const DAYS_OF_PARTS = `SELECT substring(pg_get_expr(c.relpartbound, c.oid) FROM '[0-9]{4}-[0-9]{2}-[0-9]{2}')
+  FROM (SELECT $1::regclass AS parent) AS t LEFT JOIN pg_inherits ON inhparent = parent LEFT JOIN pg_class c ON c.oid = inhrelid`;
+
 /**
  * Measures every table again, see `Warehouse.forgetDeleted`: statistics hold samples of values. PostgreSQL keeps the old
- * statistics of a table that has become empty, so such a table has a row that names nobody while it is measured.
+ * statistics of a table or partition that has become empty, so each has a row that names nobody while it is measured.
  * @throws {UsageError} if another role owns the tables.
  */
 async function forgetDeleted(link: Link): Promise<void> {
   await expectOwner(link);
   for (const table of allTables) {
-    const row = exampleRow(table);
-    const isEmpty = await isEmptyTable(link, table);
-    if (isEmpty) await putRows(link, { table, rows: [row] });
+    const days = await link.query(DAYS_OF_PARTS, [tableIn(link, table)]);
+    const rows = days.map(([day]) => exampleRow(table, day));
+    await putRows(link, { table, rows });
     await link.script(`ANALYZE ${tableIn(link, table)}`);
-    if (isEmpty) await removeRows(link, { table, remove: [keyOf(table)(row)] });
+    await removeRows(link, { table, remove: rows.map(keyOf(table)) });
   }
 }
 
 /** PostgreSQL measures only for the owner, and warns others. */
 async function expectOwner(link: Link): Promise<void> {
   const foreign = await link.query(
-    `SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = 'r'
+    `SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p')
       AND relname = ANY($2) AND NOT pg_has_role(relowner, 'USAGE') LIMIT 1`,
     [pg.escapeIdentifier(link.schema), allTables.map(({ name }) => name)],
   );
@@ -208,11 +221,8 @@ async function expectOwner(link: Link): Promise<void> {
   );
 }
 
-async function isEmptyTable(link: Link, table: AnyTable): Promise<boolean> {
-  const rows = await link.query(`SELECT 1 FROM ${tableIn(link, table)} LIMIT 1`, []);
-  return rows.length === 0;
-}
-
-function exampleRow(table: AnyTable): Value[] {
-  return Object.values(table.columns).map(({ kind }) => EXAMPLES[KINDS[kind].postgres] ?? null);
+function exampleRow(table: AnyTable, day: Value | undefined): Value[] {
+  return Object.entries(table.columns).map(
+    ([name, { kind }]) => (name === 'date' ? day : null) ?? EXAMPLES[KINDS[kind].postgres] ?? null,
+  );
 }

@@ -21,6 +21,8 @@ export interface ConnectionOptions extends LogWatchOptions {
   readonly create: boolean;
   /** Open it for reading only. @default false */
   readonly readOnly?: boolean | undefined;
+  /** See `OpenOptions.leavesNoTrace`. @default false */
+  readonly leavesNoTrace?: boolean | undefined;
   /**
    * The file that must be at the path, as {@link fileAt} identifies it.
    * @default any file
@@ -122,12 +124,13 @@ export class Connection {
       this.db.exec('COMMIT');
       return result;
     } catch (error) {
-      this.#rollback();
+      this.rollback();
       throw storageError(error, doing, this.path);
     }
   }
 
-  #rollback(): void {
+  /** Ends a snapshot or a transaction. A damaged file refuses COMMIT, and that must not hide the results of reads. */
+  rollback(): void {
     try {
       if (this.db.inTransaction) this.db.exec('ROLLBACK');
     } catch (error) {
@@ -160,14 +163,18 @@ export class Connection {
   /** Runs reads in one transaction, so that all of them see the same state. */
   async snapshot<Result>(read: () => Promise<Result>): Promise<Result> {
     try {
-      this.db.exec('BEGIN');
+      this.begin();
       return await read();
     } catch (error) {
       throw storageError(error, 'read', this.path);
     } finally {
-      // Nothing was written. A damaged file refuses COMMIT, and that must not hide the results of the reads.
-      this.#rollback();
+      this.rollback();
     }
+  }
+
+  /** Begins a snapshot, see {@link snapshot}. */
+  begin(): void {
+    this.read('read', () => this.db.exec('BEGIN'));
   }
 
   /**

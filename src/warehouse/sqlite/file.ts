@@ -4,8 +4,7 @@ import type { Database } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
 import { NoWarehouseError, StorageError, UsageError } from '../../core/errors.ts';
 import { closedFolder, HINT_CLOSED } from '../../core/files.ts';
-import { createPrivately, storageError } from '../../core/sqlite-files.ts';
-import { openCopy } from './read-copy.ts';
+import { createPrivately, openCopy, storageError } from '../../core/sqlite-files.ts';
 
 /** SQLite's own wait blocks the process, so it is short. The long wait is outside, where signals are handled. */
 const BUSY_TIMEOUT_MS = 10;
@@ -26,6 +25,8 @@ interface OpenFileOptions {
   readonly create: boolean;
   /** Open it for reading only. @default false */
   readonly readOnly?: boolean | undefined;
+  /** Create no log beside it, if it is opened for reading only. @default false */
+  readonly leavesNoTrace?: boolean | undefined;
 }
 
 interface OpenFile {
@@ -42,7 +43,8 @@ interface OpenFile {
  * several names.
  * @throws {StorageError} if it cannot be opened, or its folder cannot be entered.
  */
-export function openFile(path: string, { create, readOnly = false }: OpenFileOptions): OpenFile {
+export function openFile(path: string, options: OpenFileOptions): OpenFile {
+  const { create, readOnly = false } = options;
   if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
     throw new UsageError(`"${path}" is not a path of a SQLite file`, {
       hint: 'name a file, for example daywalk.db',
@@ -64,7 +66,7 @@ export function openFile(path: string, { create, readOnly = false }: OpenFileOpt
   const isNew = create && createPrivately(path);
   refuseHardLinks(path);
   try {
-    const opened = { ...openUnreplaced(path, { create, readOnly }), isNew };
+    const opened = { ...openUnreplaced(path, options), isNew };
     const { db } = opened;
     db.pragma(`cache_size = -${readOnly ? READING_CACHE_KIB : WRITING_CACHE_KIB}`);
     if (readOnly) return opened;
@@ -96,12 +98,12 @@ function isFolder(path: string): boolean {
 /** Opens a file and makes sure that it was at the path at that time. */
 function openUnreplaced(
   path: string,
-  { create, readOnly = false }: OpenFileOptions,
+  { create, readOnly = false, leavesNoTrace }: OpenFileOptions,
 ): Omit<OpenFile, 'isNew'> {
   for (let attempt = 1; attempt <= OPEN_ATTEMPTS_MAX; attempt += 1) {
     const file = fileAt(path);
     const db =
-      (readOnly ? openCopy(realPath(path)) : undefined) ??
+      (readOnly ? openCopy(realPath(path), leavesNoTrace) : undefined) ??
       new Sqlite(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !create, readonly: readOnly });
     if (fileAt(path) === file) return { db, file };
     db.close();

@@ -17,9 +17,16 @@ import { WRITING_CACHE_KIB } from './file.ts';
 import { addRows, findRows, putRows, removeRows, selectWhere, writeDays } from './write-rows.ts';
 
 /** See `Warehouse.select`. */
-export function select({ db }: Connection, query: SQL): readonly QueryRow[] {
-  const { text, values } = compileQuery(query, 'sqlite');
-  return db.prepare<unknown[], QueryRow>(text).all(...values);
+export function select(connection: Connection, query: SQL): readonly QueryRow[] {
+  return selectText(connection, compileQuery(query, 'sqlite'));
+}
+
+/** As {@link select}, for a query that is compiled. */
+export function selectText(
+  connection: Connection,
+  { text, values }: ReturnType<typeof compileQuery>,
+): readonly QueryRow[] {
+  return connection.read('read', () => connection.db.prepare<unknown[], QueryRow>(text).all(...values));
 }
 
 /**

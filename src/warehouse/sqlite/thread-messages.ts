@@ -1,5 +1,6 @@
 import type { EncodedRows } from '../../../schema/digest.ts';
 import { allTables } from '../../../schema/tables.ts';
+import type { Upgrade } from '../../core/clock.ts';
 import {
   type Advice,
   adviceOf,
@@ -7,6 +8,7 @@ import {
   ClaimLostError,
   DamagedError,
   messageOf,
+  OldWarehouseError,
   StorageError,
   UsageError,
 } from '../../core/errors.ts';
@@ -54,9 +56,11 @@ export function receivedDay(day: SentDay): DayCommit {
   };
 }
 
-/** An error sent between threads, which would otherwise lose its class and its advice. */
-interface SentError extends Advice {
+/** An error sent between threads or processes, which would otherwise lose its class and its advice. */
+export interface SentError extends Advice {
   readonly kind: Kind | undefined;
+  /** The upgrade that a warehouse needs. */
+  readonly upgrade?: Upgrade | undefined;
   readonly message: string;
 }
 
@@ -75,10 +79,12 @@ type Kind = keyof typeof KINDS;
 export function sentError(error: unknown): SentError {
   const names = Object.keys(KINDS) as Kind[];
   const kind = names.find((name) => error instanceof KINDS[name]);
-  return { kind, message: messageOf(error), ...adviceOf(error) };
+  const upgrade = error instanceof OldWarehouseError ? error.upgrade : undefined;
+  return { kind, message: messageOf(error), upgrade, ...adviceOf(error) };
 }
 
 /** The error that was sent. */
-export function receivedError({ kind, message, ...advice }: SentError): Error {
+export function receivedError({ kind, message, upgrade, ...advice }: SentError): Error {
+  if (upgrade !== undefined) return new OldWarehouseError(upgrade);
   return kind === undefined ? new Error(message) : new KINDS[kind](message, advice);
 }

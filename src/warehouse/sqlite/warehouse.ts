@@ -15,9 +15,13 @@ import type { Migrating, SchemaExpected } from '../schema-version.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { damagesOf, expectSchema, migrate, refreshStatistics } from './migrate.ts';
 import { readRows, runSteps, scan, select, versionOf, withRoomToSort } from './queries.ts';
+import { canReadInProcess, openInProcess } from './reader-process.ts';
 import { DayWriter } from './writer-thread.ts';
 
-type SqliteOptions = ConnectionOptions & SchemaExpected & Migrating;
+interface SqliteOptions extends ConnectionOptions, SchemaExpected, Migrating {
+  /** See `OpenOptions.statementMsMax`. */
+  readonly statementMsMax?: number | undefined;
+}
 
 /**
  * Opens a SQLite file as a warehouse and migrates it to the schema of this version.
@@ -42,9 +46,27 @@ const READ_ATTEMPTS_MAX = 10;
 const READ_PAUSE_MS = 50;
 
 async function openForReading(path: string, options: SqliteOptions): Promise<Warehouse> {
+  const { statementMsMax, signal, acceptsOlder, leavesNoTrace } = options;
+  if (statementMsMax !== undefined && canReadInProcess())
+    return openInProcess({ path, acceptsOlder, leavesNoTrace }, { statementMsMax, signal }, () =>
+      isLocked(path),
+    );
+  const connection = await connectForReading(path, options);
+  const warehouse = sqliteWarehouse(connection, new DayWriter(connection, signal));
+  return { ...warehouse, ...refusedWrites(path) };
+}
+
+/**
+ * Opens a SQLite file of the schema of this version for reading.
+ * @throws {UsageError} and {StorageError} as {@link openSqlite} does.
+ */
+export async function connectForReading(
+  path: string,
+  options: ConnectionOptions & SchemaExpected,
+): Promise<Connection> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return openOnceForReading(path, options);
+      return connectOnce(path, { ...options, readOnly: true });
     } catch (error) {
       // Where this user may not write, the last one who writes takes the log away.
       const isPassing = error instanceof StorageError && isLogMissing(error.cause);
@@ -54,12 +76,11 @@ async function openForReading(path: string, options: SqliteOptions): Promise<War
   }
 }
 
-function openOnceForReading(path: string, options: SqliteOptions): Warehouse {
+function connectOnce(path: string, options: ConnectionOptions & SchemaExpected): Connection {
   const connection = new Connection(path, options);
   try {
     expectSchema(connection, options);
-    const warehouse = sqliteWarehouse(connection, new DayWriter(connection, options.signal));
-    return { ...warehouse, ...refusedWrites(path) };
+    return connection;
   } catch (error) {
     connection.close();
     throw error;
@@ -120,6 +141,7 @@ function runLock(connection: Connection): RunLock {
   return {
     claim: async (units) => connection.read('read', () => runSteps(connection, readUnitRows(units))),
     claimWatch: async () => true,
+    wasLost: () => false,
     free: async () => undefined,
     release,
   };

@@ -87,7 +87,9 @@ onEachDatabase((database) => {
       expect(query(file, 'SELECT input_tokens AS n FROM tokens_daily')).toEqual([{ n: 2 }]);
     });
 
-    test('in a folder has its instant in the name; older ones of this warehouse are removed, and nothing else', async () => {
+    test('in a folder has its instant in the name; older ones of this warehouse are removed, and nothing else', {
+      tags: 'ci/variant',
+    }, async () => {
       const warehouse = await small(database);
       const folder = join(tempDir(), 'new');
       const other = await small(database);
@@ -107,7 +109,9 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('replaces those from before a restore into the same place, and none of a parent that goes on', async () => {
+    test('replaces those from before a restore into the same place, and none of a parent that goes on', {
+      tags: 'ci/variant',
+    }, async () => {
       const warehouse = await small(database);
       const given = { parent: null, madeBy: 'run', at: new Date('2026-01-01T00:00:00Z') } as const;
       const parent = await newIdentity(warehouse, given);

@@ -2,10 +2,10 @@
 
 import { statSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { perDay } from '../../../bench/scaling/arithmetic.ts';
+import { perDay, requestsPerLook, requestsPerNight } from '../../../bench/scaling/arithmetic.ts';
 import { MEASURED } from '../../../bench/scaling/measured.ts';
 import { contentTables } from '../../../schema/tables.ts';
-import { parseDay } from '../../../src/core/day.ts';
+import { FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
 const DAYS = 30;
@@ -21,4 +21,24 @@ it('docs/scaling.md is measured: a month of 50 active users needs the rows and b
   within(rows / DAYS, perDay(MEASURED.rows, 50), 0.1);
   // An empty warehouse takes some 200 KB by itself, which is much of a month of so few users.
   within((statSync(rig.path).size - 200_000) / DAYS, perDay(MEASURED.sqliteBytes, 50), 0.25);
+});
+
+it('docs/scaling.md counts the requests of nights: 3,000 active users, whose days do not fit into one range', {
+  tags: 'ci/rare',
+  timeout: 240_000,
+}, async () => {
+  const [users, days, nights] = [3_000, 45, 10];
+  const first = shiftDay(FIRST_DAY, days);
+  const rig = await createRig({ users, steady: true, reports: 0, today: shiftDay(first, nights) });
+  const requests: number[] = [];
+  for (let night = 0; night < nights; night += 1) {
+    const { report } = await rig.run({ now: shiftDay(first, night) });
+    expect(report).toMatchObject({ exitCode: 0, unitsLeftOut: 0 });
+    requests.push(report.requests);
+  }
+  const [synced = 0, second, third, ...usual] = requests;
+  expect([second, third]).toEqual([requestsPerLook(users, days + 1), requestsPerLook(users, days + 2)]);
+  expect(second).toBeLessThan(synced / 6);
+  const mean = usual.reduce((sum, each) => sum + each, 0) / usual.length;
+  expect(Math.abs(mean / requestsPerNight(users, days) - 1)).toBeLessThan(0.15);
 });

@@ -12,8 +12,6 @@ import { type Demo, useDemo } from '../../support/bi/demo.ts';
 import { flowDifferences, flowQuestions } from '../../support/bi/flow-differences.ts';
 import { askMetricflow } from '../../support/bi/metricflow.ts';
 
-const MAKE_MS_MAX = 120_000;
-
 test('every metric of the dictionary is in the package, or left out with a reason', () => {
   const files = new Map(dbtTarget.files().map(({ path, text }) => [path, text]));
   const metrics = files.get('models/semantic/metrics.yml') ?? '';
@@ -42,7 +40,7 @@ describe.each(runnable)('the real dbt over $name', ({ make }) => {
   beforeAll(async () => {
     const { path, folder } = madeDemo();
     project = await make(path, folder);
-  }, MAKE_MS_MAX);
+  });
   afterAll(() => project?.remove());
 
   const artifact = (name: string) =>

@@ -22,7 +22,7 @@ import {
   rowChanges,
   rowScreen,
 } from '../../../src/csv-files/loaded-file.ts';
-import { newestDayOfUsers } from '../../../src/csv-files/prices.ts';
+import { newestDayWithCredits } from '../../../src/csv-files/prices.ts';
 import { type RowOfLine, rowStoreOf, storedRows } from '../../../src/csv-files/replace-rows.ts';
 import { DAYS, ORG, storeCosts } from '../../support/money/random-costs.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
@@ -101,7 +101,7 @@ const eventsFile: LoadedFile<{
   linesOf: (rows, { orgId }) => rows.map(({ line, cells }) => ({ line, row: { org_id: orgId, ...cells } })),
   compared: oneRowEach(({ date, text }) => `${date} ${text}`),
   *find({ orgId, lines, changes }) {
-    const newest = (yield* newestDayOfUsers(orgId)) ?? '';
+    const newest = (yield* newestDayWithCredits(orgId)) ?? '';
     return { ...rowChanges(changes), ahead: lines.filter(({ row }) => row.date > newest).length };
   },
   list: (orgId) => storedRows(store, orgId),

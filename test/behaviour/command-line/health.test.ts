@@ -41,12 +41,12 @@ onEachDatabase((database) => {
     test('does not count a run over some streams or over some days', { tags: 'ci/rare' }, async () => {
       const rig = await createRig(small, { database });
       await rig.run({ streams: ['activity'] });
-      expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([
+      expect(await healthOf(rig, '2026-02-10T10:00:00Z')).toEqual([
         1,
         expect.stringContaining('no complete export'),
       ]);
       await rig.run({ from: parseDay('2026-02-05') });
-      expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+      expect((await healthOf(rig, '2026-02-10T10:00:00Z'))[0]).toBe(1);
       await rig.run();
       expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(0);
       // A day later a part of the streams is no complete export, and that of the day before is too old.
@@ -60,7 +60,9 @@ onEachDatabase((database) => {
       ]);
       const rig = await createRig({ ...small, rules }, { database });
       await rig.run({ settings: { attempts: 1 } });
-      expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+      // The first export has six hours.
+      expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(0);
+      expect((await healthOf(rig, '2026-02-10T10:00:00Z'))[0]).toBe(1);
     });
 
     test('is 0 during a run, and 1 after the run was killed', async () => {

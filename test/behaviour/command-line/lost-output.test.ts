@@ -75,6 +75,18 @@ describe('a printed result', () => {
     expect(output).toContain('write the result to standard output');
   });
 
+  test('reports it also if it is a help text, the version or a forecast', async ({ skip }) => {
+    skip(!hasFullDevice, NO_FULL_DEVICE);
+    for (const line of ['daywalk --help', 'daywalk --version', 'daywalk run --dry-run']) {
+      const { code, output } = await shell(`${line} >/dev/full`, await createRig());
+      expect([line, code, output]).toEqual([
+        line,
+        6,
+        expect.stringContaining('write the result to standard output'),
+      ]);
+    }
+  });
+
   test('with --json also reports it for a run, whose data are stored', { tags: 'ci/rare' }, async ({
     skip,
   }) => {

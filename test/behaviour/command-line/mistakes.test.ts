@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 describe('a wrong command line gets a fitting remedy', () => {
@@ -16,7 +18,7 @@ describe('a wrong command line gets a fitting remedy', () => {
       '"99999" is not a whole number from 0 to 65535',
       'it is too large: give a number from 0',
     ],
-    ['status --max-age 0', '"0" is not a whole number from 1', 'it is too small: give a number from 1'],
+    ['status --max-age 0', '"0" is not an age of 1 to 100000 hours', 'write it as 26h or 8d'],
     ['emulate --port eighty', '"eighty" is not a whole number', 'give digits alone'],
     ['run --streams tokens, users', 'too many arguments', 'a list has no spaces: --streams tokens,users'],
     ['run --streams tokens , users', 'too many arguments', 'a list has no spaces: --streams tokens,users'],
@@ -106,3 +108,13 @@ describe('a wrong command line gets a fitting remedy', () => {
     expect(stderr).toContain(hint);
   });
 });
+
+test.each(['person export --email nobody@example.com', 'focus --month 2026-01'])(
+  'daywalk %s refuses a file in a folder that does not exist before it finds out that there is nothing to write',
+  async (line) => {
+    const rig = await exportedRig({ users: 2, reports: 0, today: '2026-01-16' });
+    const file = join(tempDir(), 'none', 'file.csv');
+    const { code, stderr } = await daywalkInProcess([...line.split(' '), '--out', file], { env: envOf(rig) });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`write ${file}: its folder does not exist`)]);
+  },
+);

@@ -97,6 +97,24 @@ describe('the progress line', () => {
   });
 });
 
+describe('a run that waits for the service', () => {
+  const facts = { host: 'https://api.example.com', since: '2026-03-02T03:00:12.345Z' };
+  const began: RunEvent = { type: 'wait-began', ...facts, until: '2026-03-02T03:30:22.345Z' };
+  const ended: RunEvent = { type: 'wait-ended', ...facts, end: 'answered' };
+  const frame = { atMs: 6_200, width: 80, style: createStyle(false) };
+
+  test('says since when, before its plan is known and afterwards, until the service answers', () => {
+    const preparing = advance(startProgress(0), began, 0);
+    expect(renderProgress(preparing, frame)).toMatch(/^waiting for the service since 03:00:12 UTC/);
+    const pulling = advance(advance(startProgress(0), planned(10), 0), began, 0);
+    expect(renderProgress(pulling, frame)).toMatch(
+      /^waiting for the service since 03:00:12 UTC {2}0\/10 units/,
+    );
+    expect(widthOf(renderProgress(pulling, { ...frame, width: 20 }))).toBeLessThanOrEqual(20);
+    expect(renderProgress(advance(pulling, ended, 0), frame)).not.toContain('waiting');
+  });
+});
+
 describe('on a terminal', () => {
   let stream: FakeStream;
   let reporting: Reporting;

@@ -3,12 +3,7 @@ import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { envOf, startDaywalk } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { testVariants } from '../../support/suite/variants.ts';
-
-/** Replaces a table by a view of the same rows whose statements never end. */
-const endless = (table: string) => `
-  ALTER TABLE ${table} RENAME TO kept_rows;
-  CREATE VIEW ${table} AS SELECT kept_rows.* FROM kept_rows,
-    (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n WHERE x < 0)`;
+import { endless } from '../../support/warehouse/endless-table.ts';
 
 testVariants([
   [

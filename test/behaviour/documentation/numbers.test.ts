@@ -1,11 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { MEASURED } from '../../../bench/scaling/measured.ts';
+import { ACTIVE_A_DAY, ORGANIZATION } from '../../../bench/support/answering.ts';
 import { DEMO_ORGANIZATION } from '../../../jobs/demo.ts';
 import { allViews } from '../../../schema/views.ts';
 import { DEMO_DAY, questionsPage } from '../../../scripts/questions-page.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
+import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { resolveOptions } from '../../../src/emulator/options.ts';
 import { createRig } from '../../support/rig/rig.ts';
 
@@ -54,6 +55,22 @@ describe('README.md', () => {
     ).toBeLessThan(0.15);
     expect(Math.abs(stated(/and (\d+) MB as SQLite/) / megabytes - 1)).toBeLessThan(0.2);
   });
+});
+
+test('docs/performance.md says how many people of its organization are active', {
+  tags: 'ci/upkeep',
+}, async () => {
+  const { users, days, steady } = ORGANIZATION;
+  const rig = await createRig({ users, steady, reports: 0, today: shiftDay(FIRST_DAY, days) });
+  await rig.run({ from: FIRST_DAY, until: shiftDay(FIRST_DAY, days - 1), streams: ['activity'] });
+  const active = await rig.column<number>('SELECT daily_active_users FROM activity_daily');
+  const sum = active.reduce((total, each) => total + each, 0);
+  expect(active).toHaveLength(days);
+  expect(Math.round(sum / days)).toBe(ACTIVE_A_DAY);
+  const said = page('docs/performance.md');
+  expect(said).toContain(`${ACTIVE_A_DAY} of them are active on an average day`);
+  expect(said).toContain(`${Math.max(...active).toLocaleString('en')} on the busiest`);
+  expect(said).toContain(`${sum.toLocaleString('en')} user-days`);
 });
 
 test('docs/emulator.md states the defaults of the flags', () => {

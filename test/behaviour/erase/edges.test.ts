@@ -6,6 +6,7 @@ import { publish } from '../../../jobs/publish.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
+import { parseNotes } from '../../../src/judge/notes.ts';
 import { readState } from '../../../src/records/runs.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
@@ -195,6 +196,31 @@ onEachDatabase((database) => {
       expect(certificate).toMatchObject({ kind: 'organization', org_id: orgId });
       expect(await readState(warehouse, orgId, 'erasure')).toBeNull();
       await expect(eraseFrom(rig, { organization: 'other' })).rejects.toMatchObject({ exitCode: 2 });
+    });
+
+    test('leaves the looks of each rewritten unit, which name its new content', async () => {
+      const { rig, user } = await exported(database);
+      const lastLooks = async () => {
+        const units = await rig.sql<{ unit: string; content: string; watch: string }>(
+          `SELECT stream || ' ' || date AS unit, content_sha256 AS content, CAST(watch AS text) AS watch FROM export_units WHERE CAST(watch AS text) LIKE '%"looks"%'`,
+        );
+        return new Map(
+          units.map(({ unit, content, watch }) => [
+            unit,
+            { content, seen: parseNotes(watch).looks?.at(-1)?.[1] ?? '' },
+          ]),
+        );
+      };
+      const before = await lastLooks();
+      await eraseFrom(rig, { user });
+      const after = await lastLooks();
+      expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
+      const rewritten = [...after].filter(([unit, { content }]) => before.get(unit)?.content !== content);
+      expect(rewritten).not.toEqual([]);
+      for (const [unit, { content, seen }] of after) {
+        expect(seen, unit).not.toBe('');
+        expect(content.startsWith(seen), unit).toBe(true);
+      }
     });
   });
 });

@@ -114,7 +114,7 @@ onEachDatabase((database) => {
       rules: [{ id: 'fault', match: { stream: 'tokens', day: DAY }, action: { type: 'drip' } }],
     });
     const began = performance.now();
-    const { report } = await walk(rig, { settings: { requestTimeoutMs: 400, attempts: 2 } });
+    const { report } = await walk(rig, { settings: { requestTimeoutMs: 400, attempts: 2, patience: 0 } });
     expect(firings(rig, 'fault')).toBe(2);
     expect(report).toMatchObject({ exitCode: 4, unitsFailed: 1, unitsLeftOut: 0 });
     expect(performance.now() - began).toBeLessThan(15_000);

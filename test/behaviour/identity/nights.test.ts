@@ -137,7 +137,7 @@ onEachDatabase((database) => {
     expect(await rig.value('SELECT COUNT(*) FROM user_daily WHERE user_email = ?', email)).toBe(0);
   });
 
-  it('a warehouse that lacks runs only is told, and goes on', async () => {
+  it('a warehouse that lacks runs only is told, and goes on', { tags: 'ci/variant' }, async () => {
     const rig = await archivedRig(small, database);
     await rig.run();
     const putBack = await copyOf(rig.place);
@@ -194,7 +194,9 @@ onEachDatabase((database) => {
     expect((await rig.run()).report.exitCode).toBe(0);
   });
 
-  it('a copy from before an act of its parent joins the archive only if a person says so; a later one joins at once', async () => {
+  it('a copy from before an act of its parent joins the archive only if a person says so; a later one joins at once', {
+    tags: 'ci/variant',
+  }, async () => {
     const rig = await archivedRig(small, database);
     await rig.run();
     const copyInto = async () => {

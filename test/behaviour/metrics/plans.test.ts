@@ -6,13 +6,14 @@ import { parseDay } from '../../../src/core/day.ts';
 import { UsageError } from '../../../src/core/errors.ts';
 import { metricSql } from '../../../src/metrics/answer-metric.ts';
 import { changeRows } from '../../../src/port/steps.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { type RandomWorld, randomWorld } from '../../support/metrics/random-world.ts';
 import { type Held, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const PERIOD = { from: parseDay('2026-01-14'), until: parseDay('2026-03-31') };
 
-/** Warehouses without rollups, so that every question by team computes the teams. */
+/** A warehouse without rollups, so that every question by team computes the teams. */
 async function withoutRollups(): Promise<{ warehouse: Held; world: RandomWorld }> {
   const warehouse = await open(sqlite);
   const world = randomWorld('org_1', { seed: 7, users: 4, days: 45 });
@@ -54,6 +55,32 @@ describe('on SQLite, while the rollup of users is stale,', () => {
     }
     expect(asked).toBeGreaterThan(20);
     expect(await warehouse.rowsOf(tables.userTeams, { orgId: world.orgId })).toEqual([]);
+  });
+});
+
+const STALE: Readonly<Record<string, (warehouse: Held) => Promise<void>>> = {
+  'other people, so that everybody is resolved again': (warehouse) =>
+    warehouse.place.execute("UPDATE people SET team = 'elsewhere'"),
+  'another day': (warehouse) =>
+    warehouse.place.execute(
+      "UPDATE export_units SET content_sha256 = 'other' WHERE stream = 'users' AND date = (SELECT MAX(date) FROM user_daily)",
+    ),
+};
+
+describe('on SQLite, where users were computed from', () => {
+  it.each(Object.keys(STALE))('%s, questions by team read the other rollups', async (name) => {
+    const { warehouse, world } = await withoutRollups();
+    await refreshRollups(warehouse, { orgId: world.orgId, now: new Date('2026-06-01T03:00:00Z') });
+    await STALE[name]?.(warehouse);
+    for (const by of [['team'], ['week', 'team'], ['month', 'team']] as const) {
+      const question = { metric: 'sessions', orgId: world.orgId, by: [...by], ...PERIOD };
+      const query = await metricSql(warehouse, question);
+      expect(query).toMatch(by[0] === 'week' ? /FROM user_weekly r/ : /FROM user_monthly r/);
+      expect(query).toMatch(/user_teams AS MATERIALIZED|FROM user_teams t/);
+      const steps = await stepsOverTeams(warehouse, query);
+      expect(steps.filter((step) => step.includes(' > SCAN t'))).toEqual([]);
+      expect(steps.length).toBeGreaterThan(0);
+    }
   });
 });
 

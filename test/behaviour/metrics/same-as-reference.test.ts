@@ -2,12 +2,15 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { AnyTable } from '../../../schema/define.ts';
 import { allMetrics } from '../../../schema/metrics/dictionary.ts';
+import { readerOf, type Values } from '../../../schema/row.ts';
 import { UsageError } from '../../../src/core/errors.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion, MetricRow } from '../../../src/metrics/question.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import { refreshRollups } from '../../../src/rollups/refresh.ts';
+import { addDays } from '../../support/metrics/calendar.ts';
 import { type Facts, factsOf } from '../../support/metrics/facts.ts';
 import { randomQuestion } from '../../support/metrics/random-questions.ts';
 import { type RandomWorld, randomWorld, type WorldSize } from '../../support/metrics/random-world.ts';
@@ -40,7 +43,11 @@ onEachDatabase((database) => {
         count += 1;
         const world = randomWorld(`org ${count}`, chosen);
         const random = sequence(chosen.seed + 1);
-        await store(warehouse, { chosen, world }, pick(random, ['current', 'stale', 'absent']));
+        await store(
+          warehouse,
+          { chosen, world },
+          pick(random, ['current', 'partly stale', 'stale', 'absent']),
+        );
         const facts = await factsOf(warehouse, world.orgId);
         for (let index = 0; index < QUESTIONS; index += 1) {
           const question = randomQuestion(world, random);
@@ -59,21 +66,36 @@ interface Stored {
   readonly world: RandomWorld;
 }
 
-/** Stores a world, with rollups of its rows, with rollups of other rows, or without. */
+/** Stores a world, with rollups of its rows, of its rows except those of its second half, of other rows, or without. */
 async function store(
   warehouse: Held,
   { chosen, world }: Stored,
-  rollups: 'current' | 'stale' | 'absent',
+  rollups: 'current' | 'partly stale' | 'stale' | 'absent',
 ): Promise<void> {
-  const { orgId, rows } = world;
+  const { orgId, firstDay, rows } = world;
   if (rollups === 'stale') {
     const earlier = randomWorld(orgId, { ...chosen, seed: chosen.seed + 1 });
     await changeRows(warehouse, { put: earlier.rows, remove: [] });
     await refreshRollups(warehouse, { orgId, now: NOW });
     await changeRows(warehouse, { put: [], remove: earlier.rows });
   }
+  if (rollups === 'partly stale') {
+    const early = rows.map((part) => ({
+      ...part,
+      rows: part.rows.filter(isBefore(part.table, addDays(firstDay, Math.ceil(chosen.days / 2)))),
+    }));
+    await changeRows(warehouse, { put: early, remove: [] });
+    await refreshRollups(warehouse, { orgId, now: NOW });
+  }
   await changeRows(warehouse, { put: rows, remove: [] });
   if (rollups === 'current') await refreshRollups(warehouse, { orgId, now: NOW });
+}
+
+/** True for the rows of a table that belong to no day, or to one before `day`. */
+function isBefore(table: AnyTable, day: string): (row: Values) => boolean {
+  if (!('date' in table.columns)) return () => true;
+  const dateOf = readerOf(table, 'date');
+  return (row) => String(dateOf(row)) < day;
 }
 
 async function check(warehouse: Held, facts: Facts, question: MetricQuestion): Promise<void> {

@@ -236,7 +236,7 @@ onEachDatabase((database) => {
       const rig = await createRig(SMALL, { database });
       await rig.run({ now: BEFORE });
       const { clock } = contextOf(TODAY);
-      const kept = keepOpen(rig.path, { clock });
+      const kept = keepOpen(rig.path, { clock, statementMsMax: 60_000 });
       let queries = 0;
       const counting: typeof kept = {
         ...kept,

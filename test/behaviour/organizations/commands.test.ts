@@ -28,7 +28,7 @@ onEachDatabase((database) => {
     expect([status.neverExported, status.lastCompleteRunAt]).toEqual([['late'], null]);
     expect(await jsonOf(rig, 'status --health')).toMatchObject({
       code: 1,
-      reason: 'late: no complete export of all streams is on record',
+      reason: 'late: no complete export of all expected streams is on record',
     });
     await rig.run('--organization late');
     expect(await jsonOf(rig, 'status --health')).toMatchObject({ code: 0, healthy: true });

@@ -15,7 +15,9 @@ async function tokensByTeam(rig: PeopleRig, untilDay: string): Promise<Record<st
 }
 
 onEachDatabase((database) => {
-  it('people are loaded, moved from a day on, and loaded again without effect', async () => {
+  it('people are loaded, moved from a day on, and loaded again without effect', {
+    tags: 'ci/variant',
+  }, async () => {
     const rig = await createPeopleRig(database);
     const [ada, ben] = [userAt(rig, 0), userAt(rig, 1)];
     const first = await rig.load([

@@ -74,6 +74,31 @@ onDatabase(postgres, () => {
       await lock.release();
     });
 
+    it('F4: does not make a claim take its own locks for those of another worker', async () => {
+      needsSessions(postgres);
+      const warehouse = await open(postgres, { clock });
+      const units = ['2026-02-01', '2026-02-02'].map((day) => commitOf({ day }));
+      await commitDay(warehouse, commitOf({ day: '2026-02-01' }));
+      const lock = await warehouse.lock();
+      const other = await (await open(warehouse.place, { clock })).lock();
+      // The first read of the stored unit, after the locks are taken, fails, and the connection goes on.
+      await warehouse.place.execute(
+        `CREATE SEQUENCE tries;
+         CREATE FUNCTION answers() RETURNS boolean LANGUAGE plpgsql AS $$
+         BEGIN
+           IF nextval('tries') = 1 THEN RAISE EXCEPTION 'a server behind is lost' USING ERRCODE = 'XX000'; END IF;
+           RETURN true;
+         END $$;
+         ALTER TABLE export_units RENAME TO stored_units;
+         CREATE VIEW export_units AS SELECT * FROM stored_units WHERE answers()`,
+      );
+      expect(await lock.claim(units)).toHaveLength(2);
+      expect(await tries(warehouse.place)).toBe(2);
+      expect(await lock.claim(units)).toEqual([]);
+      await lock.free(units);
+      expect(await other.claim(units)).toHaveLength(2);
+    });
+
     it('F4: costs a run only the units in progress: same content, and no wait for its own locks', {
       tags: 'ci/rare',
     }, async () => {

@@ -62,7 +62,9 @@ onDatabase(postgres, () => {
     expect(locks).toEqual([]);
   });
 
-  it('works through a pool in session mode without a second backend', async (context) => {
+  it('works through a pool in session mode without a second backend', {
+    tags: 'ci/variant',
+  }, async (context) => {
     needsSessions(postgres);
     const place = await pooled(postgres.place(), { mode: 'session', backends: 1 });
     if (place === null) return context.skip('this machine has no pgbouncer');

@@ -60,7 +60,9 @@ const SETTINGS = `SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) A
 
 onDatabase(postgres, () => {
   describe('a hot standby', () => {
-    it('answers every command that only reads, the dashboard and the files of daywalk bi sql', async (context) => {
+    it('answers every command that only reads, the dashboard and the files of daywalk bi sql', {
+      tags: 'ci/variant',
+    }, async (context) => {
       const on = await onStandby();
       if (on === undefined) return context.skip(NO_STANDBY);
       const { pair, rig, location } = on;

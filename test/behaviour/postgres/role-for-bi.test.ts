@@ -8,7 +8,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/privacy-officer.md'), 'utf8');
+const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/data-map.md'), 'utf8');
 
 test('a role with the rights that the documentation lists reads numbers, and nothing of people', async () => {
   const rig = await createRig(

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
@@ -12,6 +14,7 @@ import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { rigOver } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -51,16 +54,23 @@ onEachDatabase((database) => {
       await other.run({ settings: { ...settings, emails } });
       return other.digest();
     };
+    const load = async (people: string) => {
+      const cwd = tempDir();
+      writeFileSync(join(cwd, 'people.csv'), people);
+      const loaded = await daywalkInProcess(['people', 'load', 'people.csv'], { env, cwd });
+      expect(loaded.code, loaded.stderr).toBe(0);
+    };
     await run(policy);
-    return { rig, run, apply, own };
+    return { rig, run, apply, own, load };
   };
 
   describe('a stricter policy', () => {
     testVariants([HASH, DROP] as const)(
       '$mode: is applied to everything that is stored, as runs under it would have stored it',
       async (policy) => {
-        const { rig, run, apply, own } = await exported({ mode: 'keep' });
+        const { rig, run, apply, own, load } = await exported({ mode: 'keep' });
         const kept = await rig.digest();
+        await load('user_email,team,name,manager_email\nada@example.com,core,Ada Lovelace,eve@example.com\n');
         expect(await thrownBy(run(policy))).toMatchObject({ exitCode: 2, reason: 'policy-not-applied' });
         const refused = await apply(policy);
         expect(refused.code).toBe(2);
@@ -77,8 +87,9 @@ onEachDatabase((database) => {
         expect(after.rows).toMatchObject({
           user_daily: expect.any(Number),
           tools_daily_by_tool: expect.any(Number),
+          people: 1,
         });
-        const found = await placesOf(['ada@example', '@example.com'], {
+        const found = await placesOf(['ada@example', '@example.com', 'Lovelace'], {
           place: rig.place,
           archive: rig.folder,
           spool: '',
@@ -104,7 +115,8 @@ onEachDatabase((database) => {
       await withWarehouse(rig.place.location, { clock, create: false }, async (warehouse) => {
         const killed = { ...warehouse, forgetDeleted: () => Promise.reject(new Error('killed')) };
         const gate = await openGate(warehouse, HASH);
-        const places = { archives: [], dropsDamaged: false, spool: '' };
+        const lakes = { published: [], renewLakes: () => Promise.resolve([]) };
+        const places = { archives: [], dropsDamaged: false, spool: '', ...lakes };
         const passing = passAll({ warehouse: killed, gate, ...places, clock, signal, isDryRun: false });
         await expect(passing).rejects.toThrow('killed');
       });

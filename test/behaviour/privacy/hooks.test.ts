@@ -69,7 +69,8 @@ describe('emails in hook events', () => {
       reason: '[dropped]',
     });
     expect(row?.['payload']).toContain('12345678901234567890');
-    expect(JSON.parse(row?.['payload'] ?? '')).toMatchObject({
+    const payload = JSON.parse(row?.['payload'] ?? '');
+    expect(payload).toMatchObject({
       user_email: '[dropped]',
       author: { email: '[dropped]', displayName: 'Ada', accountEmail: '[dropped]' },
       tool_input: { '[dropped]': ['[dropped]'] },

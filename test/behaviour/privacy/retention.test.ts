@@ -55,7 +55,9 @@ onEachDatabase((database) => {
       expect(removed.code, removed.stderr).toBe(0);
       expect(JSON.parse(removed.stdout)).toEqual({
         dry_run: false,
+        users: null,
         events: { before: '2026-03-30T03:00:00.000Z', removed: 1 },
+        quarantine: null,
         answers_removed: null,
         compacted: true,
       });
@@ -78,6 +80,46 @@ onEachDatabase((database) => {
       await run();
       expect(await messages()).toEqual(['at the limit', 'of yesterday']);
     });
+  });
+
+  test('records in quarantine lose their text, which no later pull brings back', async () => {
+    const { rig, call } = await filled();
+    const operations = [{ op: 'set' as const, path: '/data/0/messages', value: 'seven of Ada' }];
+    rig.emulator.setRules([{ match: { stream: 'activity' }, action: { type: 'patch', operations } }]);
+    const run = (more: Record<string, string> = {}, now = '2026-01-21') =>
+      call(['run', '--from', '2026-01-14', '--until', '2026-01-14', '--streams', 'activity', '--json'], {
+        ...more,
+        DAYWALK_NOW: `${now}T03:00:00Z`,
+        DAYWALK_ARCHIVE: rig.folder,
+      });
+    const force = [
+      'backfill',
+      '--force',
+      '--from',
+      '2026-01-14',
+      '--until',
+      '2026-01-14',
+      '--streams',
+      'activity',
+    ];
+    const env = { DAYWALK_ARCHIVE: rig.folder, DAYWALK_NOW: '2026-01-21T03:00:00Z' };
+    expect((await call(force, env)).code).toBe(5);
+    const records = () => rig.column<string>('SELECT CAST(record AS TEXT) FROM quarantine');
+    const [text = ''] = await records();
+    expect(text).toContain('seven of Ada');
+    const limit = { DAYWALK_RETAIN_QUARANTINE: '30d', DAYWALK_NOW: '2026-02-20T03:00:01Z' };
+    const counted = await call(['retention', '--dry-run', '--json'], limit);
+    expect(JSON.parse(counted.stdout)).toMatchObject({ quarantine: { removed: 1 } });
+    expect(await records()).toEqual([text]);
+    expect(
+      (await call(['retention', '--json'], { ...limit, DAYWALK_NOW: '2026-02-20T02:59:59Z' })).code,
+    ).toBe(0);
+    expect(await records()).toEqual([text]);
+    expect((await run({ DAYWALK_RETAIN_QUARANTINE: '30d' }, '2026-02-21')).code).not.toBe(0);
+    expect(await records()).toEqual(['"[withheld]"']);
+    expect((await call(force, { ...env, DAYWALK_NOW: '2026-02-22T03:00:00Z' })).code).toBe(5);
+    expect(await records()).toEqual(['"[withheld]"']);
+    expect((await call(['verify'])).code).toBe(0);
   });
 
   test('an archive is thinned out by each run to what is to be kept', async () => {
@@ -105,6 +147,13 @@ onEachDatabase((database) => {
       const refused = await call(['retention'], { DAYWALK_RETAIN_EVENTS: text });
       expect(refused.code).toBe(2);
       expect(refused.stderr).toContain(hint);
+    }
+    for (const text of ['99d', '3mo', '6m']) {
+      const refused = await call(['retention'], { DAYWALK_RETAIN_USERS: text });
+      expect([refused.code, refused.stderr.includes('100d') || refused.stderr.includes('6mo')]).toEqual([
+        2,
+        true,
+      ]);
     }
     expect((await call(['retention'])).stderr).toContain('everything is kept for ever');
     expect(await messages()).toHaveLength(3);

@@ -38,11 +38,18 @@ describe('daywalk publish', () => {
   });
 
   test.each([
-    [[], 'neither --parquet nor --sqlite is given', '--parquet DIR'],
-    [['--sqlite', 'bi.db', '--force'], '--tables and --force only apply to Parquet files', '--parquet DIR'],
+    [[], 'none of --delta, --parquet and --sqlite is given', '--delta DIR'],
+    [['--parquet', 'lake', '--keep', '1d'], '--keep only applies to Delta tables', 'add --delta DIR'],
+    [['--delta', 'lake', '--keep', '12h'], '--keep: "12h" is not a number of days or months', '400d'],
+    [['--delta', 's3://bucket/lake'], '--delta: URLs are not supported', 'upload'],
+    [
+      ['--sqlite', 'bi.db', '--force'],
+      '--tables and --force only apply to Delta tables and Parquet files',
+      '--parquet DIR',
+    ],
     [
       ['--sqlite', 'bi.db', '--tables', 'sessions'],
-      '--tables and --force only apply to Parquet files',
+      '--tables and --force only apply to Delta tables and Parquet files',
       '--parquet',
     ],
     [['--parquet', 'lake', '--tables', 'users'], '--tables: "users" is not a table', 'daywalk schema'],

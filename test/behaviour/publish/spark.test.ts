@@ -5,11 +5,9 @@ import { sql } from '../../../schema/query.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import { useDemo } from '../../support/bi/demo.ts';
-import { isClose } from '../../support/bi/equal-rows.ts';
 import { publishFrom } from '../../support/publish/publish-from.ts';
 import { askSpark, NO_SPARK, SPARK, type SparkAnswer } from '../../support/publish/spark.ts';
-
-const MAKE_MS_MAX = 240_000;
+import { differentTables, sumsOf, withoutLedger } from '../../support/publish/sums.ts';
 
 /** The type by which Spark knows each kind of column. */
 const TYPES: Readonly<Record<ColumnKind, string>> = {
@@ -30,18 +28,6 @@ const TYPES: Readonly<Record<ColumnKind, string>> = {
   record: 'string',
 };
 
-const ADDED: ReadonlySet<ColumnKind> = new Set(['metric', 'amount', 'integer', 'count']);
-
-/** One row about a table: its rows, the sum of each number, and the distinct values of its first text or day. */
-function sumsOf({ name, columns }: AnyTable): string {
-  const numbers = Object.keys(columns).filter((column) => ADDED.has(columns[column]?.kind ?? 'label'));
-  const keys = Object.keys(columns).filter(
-    (column) => columns[column]?.kind === 'key' && column !== 'org_id',
-  );
-  const parts = ['COUNT(*)', ...numbers.map((column) => `SUM(${column})`)];
-  return `SELECT ${[...parts, ...keys.map((column) => `COUNT(DISTINCT ${column})`)].join(', ')} FROM ${name}`;
-}
-
 const AUTUMN = `SELECT SUM(billable_tokens), COUNT(DISTINCT user_id)
   FROM user_daily WHERE month BETWEEN '2026-09' AND '2026-10'`;
 const AUTUMN_BY_DAYS = AUTUMN.replace(
@@ -50,9 +36,6 @@ const AUTUMN_BY_DAYS = AUTUMN.replace(
 );
 const LANGUAGES = `SELECT language, COUNT(*) FROM (SELECT explode(languages) AS language FROM user_daily)
   GROUP BY language ORDER BY language`;
-
-/** The ledger has no day for readiness, and an organization may have no ID: '' there, NULL in a lake. */
-const withoutLedger = publishedTables.filter(({ role }) => role !== 'ledger');
 
 describe.each(SPARK === null ? [] : [SPARK])('a lake, read by Spark with %s', (python) => {
   const demo = useDemo();
@@ -72,23 +55,9 @@ describe.each(SPARK === null ? [] : [SPARK])('a lake, read by Spark with %s', (p
       tables: publishedTables.map(({ name }) => name),
       queries: { ...sums, autumn: AUTUMN, autumnByDays: AUTUMN_BY_DAYS, languages: LANGUAGES },
     });
-  }, MAKE_MS_MAX);
+  });
 
-  /** The tables whose sums differ from those of the warehouse. */
-  async function differences(): Promise<string[]> {
-    return demo().with(async (warehouse) => {
-      const found: string[] = [];
-      for (const table of withoutLedger) {
-        const [row = {}] = await warehouse.select(sql.raw(namedSums(table)));
-        const stored = Object.values(row);
-        const read = answer.rows[table.name]?.[0] ?? [];
-        const isSame =
-          stored.length === read.length && stored.every((value, index) => isEqual(value, read[index]));
-        if (!isSame) found.push(`${table.name}: ${read.join()} instead of ${stored.join()}`);
-      }
-      return found;
-    });
-  }
+  const differences = () => demo().with((warehouse) => differentTables(warehouse, answer.rows));
 
   test('has every table in matching types', () => {
     for (const table of publishedTables) {
@@ -143,19 +112,8 @@ describe.each(SPARK === null ? [] : [SPARK])('a lake, read by Spark with %s', (p
   });
 });
 
-/** {@link sumsOf} with a name for each column, because a driver returns rows as objects. */
-function namedSums(table: AnyTable): string {
-  let index = 0;
-  return sumsOf(table).replaceAll(/((?:COUNT|SUM)\([^)]*\))/g, (part) => `${part} AS c${index++}`);
-}
-
 function encoded({ columns }: AnyTable, row: Readonly<Record<string, unknown>>) {
   return Object.keys(columns).map((name) => row[name] as string | number | null);
-}
-
-/** Sums of whole numbers are exact in any order; only fractions may differ by rounding. */
-function isEqual(stored: unknown, read: unknown): boolean {
-  return Number.isInteger(stored) ? stored === read : isClose(stored, read);
 }
 
 if (SPARK === null) {

@@ -117,7 +117,7 @@ onEachDatabase((database) => {
           // Ten months, which would be more than 1500 requests.
           const { report } = await rig.run({
             clock: hurriedClock(`${rig.today}T03:00:00Z`),
-            settings: { attempts: 2, concurrency, rangeDays },
+            settings: { attempts: 2, concurrency, rangeDays, patience: 0 },
           });
           expect(report.exitCode).toBe(4);
           expect(answered(rig, 200)).toBe(5);

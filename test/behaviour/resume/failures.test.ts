@@ -123,7 +123,7 @@ onEachDatabase((database) => {
       const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-16') });
       rig.emulator.setRules([status(503, {})]);
       const before = requestsOf(rig).length;
-      const { report } = await rig.run({ settings: { attempts: 2 }, clock });
+      const { report } = await rig.run({ settings: { attempts: 2, patience: 0 }, clock });
       expect(report.exitCode).toBe(4);
       expect(requestsOf(rig).length - before).toBeLessThan(40);
       rig.emulator.setRules([]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sql } from '../../../schema/query.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
-import { currentRollups } from '../../../src/rollups/current.ts';
+import { readableRollups } from '../../../src/rollups/current.ts';
 import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
 import { type UserOfDay, usersOn } from '../../support/rollups/user-days.ts';
@@ -13,9 +13,12 @@ const NOW = new Date('2026-03-20T03:00:00Z');
 const DAY = parseDay('2026-01-30');
 const ALL = ['weekly', 'monthly', 'users'];
 const refresh = (warehouse: Warehouse) => refreshRollups(warehouse, { orgId: 'org_1', now: NOW });
-const current = async (warehouse: Warehouse) => [
-  ...(await currentRollups(warehouse, 'org_1', parseDay('2026-01-14'), parseDay('2026-12-31'))),
-];
+const current = async (warehouse: Warehouse) => {
+  const range = [parseDay('2026-01-14'), parseDay('2026-12-31')] as const;
+  const { users, stale } = await readableRollups(warehouse, 'org_1', ...range);
+  const isCurrent = { weekly: stale.weekly.length === 0, monthly: stale.monthly.length === 0, users };
+  return Object.entries(isCurrent).flatMap(([name, is]) => (is ? [name] : []));
+};
 
 async function expectExact({ place }: Held): Promise<void> {
   expect(await storedRollups(place)).toEqual(expectedRollups(await storedUserDays(place)));

@@ -32,7 +32,7 @@ describe('a service of several organizations', () => {
     expect(valuesOf(text, 'daywalk_holes')).toEqual({ refused: 7, fine: 0 });
     expect(await service.get('/healthz')).toEqual({
       status: 503,
-      text: 'unhealthy: refused: no complete export of all streams is on record\n',
+      text: 'unhealthy: refused: the last run ended with exit code 3\n',
     });
     expect((await service.get('/livez')).status).toBe(200);
     service.child.kill('SIGTERM');

@@ -32,7 +32,7 @@ describe('daywalk serve', () => {
     expect(await service.get('/readyz')).toEqual({ status: 200, text: 'ready\n' });
     expect(await service.get('/healthz')).toEqual({
       status: 200,
-      text: 'healthy: the last complete export of all streams ended at 2026-01-27T03:00Z\n',
+      text: 'healthy: the last complete export of all expected streams ended at 2026-01-27T03:00Z\n',
     });
     expect((await service.get('/')).status).toBe(404);
     const idle = connect(Number(service.url.port), service.url.hostname);
@@ -112,7 +112,7 @@ describe('daywalk serve', () => {
       [['--schedule', '* * * * *'], 2, '5 min is the shortest'],
       [['--schedule', 'every night'], 2, '0 3 * * * for every night at 03:00'],
       [['--schedule', '*/5 * * * *', '--jitter', '5m'], 2, 'choose a shorter --jitter'],
-      [['--jitter', 'long'], 2, 'write it as 90s, 5m or 1h'],
+      [['--jitter', 'long'], 2, 'write it as 90s, 5m, 1h or 2d'],
       [['--listen', `127.0.0.1:${port}`], 2, 'another port with --listen'],
       [['--warehouse', tempDir()], 2, 'name a file in it'],
       [['--warehouse', '/dev/null/daywalk.db'], 6, 'open the warehouse'],

@@ -84,6 +84,16 @@ describe('the API key', () => {
     });
   });
 
+  test.each([
+    ['DAYWALK_API_KEY', { env: { DAYWALK_API_KEY: CANARY } }],
+    ['DAYWALK_API_KEY in .env line 1', { dotenv: `DAYWALK_API_KEY=${CANARY}` }],
+    ['DAYWALK_API_KEY_FILE', () => ({ env: { DAYWALK_API_KEY_FILE: keyFile(CANARY) } })],
+    ['DAYWALK_API_KEY_FILE in .env line 1', () => ({ dotenv: `DAYWALK_API_KEY_FILE=${keyFile(CANARY)}` })],
+  ])('that is refused is looked for in %s', (place, sources) => {
+    const { settings } = read(typeof sources === 'function' ? sources() : sources);
+    expect(settings.keyVariables.apiKey).toBe(place);
+  });
+
   test('comes from the file when the variable of the same source is empty', () => {
     const env = { DAYWALK_API_KEY: '', DAYWALK_API_KEY_FILE: keyFile(CANARY) };
     expect(read({ env })).toMatchObject({ settings: { apiKey: CANARY }, problems: [] });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { soundSettings } from '../../../src/settings/read-settings.ts';
+import { readSettings, soundSettings } from '../../../src/settings/read-settings.ts';
 import { DEFAULT_SETTINGS } from '../../../src/settings/settings.ts';
 import { ALL_SETTINGS, SETTINGS } from '../../../src/settings/settings-table.ts';
 import { problemOf, read } from '../../support/settings/read-settings.ts';
@@ -52,6 +52,12 @@ describe('a setting', () => {
 });
 
 describe('the defaults', () => {
+  test('have no patience on a terminal, unless it is given', () => {
+    const onTerminal = { directory: '/nowhere', logDefault: 'pretty', patienceDefault: 0, env: {} } as const;
+    expect(readSettings({ ...onTerminal, flags: {} }).settings.patience).toBe(0);
+    expect(readSettings({ ...onTerminal, flags: { '--patience': '2m' } }).settings.patience).toBe(120_000);
+  });
+
   test('are the documented ones', () => {
     const { settings } = read({});
     expect(settings).toEqual(DEFAULT_SETTINGS);
@@ -59,16 +65,19 @@ describe('the defaults', () => {
     expect(Object.fromEntries(set)).toEqual({
       warehouse: 'daywalk.db',
       create: 'auto',
+      queryTimeout: 60_000,
       archives: [],
       leavesArchiveOut: false,
       concurrency: 8,
       rangeDays: 31,
       requestTimeoutMs: 30_000,
       attempts: 6,
+      patience: 1_800_000,
       settleDays: 3,
       watchDays: 31,
       minGroup: 5,
       emailMode: 'keep',
+      userMode: 'keep',
       emails: { mode: 'keep' },
       keyVariables: { apiKey: 'DAYWALK_API_KEY', appApiKey: 'DAYWALK_APP_API_KEY' },
       notify: [],

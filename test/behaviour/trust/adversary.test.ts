@@ -68,6 +68,26 @@ onEachDatabase((database) => {
       expect(await inQuarantine(rig)).toEqual([]);
     });
 
+    test.each<readonly [string, string]>([
+      ['another organization', 'org_other'],
+      ['the other users of another organization, under the same name,', 'org_own'],
+    ])('that answers for %s stores nothing, and is believed again afterwards', async (_, orgId) => {
+      const { rig, service, night } = await world(database);
+      await night(0);
+      const before = await rig.digest();
+      service.lie = {
+        orgId,
+        rows: (stream, rows) =>
+          rows.map((row) => (stream === 'users' ? { ...row, user_id: `other-${row['user_id']}` } : row)),
+      };
+      for (const number of [1, 2]) expect((await night(number)).report.exitCode).toBe(5);
+      expect(await rig.digest()).toBe(before);
+      expect(await rig.column('SELECT DISTINCT org_id FROM export_units')).toEqual(['org_own']);
+      service.lie = {};
+      expect((await night(3)).report.exitCode).toBe(0);
+      expect(await rig.digest()).not.toBe(before);
+    });
+
     test('that leaves out half of the reports for a night deletes none', async () => {
       const { rig, service, night } = await world(database);
       await night(0);

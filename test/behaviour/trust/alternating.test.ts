@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
-import { parseDay } from '../../../src/core/day.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
+import type { RunRequest } from '../../support/rig/rig.ts';
 import { type AdversaryWorld, FRUGAL, settledWorld } from '../../support/trust/settled-world.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -10,7 +12,7 @@ const THREE_DAYS = ['2026-03-10', '2026-03-11', '2026-03-12'];
 
 /** Runs a night in which some days of tools are answered otherwise, or as they are stored. */
 function nightsAbout({ service, night }: AdversaryWorld, days: readonly string[]) {
-  return (number: number, isOther: boolean, settings: Partial<Settings> = {}) => {
+  return (number: number, isOther: boolean, settings: Partial<Settings> = {}, request: RunRequest = {}) => {
     service.lie = {
       rows: (stream, rows) =>
         rows.map((row) =>
@@ -19,7 +21,7 @@ function nightsAbout({ service, night }: AdversaryWorld, days: readonly string[]
             : row,
         ),
     };
-    return night(number, { ...FRUGAL, ...settings });
+    return night(number, { ...FRUGAL, ...settings }, request);
   };
 }
 
@@ -65,7 +67,29 @@ onEachDatabase((database) => {
     },
   );
 
-  it('what has begun to differ is also compared while the watch is off, so that it ends', async () => {
+  it.for([
+    // Named until three nights after the last flip, as with a clock that is right.
+    ['ahead', 40, [5, 5, 5, 5, 5, 0, 0]],
+    // The looks before it are not forgotten.
+    ['behind', -40, [5, 5, 5, 5, 5, 0, 0]],
+  ] as const)(
+    'a service that alternates on a night with a clock that is 40 days %s is not named for ever',
+    { tags: 'ci/rare' },
+    async ([, off, exits]) => {
+      const world = await settledWorld(database, { first: FIRST });
+      const night = nightsAbout(world, THREE_DAYS);
+      for (const number of [3, 4]) expect(await night(number, true)).toBe(0);
+      const clock = systemClock(new Date(`${shiftDay(FIRST, 5 + off)}T03:00:00Z`));
+      await night(5, false, {}, { clock, until: shiftDay(FIRST, 4) });
+      const seen: number[] = [];
+      for (const index of exits.keys()) seen.push(await night(6 + index, false));
+      expect(seen).toEqual(exits);
+    },
+  );
+
+  it('what has begun to differ is also compared while the watch is off, so that it ends', {
+    tags: 'ci/variant',
+  }, async () => {
     const world = await settledWorld(database, { first: FIRST });
     const night = nightsAbout(world, THREE_DAYS.slice(1));
     const off = { watchDays: 0 };

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import type { SentRow } from '../../support/trust/adversary.ts';
+import { isGrouped, type SentRow } from '../../support/trust/adversary.ts';
 import { adversaryWorld, FRUGAL } from '../../support/trust/settled-world.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -30,13 +30,13 @@ onEachDatabase((database) => {
       const units = `SELECT COUNT(*) FROM export_units WHERE stream = '${wrong}' AND settled_at IS NOT NULL`;
       const settled = () => world.rig.value<number>(units).then(Number);
       world.service.lie = {
-        refusesGroups: true,
+        refuses: isGrouped,
         rows: (stream, rows) => (stream === wrong ? rows.map(change) : rows),
       };
       await world.night(0, FRUGAL);
       expect(await wrongDays()).toBeGreaterThan(60);
       expect(await settled()).toBe(0);
-      world.service.lie = { refusesGroups: true };
+      world.service.lie = { refuses: isGrouped };
       for (const number of [1, 2, 3]) await world.night(number, FRUGAL);
       expect(await wrongDays()).toBe(0);
       expect(await settled()).toBeGreaterThan(60);

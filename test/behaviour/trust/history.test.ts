@@ -27,7 +27,9 @@ async function alteredDays({ rig }: AdversaryWorld): Promise<UtcDay[]> {
 
 onEachDatabase((database) => {
   describe('a service that answers differently about old days, and keeps all sums,', () => {
-    test('for one of many users and one day: a page of users shows it, and it is stored after three looks', async () => {
+    test('for one of many users and one day: a page of users shows it, and it is stored after three looks', {
+      tags: 'ci/variant',
+    }, async () => {
       const world = await settledWorld(database, IN_MARCH);
       aboutUsers(world.service, (row) =>
         row['date'] === OLD && row['user_id'] === 'user-120' ? [altered(row)] : [row],
@@ -44,11 +46,50 @@ onEachDatabase((database) => {
       expect(await alteredDays(world)).toEqual([OLD]);
     });
 
+    test('because it lacks one of many users of all old days: the page on which the user was shows it', {
+      tags: 'ci/variant',
+    }, async () => {
+      const world = await settledWorld(database, IN_MARCH);
+      // No row of the page names the user.
+      aboutUsers(world.service, (row) =>
+        String(row['date']) <= '2026-02-13' && row['user_id'] === 'user-120' ? [] : [row],
+      );
+      const open = [];
+      for (const number of [3, 4]) {
+        expect(await world.night(number, FRUGAL)).toBe(0);
+        open.push((await world.status(number)).open.map(({ state, firstDay }) => [state, firstDay]));
+      }
+      expect(open).toEqual([[], [['seen-otherwise', FIRST_DAY]]]);
+    });
+
+    test('and refuses the cursor of an earlier night: the first page is compared in its place', {
+      tags: 'ci/variant',
+    }, async () => {
+      const world = await settledWorld(database, IN_MARCH);
+      expect(await world.night(3, FRUGAL)).toBe(0);
+      aboutUsers(world.service, (row) =>
+        row['date'] === OLD && row['user_id'] === 'user-020' ? [altered(row)] : [row],
+      );
+      let refused = 0;
+      const refuses = (query: URLSearchParams) => {
+        const isFirst = refused === 0 && query.has('cursor') && String(query.get('startDate')) < OLD;
+        refused += Number(isFirst);
+        return isFirst;
+      };
+      world.service.lie = { ...world.service.lie, refuses };
+      expect(await world.night(4, FRUGAL)).toBe(0);
+      expect(refused).toBe(1);
+      expect((await world.status(4)).open).toMatchObject([{ state: 'seen-otherwise', firstDay: OLD }]);
+    });
+
     test('for all users of all days: they are named at once, and stored in the fourth night at the latest', async () => {
       const world = await settledWorld(database, IN_MARCH);
       aboutUsers(world.service, (row) => [altered(row)]);
       expect(await world.night(3, FRUGAL)).toBe(5);
-      const [mass] = (await world.status(3)).open;
+      const { open, highest } = await world.status(3);
+      const [mass, ...others] = open;
+      expect(highest).toBe('mass');
+      expect(others.map(({ state }) => state)).toContain('seen-otherwise');
       expect(mass).toMatchObject({ state: 'mass', firstDay: '2026-01-14' });
       expect(mass?.count).toBeGreaterThan(60);
       expect(await world.night(4, FRUGAL)).toBe(5);

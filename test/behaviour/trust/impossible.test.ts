@@ -129,6 +129,18 @@ onEachDatabase((database) => {
       expect(await unitOf(rig, 'tokens', YOUNG)).toMatchObject({ state: 'loaded', confirmed: 'data' });
     });
 
+    test('that first came while a clock was a month ahead settles seven UTC days after the next night', {
+      tags: 'ci/rare',
+    }, async () => {
+      const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 8 });
+      lie(rig, { impossible: { column: 'tokens_daily.billable_tokens', days: [YOUNG] } });
+      const clock = systemClock(new Date('2026-03-22T03:00:00Z'));
+      expect((await rig.run({ now: NIGHT, clock, until: parseDay('2026-02-19') })).report.exitCode).toBe(5);
+      const ran = await nights(rig, '2026-02-21', '2026-03-01');
+      expect(ran.map(({ report }) => report.exitCode)).toEqual([5, 5, 5, 5, 5, 5, 5, 0, 0]);
+      expect(await unitOf(rig, 'tokens', YOUNG)).toMatchObject({ state: 'quarantined', confirmed: 'age' });
+    });
+
     test('of a settled day changes nothing, and is quarantined after three nights', {
       tags: 'ci/rare',
     }, async () => {

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { placementOf, schemaSql } from '../../../schema/reference/sql.ts';
+import { isDistributed, schemaSql } from '../../../schema/reference/sql.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
@@ -30,9 +30,7 @@ describe('the tables, for a database that is distributed by organization', () =>
   it('have keys that begin with org_id, except tables without an organization', () => {
     const others = allTables.filter(({ key }) => key[0] !== 'org_id').map(({ name }) => name);
     expect(others).toEqual(WITHOUT_ORGANIZATION);
-    expect(allTables.filter((table) => placementOf(table) === 'reference').map(({ name }) => name)).toEqual(
-      others,
-    );
+    expect(allTables.filter((table) => !isDistributed(table)).map(({ name }) => name)).toEqual(others);
   });
 
   it('have org_id in every constraint and index that is unique', () => {
@@ -74,7 +72,7 @@ describe('the statements that PostgreSQL runs', () => {
   });
 
   it('never set the organization of an existing row', () => {
-    const distributed = allTables.filter((table) => placementOf(table) === 'distributed');
+    const distributed = allTables.filter(isDistributed);
     const setting = distributed.filter((table) =>
       upsertFrom({ schema: 'public' }, table, 'SELECT')
         .replace(/^.* DO UPDATE/, '')

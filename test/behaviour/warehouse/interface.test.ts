@@ -53,6 +53,7 @@ people | org_id, person, valid_from | valid_to, name, team, department, cost_cen
 prices | org_id, valid_from | valid_to, currency, price_per_million
 budgets | org_id, month, team | amount, currency
 published_weeks | org_id, week_start, dimension, block, metric | people, value
+contracts | org_id | first_day, streams, max_age_seconds, changed_at
 dates | date | iso_year, iso_week, week_start, month, quarter, weekday, is_weekend
 users | org_id, user_id | ${USER_DAYS}, billable_tokens, tool_calls, sessions, messages, user_messages, files_created, files_edited, git_commits, git_prs_created, team, active_days_30
 user_weekly | org_id, week_start, user_id | ${USER_DAYS}, ${SUMS}

@@ -1,12 +1,22 @@
 // @module-tag database-specific
 
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { RunLock } from '../../../src/port/warehouse.ts';
 import { dateOf, dayKey, readinessKey, type UnitKey } from '../../../src/units/unit.ts';
+import { lockKey } from '../../../src/warehouse/postgres/session.ts';
 import { firstLine, startScript } from '../../support/process/script.ts';
+import { seeded } from '../../support/random/seed.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
-import { needsSessions, onDatabase, open } from '../../support/warehouse/each-database.ts';
+import {
+  type Held,
+  needsSessions,
+  onDatabase,
+  open,
+  type Place,
+} from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 
 const ROWS = { tokens_daily: [[1, 2, 3, 4, 5, null]] };
@@ -15,7 +25,121 @@ const UNITS = DAYS.map((day) => dayKey('org_1', { stream: 'tokens', day }));
 
 const daysOf = (units: readonly UnitKey[]) => units.map(dateOf);
 
+const STEPS = 150;
+/** Few, so that the workers meet. */
+const FEW = UNITS.slice(0, 6);
+/** What a worker has of a unit. A claim that was lost with its connection stays lost until the unit is claimed again. */
+type Claim = 'none' | 'held' | 'lost';
+
+/** A worker with the claims that it must have, and the units whose locks its session has on the server. */
+class ModelledWorker {
+  readonly #name = `modelled ${randomUUID().slice(0, 8)}`;
+  readonly claims = new Map<UnitKey, Claim>(FEW.map((unit) => [unit, 'none']));
+  /** The connection is lost, which no operation has noticed yet. */
+  #isCut = false;
+  readonly #place: Place;
+  #opened: { readonly warehouse: Held; readonly lock: RunLock } | undefined;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  async begin(): Promise<this> {
+    const location = `${this.#place.location}&application_name=${encodeURIComponent(this.#name)}`;
+    const warehouse = await open({ ...this.#place, location }, { clock: systemClock() });
+    this.#opened = { warehouse, lock: await warehouse.lock() };
+    return this;
+  }
+
+  get #parts() {
+    if (this.#opened === undefined) throw new Error('the worker has not begun');
+    return this.#opened;
+  }
+
+  holds(unit: UnitKey): boolean {
+    return this.claims.get(unit) === 'held';
+  }
+
+  /** True if the server lets nobody else have the unit. */
+  locks(unit: UnitKey): boolean {
+    return !this.#isCut && this.holds(unit);
+  }
+
+  async claim(units: readonly UnitKey[], other: ModelledWorker): Promise<void> {
+    this.#notice();
+    const free = units.filter((unit) => !this.holds(unit) && !other.locks(unit));
+    expect(daysOf(await this.#parts.lock.claim(units))).toEqual(daysOf(free));
+    for (const unit of free) this.claims.set(unit, 'held');
+  }
+
+  async free(units: readonly UnitKey[]): Promise<void> {
+    await this.#parts.lock.free(units);
+    const freed = units.filter((unit) => this.holds(unit));
+    for (const unit of freed) this.claims.set(unit, 'none');
+    // Without a lock to free, nothing is sent.
+    if (freed.length > 0) this.#notice();
+  }
+
+  async commit(units: readonly UnitKey[]): Promise<void> {
+    this.#notice();
+    const isLost = units.some((unit) => this.claims.get(unit) === 'lost');
+    const error = await this.#parts.warehouse
+      .commitDays(units.map((unit) => commitOf({ day: dateOf(unit), rows: ROWS })))
+      .then(() => undefined, String);
+    expect(error?.includes('was lost while') ?? false, error).toBe(isLost);
+  }
+
+  async cut(): Promise<void> {
+    this.#isCut = true;
+    await this.#place.query(
+      'SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = ?',
+      this.#name,
+    );
+  }
+
+  /** The units whose locks the server gives to this worker are those that it must hold. */
+  async expectLocks(): Promise<void> {
+    const rows = await this.#place.query<{ key: string }>(
+      `SELECT (l.classid::bigint << 32 | l.objid::bigint)::text AS key
+        FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' AND a.application_name = ?`,
+      this.#name,
+    );
+    const locked = new Set(rows.map(({ key }) => key));
+    const schema = new URL(this.#place.location).searchParams.get('schema') ?? '';
+    const keyOf = (unit: UnitKey) => lockKey(schema, ['unit', unit.orgId, unit.stream, dateOf(unit)]);
+    const held = FEW.filter((unit) => this.locks(unit));
+    expect(daysOf(FEW.filter((unit) => locked.has(keyOf(unit))))).toEqual(daysOf(held));
+  }
+
+  #notice(): void {
+    if (this.#isCut) for (const unit of FEW) if (this.holds(unit)) this.claims.set(unit, 'lost');
+    this.#isCut = false;
+  }
+}
+
 onDatabase(postgres, () => {
+  describe('two workers whose connections are lost at any moment', () => {
+    it('have the locks of the units that they hold and no others, and store nothing under a lost claim', {
+      tags: 'ci/rare',
+    }, async () => {
+      needsSessions(postgres);
+      const random = seeded('claims');
+      const place = await postgres.migrated();
+      const workers = [await new ModelledWorker(place).begin(), await new ModelledWorker(place).begin()];
+      for (let step = 0; step < STEPS; step += 1) {
+        const [worker, other] = random() < 0.5 ? workers : workers.toReversed();
+        if (worker === undefined || other === undefined) throw new Error('there are two workers');
+        const units = FEW.filter((_, n) => n === step % FEW.length || random() < 0.3);
+        const kind = random();
+        if (kind < 0.35) await worker.claim(units, other);
+        else if (kind < 0.6) await worker.free(units);
+        else if (kind < 0.8) await worker.commit(units);
+        else await worker.cut();
+        for (const one of workers) await one.expectLocks();
+      }
+    });
+  });
+
   describe('workers that share a warehouse', () => {
     beforeEach(() => needsSessions(postgres));
 

@@ -92,7 +92,9 @@ const filesIn = (folder: string) =>
 const TOTAL = ['metric', 'billable_tokens', '--csv'];
 
 describe('a person who may only read the file of a warehouse', () => {
-  it('uses every command that only reads, without a run under way, and leaves nothing', async () => {
+  it('uses every command that only reads, without a run under way, and leaves nothing', {
+    tags: 'ci/variant',
+  }, async () => {
     const readable = await readableRig();
     const { rig, folder } = readable;
     const [files, bytes] = [filesIn(folder), readFileSync(rig.path)];
@@ -169,7 +171,9 @@ describe('a person who may only read the file of a warehouse', () => {
     },
   );
 
-  it('never sees half of a change, although a program opens, changes and closes the file all the time', async () => {
+  it('never sees half of a change, although a program opens, changes and closes the file all the time', {
+    tags: 'ci/variant',
+  }, async () => {
     const readable = await readableRig();
     const { path } = readable.rig;
     const writer = new Sqlite(path);

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { METHOD, pointsOf, runKilledAt } from '../../support/chaos/run-and-kill.ts';
 import { firstRun, largeRun, restatingRun, type Scene } from '../../support/chaos/scenes.ts';
+import { thirdLooks } from '../../support/chaos/third-looks.ts';
 import { seeded } from '../../support/random/seed.ts';
 import { killsMax, printProgress, spread } from '../../support/suite/campaign-length.ts';
 import { countUp } from '../../support/suite/campaign-totals.ts';
@@ -17,6 +18,8 @@ const SCENES: readonly [
 ][] = [
   ['the first run', firstRun, { SQLite: 3, PostgreSQL: 1 }, Number.POSITIVE_INFINITY],
   ['a run that restates', restatingRun, { SQLite: 2 }, Number.POSITIVE_INFINITY],
+  ['a run of third looks', (database) => thirdLooks(database, 1), { SQLite: 2 }, Number.POSITIVE_INFINITY],
+  ['a run of third looks at a mass', (database) => thirdLooks(database, 11), {}, 150],
   ['a large run', largeRun, { SQLite: 1 }, 150],
 ];
 

@@ -10,6 +10,10 @@ import { tempDir } from '../../support/suite/temp-dir.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
+/** Prints the peak of memory in KiB as the process ends. */
+const PEAK = `data:text/javascript,process.on('exit',()=>process.stderr.write('peak '+process.resourceUsage().maxRSS))`;
+const PEAK_MIB_MAX = 256;
+
 describe('a month of many rows', () => {
   test('needs the memory of one row group; SIGTERM in the middle leaves no partial file', async () => {
     const warehouse = await openTemporary();
@@ -29,13 +33,21 @@ describe('a month of many rows', () => {
       );
     }
     const lake = join(tempDir(), 'lake');
-    // The rows alone would take four times as much.
-    const { code, stderr, stdout } = await daywalk(
-      ['publish', '--warehouse', warehouse.path, '--parquet', lake, '--tables', 'user_daily', '--json'],
-      { nodeArgs: ['--max-old-space-size=40', '--max-semi-space-size=2'] },
-    );
-    expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout).parquet.tables[0]).toMatchObject({ rows: 112_000, written: 1 });
+    const options = ['--warehouse', warehouse.path, '--tables', 'user_daily', '--json'];
+    for (const [format, folder] of [
+      ['parquet', lake],
+      ['delta', join(tempDir(), 'delta')],
+    ] as const) {
+      const { code, stderr, stdout } = await daywalk(['publish', `--${format}`, folder, ...options], {
+        // The rows alone would take more.
+        nodeArgs: ['--max-old-space-size=120', '--import', PEAK],
+      });
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)[format].tables[0]).toMatchObject({ rows: 112_000, written: 1 });
+      const peak = Number(/peak (\d+)$/.exec(stderr)?.[1]) / 1024;
+      expect(peak, format).toBeGreaterThan(50);
+      expect(peak, format).toBeLessThan(PEAK_MIB_MAX);
+    }
 
     const before = filesIn(lake);
     const args = ['publish', '--warehouse', warehouse.path, '--parquet', lake, '--force'];

@@ -14,13 +14,17 @@ import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, '../../support/publish/kill-at-step.mjs')).href;
 const EVERYTHING = process.env['DAYWALK_CHAOS'] === '1';
-/** Rows of a file that has more than one row group. */
+/** Rows of a file that has more than one row group, because their names are long. */
 const LARGE = 11_000;
+const LONG = 'x'.repeat(800);
 const TABLES = 'tokens_daily,tokens_daily_by_model';
 
 /** Gives an organization a month in which every number is `n`, of `rows` models; none makes it empty. */
 async function put(warehouse: Warehouse, orgId: string, month: string, n: number, rows = 50): Promise<void> {
-  const models = Array.from({ length: rows }, (_, model) => [`m ${model}`, null, n, n, n, n, n, null]);
+  const models = Array.from({ length: rows }, (_, model) => [
+    `m ${model} ${rows === LARGE ? LONG : ''}`,
+    ...[null, n, n, n, n, n, null],
+  ]);
   await commitDay(
     warehouse,
     commitOf({

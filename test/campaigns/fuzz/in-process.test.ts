@@ -2,7 +2,6 @@
 
 import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
-import { STREAMS } from '../../../src/core/stream.ts';
 import { startEmulator } from '../../../src/emulator/emulator.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
@@ -53,9 +52,8 @@ test('mutated answers load as sent, are quarantined, or fail their unit', async 
     const report = await stall.during(() =>
       runUnits({
         command: 'run',
-        firstDay: parseDay('2026-01-14'),
         lastDay: parseDay('2026-02-02'),
-        streams: STREAMS,
+        asked: { firstDay: null, streams: null, maxAgeSeconds: null },
         force: random() < 0.5,
         newestFirst: false,
         source: {

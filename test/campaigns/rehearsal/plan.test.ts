@@ -44,6 +44,20 @@ describe('the plan of a rehearsal', () => {
     },
   );
 
+  test('changes no day of an organization twice, and has no upgrade between the looks at a restated day', () => {
+    for (const seed of SEEDS) {
+      const { scenes } = drawPlan(NIGHTS_MIN, sequence(seed));
+      const days = scenes.flatMap(({ day, organizations }) => organizations.map((name) => `${name} ${day}`));
+      const changed = days.filter((day) => !day.endsWith('null'));
+      expect(changed.length).toBe(new Set(changed).size);
+      const upgrade = scenes.find(({ what }) => what === 'upgrade')?.night ?? 0;
+      const between = scenes.filter(
+        ({ what, night, until }) => what === 'restated settled day' && night < upgrade && upgrade < until,
+      );
+      expect(between).toEqual([]);
+    }
+  });
+
   test('is the same for the same seed, and another one for another', () => {
     expect(drawPlan(90, sequence(7))).toEqual(drawPlan(90, sequence(7)));
     expect(drawPlan(90, sequence(7))).not.toEqual(drawPlan(90, sequence(8)));

@@ -30,7 +30,7 @@ export function opened(
   warehouse = emptyWarehouse(),
 ): Promise<OpenArchive> {
   const { signal } = PATIENCE;
-  return openArchive({ archive, emails: 'keep', policy: '', clock, signal, warehouse });
+  return openArchive({ archive, people: { mode: 'keep' }, clock, signal, warehouse });
 }
 
 /** What is kept of a day, unless it says otherwise. */

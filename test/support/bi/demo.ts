@@ -24,14 +24,13 @@ export interface Demo {
 
 /** The instant at which the demo of the documentation runs. */
 const NOW = new Date('2026-11-20T03:00:00Z');
-const MAKE_MS_MAX = 120_000;
 
 /** Makes the demo of the documentation once for the tests of a file. It takes some seconds. */
 export function useDemo(): () => Demo {
   let demo: Demo | undefined;
   beforeAll(async () => {
     demo = await makeDemo(mkdtempSync(join(scratchFolder(), 'daywalk-bi-')));
-  }, MAKE_MS_MAX);
+  });
   afterAll(() => {
     if (demo !== undefined) rmSync(demo.folder, { recursive: true, force: true });
   });

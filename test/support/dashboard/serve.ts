@@ -47,7 +47,13 @@ export async function serve(
     readonly statementMsMax?: number;
   } = {},
 ): Promise<Served> {
-  const { token = null, allowedHosts = [], limits = {}, clock = new FakeClock(), statementMsMax } = options;
+  const {
+    token = null,
+    allowedHosts = [],
+    limits = {},
+    clock = new FakeClock(),
+    statementMsMax = 60_000,
+  } = options;
   const warehouse = keepOpen(place.location, { clock, statementMsMax });
   const failures: unknown[] = [];
   const dashboard = await startDashboard({

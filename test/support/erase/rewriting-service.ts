@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
 /** A service in front of another one that changes the text of its answers. */
@@ -16,7 +17,8 @@ export async function rewritingService(behind: string): Promise<RewritingService
     const headers = new Headers();
     for (const [name, value] of Object.entries(request.headers))
       if (typeof value === 'string' && name !== 'host') headers.set(name, value);
-    const answer = await fetch(new URL(request.url ?? '/', behind), { headers });
+    const sent = request.method === 'POST' ? { method: 'POST', body: await textOf(request) } : {};
+    const answer = await fetch(new URL(request.url ?? '/', behind), { headers, ...sent });
     const text = change(await answer.text());
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
     response.end(text);

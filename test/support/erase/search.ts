@@ -84,15 +84,18 @@ function dumpOf(location: string): [string, string][] {
 
 async function archiveTexts(archive: string): Promise<[string, string][]> {
   const path = archive === '' ? '' : fileOfArchive(archive);
-  if (!existsSync(path)) return [];
-  const texts = await withArchive(ArchiveFile.read(path), async (file) => {
+  return existsSync(path) ? [...(await answeredTexts(path)), ...rawTexts(path)] : [];
+}
+
+/** The rows of every answer of an archive, by their digests. */
+export function answeredTexts(archive: string): Promise<[sha256: string, text: string][]> {
+  return withArchive(ArchiveFile.read(archive), async (file) => {
     const read: [string, string][] = [];
     const objects = new ObjectReader(file);
     for (const sha256 of objectsIn(readContents(file).answers))
       read.push([sha256, await objects.get(sha256)]);
     return read;
   });
-  return [...texts, ...rawTexts(path)];
 }
 
 function filesIn(folder: string): [string, string][] {

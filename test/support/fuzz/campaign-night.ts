@@ -1,6 +1,5 @@
 import { readStatus } from '../../../jobs/warehouse.ts';
-import { FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
-import { STREAMS } from '../../../src/core/stream.ts';
+import { shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import type { RunEvent, RunReport } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
 import { Gate } from '../../../src/privacy/gate.ts';
@@ -43,9 +42,8 @@ export async function runNight(
   const lock = await warehouse.lock();
   const report = await runUnits({
     command: 'run',
-    firstDay: FIRST_DAY,
     lastDay: shiftDay(today, -1),
-    streams: STREAMS,
+    asked: { firstDay: null, streams: null, maxAgeSeconds: null },
     force,
     acceptLoss,
     newestFirst: false,

@@ -12,6 +12,7 @@ import {
   textOf,
 } from './definition.ts';
 import type { Facts } from './facts.ts';
+import { costOf } from './from-user-rows.ts';
 
 type Row = Readonly<Record<string, Value>>;
 type Parts = Partial<Readonly<Record<Dimension, (row: Row) => string | null>>>;
@@ -62,8 +63,10 @@ export interface TokensDefinition extends Definition {
   readonly total: Definition;
 }
 
-function tokens(name: string): TokensDefinition {
-  const value: Definition['value'] = (entries) => sumOf(entries, name);
+function tokens(
+  name: string,
+  value: Definition['value'] = (entries) => sumOf(entries, name),
+): TokensDefinition {
   return {
     ...published({ stream: 'tokens', rows: (facts) => facts.models, parts: models, value }),
     total: published({ stream: 'tokens', rows: (facts) => facts.tokens, value }),
@@ -123,6 +126,7 @@ const readinessScore: Definition = {
 
 const TOKENS: Readonly<Record<string, TokensDefinition>> = {
   published_billable_tokens: tokens('billable_tokens'),
+  published_cost: tokens('billable_tokens', costOf),
   input_tokens: tokens('input_tokens'),
   output_tokens: tokens('output_tokens'),
   cache_read_tokens: tokens('cache_read_tokens'),

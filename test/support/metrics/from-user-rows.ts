@@ -50,7 +50,7 @@ export function priceOn({ prices }: Facts, day: string): { price: number; curren
 }
 
 /** The cost of rows; NULL if a row with credits has no price, or if no row knows its credits. */
-function costOf(entries: readonly Entry[], facts: Facts): number | null {
+export function costOf(entries: readonly Entry[], facts: Facts): number | null {
   if (entries.length === 0) return 0;
   const known = entries.flatMap(({ row, day }) => {
     const credits = numberOf(row['billable_tokens']);

@@ -34,7 +34,10 @@ export function definitionFor({ metric, by }: Pick<PlainQuestion, 'metric' | 'by
 export function referenceAnswer(facts: Facts, question: PlainQuestion): readonly MetricRow[] | 'refused' {
   const definition = definitionFor(question);
   const period = { first: question.from, last: question.until };
-  if (question.metric.startsWith('cost') && currencies(facts, chosen(facts, question, period)).size > 1) {
+  if (
+    /^(?:published_)?cost/.test(question.metric) &&
+    currencies(facts, chosen(facts, question, period)).size > 1
+  ) {
     return 'refused';
   }
   const grain = question.by.find(isGrain);

@@ -242,4 +242,10 @@ export const HOSTS = {
   'has a clock that jumps by a day': (random) => [
     { hour: 3, clockHours: random() < 0.6 ? 0 : pick(random, [-25, -24, 24, 25]) },
   ],
+  'has a clock that is 40 days ahead on a few nights': (random) => [
+    { hour: 3, clockHours: random() < 0.9 ? 0 : 40 * 24 },
+  ],
+  'has a clock that is 40 days behind on a few nights': (random) => [
+    { hour: 3, clockHours: random() < 0.9 ? 0 : -40 * 24 },
+  ],
 } as const satisfies Readonly<Record<string, Timetable>>;

@@ -2,7 +2,6 @@ import type { UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import type { SettleRule } from '../../../src/judge/agreement.ts';
 import { doubtText, type StandingDoubt } from '../../../src/judge/doubt.ts';
-import type { Flapping } from '../../../src/judge/flapping.ts';
 import {
   applyCommit,
   applyDoubt,
@@ -37,8 +36,8 @@ export class Memory {
   readonly #contents = new Map<string, Content>();
   readonly #rules: Rules;
   watchState: string | null = null;
-  /** Whether the service alternates between answers. */
-  flapping: Flapping | null = null;
+  /** Whether the service alternates between answers, as a run stores it. */
+  flapping: string | null = null;
   /** Since when an organization is active; null before. @default every pull counts */
   activeSince: string | null | undefined;
   /** The day on which a record first came that is held, by unit and record. */

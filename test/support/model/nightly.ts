@@ -1,8 +1,9 @@
 import { IDENTITIES } from '../../../schema/invariants.ts';
-import { dayOf, shiftDay, type UtcDay } from '../../../src/core/day.ts';
+import { dayOf, notedDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
+import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { awaitsLeavers } from '../../../src/judge/doubt.ts';
-import { flappingAfter, isFlappingNow, looksMinOf } from '../../../src/judge/flapping.ts';
+import { flappingAfter, isFlappingNow, looksMinOf, parseFlapping } from '../../../src/judge/flapping.ts';
 import { daysToCompare, judgeUsers } from '../../../src/judge/foreign.ts';
 import type { CountedIdentity } from '../../../src/judge/identities.ts';
 import { LOOKS } from '../../../src/judge/looks.ts';
@@ -99,7 +100,7 @@ export class ModelRun {
     const unstable = new Set(
       memory.ledger.days().flatMap((unit) => (isUnstableUnit(unit) ? [unit.day] : [])),
     );
-    memory.flapping = flappingAfter(memory.flapping, unstable.size, this.#today);
+    memory.flapping = canonicalJson(flappingAfter(this.#flapping, unstable.size, this.#today));
     if (memory.activeSince !== null || !memory.ledger.days().some(({ state }) => state === 'loaded')) return;
     memory.activeSince = this.#now.toISOString();
     memory.settleWaiting(this.#rule);
@@ -132,7 +133,8 @@ export class ModelRun {
 
   /** True if the run ends with exit code 5: something is doubted, many days differ, or the service contradicts itself. */
   get isSuspect(): boolean {
-    const { flapping, ledger } = this.#model.memory;
+    const { ledger } = this.#model.memory;
+    const flapping = this.#flapping;
     const isNamed = flapping !== null && isFlappingNow(flapping, this.#today);
     const isBad = (unit: LedgerDay) =>
       (unit.state === 'doubted' && !awaitsLeavers(unit)) ||
@@ -200,6 +202,8 @@ export class ModelRun {
     this.requests += 1;
     if (random() < this.#run.failing || this.#isAmong(world.broken, stream, days)) return null;
     const { night } = this.#run;
+    // The service refuses a day that is not over: the clock of the host is ahead.
+    if (indexOf(last) >= night) return null;
     return answerTo(truth, world.lies, { stream, first: indexOf(first), last: indexOf(last), night, isSums });
   }
 
@@ -247,7 +251,7 @@ export class ModelRun {
   #hold(stream: DailyStream, day: UtcDay, record: string): void {
     const { memory } = this.#model;
     const name = `${stream} ${day} ${record}`;
-    const heldSince = memory.heldSince.get(name) ?? this.#today;
+    const heldSince = notedDay(memory.heldSince.get(name) ?? this.#today, this.#today);
     memory.heldSince.set(name, heldSince);
     const basedOn = memory.unit(stream, day).contentSha256;
     const held = { isOwn: true, isMalformed: true, heldSince, basedOn, rule: this.#rule, now: this.#now };
@@ -286,8 +290,12 @@ export class ModelRun {
     this.#queue.push(...days.map((day): DayBatch => ({ stream, days: [day] })));
   }
 
+  get #flapping() {
+    return parseFlapping(this.#model.memory.flapping, this.#today);
+  }
+
   get #rule() {
-    const looks = looksMinOf(this.#model.memory.flapping, this.#today);
+    const looks = looksMinOf(this.#flapping, this.#today);
     const { identities } = this;
     const { activeSince } = this.#model.memory;
     return {

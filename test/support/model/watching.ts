@@ -2,7 +2,7 @@ import { FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { canonicalJson } from '../../../src/core/json.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
 import { areLeavers } from '../../../src/judge/doubt.ts';
-import { looksMinOf } from '../../../src/judge/flapping.ts';
+import { looksMinOf, parseFlapping } from '../../../src/judge/flapping.ts';
 import type { CountedIdentity } from '../../../src/judge/identities.ts';
 import { type Mass, massAfter } from '../../../src/judge/mass.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
@@ -52,7 +52,7 @@ export class ModelWatch {
     this.#identities = identities;
     this.#today = today;
     const { memory, world, rules } = model;
-    const state = parseWatchState(memory.watchState);
+    const state = parseWatchState(memory.watchState, today);
     this.#state = state;
     this.mass = state.mass ?? null;
     const range = {
@@ -221,7 +221,7 @@ export class ModelWatch {
     if (this.#plan === null) return [];
     const { memory } = this.#model;
     const today = this.#today;
-    const looksMin = looksMinOf(memory.flapping, today);
+    const looksMin = looksMinOf(parseFlapping(memory.flapping, today), today);
     const { notes, confirmed, newly } = judgeLooks(this.#looks, { looksMin, now }, rules);
     const { ready, waiting } = rules.sortChanges(
       confirmed,
@@ -250,7 +250,7 @@ export class ModelWatch {
       cursors: {},
       chase: null,
     };
-    const before = parseWatchState(memory.watchState);
+    const before = parseWatchState(memory.watchState, this.#today);
     memory.remember(canonicalJson(rules.afterWatch(before, plan, looked)));
   }
 

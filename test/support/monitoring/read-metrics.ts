@@ -29,7 +29,7 @@ export async function metricsOf(
   { now = today, names = null }: { now?: UtcDay; names?: readonly string[] | null } = {},
 ): Promise<string> {
   const { clock } = contextOf(now);
-  const warehouse = keepOpen(path, { clock });
+  const warehouse = keepOpen(path, { clock, statementMsMax: 60_000 });
   const organizations = names?.map((name) => ({ name }));
   const settings = organizations === undefined ? {} : { organizationsFile: { organizations } };
   try {

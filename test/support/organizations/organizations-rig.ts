@@ -82,6 +82,7 @@ export async function createOrganizationsRig(
         DAYWALK_WAREHOUSE: place.location,
         DAYWALK_NOW: NOW,
         DAYWALK_ATTEMPTS: '1',
+        DAYWALK_PATIENCE: '0',
         ...env,
       },
     });

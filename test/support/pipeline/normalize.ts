@@ -67,7 +67,7 @@ export function normalize(
   policy: EmailPolicy = { mode: 'keep' },
 ): Normalized {
   const sent = `{"data":${typeof data === 'string' ? data : JSON.stringify(data)}}`;
-  const text = new Gate(policy, { key: 'key of pseudonyms' }).json(sent);
+  const text = new Gate(policy, { keys: ['key of pseudonyms'] }).json(sent);
   const body: { data: unknown[] } = JSON.parse(text);
   const findings = new Findings();
   const context = { orgId: 'org_1', findings, exact: exactText({ text, body }) };

@@ -55,6 +55,11 @@ const ALLOWED: readonly (readonly [step: RegExp, statement: RegExp])[] = [
   // Prices; the first and last day of an organization; lists that a statement or a row brings along.
   [/^(?:SCAN|SEARCH) (?:prices|p|n|now|s|json_each)\b/, /./],
   [/^SCAN t VIRTUAL TABLE/, /restated_days/],
+  // The one contract of an organization; the six streams at most that a run has completed.
+  [/^SEARCH (?:k|contracts) USING INDEX sqlite_autoindex_contracts_1 /, /./],
+  [/^SCAN entry VIRTUAL TABLE/, /FROM export_runs AS runs/],
+  // The last day of an organization whose people have expired.
+  [/^SEARCH x USING AUTOMATIC COVERING INDEX \(org_id=\?\) LEFT-JOIN/, /FROM "coverage"/],
   // The facts of the one bucket of a question without a grain.
   [/^SCAN f$/, /./],
   // A step per day of one user who moved: as many as there are rows.

@@ -62,9 +62,9 @@ export async function startPair(): Promise<Pair | undefined> {
       while ((await receivers()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
     },
     failOver: async () => {
-      target = standby.url;
       await primary.stop();
       await execute(standby.url, 'SELECT pg_promote()');
+      target = standby.url;
     },
   };
 }

@@ -25,6 +25,62 @@ export const CANARY_FORMS: readonly string[] = [
   base64(CANARY).replace(/=+$/, ''),
 ];
 
+/** The ID of a user as the service writes IDs, in words and texts in which it is recognized. */
+const ID_CANARY = 'user_0QXQXQXQX';
+export const ID_CANARY_FORMS: readonly string[] = [
+  ID_CANARY,
+  `home-${ID_CANARY}`,
+  `${ID_CANARY}_2`,
+  `/u/${ID_CANARY}/x`,
+  `su ${ID_CANARY}; ls`,
+  JSON.stringify({ user_id: 'QXQX-opaque', user: ID_CANARY }),
+  String.raw`\u0075ser_0QXQXQXQX`.replace(String.raw`\u0075`, 'u'),
+];
+/** What is left of an ID, also of those that {@link StrangeIds} makes. */
+export const ID_CANARY_REST = /qxqx|99009900|facefeed|user_0/i;
+
+/** IDs of other shapes than those of the service, each always the same for one user. */
+const SHAPES: readonly ((n: number) => string)[] = [
+  (n) => `QXQX-U-${n}`,
+  (n) => `qxqx.${n}@qxqx-secret.example`,
+  (n) => `99009900${n}`,
+  (n) => `user_qxqx${'abcdefghij'[n % 10]}`,
+  (n) => `${'qxqx'.repeat(75)}${n}`,
+  (n) => `Ω qxqx-ü "${n}"`,
+  (n) => `person-${`facefeed${n}`.padEnd(32, '0')}`,
+  (n) => `user_0QXQX${n}`,
+];
+
+/** Gives users strange IDs, in `by_user` under each name that can hold one. Cursors stay: the service behind knows them. */
+export class StrangeIds {
+  readonly #known = new Map<string, string>();
+
+  answer(json: string): string {
+    return JSON.stringify(this.#value(JSON.parse(json), 'user_id'));
+  }
+
+  #of(id: string): string {
+    const n = this.#known.size;
+    const known = this.#known.get(id) ?? SHAPES[n % SHAPES.length]?.(n) ?? '';
+    this.#known.set(id, known);
+    return known;
+  }
+
+  #value(value: unknown, name: string): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.#value(each, name));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([field, member], index) => {
+        if (field === 'user_id') return [name, this.#of(String(member))];
+        const isList = field === 'by_user' && Array.isArray(member);
+        if (!isList) return [field, this.#value(member, 'user_id')];
+        const names = ['user_id', 'user', 'id', 'group_key'];
+        return [field, member.map((each, at) => this.#value(each, names[(at + index) % 4] ?? ''))];
+      }),
+    );
+  }
+}
+
 /** Fields that a service could not answer with another value: they say what the answer is about. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   'date',

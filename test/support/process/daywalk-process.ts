@@ -84,6 +84,7 @@ export function envOf(rig: Rig, more: Readonly<Record<string, string>> = {}): Re
     DAYWALK_BASE_URL: rig.emulator.url,
     DAYWALK_WAREHOUSE: rig.path,
     DAYWALK_NOW: `${rig.today}T03:00:00Z`,
+    DAYWALK_PATIENCE: '0',
     ...more,
   };
 }

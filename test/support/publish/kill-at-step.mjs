@@ -11,7 +11,7 @@ function step(name, ...paths) {
   if (steps.length === Number(KILL_AT)) process.kill(process.pid, 'SIGKILL');
 }
 
-for (const name of ['mkdir', 'rename', 'rm', 'rmdir']) {
+for (const name of ['mkdir', 'rename', 'link', 'rm', 'rmdir']) {
   const real = promises[name];
   promises[name] = (path, ...rest) => {
     if (String(path).startsWith(KILL_BELOW))

@@ -63,7 +63,11 @@ function instantOf(read: unknown): string | null {
 }
 
 /** The rows of a table of a lake as the warehouse has them, in key order. */
-export async function rowsIn(lake: string, table: AnyTable): Promise<Values[]> {
+export async function rowsIn(
+  lake: string,
+  table: AnyTable,
+  from = tableIn(lake, table.name),
+): Promise<Values[]> {
   const columns = Object.entries(table.columns).map(([name, { kind }]) => {
     const quoted = `"${name}"`;
     // Of the ledger's days that of readiness is '', which no date is.
@@ -75,7 +79,7 @@ export async function rowsIn(lake: string, table: AnyTable): Promise<Values[]> {
   });
   const order = table.key.map((name) => columns[Object.keys(table.columns).indexOf(name)]?.[0]);
   const rows = await ask(
-    `SELECT ${columns.map(([sql]) => sql).join(', ')} FROM ${tableIn(lake, table.name)} ORDER BY ${order.join(', ')}`,
+    `SELECT ${columns.map(([sql]) => sql).join(', ')} FROM ${from} ORDER BY ${order.join(', ')}`,
   );
   return rows.map((row) => row.map((value, index) => columns[index]?.[1](value) ?? null));
 }

@@ -28,7 +28,7 @@ export interface SparkRequest {
   readonly queries: Readonly<Record<string, string>>;
 }
 
-const RUN_MS_MAX = 200_000;
+const RUN_MS_MAX = 280_000;
 
 /** Asks Spark about a lake, in one session. `folder` takes the question and the answer. */
 export async function askSpark(python: string, folder: string, request: SparkRequest): Promise<SparkAnswer> {

@@ -45,7 +45,6 @@ export function readingCommands(folder = tempDir()): Readonly<Record<string, rea
     ['focus', '--month', '2026-01', '--out', join(folder, 'focus.csv')],
     ['publish', '--sqlite', join(folder, 'published.db'), '--parquet', join(folder, 'lake')],
     ['copy', '--to', join(folder, 'copied.db')],
-    ['run', '--dry-run'],
   ];
   return Object.fromEntries(
     commands.map((args) => [args.map((arg) => (arg.startsWith(folder) ? 'PATH' : arg)).join(' '), args]),

@@ -34,7 +34,9 @@ const DRAWS_MAX = 1_000;
 const PLACES_MAX = 200;
 
 /**
- * Draws a plan: at most one scene at a time for each organization, with an undisturbed night after it.
+ * Draws a plan: at most one scene at a time for each organization, with an undisturbed night after it, and none about a day of an
+ * earlier one. No upgrade falls between the looks at a restated settled day: it gives all content other digests, so that they
+ * would begin again.
  * @throws {Error} if there are too few nights.
  */
 export function drawPlan(nights: number, random: Random): Plan {
@@ -74,20 +76,27 @@ function placeScene(what: What, kind: SceneKind, { nights, random, scenes }: Dra
     const until = night + kind.nights;
     const one = pick(random, NAMES);
     const organizations = concerns === 'all' ? NAMES : concerns === 'the program' ? [] : [one];
+    const day = age === null ? null : shiftDay(dayOfNight(night), -age);
     const isTaken = scenes.some(
       (other) =>
-        changesServices(kind) &&
-        changesServices(SCENE_KINDS[other.what]) &&
-        other.night <= until &&
-        night <= other.until &&
-        organizations.some((name) => other.organizations.includes(name)),
+        (what === 'upgrade' &&
+          other.what === 'restated settled day' &&
+          other.night < night &&
+          night < other.until) ||
+        (organizations.some((name) => other.organizations.includes(name)) &&
+          // A day that goes back and forth takes longer, so no day is changed twice.
+          ((day !== null && other.day === day) ||
+            (changesServices(kind) &&
+              changesServices(SCENE_KINDS[other.what]) &&
+              other.night <= until &&
+              night <= other.until))),
     );
     if (isTaken) continue;
     const [first, ...others] = streams;
     return {
       ...{ what, night, until, organizations },
       streams: first === undefined ? DAILY_STREAMS : [pick(random, [first, ...others])],
-      day: age === null ? null : shiftDay(dayOfNight(night), -age),
+      day,
     };
   }
   return null;

@@ -91,6 +91,7 @@ function commandsIn(night: number, { file }: Services, { plan, nextMain }: Rehea
       DAYWALK_ORGANIZATIONS: file,
       // Nothing fails by chance here, so nothing needs a second attempt.
       DAYWALK_ATTEMPTS: '1',
+      DAYWALK_PATIENCE: '0',
       DAYWALK_LOG: 'silent',
       DAYWALK_NOW: `${dayOfNight(night)}T${time}:00Z`,
       ...env,

@@ -5,7 +5,6 @@ import type { Value } from '../../../schema/row.ts';
 import type { JobContext } from '../../../src/core/clock.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
-import { STREAMS } from '../../../src/core/stream.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import type { RunEvent, RunObserver, RunReport } from '../../../src/pipeline/events.ts';
@@ -59,7 +58,7 @@ export interface Rig {
 /** Builds a rig, which is closed when the test ends. Its warehouse may exist already, without rows. */
 export async function createRig(
   options: Partial<EmulatorOptions> = {},
-  { database = sqlite }: { readonly database?: Database } = {},
+  { database = sqlite, patience }: { readonly database?: Database; readonly patience?: number } = {},
 ): Promise<Rig> {
   const today = parseDay(options.today ?? TODAY);
   const emulator = await startEmulator({
@@ -71,13 +70,15 @@ export async function createRig(
     today,
   });
   onTestFinished(() => emulator.close());
-  return rigOver(emulator, await database.migrated(), today);
+  return rigOver(emulator, await database.migrated(), today, patience);
 }
 
 /** Builds a rig with an existing service and place, for example to fill a second warehouse from the same service. */
-export function rigOver(emulator: Emulator, place: Place, today = TODAY): Rig {
+export function rigOver(emulator: Emulator, place: Place, today = TODAY, patience = 0): Rig {
   const settings: Settings = {
     ...DEFAULT_SETTINGS,
+    // Only tests of patience wait for a service that is down.
+    patience,
     apiKey: emulator.apiKey,
     baseUrl: emulator.url,
     appUrl: emulator.url,
@@ -114,7 +115,7 @@ async function run(settings: Settings, request: RunRequest = {}): Promise<Ran> {
   };
   const report = await runExport(
     { ...settings, ...changed },
-    { command: 'run', streams: STREAMS, force: false, newestFirst: false, wait: false, ...asked },
+    { command: 'run', force: false, newestFirst: false, wait: false, ...asked },
     { ...contextOf(now, observe, signal), ...(clock && { clock }) },
   );
   expectNoCanary('the events of a run', JSON.stringify([report, events]));

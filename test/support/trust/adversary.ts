@@ -9,8 +9,10 @@ export type SentRow = Readonly<Record<string, unknown>>;
 /** How the answers differ from the truth; what is absent is true. */
 export interface Lie {
   readonly rows?: (stream: DailyStream, rows: readonly SentRow[]) => readonly SentRow[];
-  /** Requests for groups get status 400. @default false */
-  readonly refusesGroups?: boolean;
+  /** The organization that analytics are about. @default `org_own` */
+  readonly orgId?: string;
+  /** Requests that get status 400. @default none */
+  readonly refuses?: (query: URLSearchParams) => boolean;
   readonly reports?: (reports: readonly SentRow[]) => readonly SentRow[];
 }
 
@@ -38,19 +40,23 @@ export async function startAdversary(lastDay: UtcDay, users = USERS): Promise<Ad
         : stream === undefined
           ? { detail: 'not found' }
           : rowsOf(stream, adversary, searchParams);
-    const isGrouped = searchParams.has('group_by') || searchParams.has('groupBy');
-    const isRefused = isGrouped && adversary.lie.refusesGroups === true;
+    const isRefused = adversary.lie.refuses?.(searchParams) === true;
     const status = 'detail' in body ? 404 : isRefused ? 400 : 200;
     return { status, headers: {}, body: Buffer.from(JSON.stringify(body)) };
   });
   return adversary;
 }
 
+/** True for a request for sums by model. */
+export function isGrouped(query: URLSearchParams): boolean {
+  return query.has('group_by') || query.has('groupBy');
+}
+
 function rowsOf(stream: DailyStream, { lastDay, lie, users }: Adversary, query: URLSearchParams) {
   const start_date = parseDay(query.get('startDate') ?? '');
   const end_date = parseDay(query.get('endDate') ?? '');
   const days = daysFrom(start_date, end_date < lastDay ? end_date : lastDay);
-  const isByModel = query.has('group_by') || query.has('groupBy');
+  const isByModel = isGrouped(query);
   const from = users.indexOf(query.get('cursor') ?? '') + 1;
   const page = users.slice(from, from + Number(query.get('limit') ?? 20));
   const rows = days
@@ -65,7 +71,7 @@ function rowsOf(stream: DailyStream, { lastDay, lie, users }: Adversary, query: 
     stream === 'users' ? { has_more: hasMore, ...(hasMore && { next_cursor: page.at(-1) }) } : {};
   return {
     data: lie.rows?.(stream, rows) ?? rows,
-    meta: { org_id: 'org_own', start_date, end_date, ...paging },
+    meta: { org_id: lie.orgId ?? 'org_own', start_date, end_date, ...paging },
   };
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { daywalkInProcess } from '../process/daywalk-in-process.ts';
-import { createRig, type Rig } from '../rig/rig.ts';
+import { createRig, type Rig, type RunRequest } from '../rig/rig.ts';
 import type { Database } from '../warehouse/each-database.ts';
 import { type Adversary, type Lie, startAdversary } from './adversary.ts';
 
@@ -11,6 +11,7 @@ export const FRUGAL = { watchRequests: 0 };
 
 /** What `daywalk status --json` says of the organization. */
 interface Status {
+  readonly highest: string | null;
   /** The open states, the most urgent first. */
   readonly open: readonly {
     state: string;
@@ -27,7 +28,7 @@ export interface AdversaryWorld {
   readonly rig: Rig;
   readonly service: Adversary;
   /** The exit code of a night; the first one is night 0. */
-  night(number: number, settings?: Partial<Settings>): Promise<number>;
+  night(number: number, settings?: Partial<Settings>, request?: RunRequest): Promise<number>;
   status(number: number): Promise<Status>;
 }
 
@@ -38,11 +39,11 @@ export async function adversaryWorld(
 ): Promise<AdversaryWorld> {
   const rig = await createRig({ users: 1, reports: 0 }, { database });
   const service = await startAdversary(first, users);
-  const night = async (number: number, settings: Partial<Settings> = {}) => {
+  const night = async (number: number, settings: Partial<Settings> = {}, request: RunRequest = {}) => {
     const now = shiftDay(first, number);
     service.lastDay = shiftDay(now, -1);
     const at = { baseUrl: service.url, appUrl: service.url };
-    return (await rig.run({ now, settings: { ...at, ...settings } })).report.exitCode;
+    return (await rig.run({ ...request, now, settings: { ...at, ...settings } })).report.exitCode;
   };
   const status = async (number: number) => {
     const env = { DAYWALK_NOW: `${shiftDay(first, number)}T09:00:00Z` };

@@ -8,6 +8,7 @@ import {
   perDay,
   perYear,
   rangeDays,
+  requestsPerLook,
   requestsPerNight,
 } from '../../../bench/scaling/arithmetic.ts';
 import { MEASURED } from '../../../bench/scaling/measured.ts';
@@ -33,8 +34,16 @@ describe('docs/scaling.md', () => {
     expect(page).toContain(`xargs -P ${workers}`);
     expect(page).toContain(`= 2 s + ${night / 10_000} requests / 60 per minute`);
     expect(page).toContain(`a night of ${requestsPerNight(10_000)} requests`);
+    for (const { first, look, usual } of MEASURED.nights)
+      expect(page).toContain(
+        `${first.toLocaleString('en')} requests, ${look} in each of the next two nights, and ${Math.round(usual)} in the nights after them`,
+      );
     const gigabytes = (fit: Parameters<typeof perYear>[0], users: number) => perYear(fit, users) / 1e9;
     expect(page).toContain(`take ${gigabytes(MEASURED.sqliteBytes, 10_000).toFixed(1)} GB a year`);
+    const large = perDay(MEASURED.postgresBytes, 30_000);
+    expect(page).toContain(`× 30,000 = ${(large / 1e6).toFixed(1)} MB`);
+    expect(page).toContain(`= ${Math.round((3 * 365 * large) / 1e9)} GB, with indexes`);
+    expect(page).toContain(`30,000 users × 3 years are ${Math.round((3 * 365 * large) / 1e9)} GB`);
     for (const fit of [MEASURED.sqliteBytes, MEASURED.postgresBytes]) {
       expect(page).toContain(`= ${(perDay(fit, 1_000) / 1e6).toFixed(2)} MB a day`);
       expect(page).toContain(`${Math.round(gigabytes(fit, 1_000) * 1_000)} MB a year`);
@@ -77,6 +86,16 @@ describe('the arithmetic', () => {
       const requests = backfillRequests(counted.users, counted.days);
       expect(requests).toBeGreaterThanOrEqual(counted.backfill * 0.75);
       expect(requests).toBeLessThan(counted.backfill * 1.7);
+    },
+  );
+
+  it.each(MEASURED.nights)(
+    'is that of the nights after a first sync of $users users and $days days',
+    ({ users, days, first, look, usual }) => {
+      expect(Math.abs(backfillRequests(users, days) / first - 1)).toBeLessThan(0.02);
+      expect(requestsPerLook(users, days)).toBe(look);
+      expect(requestsPerNight(users, days)).toBeGreaterThanOrEqual(usual);
+      expect(requestsPerNight(users, days)).toBeLessThan(usual * 1.1);
     },
   );
 

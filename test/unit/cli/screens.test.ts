@@ -239,6 +239,7 @@ test('a forecast says what a run would do, and that nothing was done', () => {
     firstDay: FIRST_DAY,
     lastDay: parseDay('2026-03-01'),
     units: 236,
+    newDays: 47,
     unitsByStream: { tokens: 47, users: 47, readiness: 1 },
     isEstimate: true,
     requests: 300,

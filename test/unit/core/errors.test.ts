@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { parseStreams } from '../../../src/cli/program/flag-values.ts';
 import {
   BusyError,
   DaywalkError,
@@ -11,6 +10,7 @@ import {
   UsageError,
 } from '../../../src/core/errors.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
+import { parseStreams } from '../../../src/settings/expected-settings.ts';
 
 describe('an error', () => {
   it.each([

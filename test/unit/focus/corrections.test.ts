@@ -53,7 +53,7 @@ interface Sum {
 function sumsOf(files: readonly (readonly Charge[])[]): Map<string, Sum> {
   const sums = new Map<string, Sum>();
   for (const { subject, team, costCenter, tokens, cost } of files.flat()) {
-    const user = subject?.userId;
+    const user = subject?.userId ?? undefined;
     const key = JSON.stringify([user, team, costCenter]);
     const before = sums.get(key) ?? { tokens: 0, cost: 0 };
     sums.set(key, { user, tokens: before.tokens + tokens, cost: before.cost + cost });

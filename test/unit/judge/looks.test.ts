@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayOf, daysBetween, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { waitedDays } from '../../../src/judge/identities.ts';
 import {
   countsAsLook,
   equalLooks,
@@ -13,6 +14,7 @@ import {
   settlesOn,
   withLook,
 } from '../../../src/judge/looks.ts';
+import { lookAtRows } from '../../../src/judge/watch.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-03-01T03:00:00Z');
@@ -121,12 +123,43 @@ describe('looks', () => {
     expect(equalLooks(monthly, digest('b'))).toBe(LOOKS);
   });
 
+  it('are at most fifteen, the newest ones, however often an answer changes', () => {
+    const hourly = seen(Array.from({ length: 40 }, (_, hour) => ['abc'[hour % 3] ?? 'a', hour] as const));
+    expect(hourly.looks).toHaveLength(15);
+    expect(hourly.looks?.at(-1)).toEqual([shiftDay(FIRST, 1), digest('a').slice(0, 16)]);
+    const past = pastLooks(hourly, null) ?? [];
+    expect(past).toHaveLength(15);
+    expect(pastLooks({ ...hourly, past }, null)).toHaveLength(15);
+  });
+
   it('from a clock that was ahead count for nothing', () => {
     const ahead = withLook({}, digest('a'), new Date('2027-03-01T03:00:00Z'));
     expect(countsAsLook(ahead, new Date(START))).toBe(true);
     const looks = withLook(ahead, digest('a'), new Date(START));
-    expect(looks.looks).toEqual([[FIRST, digest('a').slice(0, 16)]]);
+    expect(equalLooks(looks, digest('a'))).toBe(1);
+    expect(settlesOn(shiftDay(FIRST, -LOOKS), looks)).toBe(shiftDay(FIRST, 2));
   });
+
+  /** Nights of one answer each; a number is by how many days the clock of the night is wrong. */
+  const withClocks = (letters: string, off: readonly number[]) =>
+    seen([...letters].map((letter, night) => [letter, (night + (off[night] ?? 0)) * 24] as const));
+
+  it.each([
+    ['behind', -5],
+    ['far behind', -40],
+    ['ahead', 5],
+    ['far ahead', 40],
+  ])(
+    'of a night whose clock was %s count for nothing once it is right, and those before it count',
+    (_, off) => {
+      expect(equalLooks(withClocks('aaa', [0, 0, off]), digest('a'))).toBe(off < 0 ? 1 : 3);
+      expect(equalLooks(withClocks('aaaa', [0, 0, off]), digest('a'))).toBe(3);
+      expect(equalLooks(withClocks('aba', [0, off]), digest('a'))).toBe(1);
+      expect(isUnstable(withClocks('abaxab', [0, 0, 0, off]))).toBe(true);
+      expect(waitedDays(withClocks('baaaaaaa', [0, off]), digest('a'))).toBe(6);
+      expect(waitedDays(withClocks('aaaaaaaa', [0, 0, off]), digest('a'))).toBe(8);
+    },
+  );
 
   it('are unstable if an answer comes back within two weeks', () => {
     expect(isUnstable(nightly('abc'))).toBe(false);
@@ -179,6 +212,15 @@ describe('looks that have done their work', () => {
     expect(isUnstable(since('c', 3, past), digest('b'))).toBe(false);
     const ended = pastLooks(nightly('bbaaa'), digest('a'), digest('a'));
     expect(isUnstable(since('b', 5, ended), digest('a'))).toBe(true);
+  });
+
+  it('are still known after a night whose clock was behind', () => {
+    const notes = { past: pastLooks(nightly('bbb'), digest('b'), digest('a')) ?? [] };
+    const behind = { stored: digest('b'), looksMin: LOOKS, now: new Date(START - 40 * 24 * HOUR_MS) };
+    const after = lookAtRows(notes, null, behind).notes;
+    expect(isUnstable(since('a', 4, after.past), digest('b'))).toBe(true);
+    const late = { ...behind, now: new Date(START + 40 * 24 * HOUR_MS) };
+    expect(lookAtRows(notes, null, late).notes).toEqual({});
   });
 
   it('from a clock that was ahead count for nothing', () => {

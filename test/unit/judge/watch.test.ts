@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { areLeavers, lossOf } from '../../../src/judge/doubt.ts';
+import { equalLooks, looksNeeded } from '../../../src/judge/looks.ts';
 import { massAfter } from '../../../src/judge/mass.ts';
+import { notesAfterCommit, notesAfterSettling, notesText, parseNotes } from '../../../src/judge/notes.ts';
+import { judgeLooks, lookAtRows } from '../../../src/judge/watch.ts';
 import {
   afterWatch,
   chaseAfter,
@@ -110,6 +113,69 @@ describe('the older stretches of a night', () => {
   });
 });
 
+test('a budget that is not spent grows to a stretch and two nights at most', () => {
+  const plan = planWatch({ ...START, credit: 1_000_000 }, scope(MEDIUM, { requests: 100 }));
+  expect(plan?.older.filter(({ isFull }) => isFull)).toHaveLength(4);
+});
+
+describe('a difference from a settled day', () => {
+  const [STORED, OTHER] = ['a'.repeat(64), 'b'.repeat(64)];
+  const at = (night: number) => new Date(Date.UTC(2026, 5, night, 3));
+  /** The comparisons of nights, each with what is stored or something else. */
+  const compared = (letters: string, known: ReturnType<typeof parseNotes> = {}, first = 1) =>
+    [...letters].reduce(
+      ({ notes }, letter, index) =>
+        lookAtRows(notes, letter === 'a' ? null : { sha256: OTHER, by: 'rows' }, {
+          ...{ stored: STORED, looksMin: 3, now: at(first + index) },
+        }),
+      { notes: known, isConfirmed: false },
+    );
+
+  test('is forgotten after three looks that equal what is stored, not after one', () => {
+    expect(equalLooks(compared('bba').notes, STORED)).toBe(1);
+    expect(compared('bbaa').notes.looks).toHaveLength(4);
+    expect(compared('bbaaa').notes.looks).toBeUndefined();
+    expect(compared('bbaaa').notes.past?.map(([, seen]) => seen[0])).toEqual(['a', 'b']);
+  });
+
+  test('is confirmed by three equal looks, and still by a fourth if a run was killed before it stored the change', () => {
+    expect(
+      [compared('b'), compared('bb'), compared('bbb'), compared('bbbb')].map((each) => each.isConfirmed),
+    ).toEqual([false, false, true, true]);
+    // The next run of the same day adds no look.
+    const again = lookAtRows(
+      compared('bbb').notes,
+      { sha256: OTHER, by: 'rows' },
+      {
+        ...{ stored: STORED, looksMin: 3, now: new Date(at(3).getTime() + 3_600_000) },
+      },
+    );
+    expect([again.isConfirmed, again.notes.looks?.length]).toEqual([true, 3]);
+  });
+
+  test('that was stored is remembered: the first answer that comes back needs five looks', () => {
+    const own = { day: TODAY, contentSha256: OTHER, isOwn: true, pulledAt: at(3) };
+    const change = { stored: STORED, isChanged: true, staysSettled: false };
+    const committed = notesAfterCommit(notesText(compared('bbb').notes), own, change);
+    const settled = parseNotes(notesAfterSettling(committed, OTHER));
+    const back = lookAtRows(
+      settled,
+      { sha256: STORED, by: 'rows' },
+      { stored: OTHER, looksMin: 3, now: at(4) },
+    );
+    expect(looksNeeded(back.notes, OTHER)).toBe(5);
+  });
+
+  test('is one of many only if more than a few users are gone', () => {
+    const unit = { stream: 'users', contentSha256: STORED, watch: null } as const;
+    const looked = [{ leaver: 'ada' }, { isMinor: true }, {}].map((more, index) => ({
+      ...{ unit: { ...unit, day: shiftDay(TODAY, -9 - index) }, by: 'rows' as const },
+      seen: { sha256: OTHER, by: 'rows' as const, ...more },
+    }));
+    expect(judgeLooks(looked, { looksMin: 3, now: at(1) }).newly).toEqual([shiftDay(TODAY, -11)]);
+  });
+});
+
 test('tokens and users of the recent days are compared every night if that is cheap, otherwise once a week', () => {
   const heavy = (cost: WatchCost) => nights(8, cost).map((plan) => plan.heavy);
   expect(heavy({ ...SMALL, recent: 60 }).every(Boolean)).toBe(true);
@@ -165,7 +231,7 @@ describe('users who are gone', () => {
 
 test('a progress that nobody understands starts a round', () => {
   expect(
-    parseWatchState('{"olderFrom":7,"mass":{},"chase":{"since":"x"},"credit":-1,"cursors":[]}'),
+    parseWatchState('{"olderFrom":7,"mass":{},"chase":{"since":"x"},"credit":-1,"cursors":[]}', TODAY),
   ).toMatchObject(START);
   const state = {
     ...START,
@@ -173,5 +239,5 @@ test('a progress that nobody understands starts a round', () => {
     cursors: { '2026-01-14': 'u' },
     chase: { since: TODAY, cursors: ['u'] },
   };
-  expect(parseWatchState(JSON.stringify(state))).toEqual(state);
+  expect(parseWatchState(JSON.stringify(state), TODAY)).toEqual(state);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { daysFrom, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, isDailyStream, STREAMS } from '../../../src/core/stream.ts';
 import { withLook } from '../../../src/judge/looks.ts';
 import { notesText } from '../../../src/judge/notes.ts';
@@ -18,6 +18,9 @@ import {
 
 const FIRST = parseDay('2026-02-20');
 const TIME = { now: new Date('2026-04-10T03:00:00Z'), settleDays: 3 };
+
+/** A day that has expired is told by the first day whose people are kept. */
+const OPEN_STATES = UNIT_STATES.filter((state) => state !== 'expired');
 
 const request: fc.Arbitrary<PlanRequest> = fc
   .record({
@@ -38,7 +41,7 @@ const ledger: fc.Arbitrary<LedgerUnit[]> = fc
     fc.record({
       stream: fc.constantFrom(...STREAMS),
       offset: fc.integer({ min: -8, max: 25 }),
-      state: fc.constantFrom(...UNIT_STATES),
+      state: fc.constantFrom(...OPEN_STATES),
       settled: fc.boolean(),
     }),
     { selector: ({ stream, offset }) => `${stream} ${offset}`, maxLength: 80 },
@@ -114,7 +117,7 @@ describe('the plan', () => {
     );
   });
 
-  it.each(UNIT_STATES)('pulls a unit that is %s again until it is settled', (state) => {
+  it.each(OPEN_STATES)('pulls a unit that is %s again until it is settled', (state) => {
     const asked = {
       firstDay: FIRST,
       lastDay: FIRST,
@@ -127,6 +130,29 @@ describe('the plan', () => {
     expect(planUnits(asked, [{ ...unit, settledAt: '2026-03-01T00:00:00.000Z' }], TIME).units).toHaveLength(
       0,
     );
+  });
+
+  it('asks for no user of a day that has expired, and for one that a longer limit brings back', () => {
+    const asked = {
+      firstDay: FIRST,
+      lastDay: shiftDay(FIRST, 1),
+      streams: ['tokens', 'users'] as const,
+      force: true,
+      newestFirst: false,
+    };
+    const expired = [FIRST, shiftDay(FIRST, 1)].map((day) => ({
+      ...pendingUnit(dayKey('org_1', { stream: 'users', day })),
+      state: 'expired' as const,
+      settledAt: '2026-03-01T00:00:00.000Z',
+    }));
+    const planned = (usersFrom: UtcDay | null, force: boolean) =>
+      planUnits({ ...asked, force, usersFrom }, expired, TIME).units.flatMap(({ stream, day }) =>
+        stream === 'users' ? [day] : [],
+      );
+    expect(planned(shiftDay(FIRST, 2), true)).toEqual([]);
+    expect(planned(shiftDay(FIRST, 2), false)).toEqual([]);
+    expect(planned(shiftDay(FIRST, 1), false)).toEqual([shiftDay(FIRST, 1)]);
+    expect(planned(null, false)).toEqual([FIRST, shiftDay(FIRST, 1)]);
   });
 
   it('is empty for a reversed range', () => {

@@ -57,7 +57,7 @@ const SHARDS = [
 const shards = fc.array(fc.constantFrom(...SHARDS), { maxLength: 12 }).map((parts) => parts.join(''));
 
 describe.each([DROP, HASH])('whatever passes under %j', (policy) => {
-  const gate = new Gate(policy, { key: 'k'.repeat(64) });
+  const gate = new Gate(policy, { keys: ['k'.repeat(64)] });
 
   test('passes again, and stays', () => {
     fc.assert(

@@ -114,6 +114,118 @@ test('the empty days of an organization without any activity wait for the first'
   ]);
 });
 
+describe('a settled day that differs', () => {
+  const [STORED, OTHER] = ['a'.repeat(64), 'b'.repeat(64)];
+  /** A settled unit, with a look on each day from one in March on; its content is named by a letter. */
+  const seen = (day: string, letters: string, firstNight: number, stream: DailyStream = 'tools') =>
+    unit(stream, day, {
+      ...{ state: 'loaded', contentSha256: STORED, settledAt: '2026-02-10T03:00:00.000Z' },
+      watch: notesText({
+        looks: [...letters].map((letter, index) => {
+          const night = String(firstNight + index).padStart(2, '0');
+          return [parseDay(`2026-03-${night}`), (letter === 'a' ? STORED : OTHER).slice(0, 16)] as const;
+        }),
+        lookedAt: '2026-03-09T03:00:00.000Z',
+      }),
+    });
+  const two = [seen('2026-02-03', 'bb', 8), seen('2026-02-05', 'b', 9)];
+
+  test('is seen otherwise until the third look at the last of them', () => {
+    expect(openStatesOf({ ...NOTHING, units: two })).toEqual([
+      {
+        ...{ state: 'seen-otherwise', exitCode: 0, count: 2, firstDay: '2026-02-03', lastDay: '2026-02-05' },
+        ...{ since: '2026-03-08T00:00:00.000Z', looks: { soFar: 1, needed: 3 }, endsOn: '2026-03-11' },
+      },
+    ]);
+  });
+
+  test('and goes back and forth is unstable, until five looks at the other content or three at the stored one', () => {
+    const state = { state: 'unstable', exitCode: 5, count: 1 };
+    expect(openStatesOf({ ...NOTHING, units: [seen('2026-02-03', 'bbab', 6)] })).toMatchObject([
+      { ...state, looks: { soFar: 1, needed: 5 }, endsOn: '2026-03-13' },
+    ]);
+    expect(openStatesOf({ ...NOTHING, units: [seen('2026-02-03', 'bba', 7)] })).toMatchObject([
+      { ...state, looks: { soFar: 1, needed: 3 }, endsOn: '2026-03-11' },
+    ]);
+  });
+
+  test('needs five looks for a change while the service alternates, which is named until three nights after', () => {
+    const flapping = { since: parseDay('2026-03-04'), lastOn: parseDay('2026-03-08') };
+    const alternates = {
+      ...{ state: 'flapping', exitCode: 5, count: 0, firstDay: null, lastDay: null, looks: null },
+      ...{ since: '2026-03-04T00:00:00.000Z', endsOn: '2026-03-12' },
+    };
+    const differs = { state: 'seen-otherwise', looks: { soFar: 1, needed: 5 }, endsOn: '2026-03-13' };
+    expect(openStatesOf({ ...NOTHING, units: two, flapping })).toMatchObject([alternates, differs]);
+    const later = { ...NOTHING, units: two, flapping, today: parseDay('2026-03-12') };
+    expect(openStatesOf(later)).toMatchObject([{ ...differs, endsOn: '2026-03-15' }]);
+  });
+
+  test('is one of many until the fourth night, and for three weeks at most', () => {
+    const mass = {
+      ...{ since: parseDay('2026-03-09'), days: 30 },
+      ...{ first: parseDay('2026-02-01'), last: parseDay('2026-03-02') },
+    };
+    const named = {
+      ...{ state: 'mass', exitCode: 5, count: 2, firstDay: '2026-02-03', lastDay: '2026-02-05', looks: null },
+      ...{ since: '2026-03-09T00:00:00.000Z', endsOn: '2026-03-12' },
+    };
+    expect(openStatesOf({ ...NOTHING, units: two, mass })[0]).toEqual(named);
+    const late = openStatesOf({ ...NOTHING, units: two, mass, today: parseDay('2026-03-31') });
+    expect(late.map(({ state }) => state)).toEqual(['seen-otherwise']);
+  });
+});
+
+test('a day that lacks a few users waits for three looks, and does not change the exit code', () => {
+  const lacking = {
+    rule: 'leaver',
+    rows: 1,
+    of: 40,
+    seenOn: [parseDay('2026-03-09')],
+    missing: 'AQ==',
+  } as const;
+  const units = [
+    unit('users', '2026-03-02', {
+      ...{ state: 'doubted', doubt: doubtText(lacking), doubtedAt: '2026-03-09T03:00:00.000Z' },
+    }),
+  ];
+  expect(openStatesOf({ ...NOTHING, units })).toEqual([
+    {
+      ...{ state: 'leavers', exitCode: 0, count: 1, firstDay: '2026-03-02', lastDay: '2026-03-02' },
+      ...{ since: '2026-03-09T03:00:00.000Z', looks: { soFar: 1, needed: 3 }, endsOn: '2026-03-11' },
+    },
+  ]);
+});
+
+test('a day that contradicts another stream waits for seven days of the same looks', () => {
+  const digest = 'a'.repeat(64);
+  const looks = ['2026-03-07', '2026-03-08', '2026-03-09'].map(
+    (day) => [parseDay(day), digest.slice(0, 16)] as const,
+  );
+  const watch = notesText({ looks, lookedAt: '2026-03-09T03:00:00.000Z', odd: ['sessions'] });
+  const units = [unit('users', '2026-03-03', { state: 'loaded', contentSha256: digest, watch })];
+  expect(openStatesOf({ ...NOTHING, units })).toMatchObject([
+    {
+      ...{ state: 'figures-disagree', exitCode: 0, count: 1, since: '2026-03-07T00:00:00.000Z' },
+      ...{ looks: { soFar: 3, needed: 7 }, endsOn: '2026-03-13' },
+    },
+  ]);
+});
+
+test('what runs had no requests for is listed for all jobs, and ends with the next run', () => {
+  const [first, last] = [parseDay('2026-01-20'), parseDay('2026-02-20')];
+  const leftOut = [
+    { since: parseDay('2026-03-08'), units: 5, first, last },
+    { since: parseDay('2026-03-06'), units: 2, first: last, last },
+  ];
+  expect(openStatesOf({ ...NOTHING, leftOut })).toEqual([
+    {
+      ...{ state: 'left-out', exitCode: 0, count: 7, firstDay: first, lastDay: last, looks: null },
+      ...{ since: '2026-03-06T00:00:00.000Z', endsOn: TODAY },
+    },
+  ]);
+});
+
 describe('what has not been seen for some nights', () => {
   const digest = 'a'.repeat(16);
   const looks = [[parseDay('2026-03-05'), digest]] as const;

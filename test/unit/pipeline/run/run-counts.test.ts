@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseDay } from '../../../../src/core/day.ts';
 import { RunError, StoppedError, StorageError, UnitError } from '../../../../src/core/errors.ts';
 import { RequestError } from '../../../../src/http/errors.ts';
 import { RunCounts } from '../../../../src/pipeline/run/run-counts.ts';
@@ -39,19 +40,22 @@ describe('the counts of a run', () => {
 
   it('name the streams whose planned units are all committed', () => {
     const counts = new RunCounts();
-    counts.orgId = 'org_1';
+    const streams = ['tokens', 'users', 'tools'] as const;
+    const [firstDay, lastDay] = [parseDay('2026-01-14'), parseDay('2026-02-01')];
+    counts.request = { firstDay, lastDay, streams, force: false, newestFirst: false };
     counts.planned = 4;
     counts.recordDone('tokens 2026-02-01', { ...done, state: 'loaded' });
     counts.recordFailure('users 2026-02-01', 'users', down());
     counts.recordFailure('tools 2026-02-01', 'tools', down());
     counts.recordDone('tools 2026-02-01', { ...done, state: 'doubted' });
-    expect(counts.completedOf(['tokens', 'users', 'tools'])).toEqual([]);
+    expect(counts.completedUpTo(lastDay)).toEqual([]);
     counts.recordDone('readiness', { ...done, state: 'loaded' });
-    expect(counts.completedOf(['tokens', 'users', 'tools'])).toEqual(['tokens', 'tools']);
+    expect(counts.completedUpTo(lastDay)).toEqual(['tokens', 'tools']);
+    expect(counts.completedUpTo(parseDay('2026-02-02'))).toEqual([]);
   });
 
   it('name no such stream when the organization is not known', () => {
-    expect(new RunCounts().completedOf(['tokens'])).toEqual([]);
+    expect(new RunCounts().completedUpTo(parseDay('2026-02-01'))).toEqual([]);
   });
 
   it('count a unit that was pulled more than once as one, by its last result', () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { daysFrom, FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { daysFrom, FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS } from '../../../src/core/stream.ts';
-import { missingDays } from '../../../src/status/gaps.ts';
+import { WHOLE } from '../../../src/expected/contract.ts';
+import { expectationOf } from '../../../src/expected/expectation.ts';
 import { dayKey, type LedgerUnit, pendingUnit, type UnitState } from '../../../src/units/unit.ts';
 
 const TODAY = parseDay('2026-01-20');
@@ -16,6 +17,11 @@ function ledgerWith(change: Partial<Pick<LedgerUnit, 'state' | 'rows' | 'firstLo
       return change === null ? [] : [{ ...unit, ...change }];
     }),
   );
+}
+
+function missingDays(units: readonly LedgerUnit[], today: UtcDay) {
+  const now = new Date(`${today}T12:00:00Z`);
+  return expectationOf({ contract: WHOLE, contractSince: null, units, completions: new Map(), now }).missing;
 }
 
 const stored = { rows: 3, firstLoadedAt: '2026-01-17T03:00:00.000Z' };

@@ -1,0 +1,25 @@
+export {
+  AGE_SECONDS_MIN,
+  type AskedContract,
+  agreeContract,
+  type Contract,
+  contractAfter,
+  contractOf,
+  dailyOf,
+  describeContract,
+  isKept,
+  readUsersFrom,
+  spanStart,
+  storedContract,
+  usersFromOf,
+  WHOLE,
+  whyNotKept,
+} from './contract.ts';
+export {
+  type Expectation,
+  FIRST_EXPORT_HOURS,
+  type Hole,
+  isExpected,
+  MISSING_AFTER_DAYS,
+  readExpectation,
+} from './expectation.ts';

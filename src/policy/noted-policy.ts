@@ -1,0 +1,119 @@
+import { sql } from '../../schema/query.ts';
+import { UsageError } from '../core/errors.ts';
+import { isObject, parseJson } from '../core/json.ts';
+import type { Warehouse } from '../port/index.ts';
+import { type EmailPolicy, GATE_VERSION, usersOf } from '../privacy/index.ts';
+import { readState, writeState } from '../records/index.ts';
+
+/** Where it is noted how people are stored, and what was the gate. It belongs to the warehouse, not to an organization. */
+const POLICY = ['', 'policy'] as const;
+
+/** The policy under which everything in a warehouse or an archive has passed the gate, as it is noted there: without the salt. */
+export interface NotedPolicy {
+  /** Null if none is noted. */
+  readonly emails: EmailPolicy['mode'] | null;
+  readonly users: ReturnType<typeof usersOf>;
+}
+
+const STRENGTH = { keep: 0, hash: 1, drop: 2 } as const;
+const USER_STRENGTH = { keep: 0, pseudonym: 1, none: 2 } as const;
+
+/** Reads a note; what cannot be read is not noted. */
+export function notedPolicyIn(note: unknown): NotedPolicy {
+  const { emails, users } = isObject(note) ? note : {};
+  return {
+    emails: isIn(STRENGTH, emails) ? emails : null,
+    users: isIn(USER_STRENGTH, users) ? users : 'keep',
+  };
+}
+
+function isIn<Names extends object>(names: Names, name: unknown): name is keyof Names {
+  return typeof name === 'string' && Object.hasOwn(names, name);
+}
+
+/**
+ * Makes sure that nothing is stored in a place that a policy would not keep.
+ * @throws {UsageError} if the policy is stricter than the noted one: a person has chosen it, and has not applied it.
+ */
+export function expectApplied(noted: NotedPolicy, policy: EmailPolicy, place: string): void {
+  const { mode } = policy;
+  const users = usersOf(policy);
+  if (noted.emails === null) return;
+  if (STRENGTH[mode] > STRENGTH[noted.emails])
+    throw notApplied('addresses', place, { former: noted.emails, asked: mode });
+  if (USER_STRENGTH[users] > USER_STRENGTH[noted.users])
+    throw notApplied('users', place, { former: noted.users, asked: users });
+}
+
+function notApplied(
+  what: 'addresses' | 'users',
+  place: string,
+  { former, asked }: { readonly former: string; readonly asked: string },
+): UsageError {
+  return new UsageError(
+    `the ${what} in ${place} are stored under "${former}", and the policy is "${asked}" now`,
+    {
+      hint: 'apply the policy to what is stored, or set the former one again',
+      reason: 'policy-not-applied',
+      facts: { former, what },
+    },
+  );
+}
+
+/** What is noted of the policy of a warehouse, and the version of its gate. */
+interface Noted extends NotedPolicy {
+  readonly gate: number;
+}
+
+/** The policy under which a warehouse was filled. */
+async function notedPolicy(warehouse: Pick<Warehouse, 'read'>): Promise<Noted> {
+  const note = parseJson((await readState(warehouse, ...POLICY)) ?? '');
+  const { gate } = isObject(note) ? note : {};
+  return { ...notedPolicyIn(note), gate: typeof gate === 'number' ? gate : 0 };
+}
+
+/**
+ * The policy under which a warehouse was filled.
+ * @throws {UsageError} if the given one is stricter: a person has chosen it, and has not applied it; or if IDs shall take the place
+ * of pseudonyms: a person who had one would be two.
+ */
+export async function expectPolicy(
+  warehouse: Pick<Warehouse, 'read' | 'location'>,
+  policy: EmailPolicy,
+): Promise<Noted> {
+  const users = usersOf(policy);
+  const known = await notedPolicy(warehouse);
+  expectApplied(known, policy, warehouse.location);
+  if (known.users !== 'pseudonym' || users !== 'keep') return known;
+  throw new UsageError(`the users in ${warehouse.location} have pseudonyms, from which no ID comes back`, {
+    hint: 'keep the policy of users, or export into a new warehouse',
+  });
+}
+
+/**
+ * Compares a policy with the one under which a warehouse was filled. After `pass`, everything that is stored is to pass the gate: an
+ * older one has let more through. A looser policy is for what is pulled from now on.
+ * @throws {UsageError} as {@link expectPolicy}
+ */
+export async function comparePolicy(
+  warehouse: Pick<Warehouse, 'read' | 'select' | 'transact' | 'location'>,
+  policy: EmailPolicy,
+): Promise<'same' | 'pass'> {
+  const { mode } = policy;
+  const users = usersOf(policy);
+  const known = await expectPolicy(warehouse, policy);
+  if (known.emails === mode && known.users === users && known.gate === GATE_VERSION) return 'same';
+  if (mode !== 'keep' && known.gate !== GATE_VERSION) {
+    const [stored] = await warehouse.select(sql`SELECT 1 AS stored FROM export_units LIMIT 1`);
+    if (stored !== undefined) return 'pass';
+  }
+  await rememberPolicy(warehouse, policy);
+  return 'same';
+}
+
+/** Notes that everything in a warehouse has passed the gate under a policy. */
+export function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, policy: EmailPolicy): Promise<void> {
+  const users = usersOf(policy);
+  const note = { gate: GATE_VERSION, emails: policy.mode, ...(users !== 'keep' && { users }) };
+  return writeState(warehouse, ...POLICY, JSON.stringify(note));
+}
