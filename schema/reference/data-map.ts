@@ -75,13 +75,18 @@ export function dataMapMarkdown(): string {
 }
 
 /** The setting that removes old rows about people, or such texts. */
-function limitOf({ relation, person }: DataOfPeople): string {
+function limitOf(data: DataOfPeople): string {
+  const { relation } = data;
   if (relation === tables.hookEvents) return '`DAYWALK_RETAIN_EVENTS`';
   if (relation === tables.quarantine)
     return '`DAYWALK_RETAIN_QUARANTINE`; of `users`, `DAYWALK_RETAIN_USERS` too';
+  return expiresWithUsers(data) || EXPIRING.has(relation.name) ? '`DAYWALK_RETAIN_USERS`' : '–';
+}
+
+/** True if `DAYWALK_RETAIN_USERS` removes the old rows of a table or view. */
+export function expiresWithUsers({ relation, person }: DataOfPeople): boolean {
   // Who is in which team goes with the next file of people.
-  const isOfUsers = person.length > 0 && relation.columns['person'] === undefined;
-  return isOfUsers || EXPIRING.has(relation.name) ? '`DAYWALK_RETAIN_USERS`' : '–';
+  return person.length > 0 && relation.columns['person'] === undefined;
 }
 
 /** Relations whose rows name no user, and lose texts with the people of their day. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { publish } from '../../../jobs/publish.ts';
+import { dataOfPeople, expiresWithUsers } from '../../../schema/reference/data-map.ts';
 import { tables } from '../../../schema/tables.ts';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
 import { ObjectReader } from '../../../src/archive/objects.ts';
@@ -25,7 +26,11 @@ const today = parseDay('2026-05-03');
 const KEPT = parseDay('2026-01-23');
 const LIMIT = { retainUsers: { count: 100, unit: 'd' } } as const;
 const RETAIN = { DAYWALK_RETAIN_USERS: '100d' };
-const TABLES = ['user_daily', 'user_daily_languages', 'tokens_daily_by_user', 'tokens_daily_by_user_model'];
+/** What the map of data says that the limit empties. */
+const EXPIRING = dataOfPeople()
+  .filter(expiresWithUsers)
+  .map(({ relation }) => relation);
+const TABLES = EXPIRING.filter(({ columns }) => columns['date'] !== undefined).map(({ name }) => name);
 
 /** The rows of archived answers about some units. */
 function archivedRows(folder: string, isMeant: (unit: string) => boolean): Promise<string[]> {
@@ -38,6 +43,9 @@ function archivedRows(folder: string, isMeant: (unit: string) => boolean): Promi
     return texts;
   });
 }
+
+/** Columns that say when something was. */
+const TIMES = ['date', 'week_start', 'month', 'first_active_on', 'last_active_on', 'last_seen_on'];
 
 const KILLED = new Error('killed');
 
@@ -95,6 +103,30 @@ onEachDatabase((database) => {
       expect(JSON.parse(status.stdout).organizations[0].holes).toEqual([]);
       const sampled = await call(['verify', '--against-api', '600']);
       expect(sampled.code, sampled.stdout + sampled.stderr).toBe(0);
+    });
+
+    test('are gone from every table and view that the map of data names with this limit', async () => {
+      const { rig } = await filled();
+      const oldest = () =>
+        Promise.all(
+          EXPIRING.flatMap(({ name, columns }) =>
+            TIMES.filter((time) => columns[time] !== undefined).map(async (time) => ({
+              name,
+              time,
+              value: String(await rig.value(`SELECT MIN(${time}) FROM ${name}`)),
+            })),
+          ),
+        );
+      // `thinking_share_by_user` has no time; it is a view of `users`.
+      expect(new Set((await oldest()).map(({ name }) => name)).size).toBe(EXPIRING.length - 1);
+      const before = await oldest();
+      await rig.run({ settings: LIMIT });
+      const left = await oldest();
+      for (const [index, { name, time, value }] of left.entries()) {
+        const from = time === 'month' ? KEPT.slice(0, 7) : time === 'week_start' ? '2026-01-19' : KEPT;
+        expect(value >= from, `${name}.${time} from ${value} on`).toBe(true);
+        if (time === 'date') expect(value > String(before[index]?.value), name).toBe(true);
+      }
     });
 
     test('are never asked for again, and change nothing in the nights after', async () => {
