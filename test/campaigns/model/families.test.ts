@@ -13,9 +13,11 @@ type Behave = (random: Random) => Behaviour;
 const FAMILIES = Object.keys(LYING).length + Object.keys(HONEST).length;
 const worlds = Math.ceil(answersMax(3_000, FAMILIES) / FAMILIES / 2);
 const worldsOfHost = Math.ceil(worlds / Object.keys(HOSTS).length);
+/** What was stored of ten days or fewer while the service alternated is looked at five times more, in turn with all of history. */
+const NIGHTS: ReadonlyMap<Behave, number> = new Map([[LYING['alternates at random for a month'], 70]]);
 const livesOf = (behave: Behave, timetable?: Timetable): Life[] =>
   Array.from({ length: timetable === undefined ? worlds : worldsOfHost }, (_, number) =>
-    liveWith(behave, 1_000 + number, { timetable }),
+    liveWith(behave, 1_000 + number, { timetable, nights: NIGHTS.get(behave) }),
   );
 
 /** What gets through for some nights, see docs/trust.md: an answer that is wrong in the same way on three nights in a row. */

@@ -91,14 +91,22 @@ export interface Life {
   readonly lastWrong: number;
 }
 
-/** Lives through 45 nights with a service, or 55 with a timetable, from a first sync on. The same for the same seed. */
+/** Lives through some nights with a service, 45 unless told, or 55 with a timetable, from a first sync on. The same for the same seed. */
 export function liveWith(
   behave: (random: Random) => Behaviour,
   seed: number,
-  { rules = RULES, timetable }: { readonly rules?: Rules; readonly timetable?: Timetable | undefined } = {},
+  {
+    rules = RULES,
+    timetable,
+    nights = timetable === undefined ? NIGHTS : UNSTEADY_LIFE,
+  }: {
+    readonly rules?: Rules;
+    readonly timetable?: Timetable | undefined;
+    readonly nights?: number | undefined;
+  } = {},
 ): Life {
   const behaviour = behave(sequence(seed));
-  const runs = runsOf(timetable, sequence(seed + 3));
+  const runs = runsOf(timetable, nights, sequence(seed + 3));
   if (behaviour.reports !== undefined) return liveWithReports(behaviour.reports, runs);
   const world = worldOf(behaviour, seed, runs);
   const memory = new Memory(rules);
@@ -122,9 +130,9 @@ export function liveWith(
   return { ...life, ...end };
 }
 
-function runsOf(timetable: Timetable | undefined, random: Random): Run[] {
+function runsOf(timetable: Timetable | undefined, nights: number, random: Random): Run[] {
   const timesOf = timetable ?? everyNight;
-  return nightsFrom(1, timetable === undefined ? NIGHTS : UNSTEADY_LIFE).flatMap((night) =>
+  return nightsFrom(1, nights).flatMap((night) =>
     (night > UNSTEADY_NIGHTS ? everyNight : timesOf)(random, night).map((time) => ({
       ...{ night: FIRST + night - 1, ...time, force: false, acceptLoss: false },
       ...{ killedAfter: null, failing: 0, streams: DAILY_STREAMS },
