@@ -136,9 +136,25 @@ export function keptUsersFrom(
 const AHEAD_DAYS_MAX = 31;
 
 /**
- * As {@link keptUsersFrom}, for a run. If the newest day that has come is long ago by this clock, the clock may be wrong, and what it removed
- * would be gone; so it counts as no more than some days ahead, until a later day has come.
- * @param warn told if people stay for this reason
+ * The time from which a run counts back what is older than it is to be kept. If the newest day that has come is long ago by this clock, the
+ * clock may be wrong, and what it removed would be gone; so it counts as no more than some days ahead, until a later day has come.
+ */
+export async function retentionTime(
+  warehouse: Pick<Warehouse, 'select'>,
+  clock: Pick<JobContext['clock'], 'now'>,
+): Promise<{ readonly now: Date; readonly newest: string | null }> {
+  const [row] = await warehouse.select(
+    sql`SELECT MAX(date) AS newest FROM export_units WHERE state IN ('loaded', 'empty')`,
+  );
+  const newest = row?.['newest'];
+  if (typeof newest !== 'string') return { now: clock.now(), newest: null };
+  const latest = new Date(`${shiftDay(parseDay(newest), AHEAD_DAYS_MAX)}T00:00:00Z`);
+  return { now: latest < clock.now() ? latest : clock.now(), newest };
+}
+
+/**
+ * As {@link keptUsersFrom}, for a run, by its {@link retentionTime}.
+ * @param warn told if people stay because of it
  */
 export async function usersFromOfRun(
   warehouse: Pick<Warehouse, 'select'>,
@@ -148,13 +164,8 @@ export async function usersFromOfRun(
 ): Promise<UtcDay | null> {
   const asked = keptUsersFrom(settings, clock);
   if (asked === null) return null;
-  const [row] = await warehouse.select(
-    sql`SELECT MAX(date) AS newest FROM export_units WHERE state IN ('loaded', 'empty')`,
-  );
-  const newest = row?.['newest'];
-  if (typeof newest !== 'string') return asked;
-  const latest = new Date(`${shiftDay(parseDay(newest), AHEAD_DAYS_MAX)}T00:00:00Z`);
-  const safe = keptUsersFrom(settings, { now: () => latest });
+  const { now, newest } = await retentionTime(warehouse, clock);
+  const safe = keptUsersFrom(settings, { now: () => now });
   if (safe === null || safe >= asked) return asked;
   warn(
     `people of days from ${safe} on stay, although by this clock those from before ${asked} are older than they are to be kept: no day after ${newest} has come`,

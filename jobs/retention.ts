@@ -1,6 +1,6 @@
 import { forgetErased, type Pruned, pruneArchive } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import type { UtcDay } from '../src/core/day.ts';
+import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { type Advice, adviceOf, BusyError, DaywalkError, messageOf } from '../src/core/errors.ts';
 import {
   countOldRecords,
@@ -23,7 +23,7 @@ import {
 } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { beginOf, keptUsersFrom, type RetentionSettings, usersFromOfRun } from './archive.ts';
+import { beginOf, keepsLess, keptUsersFrom, type RetentionSettings, retentionTime } from './archive.ts';
 
 /** What is older than it is to be kept, and was removed or would be. */
 export interface RetentionReport {
@@ -104,8 +104,15 @@ export function retainDuringRun(
   context: JobContext<{ readonly type: 'warning'; readonly message: string } & Advice>,
 ): Promise<void> {
   return unlessBusy(context, async () => {
-    const usersFrom = await usersFromOfRun(held.warehouse, settings, context.clock);
-    const removed = await retain(held, settings, context, usersFrom);
+    const { now, newest } = await retentionTime(held.warehouse, context.clock);
+    // The run has said so of people before it pulled.
+    if (now < context.clock.now() && settings.retainUsers === null && keepsLess(settings))
+      context.observe({
+        type: 'warning',
+        message: `what is to be kept for a limited time is kept as of ${dayOf(now)}, because no day after ${newest} has come`,
+        hint: 'set the clock of this machine; if it is right and no more days will come, run daywalk retention',
+      });
+    const removed = await retain(held, settings, context, now);
     if (daysBefore > 0 || isInLakes(removed) || (await areLakesDue(held.warehouse)))
       await renewDuringRun(held.warehouse, settings, context);
   });
@@ -194,7 +201,7 @@ async function retain(
   held: Held,
   settings: Asked,
   { clock, signal }: Place,
-  usersFrom = keptUsersFrom(settings, clock),
+  now = clock.now(),
 ): Promise<RetentionReport> {
   const { warehouse, lock } = held;
   const { retainEvents, retainQuarantine } = settings;
@@ -206,12 +213,12 @@ async function retain(
     remove: (before: Date) => Promise<number>,
   ): Promise<Removed | null> => {
     if (limit === null) return null;
-    const before = beginOf(limit, clock.now());
+    const before = beginOf(limit, now);
     return { before: before.toISOString(), removed: await (isDryRun ? count : remove)(before) };
   };
   return {
     ...{ isDryRun, isCompacted: false, lakes: null },
-    users: await expire(held, settings, place, usersFrom),
+    users: await expire(held, settings, place, keptUsersFrom(settings, { now: () => now })),
     events: await removedBefore(
       retainEvents,
       (before) => countEventsBefore(warehouse, before),
@@ -225,7 +232,7 @@ async function retain(
       (before) => countOldRecords(warehouse, before),
       (before) => withholdRecords(warehouse, before, signal),
     ),
-    archive: await prune(settings, place, isDryRun),
+    archive: await prune(settings, place, { isDryRun, now }),
   };
 }
 
@@ -266,9 +273,9 @@ async function expiryIn(
 async function prune(
   { retainArchive, archives }: Pick<Settings, 'retainArchive' | 'archives'>,
   { clock, signal }: Place,
-  isDryRun: boolean,
+  { isDryRun, now }: { readonly isDryRun: boolean; readonly now: Date },
 ): Promise<Pruned | null> {
   const [archive] = archives;
   if (retainArchive === null || archive === undefined) return null;
-  return pruneArchive(archive, { before: beginOf(retainArchive, clock.now()), isDryRun, clock, signal });
+  return pruneArchive(archive, { before: beginOf(retainArchive, now), isDryRun, clock, signal });
 }
