@@ -132,8 +132,10 @@ export const LYING = {
 } as const satisfies Readonly<Record<string, (random: Random) => Behaviour>>;
 
 /** So many days, drawn from some. */
-const daysFrom = (random: Random, count: number, first: number, last: number) =>
-  nightsFrom(0, count).map(() => first + Math.floor(random() * (last - first)));
+const daysFrom = (random: Random, count: number, first: number, last: number) => [
+  // A day that is drawn twice would change back and forth.
+  ...new Set(nightsFrom(0, count).map(() => first + Math.floor(random() * (last - first)))),
+];
 
 /** A day is published late: nobody was active, or only half of the people, until it is so old. */
 function late(random: Random, day: number): Changed[] {
@@ -150,9 +152,7 @@ function late(random: Random, day: number): Changed[] {
 export const HONEST = {
   'never changes an answer': () => ({}),
   'publishes days late': (random) => ({
-    changed: [...new Set(daysFrom(random, 20, HISTORY - 5, HISTORY + 30))].flatMap((day) =>
-      late(random, day),
-    ),
+    changed: daysFrom(random, 20, HISTORY - 5, HISTORY + 30).flatMap((day) => late(random, day)),
   }),
   'restates single days': (random) => ({
     changed: daysFrom(random, 6, HISTORY - 95, HISTORY - 5).map((day) => ({
@@ -198,7 +198,7 @@ export const HONEST = {
     ),
   }),
   'deletes single users of single days': (random) => ({
-    changed: [...new Set(daysFrom(random, 14, HISTORY - 40, HISTORY + 25))].map((day) => ({
+    changed: daysFrom(random, 14, HISTORY - 40, HISTORY + 25).map((day) => ({
       days: [day],
       from: Math.max(day, FIRST) + pick(random, [1, 2, 5]),
       streams: USERS,
