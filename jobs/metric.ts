@@ -1,5 +1,11 @@
 import type { Dimension } from '../schema/metrics/dictionary.ts';
-import { type ComparedAnswer, type Comparison, compareMetric } from '../src/comparison/index.ts';
+import {
+  type CausesAnswer,
+  type ComparedAnswer,
+  type Comparison,
+  compareMetric,
+  readCauses,
+} from '../src/comparison/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
@@ -56,6 +62,25 @@ export function readMetric(
     throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
       hint: 'ask for a shorter period, or for fewer dimensions',
     });
+  });
+}
+
+/** The name by which `daywalk metric` knows the causes; they are no metric of the dictionary, because they are about two spans. */
+export const CAUSES_NAME = 'causes';
+
+/**
+ * Explains the change of the cost by its causes. Writes nothing, and may be repeated.
+ * @throws {UsageError} when there is no such warehouse, organization or team, when nothing is loaded, and for two currencies.
+ */
+export function readCausesOf(
+  { warehouse: location, queryTimeout }: Settings,
+  { organization, from, until, team, compare }: AskedMetric,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<CausesAnswer> {
+  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
+    const orgId = await chooseOrganization(warehouse, organization);
+    const own = await teamOf(warehouse, orgId, team);
+    return readCauses(warehouse, { orgId, from, until, team: own, comparison: compare });
   });
 }
 

@@ -1,4 +1,10 @@
-import { type AskedMetric, readMetric, readMetricSql } from '../../../jobs/metric.ts';
+import {
+  type AskedMetric,
+  CAUSES_NAME,
+  readCausesOf,
+  readMetric,
+  readMetricSql,
+} from '../../../jobs/metric.ts';
 import {
   additivityOf,
   allMetrics,
@@ -7,7 +13,12 @@ import {
   dimensionsOf,
   GRAINS,
 } from '../../../schema/metrics/dictionary.ts';
-import { COMPARISONS, type ComparedAnswer, type Comparison } from '../../comparison/index.ts';
+import {
+  type CausesAnswer,
+  COMPARISONS,
+  type ComparedAnswer,
+  type Comparison,
+} from '../../comparison/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
@@ -40,6 +51,7 @@ export const metricAction: Action = async (context) => {
   const [name] = operands;
   if (name === undefined) return showList(context);
   const asked = askedMetric(name, flags);
+  if (name === CAUSES_NAME) return showCauses(context, asked);
   if (flags.isOn('--sql')) {
     if (asked.compare !== undefined) {
       throw new UsageError('--sql and --compare exclude each other', {
@@ -55,6 +67,52 @@ export const metricAction: Action = async (context) => {
   warn(context, answer);
   return EXIT.ok;
 };
+
+async function showCauses(context: CommandContext, asked: AskedMetric): Promise<ExitCode> {
+  const { flags, settings, job, out } = context;
+  const foreign = (['--by', '--user', '--sql'] as const).find(
+    (flag) => flags.isOn(flag) || flags.text(flag) !== undefined,
+  );
+  if (foreign !== undefined) {
+    throw new UsageError(`${CAUSES_NAME} has no ${foreign}`, {
+      hint: 'it has --from, --until, --team, --compare and --organization',
+    });
+  }
+  const answer = await readCausesOf(settings, asked, job);
+  if (flags.isOn('--csv')) {
+    const columns = ['cause', 'value', 'factor_before', 'factor', 'from', 'until'] as const;
+    out.print([writeCsv(columns, answer.rows).trimEnd()]);
+  } else out.show(answer, (frame) => renderCauses(answer, frame));
+  warn(context, answer);
+  return EXIT.ok;
+}
+
+/** Draws causes: what each has added to the cost, and what it was before and is now. */
+function renderCauses(answer: CausesAnswer, frame: ScreenFrame): string[] {
+  const { rows, unit, change } = answer;
+  const values = rows.flatMap(({ value }) => value ?? []);
+  const numbers = formatMeasured(change === null ? values : [...values, change]).values();
+  const cellOf = (value: number | null) => (value === null ? null : (numbers.next().value ?? null));
+  const factorOf = (factor: number | null) =>
+    factor === null ? null : (formatMeasured([Number(factor.toPrecision(FACTOR_DIGITS))])[0] ?? null);
+  const cells = [
+    ...rows.map(({ cause, value, factor, factor_before }) => [
+      cause,
+      cellOf(value),
+      factorOf(factor_before),
+      factorOf(factor),
+    ]),
+    ['change', cellOf(change), null, null],
+  ];
+  return [
+    ...renderTable(['cause', right(`change (${unit})`), right('from'), right('to')], cells, frame),
+    '',
+    ...renderProvenance(answer, frame, [comparedWords(answer.compared)]).map(frame.style.dim),
+  ];
+}
+
+/** More digits of a mean do not help. */
+const FACTOR_DIGITS = 4;
 
 function showList({ flags, out }: CommandContext): ExitCode {
   const first = QUESTION_FLAGS.find((given) => flags.text(given) !== undefined);
@@ -108,7 +166,7 @@ function parseDimensions(list: string): Dimension[] {
 }
 
 /** A JSON document holds the warnings, and a screen the hole; standard error has what the output does not show. */
-function warn({ log, flags }: CommandContext, answer: Answer): void {
+function warn({ log, flags }: CommandContext, answer: Answer | CausesAnswer): void {
   const isCsv = flags.isOn('--csv');
   const hole = isCsv ? describeHole(answer.days) : null;
   const whyNot = isCsv && 'compared' in answer ? answer.compared.why_not : null;
