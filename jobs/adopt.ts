@@ -117,7 +117,7 @@ function lossesOf({ mismatch, id, lostBy }: Comparison, expected: readonly Known
   if (mismatch === 'archive-absent') return expected.filter((known) => known.id === id).map(ending);
   if (mismatch === 'warehouse-absent')
     return [
-      `the warehouse ${id} is gone: days are pulled again, and people, prices, budgets, hook events, sessions, accepted records and restatements are lost unless you load them again`,
+      `the warehouse ${id} is gone: days are pulled again, and people, prices, budgets, events, hook events, sessions, accepted records and restatements are lost unless you load them again`,
     ];
   const sides = [
     ['warehouse', lostBy.warehouse],

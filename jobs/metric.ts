@@ -1,4 +1,11 @@
 import type { Dimension } from '../schema/metrics/dictionary.ts';
+import {
+  type CausesAnswer,
+  type ComparedAnswer,
+  type Comparison,
+  compareMetric,
+  readCauses,
+} from '../src/comparison/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
@@ -10,6 +17,7 @@ import {
   type MetricAnswer,
   type MetricQuestion,
   metricSql,
+  type Period,
 } from '../src/metrics/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
@@ -29,6 +37,8 @@ export interface AskedMetric {
   readonly team?: string | undefined;
   /** A user ID. */
   readonly user?: string | undefined;
+  /** Compares with another span: how it is found, or the span itself. */
+  readonly compare?: Comparison | Period | undefined;
   /** The organization; the only one by default. */
   readonly organization?: string | undefined;
 }
@@ -42,13 +52,35 @@ export function readMetric(
   settings: Settings,
   asked: AskedMetric,
   context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<MetricAnswer> {
+): Promise<MetricAnswer | ComparedAnswer> {
   return withQuestion(settings, asked, context, async (warehouse, question) => {
-    const answer = await answerMetric(warehouse, question);
+    const { compare } = asked;
+    const answer = await (compare === undefined
+      ? answerMetric(warehouse, question)
+      : compareMetric(warehouse, question, compare));
     if (answer.rows.length <= ANSWER_ROWS_MAX) return answer;
     throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
       hint: 'ask for a shorter period, or for fewer dimensions',
     });
+  });
+}
+
+/** The name by which `daywalk metric` knows the causes; they are no metric of the dictionary, because they are about two spans. */
+export const CAUSES_NAME = 'causes';
+
+/**
+ * Explains the change of the cost by its causes. Writes nothing, and may be repeated.
+ * @throws {UsageError} when there is no such warehouse, organization or team, when nothing is loaded, and for two currencies.
+ */
+export function readCausesOf(
+  { warehouse: location, queryTimeout }: Settings,
+  { organization, from, until, team, compare }: AskedMetric,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<CausesAnswer> {
+  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
+    const orgId = await chooseOrganization(warehouse, organization);
+    const own = await teamOf(warehouse, orgId, team);
+    return readCauses(warehouse, { orgId, from, until, team: own, comparison: compare });
   });
 }
 

@@ -34,6 +34,7 @@ import {
 import {
   budgets,
   contracts,
+  events,
   hookEvents,
   people,
   prices,
@@ -106,6 +107,7 @@ export const tables = {
   people,
   prices,
   budgets,
+  events,
   publishedWeeks,
   dates,
   users,

@@ -10,7 +10,7 @@ const PERSON: ReadonlySet<string> = new Set(['user_id', 'user_email', 'person', 
 /** Columns that hold what people, or programs of theirs, have written. */
 const WRITTEN: ReadonlySet<string> = new Set([
   ...['command', 'matcher', 'rationale', 'description', 'branch', 'repo_url', 'commit_hash', 'title'],
-  ...['cwd', 'message', 'payload', 'session_settings', 'session_id', 'spellings'],
+  ...['cwd', 'message', 'payload', 'session_settings', 'session_id', 'spellings', 'text'],
 ]);
 
 /** Columns of the ledger that quote a response. */
@@ -91,9 +91,13 @@ export function expiresWithUsers({ relation, person }: DataOfPeople): boolean {
 
 /** Relations whose rows name no user, and lose texts with the people of their day. */
 const EXPIRING: ReadonlySet<string> = new Set([
-  ...[tables.toolsDailyByHook, tables.restatements, tables.schemaDrift, tables.exportUnits].map(
-    ({ name }) => name,
-  ),
+  ...[
+    tables.toolsDailyByHook,
+    tables.restatements,
+    tables.schemaDrift,
+    tables.exportUnits,
+    tables.events,
+  ].map(({ name }) => name),
   'coverage',
 ]);
 

@@ -50,7 +50,7 @@ const GROUPS: readonly { readonly role: TableRole; readonly title: string; reado
   },
   {
     role: 'dimension',
-    title: 'People, prices and budgets',
+    title: 'People, prices, budgets and events',
     doc: 'What people have loaded from CSV files. The service knows none of it.',
   },
   {

@@ -135,7 +135,7 @@ export const acts = table({
   role: 'ledger',
   by: { act_id: key('UUID of the act') },
   values: {
-    kind: text('erasure, people, prices, budgets, sessions, hook events, quarantine or restore'),
+    kind: text('erasure, people, prices, budgets, events, sessions, hook events, quarantine or restore'),
     done_at: instant('when it was done'),
   },
 });

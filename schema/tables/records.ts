@@ -16,6 +16,7 @@ import {
   record,
   table,
   text,
+  yesNo,
 } from '../define.ts';
 
 const reportId = { ...orgColumn, report_id: key('ID of the report, a UUID') };
@@ -140,6 +141,19 @@ export const budgets = table({
     amount: amount('budget of the month in this currency'),
     currency: text('ISO 4217 code of the currency'),
   },
+});
+
+export const events = table({
+  name: 'events',
+  doc: 'What happened on a day and explains its numbers, and the days on which nobody works, as `daywalk events load` stored it.',
+  role: 'dimension',
+  by: {
+    ...orgColumn,
+    date: day('the day'),
+    team: key("the team that it is about; '' if it is about all"),
+    text: key('what happened; several events of a day and team are several rows'),
+  },
+  values: { closed: yesNo('1 if the team, or the whole organization, does not work on this day') },
 });
 
 export const publishedWeeks = table({

@@ -40,6 +40,7 @@ const UNITLESS = [
   tables.people,
   tables.prices,
   tables.budgets,
+  tables.events,
   tables.publishedWeeks,
   tables.acts,
   tables.archives,

@@ -10,7 +10,8 @@ interface SidesOfErased extends Sides {
   readonly erased: ErasedList;
 }
 
-const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets, publishedWeeks } = tables;
+const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets, events, publishedWeeks } =
+  tables;
 /** Tables whose rows belong to no unit. */
 const COUNTED_TABLES: readonly AnyTable[] = [
   sessions,
@@ -20,6 +21,7 @@ const COUNTED_TABLES: readonly AnyTable[] = [
   people,
   prices,
   budgets,
+  events,
   publishedWeeks,
 ];
 

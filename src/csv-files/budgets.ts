@@ -117,19 +117,28 @@ const NAMED_MAX = 10;
 
 /** What is doubtful about budgets, one sentence each: teams that nobody is in, and currencies without a price. */
 function* warningsOf(orgId: string, budgets: readonly BudgetRow[]): Steps<string[]> {
-  const people = yield sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId} AND team IS NOT NULL`;
   const prices = yield* storedRows(storedPrices, orgId);
   return [
-    ...teamWarnings(budgets, people.map(({ team }) => String(team)).toSorted()),
+    ...(yield* teamWarnings(orgId, budgets, 'No person has a team yet, so that all cost is unassigned.')),
     ...currencyWarnings(budgets, prices),
   ];
 }
 
-function teamWarnings(budgets: readonly BudgetRow[], known: readonly string[]): string[] {
-  const teams = [...new Set(budgets.map(({ team }) => team))].filter((team) => team !== UNASSIGNED);
-  const unknown = teams.filter((team) => !known.includes(team));
+/**
+ * Says which teams of a file nobody is in; nothing of a row without a team.
+ * @param whenNobody what is said instead if no person has a team
+ */
+export function* teamWarnings(
+  orgId: string,
+  rows: readonly { readonly team: string }[],
+  whenNobody: string,
+): Steps<string[]> {
+  const people = yield sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId} AND team IS NOT NULL`;
+  const known = people.map(({ team }) => String(team)).toSorted();
+  const teams = [...new Set(rows.map(({ team }) => team))];
+  const unknown = teams.filter((team) => ![UNASSIGNED, '', ...known].includes(team));
   if (unknown.length === 0) return [];
-  if (known.length === 0) return ['No person has a team yet, so that all cost is unassigned.'];
+  if (known.length === 0) return [whenNobody];
   const names = unknown.map((team) => {
     const near = nearestName(team, known);
     return near === undefined ? `"${team}"` : `"${team}" (did you mean "${near}"?)`;

@@ -7,8 +7,9 @@ export {
   judgeBudget,
 } from './budget-check.ts';
 export { budgetsFile, storedBudgets } from './budgets.ts';
+export { eventsFile } from './events.ts';
 export type { Counts, FileScreen, FileTypes, LoadedFile, Wording } from './loaded-file.ts';
-export { findMissingPeople, type MissingPeople, type MissingUser } from './missing-people.ts';
+export { findMissingPeople, type MissingPeople } from './missing-people.ts';
 export { peopleFile } from './people-file.ts';
 export { currenciesOf, pricesFile, storedPrices } from './prices.ts';
 export { readCsv } from './read-csv.ts';

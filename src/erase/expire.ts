@@ -99,9 +99,9 @@ async function expire(options: ExpiryOptions, orgId: string, day: UtcDay): Promi
   }
 }
 
-/** Lets what the ledger says about the other streams of a day pass the gate: doubts, restatements, records in quarantine. */
+/** Lets what the ledger says about the other streams of a day pass the gate: doubts, restatements, records in quarantine; and its events. */
 async function sweepTexts({ warehouse, orgId, passing }: Sweep, day: UtcDay): Promise<void> {
-  for (const table of [tables.exportUnits, tables.restatements, tables.quarantine]) {
+  for (const table of [tables.exportUnits, tables.restatements, tables.quarantine, tables.events]) {
     const rows = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
     const pass = passing.rowsOf(table);
     // Those of users go with the day.

@@ -135,9 +135,9 @@ const LISTS_OF_PEOPLE = /"by_user"\s*:(?!\s*null)\s*/g;
 const WRITTEN_NAMES = ['command', 'matcher', 'rationale', 'description', 'branch', 'last_error'] as const;
 const WRITTEN = new RegExp(`"(?:${WRITTEN_NAMES.join('|')})"\\s*:(?!\\s*null)\\s*`, 'g');
 
-/** True for the name of a field or column with such texts. */
-export function isWritten(name: string): boolean {
-  return (WRITTEN_NAMES as readonly string[]).includes(name);
+/** True for the name of a column with such texts. A field of an answer that is called `text` may be anything, a column is not. */
+export function isWritten(column: string): boolean {
+  return column === 'text' || (WRITTEN_NAMES as readonly string[]).includes(column);
 }
 
 /** A JSON text without what belongs to one person: no list of people, and no text that somebody has written. */

@@ -13,7 +13,6 @@ import {
   type FileTypes,
   type LoadedFile,
   type MissingPeople,
-  type MissingUser,
   type Wording,
   writeCsv,
 } from '../../csv-files/index.ts';
@@ -159,6 +158,8 @@ export const missingAction: Action = async ({ settings, job, flags, log, out }) 
 };
 
 /** The row of a file to which a person only has to add the team. */
+type MissingUser = MissingPeople['users'][number];
+
 function missingPerson(user: MissingUser) {
   const { user_id, user_email, valid_from, valid_to } = user;
   return { user_id, user_email, team: null, valid_from, valid_to };

@@ -171,14 +171,33 @@ const budgetCheck: Command = {
   load: async () => (await import('../actions/money.ts')).checkBudgetAction,
 };
 
+/** `daywalk events load` and `list`: what happened on a day, and the days on which nobody works. */
+const events = csvCommands({
+  group: {
+    name: 'events',
+    summary: 'loads or lists what happened on a day, and the days on which nobody works',
+  },
+  rows: 'events',
+  content: 'what happened on a day, and the days on which nobody works',
+  columns:
+    'date, text, and optionally team (empty: all) and closed (yes on a day without work, else empty). Days that are closed for ' +
+    'all are not working days. Events of the client tool are others, see daywalk hooks.',
+  listed: ', one line per event',
+  example: 'events by day and team',
+  settings: ['emails'],
+  kind: async () => (await import('../../csv-files/index.ts')).eventsFile,
+});
+
 /** Commands about people. */
 export const peopleCommands: readonly Command[] = [people.load, peopleMissing, people.list];
 
-/** Commands about prices and budgets. */
+/** Commands about prices, budgets and events. */
 export const moneyCommands: readonly Command[] = [
   prices.load,
   prices.list,
   budgets.load,
   budgets.list,
   budgetCheck,
+  events.load,
+  events.list,
 ];

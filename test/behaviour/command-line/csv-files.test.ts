@@ -32,7 +32,7 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const BYTES_MAX = 64 * 1024 * 1024;
 
-test.each(['people', 'prices', 'budget'])(
+test.each(['people', 'prices', 'budget', 'events'])(
   'daywalk %s load refuses a FIFO, a device, a folder and a large file before it reads them',
   async (group) => {
     const cwd = tempDir();
@@ -56,19 +56,19 @@ test.each(['people', 'prices', 'budget'])(
   },
 );
 
-const events = table({
-  name: 'events',
+const outings = table({
+  name: 'outings',
   doc: 'What happens at the company.',
   role: 'dimension',
   by: { ...orgColumn, date: day('day'), text: key('what happens') },
   values: { team: label('team'), closed: flag('nobody works'), will_come: amount('people who will come') },
 });
 
-type EventRow = RowOf<typeof events>;
+type OutingRow = RowOf<typeof outings>;
 
 /** What a load has changed and found. */
-interface FoundEvents extends RowChanges<EventRow> {
-  /** Number of events after the newest loaded day. */
+interface FoundOutings extends RowChanges<OutingRow> {
+  /** Number of outings after the newest loaded day. */
   readonly ahead: number;
 }
 
@@ -85,17 +85,17 @@ const columns = {
   will_come: required(amountCell),
 } as const;
 
-const store = rowStoreOf(events);
+const store = rowStoreOf(outings);
 
-const eventsFile: LoadedFile<{
+const outingsFile: LoadedFile<{
   columns: typeof columns;
-  row: EventRow;
-  line: RowOfLine<EventRow>;
-  change: Change<EventRow>;
-  found: FoundEvents;
-  listed: EventRow;
+  row: OutingRow;
+  line: RowOfLine<OutingRow>;
+  change: Change<OutingRow>;
+  found: FoundOutings;
+  listed: OutingRow;
 }> = {
-  noun: ['event', 'events'],
+  noun: ['outing', 'outings'],
   format: { columns },
   store,
   linesOf: (rows, { orgId }) => rows.map(({ line, cells }) => ({ line, row: { org_id: orgId, ...cells } })),
@@ -105,10 +105,10 @@ const eventsFile: LoadedFile<{
     return { ...rowChanges(changes), ahead: lines.filter(({ row }) => row.date > newest).length };
   },
   list: (orgId) => storedRows(store, orgId),
-  written: ({ closed, ...event }) => ({ ...event, closed: closed === 1 ? 'yes' : null }),
+  written: ({ closed, ...outing }) => ({ ...outing, closed: closed === 1 ? 'yes' : null }),
   screen: {
-    ...rowScreen<EventRow>({
-      columns: ['date', 'event', 'team', 'closed', { header: 'will come', align: 'right' }],
+    ...rowScreen<OutingRow>({
+      columns: ['date', 'outing', 'team', 'closed', { header: 'will come', align: 'right' }],
       cellsOf: ({ date, text, team, closed, will_come }, words) => [
         date,
         words.text(text),
@@ -118,7 +118,7 @@ const eventsFile: LoadedFile<{
       ],
     }),
     sizeOf: ({ added, changed, unchanged }) => added + changed + unchanged,
-    whenEmpty: 'no events are loaded',
+    whenEmpty: 'no outings are loaded',
   },
 };
 
@@ -131,65 +131,65 @@ test('a further kind of CSV file needs a description and its help, and is loaded
     settled: new Set(DAYS),
   });
   await warehouse.place.execute(
-    'CREATE TABLE events (org_id TEXT, date TEXT, text TEXT, team TEXT, closed INTEGER, will_come REAL, PRIMARY KEY (org_id, date, text))',
+    'CREATE TABLE outings (org_id TEXT, date TEXT, text TEXT, team TEXT, closed INTEGER, will_come REAL, PRIMARY KEY (org_id, date, text))',
   );
   const { load, list } = csvCommands({
-    group: { name: 'events', summary: 'loads or lists what happens' },
-    rows: 'events',
+    group: { name: 'outings', summary: 'loads or lists what happens' },
+    rows: 'outings',
     content: 'what happens, and when',
     columns: 'date, text, team, closed, will_come.',
     listed: '',
-    example: 'events by day',
+    example: 'outings by day',
     settings: [],
-    kind: async () => eventsFile,
+    kind: async () => outingsFile,
   });
   const cwd = tempDir();
   const daywalk = async (...args: string[]) => {
-    const line = ['events', ...args, '--warehouse', warehouse.location, '--log', 'silent'];
+    const line = ['outings', ...args, '--warehouse', warehouse.location, '--log', 'silent'];
     const { code, stdout, stderr } = await daywalkInProcess(line, { cwd, commands: [load, list] });
     return { code, stdout, stderr };
   };
   const write = (...lines: string[]) =>
-    writeFileSync(join(cwd, 'events.csv'), ['date,text,team,closed,will_come', ...lines, ''].join('\n'));
-  const help = await daywalkInProcess(['events', 'load', '--help'], { commands: [load, list] });
-  expect(help.stdout).toContain('Replaces all events of an organization by those of a CSV file');
+    writeFileSync(join(cwd, 'outings.csv'), ['date,text,team,closed,will_come', ...lines, ''].join('\n'));
+  const help = await daywalkInProcess(['outings', 'load', '--help'], { commands: [load, list] });
+  expect(help.stdout).toContain('Replaces all outings of an organization by those of a CSV file');
 
-  expect((await daywalk('list')).stdout).toBe('no events are loaded\n');
+  expect((await daywalk('list')).stdout).toBe('no outings are loaded\n');
   write('2026-02-16,carnival,,yes,0', '2026-03-20,offsite,core,,1200');
-  expect(await daywalk('load', 'events.csv', '--dry-run')).toMatchObject({
+  expect(await daywalk('load', 'outings.csv', '--dry-run')).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('events: dry run, nothing is stored; 2 events in the file\n  2 added,'),
+    stdout: expect.stringContaining('outings: dry run, nothing is stored; 2 outings in the file\n  2 added,'),
   });
-  expect((await daywalk('list')).stdout).toBe('no events are loaded\n');
-  await daywalk('load', 'events.csv');
+  expect((await daywalk('list')).stdout).toBe('no outings are loaded\n');
+  await daywalk('load', 'outings.csv');
   write('2026-03-20,offsite,core,,1300');
-  const changed = await daywalk('load', 'events.csv', '--json');
+  const changed = await daywalk('load', 'outings.csv', '--json');
   expect(JSON.parse(changed.stdout)).toEqual({
     ...{ org_id: ORG, dry_run: false, added: 0, removed: 1, changed: 1, unchanged: 0, ahead: 1 },
     changes: [
-      { before: eventOf({ date: '2026-02-16', text: 'carnival', closed: 1 }), after: null },
-      { before: eventOf({ will_come: 1200 }), after: eventOf({ will_come: 1300 }) },
+      { before: outingOf({ date: '2026-02-16', text: 'carnival', closed: 1 }), after: null },
+      { before: outingOf({ will_come: 1200 }), after: outingOf({ will_come: 1300 }) },
     ],
   });
-  const again = await daywalk('load', 'events.csv');
-  expect(again.stdout).toContain('events: nothing to do; stored already: 1 event\n');
+  const again = await daywalk('load', 'outings.csv');
+  expect(again.stdout).toContain('outings: nothing to do; stored already: 1 outing\n');
   expect((await daywalk('list', '--csv')).stdout).toBe(
     'date,text,team,closed,will_come\n2026-03-20,offsite,core,,1300\n',
   );
   expect((await daywalk('list')).stdout).toMatch(/^DATE .* WILL COME\n2026-03-20 .* 1,300\n$/);
 
   write('2026-03-20,offsite,core,maybe,1');
-  expect(await daywalk('load', 'events.csv')).toMatchObject({
+  expect(await daywalk('load', 'outings.csv')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('events.csv:2: closed "maybe" is not yes'),
+    stderr: expect.stringContaining('outings.csv:2: closed "maybe" is not yes'),
   });
   write();
-  expect((await daywalk('load', 'events.csv')).code).toBe(2);
-  expect((await daywalk('load', 'events.csv', '--allow-empty')).code).toBe(0);
-  expect(JSON.parse((await daywalk('list', '--json')).stdout)).toEqual({ org_id: ORG, events: [] });
+  expect((await daywalk('load', 'outings.csv')).code).toBe(2);
+  expect((await daywalk('load', 'outings.csv', '--allow-empty')).code).toBe(0);
+  expect(JSON.parse((await daywalk('list', '--json')).stdout)).toEqual({ org_id: ORG, outings: [] });
 });
 
-function eventOf(differences: Partial<EventRow>): EventRow {
+function outingOf(differences: Partial<OutingRow>): OutingRow {
   const team = differences.text === 'carnival' ? null : 'core';
   return {
     org_id: ORG,

@@ -103,6 +103,7 @@ describe('a lake, read by DuckDB', () => {
       'people',
       'prices',
       'budgets',
+      'events',
       'published_weeks',
       'user_teams',
     ]);

@@ -52,6 +52,7 @@ archives | archive_id | place, marks, lost, first_met_at, last_met_at, ended_at
 people | org_id, person, valid_from | valid_to, name, team, department, cost_center, manager_email
 prices | org_id, valid_from | valid_to, currency, price_per_million
 budgets | org_id, month, team | amount, currency
+events | org_id, date, team, text | closed
 published_weeks | org_id, week_start, dimension, block, metric | people, value
 contracts | org_id | first_day, streams, max_age_seconds, changed_at
 dates | date | iso_year, iso_week, week_start, month, quarter, weekday, is_weekend

@@ -54,6 +54,7 @@ async function loadDimensions(warehouse: Warehouse): Promise<void> {
       { table: tables.prices, rows: [['org_a', '2026-01-14', null, 'EUR', 2.5]] },
       { table: tables.organizations, rows: [['research', 'org_a', '2026-02-10T03:00:00.000Z']] },
       { table: tables.budgets, rows: [['org_a', '2026-02', 'Platform', 100, 'EUR']] },
+      { table: tables.events, rows: [['org_a', '2026-02-06', 'Platform', 'offsite', 1]] },
       {
         table: tables.erased,
         rows: [['org_a', 'user', 'a'.repeat(64), 'erased-0', '2026-02-10T03:00:00.000Z', null]],

@@ -1,0 +1,9 @@
+export { type ComparedAnswer, compareMetric } from './compare-metric.ts';
+export { type CausesAnswer, readCauses } from './read-causes.ts';
+export {
+  COMPARISONS,
+  type Comparison,
+  comparedSpan,
+  NO_SPAN_BEFORE,
+  whyNotCompared,
+} from './span.ts';

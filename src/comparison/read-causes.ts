@@ -1,0 +1,261 @@
+import { sql } from '../../schema/query.ts';
+import { daysFrom, monthOf, type UtcDay, weekdayOf } from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
+import { contractOf, spanStart, whyNotKept } from '../expected/index.ts';
+import { type Period, readProvenance, teamsInPlaceOfTable, withSql } from '../metrics/index.ts';
+import { runReads, type Warehouse } from '../port/index.ts';
+import { frozen } from '../warehouse/index.ts';
+import { CAUSE_LINES, type Cause, causesOf, type ModelUse, type SpanUse } from './causes.ts';
+import type { ComparedAnswer } from './compare-metric.ts';
+import { type Comparison, comparedSpan, NO_SPAN_BEFORE, whyNotCompared } from './span.ts';
+
+/** Which change to explain. */
+interface CausesQuestion {
+  readonly orgId: string;
+  /**
+   * First day of the period.
+   * @default the first of the month of the last day, or the first expected day if that is later
+   */
+  readonly from?: UtcDay | undefined;
+  /**
+   * Last day of the period.
+   * @default the newest day of which credits and users are loaded
+   */
+  readonly until?: UtcDay | undefined;
+  /** Only rows of this team on their date; null means without a team. Causes of teams do not add up to those of all. */
+  readonly team?: string | null | undefined;
+  /** How the span is found that the period is compared with, or the span itself. @default previous */
+  readonly comparison?: Comparison | Period | undefined;
+}
+
+/** One cause, as a row of the answer. `value` is null if nothing is compared. */
+type CauseRow = Omit<Cause, 'value'> & { readonly value: number | null } & Period;
+
+/** Why the cost has changed between two spans, as `daywalk metric causes --json` prints it. */
+export interface CausesAnswer extends Omit<ComparedAnswer, 'metric' | 'rows'> {
+  readonly metric: 'causes';
+  /** Cost of the period and of the span before, and the change, which is the sum of the rows; null if nothing is compared. */
+  readonly value: number | null;
+  readonly before: number | null;
+  readonly change: number | null;
+  readonly rows: readonly CauseRow[];
+}
+
+/** The streams that the causes rest on. */
+const STREAMS = ['tokens', 'users'] as const;
+
+/**
+ * Explains the change of the cost of an organization or a team by its causes, from one snapshot of the warehouse. In credits where a day
+ * with credits has no price. For managers: the numbers of a team can be about one person.
+ * @throws {UsageError} for a period that cannot be, and if the prices have more than one currency.
+ */
+export function readCauses(warehouse: Warehouse, question: CausesQuestion): Promise<CausesAnswer> {
+  return warehouse.inSnapshot(() => causesIn(frozen(warehouse), question));
+}
+
+async function causesIn(warehouse: Warehouse, question: CausesQuestion): Promise<CausesAnswer> {
+  const { orgId, until, comparison = 'previous' } = question;
+  const contract = await runReads(warehouse, contractOf(orgId));
+  const sources = { orgId, streams: STREAMS };
+  const last = await readProvenance(warehouse, { ...sources, from: question.from, until });
+  const from = question.from ?? spanStart(monthOf(last.until), last.until, contract);
+  const now = await readProvenance(warehouse, { ...sources, from, until: last.until });
+  const span = typeof comparison === 'string' ? comparedSpan(now, comparison, contract) : comparison;
+  const then = span === null ? null : await readProvenance(warehouse, { ...sources, ...span });
+  const period = { from: now.from, until: now.until };
+  const why_not =
+    then === null
+      ? (whyUnknown(now) ?? NO_SPAN_BEFORE)
+      : (whyUnknown(now) ?? whyUnknown(then) ?? whyNotCompared(now.days, then.days));
+  return {
+    metric: 'causes',
+    org_id: orgId,
+    ...period,
+    ...(then === null || why_not !== null
+      ? { ...NOTHING, rows: rowsOf(unknownCauses(), period) }
+      : await explained(warehouse, question, [period, { from: then.from, until: then.until }])),
+    days: now.days,
+    run_id: now.run_id,
+    compared: {
+      from: then?.from ?? null,
+      until: then?.until ?? null,
+      days: then?.days ?? null,
+      run_id: then?.run_id ?? null,
+      why_not,
+    },
+  };
+}
+
+/** Why nothing is known of people in a span, as a clause; null if it is. */
+function whyUnknown({ notKept, usersFrom, from }: Awaited<ReturnType<typeof readProvenance>>): string | null {
+  return notKept ?? whyNotKept({ leftOut: [], usersFrom }, STREAMS, from);
+}
+
+const NOTHING = { unit: 'currency', value: null, before: null, change: null, warnings: [] } as const;
+
+function unknownCauses(): Omit<CauseRow, keyof Period>[] {
+  return CAUSE_LINES.map((cause) => ({ cause, value: null, factor: null, factor_before: null }));
+}
+
+function rowsOf(causes: readonly Omit<CauseRow, keyof Period>[], period: Period): CauseRow[] {
+  return causes.map((cause) => ({ ...cause, ...period }));
+}
+
+type Explained = Pick<CausesAnswer, 'unit' | 'value' | 'before' | 'change' | 'rows' | 'warnings'>;
+
+async function explained(
+  warehouse: Warehouse,
+  question: CausesQuestion,
+  [period, then]: readonly [Period, Period],
+): Promise<Explained> {
+  const [own, earlier] = [
+    await readSpan(warehouse, question, period),
+    await readSpan(warehouse, question, then),
+  ];
+  const { currency, unpriced, priceOf } = await readPrices(warehouse, question.orgId, [
+    ...own.rows,
+    ...earlier.rows,
+  ]);
+  const withPrice = currency !== null;
+  const [now, before] = [useOf(own, priceOf), useOf(earlier, priceOf)];
+  return {
+    unit: currency ?? 'credits',
+    value: now.cost,
+    before: before.cost,
+    change: now.cost - before.cost,
+    rows: rowsOf(causesOf(now, before, withPrice), period),
+    warnings: withPrice || unpriced === 0 ? [] : [unpricedWords(unpriced)],
+  };
+}
+
+function unpricedWords(days: number): string {
+  const which = days === 1 ? '1 day with credits has no price' : `${days} days with credits have no price`;
+  return `${which}, so the change is that of credits, and the price is no cause of it; load prices with daywalk prices load`;
+}
+
+/** Rows of a day: those of users, or of users with a model. */
+interface DayRows {
+  readonly day: string;
+  /** Null for the rows of `user_daily`. */
+  readonly model: string | null;
+  readonly count: number;
+  readonly tokens: number;
+  readonly credits: number;
+}
+
+interface ReadSpan {
+  readonly workingDays: number;
+  readonly rows: readonly DayRows[];
+}
+
+async function readSpan(
+  warehouse: Warehouse,
+  { orgId, team }: CausesQuestion,
+  span: Period,
+): Promise<ReadSpan> {
+  const closed = await warehouse.select(sql`SELECT date FROM events
+WHERE org_id = ${orgId} AND team = '' AND closed AND date BETWEEN ${span.from} AND ${span.until}`);
+  const teams = team === undefined ? [] : await teamsInPlaceOfTable(warehouse, orgId);
+  const scope = sql`WHERE r.org_id = ${orgId} AND r.date BETWEEN ${span.from} AND ${span.until}`;
+  const ofTeam = team === null ? sql`t.team IS NULL` : sql`t.team = ${team ?? ''}`;
+  const [join, where] =
+    team === undefined
+      ? [sql``, scope]
+      : [
+          sql`LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id
+  AND r.date BETWEEN t.valid_from AND t.valid_to`,
+          sql`${scope} AND ${ofTeam}`,
+        ];
+  const users = sql`SELECT r.date, COUNT(*) AS count, SUM(r.billable_tokens) AS credits FROM user_daily r ${join}
+${where} GROUP BY r.date`;
+  const models = sql`SELECT r.date, r.model_id, COUNT(*) AS count, SUM(r.billable_tokens) AS credits,
+  SUM(COALESCE(r.input_tokens, 0) + COALESCE(r.output_tokens, 0) + COALESCE(r.cache_read_tokens, 0) + COALESCE(r.cache_write_tokens, 0)) AS tokens
+FROM tokens_daily_by_user_model r ${join}
+${where} GROUP BY r.date, r.model_id`;
+  const found = [
+    ...(await warehouse.select(withSql(teams, users))),
+    ...(await warehouse.select(withSql(teams, models))),
+  ];
+  return {
+    workingDays: workingDaysIn(span, new Set(closed.map(({ date }) => String(date)))),
+    rows: found.map((row) => ({
+      day: String(row['date']),
+      model: typeof row['model_id'] === 'string' ? row['model_id'] : null,
+      count: Number(row['count']),
+      tokens: Number(row['tokens'] ?? 0),
+      credits: Number(row['credits'] ?? 0),
+    })),
+  };
+}
+
+const FRIDAY = 5;
+
+/** Mondays to Fridays that are not closed; in a span without any, its calendar days. */
+function workingDaysIn({ from, until }: Period, closed: ReadonlySet<string>): number {
+  const days = daysFrom(from, until);
+  const working = days.filter((day) => weekdayOf(day) <= FRIDAY && !closed.has(day));
+  return working.length > 0 ? working.length : days.length;
+}
+
+interface Prices {
+  /** Null if a day with credits has no price, or if there are none. */
+  readonly currency: string | null;
+  /** Number of days with credits and without a price. */
+  readonly unpriced: number;
+  /** What a credit costs on a day; 1 if there is no currency. */
+  priceOf(day: string): number;
+}
+
+/** @throws {UsageError} if the days with credits have prices in more than one currency. */
+async function readPrices(warehouse: Warehouse, orgId: string, rows: readonly DayRows[]): Promise<Prices> {
+  const prices = await warehouse.select(
+    sql`SELECT valid_from, valid_to, currency, price_per_million FROM prices WHERE org_id = ${orgId}`,
+  );
+  const days = [...new Set(rows.flatMap(({ day, credits }) => (credits === 0 ? [] : day)))];
+  const priceOn = new Map(
+    days.map((day) => [
+      day,
+      prices.find(
+        ({ valid_from, valid_to }) =>
+          String(valid_from) <= day && (valid_to === null || String(valid_to) >= day),
+      ),
+    ]),
+  );
+  const currencies = [
+    ...new Set([...priceOn.values()].flatMap((price) => price?.['currency'] ?? [])),
+  ].toSorted();
+  if (currencies.length > 1) {
+    throw new UsageError(
+      `causes cannot be added over currencies: the days of both spans have prices in ${currencies.join(' and ')}`,
+      { hint: 'choose spans with prices in one currency' },
+    );
+  }
+  const unpriced = days.filter((day) => priceOn.get(day) === undefined).length;
+  const [currency] = currencies;
+  if (unpriced > 0 || currency === undefined) return { currency: null, unpriced, priceOf: () => 1 };
+  return {
+    currency: String(currency),
+    unpriced,
+    priceOf: (day) => Number(priceOn.get(day)?.['price_per_million'] ?? 0) / CREDITS_OF_PRICE,
+  };
+}
+
+/** A price is that of a million credits. */
+const CREDITS_OF_PRICE = 1_000_000;
+
+/** Adds up the rows of a span: each at the price of its day. */
+function useOf({ workingDays, rows }: ReadSpan, priceOf: Prices['priceOf']): SpanUse {
+  const models = new Map<string, ModelUse>();
+  let [personDays, cost] = [0, 0];
+  for (const { day, model, count, tokens, credits } of rows) {
+    const own = credits * priceOf(day);
+    if (model === null) {
+      personDays += count;
+      cost += own;
+      continue;
+    }
+    const sum = models.get(model) ?? { tokens: 0, credits: 0, cost: 0 };
+    models.set(model, { tokens: sum.tokens + tokens, credits: sum.credits + credits, cost: sum.cost + own });
+  }
+  return { workingDays, personDays, models, cost };
+}
