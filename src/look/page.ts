@@ -104,11 +104,22 @@ export interface Pair {
 
 export type Section = Headlines | Figure | Pair;
 
+/** What is said before everything else. */
+export interface Banner {
+  readonly title: string;
+  /** With commands between backticks. */
+  readonly text: string;
+}
+
 /** What a page shows, without markup. */
 export interface Page {
   /** The name in the navigation and in `<title>`. */
   readonly name: string;
   readonly heading: string;
+  /** Why the page must not be read as the present: what is missing. */
+  readonly banner?: Banner | undefined;
+  /** Beside the heading: until when the numbers reach. */
+  readonly trust?: Phrase;
   /** What the page says in words. */
   readonly sentence: Phrase;
   readonly sections: readonly Section[];

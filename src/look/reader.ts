@@ -3,6 +3,7 @@ import type { SQL } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
+import type { Expectation } from '../expected/index.ts';
 import { findMetric } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { MetricResult, Result } from './numbers.ts';
@@ -69,6 +70,12 @@ function teamOf(team: PageQuestion['team'], filters: Filters): string | null | u
   return team === 'everybody' ? undefined : team.named;
 }
 
+/** What is expected at an instant, and what of it is there. */
+export interface Today {
+  readonly now: Date;
+  readonly expectation: Expectation;
+}
+
 /** What a page is about: an organization, a period, and perhaps a team. */
 export interface Filters {
   readonly orgId: string;
@@ -78,8 +85,8 @@ export interface Filters {
   readonly team?: string | null | undefined;
   /** The first expected day, before which no span begins that the reader did not ask for. @default that of the service */
   readonly firstDay?: UtcDay | undefined;
-  /** Yesterday by the clock of whoever reads: the last expected day. @default what the newest run could pull */
-  readonly yesterday?: UtcDay | undefined;
+  /** What is expected, by the clock of whoever reads. @default what the newest run could pull */
+  readonly today?: Today | undefined;
 }
 
 /** The same reader, with questions about one user whatever the team. Selections name the user themselves. */

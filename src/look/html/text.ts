@@ -51,7 +51,7 @@ export interface FormField {
 export interface FilterForm {
   /** Path of the page that the form leads to. */
   readonly action: string;
-  readonly organizations: readonly string[];
+  readonly organizations: readonly { readonly orgId: string | null; readonly name: string | null }[];
   readonly teams: readonly string[];
   /** Ready periods: "This month", "Last month", "13 weeks", "All days". */
   readonly presets: readonly { readonly name: string; readonly href: string; readonly isCurrent: boolean }[];
