@@ -1,4 +1,5 @@
 import type { Dimension } from '../schema/metrics/dictionary.ts';
+import { type ComparedAnswer, type Comparison, compareMetric } from '../src/comparison/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
@@ -10,6 +11,7 @@ import {
   type MetricAnswer,
   type MetricQuestion,
   metricSql,
+  type Period,
 } from '../src/metrics/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
@@ -29,6 +31,8 @@ export interface AskedMetric {
   readonly team?: string | undefined;
   /** A user ID. */
   readonly user?: string | undefined;
+  /** Compares with another span: how it is found, or the span itself. */
+  readonly compare?: Comparison | Period | undefined;
   /** The organization; the only one by default. */
   readonly organization?: string | undefined;
 }
@@ -42,9 +46,12 @@ export function readMetric(
   settings: Settings,
   asked: AskedMetric,
   context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<MetricAnswer> {
+): Promise<MetricAnswer | ComparedAnswer> {
   return withQuestion(settings, asked, context, async (warehouse, question) => {
-    const answer = await answerMetric(warehouse, question);
+    const { compare } = asked;
+    const answer = await (compare === undefined
+      ? answerMetric(warehouse, question)
+      : compareMetric(warehouse, question, compare));
     if (answer.rows.length <= ANSWER_ROWS_MAX) return answer;
     throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
       hint: 'ask for a shorter period, or for fewer dimensions',

@@ -1,41 +1,20 @@
 import type { Grain } from '../../schema/metrics/dictionary.ts';
-import {
-  daysBetween,
-  FIRST_DAY,
-  monthEndOf,
-  monthOf,
-  parseDay,
-  shiftDay,
-  type UtcDay,
-  weekdayOf,
-} from '../core/day.ts';
+import { comparedSpan, whyNotCompared } from '../comparison/index.ts';
+import { FIRST_DAY, monthEndOf, monthOf, parseDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { spanStart } from '../expected/index.ts';
 import type { Period } from '../metrics/index.ts';
 import { type Basis, openDaysOf, opennessOf, type Result } from './numbers.ts';
 import type { Filters } from './reader.ts';
 import { dayName, lengthOf, periodWords } from './words.ts';
 
+export { NO_SPAN_BEFORE } from '../comparison/index.ts';
+
 /** The end of a span, and what it may not begin before. */
 type SpanEnd = Pick<Filters, 'until' | 'firstDay'>;
 
-/**
- * The period before one, with exactly as many days, for comparisons. From the first day of a month on, it is the same days
- * of the month before, if that month has them and the period does not leave its month; otherwise the days just before.
- * Null if it would begin before the first expected day, unless the period does so itself.
- */
-export function periodBefore({ from, until, firstDay }: Period & SpanEnd): Period | null {
-  const before = sameDaysOfMonthBefore({ from, until }) ?? {
-    from: shiftDay(from, -(daysBetween(from, until) + 1)),
-    until: shiftDay(from, -1),
-  };
-  return before.from < spanStart(FIRST_DAY, from, { firstDay }) ? null : before;
-}
-
-function sameDaysOfMonthBefore({ from, until }: Period): Period | null {
-  if (monthOf(from) !== from || monthOf(until) !== from) return null;
-  const first = monthOf(shiftDay(from, -1));
-  const last = shiftDay(first, daysBetween(from, until));
-  return last <= monthEndOf(first) ? { from: first, until: last } : null;
+/** The period before one, for comparisons, see `comparedSpan`. */
+export function periodBefore(filters: Period & SpanEnd): Period | null {
+  return comparedSpan(filters, 'calendar', filters);
 }
 
 /** The last complete weeks before a day ends, Monday to Sunday: the first and the last day of all of them. */
@@ -121,15 +100,10 @@ export function noWeek({ until, firstDay }: SpanEnd): string {
   return `The first complete week, from Monday to Sunday, ends on ${dayName(sunday)} ${sunday.slice(0, 4)}.`;
 }
 
-/** Why nothing is compared if the span before would begin too early, see {@link periodBefore}. */
-export const NO_SPAN_BEFORE = 'the span before would begin before the first expected day';
-
 /** Why two spans cannot be compared: spans are compared only if no day of either is missing. */
 export function holeIn(
   { basis: now }: Pick<Result, 'basis'>,
   { basis: then }: Pick<Result, 'basis'>,
 ): string | undefined {
-  const missing = now.days.missing.length + then.days.missing.length;
-  if (missing === 0) return undefined;
-  return `${missing} ${missing === 1 ? 'day is' : 'days are'} missing, so the spans cannot be compared`;
+  return whyNotCompared(now.days, then.days) ?? undefined;
 }

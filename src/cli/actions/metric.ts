@@ -7,11 +7,12 @@ import {
   dimensionsOf,
   GRAINS,
 } from '../../../schema/metrics/dictionary.ts';
+import { COMPARISONS, type ComparedAnswer, type Comparison } from '../../comparison/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { writeCsv } from '../../csv-files/index.ts';
-import type { MetricAnswer, MetricRow } from '../../metrics/index.ts';
+import { type MetricAnswer, type MetricRow, type Period, resolvePeriod } from '../../metrics/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
@@ -19,8 +20,19 @@ import { formatMeasured, formatNumber } from '../screens/numbers.ts';
 import { describeHole, renderProvenance } from '../screens/provenance.ts';
 import { type Cell, renderTable, right, shrinking } from '../screens/table.ts';
 
+/** One metric over one span, or over two. */
+type Answer = MetricAnswer | ComparedAnswer;
+
 const FORMATS = ['--json', '--csv', '--sql'] as const;
-const QUESTION_FLAGS = ['--by', '--from', '--until', '--team', '--user', '--organization'] as const;
+const QUESTION_FLAGS = [
+  '--by',
+  '--from',
+  '--until',
+  '--team',
+  '--user',
+  '--compare',
+  '--organization',
+] as const;
 
 export const metricAction: Action = async (context) => {
   const { flags, operands, settings, job, out } = context;
@@ -29,6 +41,11 @@ export const metricAction: Action = async (context) => {
   if (name === undefined) return showList(context);
   const asked = askedMetric(name, flags);
   if (flags.isOn('--sql')) {
+    if (asked.compare !== undefined) {
+      throw new UsageError('--sql and --compare exclude each other', {
+        hint: 'ask for the SQL of each span, with --from and --until',
+      });
+    }
     out.print([`${await readMetricSql(settings, asked, job)};`]);
     return EXIT.ok;
   }
@@ -65,8 +82,25 @@ function askedMetric(metric: string, flags: Flags): AskedMetric {
     until: flags.parse('--until', parseDay),
     team: flags.text('--team'),
     user: flags.text('--user'),
+    compare: flags.isOn('--compare') ? 'previous' : flags.parse('--compare', parseCompared),
     organization: flags.text('--organization'),
   };
+}
+
+/**
+ * Parses what a period is compared with.
+ * @throws {UsageError} for a word that is no way to compare, and for a span that is reversed or not of days.
+ */
+function parseCompared(text: string): Comparison | Period {
+  const way = COMPARISONS.find((name) => name === text);
+  if (way !== undefined) return way;
+  const [first, last, ...others] = text.split('..');
+  if (first === undefined || last === undefined || others.length > 0) {
+    throw new UsageError(`"${text}" is not a span to compare with`, {
+      hint: `write ${COMPARISONS.join(', ')}, or two days: 2026-10-01..2026-10-31`,
+    });
+  }
+  return resolvePeriod([], ['users'], { from: parseDay(first), until: parseDay(last) });
 }
 
 function parseDimensions(list: string): Dimension[] {
@@ -74,9 +108,12 @@ function parseDimensions(list: string): Dimension[] {
 }
 
 /** A JSON document holds the warnings, and a screen the hole; standard error has what the output does not show. */
-function warn({ log, flags }: CommandContext, { warnings, days }: MetricAnswer): void {
-  const hole = flags.isOn('--csv') ? describeHole(days) : null;
-  for (const message of [...warnings, ...(hole === null ? [] : [hole])]) {
+function warn({ log, flags }: CommandContext, answer: Answer): void {
+  const isCsv = flags.isOn('--csv');
+  const hole = isCsv ? describeHole(answer.days) : null;
+  const whyNot = isCsv && 'compared' in answer ? answer.compared.why_not : null;
+  for (const message of [...answer.warnings, hole, whyNot]) {
+    if (message === null) continue;
     log.write({ level: 'warn', event: 'metric-limited', message });
   }
 }
@@ -87,13 +124,18 @@ const ROWS_SHOWN_MAX = 1_000;
 const FIXED: readonly Dimension[] = ['date', 'week', 'month'];
 
 /** Draws an answer: a table, and what it rests on. */
-function renderAnswer(by: readonly Dimension[], answer: MetricAnswer, frame: ScreenFrame): string[] {
+function renderAnswer(by: readonly Dimension[], answer: Answer, frame: ScreenFrame): string[] {
   const { metric, unit, rows } = answer;
+  const isCompared = 'compared' in answer;
   const columns = [
     ...by.map((name) => (FIXED.includes(name) ? name : shrinking(name))),
     right(headerOf(metric, unit)),
+    ...(isCompared ? [right('before'), right('change')] : []),
   ];
-  const cells = cellsOf(by, rows.slice(0, ROWS_SHOWN_MAX), frame);
+  const shown = rows.slice(0, ROWS_SHOWN_MAX);
+  const cells = cellsOf(by, shown, isCompared ? ['value', 'before'] : ['value'], frame);
+  if (isCompared)
+    for (const [index, row] of cells.entries()) row.push(changeWords(shown[index]?.['change'], unit));
   const more = rows.length - ROWS_SHOWN_MAX;
   const { dim, yellow } = frame.style;
   // A number over a hole must not look complete.
@@ -102,19 +144,40 @@ function renderAnswer(by: readonly Dimension[], answer: MetricAnswer, frame: Scr
     ...(rows.length === 0 ? ['nothing occurred in this period'] : renderTable(columns, cells, frame)),
     ...(more > 0 ? [dim(`and ${formatNumber(more)} more rows; --csv and --json have them all`)] : []),
     '',
-    ...renderProvenance(answer, frame).map(paint),
+    ...renderProvenance(answer, frame, isCompared ? [comparedWords(answer.compared)] : []).map(paint),
   ];
+}
+
+function comparedWords({ from, until, why_not }: ComparedAnswer['compared']): string {
+  const span = from === until ? from : `${from} to ${until}`;
+  if (from === null) return `not compared: ${why_not}`;
+  return why_not === null ? `compared with ${span}` : `not compared with ${span}: ${why_not}`;
+}
+
+/** `+3.1 %`; the difference of two shares in percentage points. */
+function changeWords(change: unknown, unit: string): string | null {
+  if (typeof change !== 'number') return null;
+  const percent = (100 * change).toFixed(1);
+  return `${change > 0 ? '+' : ''}${percent === '-0.0' ? '0.0' : percent} ${unit === 'ratio' ? 'points' : '%'}`;
 }
 
 function headerOf(metric: string, unit: string): string {
   return unit === metric ? metric : `${metric} (${unit})`;
 }
 
-function cellsOf(by: readonly Dimension[], rows: readonly MetricRow[], { redact }: ScreenFrame): Cell[][] {
-  const numbers = formatMeasured(rows.flatMap(({ value }) => value ?? [])).values();
+function cellsOf(
+  by: readonly Dimension[],
+  rows: readonly MetricRow[],
+  measured: readonly string[],
+  { redact }: ScreenFrame,
+): Cell[][] {
+  const known = rows
+    .flatMap((row) => measured.map((name) => row[name]))
+    .filter((value) => typeof value === 'number');
+  const numbers = formatMeasured(known).values();
   return rows.map((row) => [
     ...by.map((name) => partOf(name, row[name] ?? null, redact)),
-    row.value === null ? null : (numbers.next().value ?? null),
+    ...measured.map((name) => (typeof row[name] === 'number' ? (numbers.next().value ?? null) : null)),
   ]);
 }
 
@@ -127,12 +190,16 @@ function partOf(
   return redact(String(value));
 }
 
-/** An answer as CSV: the dimensions and `value`. Numbers have all their digits; one that is not known is empty. */
-function metricCsv(by: readonly Dimension[], { rows }: MetricAnswer): string {
+/**
+ * An answer as CSV: the dimensions and `value`; of two spans, also `before` and `change`. Numbers have all their digits; one
+ * that is not known is empty.
+ */
+function metricCsv(by: readonly Dimension[], answer: Answer): string {
+  const { rows } = answer;
   const named = rows.map((row) =>
     'team' in row && row['team'] === null ? { ...row, team: UNASSIGNED } : row,
   );
-  return writeCsv<string>([...by, 'value'], named);
+  return writeCsv<string>([...by, 'value', ...('compared' in answer ? ['before', 'change'] : [])], named);
 }
 
 /** A metric as the list shows it. */

@@ -123,6 +123,8 @@ export const checkCommands: readonly Command[] = [
       '--until <day>': 'last day (default: the newest loaded day of the stream of the metric)',
       '--team <name>': 'only this team; unassigned means users without a team',
       '--user <id>': 'only this user',
+      '--compare [span]':
+        'compare with the same weekdays before (previous, the default), with the same days of the month before (calendar), or with a span: FIRST..LAST',
       ...organizationFlag,
       '--json': 'print one JSON document, with the days that are not settled or missing',
       '--csv': 'print CSV that is safe to open in a spreadsheet',
@@ -133,6 +135,8 @@ export const checkCommands: readonly Command[] = [
       'daywalk metric active_users --by week,team --from 2026-09-01': 'weekly active users of each team',
       'daywalk metric billable_tokens --by month,user --csv > credits.csv':
         'credits of each user, for a spreadsheet',
+      'daywalk metric billable_tokens --by team --from 2026-11-01 --until 2026-11-23 --compare':
+        'credits of each team, and how they differ from those of 4 to 26 October',
       'daywalk metric thinking_share --by week --sql | sqlite3 daywalk.db':
         'the query itself, run by another program',
     },

@@ -28,6 +28,7 @@ export const FLOORS = {
   'src/publish/': 6,
   'src/policy/': 6.5,
   'src/weeks/': 6.6,
+  'src/comparison/': 6.7,
   'src/archive/': 7,
   'src/copy/': 7,
   'src/csv-files/': 7,

@@ -1,0 +1,8 @@
+export { type ComparedAnswer, compareMetric } from './compare-metric.ts';
+export {
+  COMPARISONS,
+  type Comparison,
+  comparedSpan,
+  NO_SPAN_BEFORE,
+  whyNotCompared,
+} from './span.ts';
