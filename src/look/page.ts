@@ -25,8 +25,23 @@ export type Cell =
   | { readonly kind: 'text'; readonly text: string; readonly isMuted?: boolean; readonly isCode?: boolean }
   /** A bar inside a table: `value` of `max`. */
   | { readonly kind: 'bar'; readonly value: number | null; readonly max: number }
+  /** A change beside a line for none: up to the right, down to the left. The longest is `max`. */
+  | { readonly kind: 'delta'; readonly value: number | null; readonly max: number }
+  | Bullet
+  /** Text with numbers in it. */
+  | { readonly kind: 'phrase'; readonly parts: Phrase }
   /** The state of a unit, with its mark and name. */
   | { readonly kind: 'state'; readonly state: MarkState };
+
+/** Spent, forecast and range against a budget, which is always at two thirds. */
+export interface Bullet {
+  readonly kind: 'bullet';
+  readonly spent: number | null;
+  readonly forecast: number | null;
+  /** The lowest and the highest forecast. */
+  readonly range: readonly [low: number, high: number] | null;
+  readonly budget: number | null;
+}
 
 export interface Column {
   readonly title: string;

@@ -1,5 +1,6 @@
 import { type Dimension, dimensionsOf } from '../../schema/metrics/dictionary.ts';
 import type { SQL } from '../../schema/query.ts';
+import type { Comparison } from '../comparison/index.ts';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
@@ -34,6 +35,8 @@ interface PageSelection {
   readonly streams: readonly Stream[];
   readonly from?: UtcDay;
   readonly until?: UtcDay;
+  /** The rows cost much and hold for every page of the same warehouse, so they are kept for the next one. @default false */
+  readonly isKept?: boolean;
 }
 
 /**
@@ -83,6 +86,8 @@ export interface Filters {
   readonly until: UtcDay;
   /** Only this team; null means people without a team, undefined everybody. */
   readonly team?: string | null | undefined;
+  /** How the span before is found. @default the same weekdays */
+  readonly comparison?: Comparison | undefined;
   /** The first expected day, before which no span begins that the reader did not ask for. @default that of the service */
   readonly firstDay?: UtcDay | undefined;
   /** What is expected, by the clock of whoever reads. @default what the newest run could pull */

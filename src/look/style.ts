@@ -113,7 +113,7 @@ main.wide { padding-top: 32px; }
 .title { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 0 24px; }
 .trust { font-size: 0.8125rem; color: var(--ink-2); }
 .trust strong { font-weight: 600; color: var(--ink); }
-.sentence { text-wrap: pretty; margin-top: 6px; max-width: 40em; font-size: 1.0625rem; line-height: 1.5; color: var(--ink-2); }
+.sentence { text-wrap: pretty; margin-top: 6px; max-width: 62em; font-size: 1.0625rem; line-height: 1.5; color: var(--ink-2); }
 .sentence strong { color: var(--ink); font-weight: 650; }
 .headlines { margin-top: 26px; }
 .headlines dl { display: flex; border-top: 1px solid var(--hairline); border-bottom: 1px solid var(--hairline); }

@@ -104,11 +104,11 @@ export async function streamCoverage(
 }
 
 /** True for a unit `u` of the ledger that was old when it was first seen, and has been seen once or twice, as SQL. */
-export const IN_FIRST_LOOKS: SQL = sql`u.state IN ('loaded', 'awaiting') AND u.settled_at IS NULL
+const IN_FIRST_LOOKS: SQL = sql`u.state IN ('loaded', 'awaiting') AND u.settled_at IS NULL
         AND CAST(u.watch AS TEXT) LIKE '%"settlesOn"%'`;
 
 /** The mark of a unit `u` of the ledger, as SQL. What settled by its age alone was never confirmed, so it is open. */
-const UNIT_MARK: SQL = sql`CASE
+export const UNIT_MARK: SQL = sql`CASE
       WHEN u.state IS NULL THEN 'pending'
       WHEN ${IN_FIRST_LOOKS} THEN 'seen'
       WHEN u.state IN ('loaded', 'empty') AND (u.settled_at IS NULL OR u.confirmed = 'age') THEN 'open'
@@ -161,7 +161,7 @@ GROUP BY state, reason, span, last_day
 ORDER BY first_day`;
 }
 
-function isMark(value: unknown): value is MarkState {
+export function isMark(value: unknown): value is MarkState {
   return (MARK_STATES as readonly unknown[]).includes(value);
 }
 

@@ -244,7 +244,7 @@ function numbersInSection(section: Section): ShownNumber[] {
     return section.headlines.flatMap(({ number, change }) => [number, change]);
   const figures = section.kind === 'pair' ? section.figures : [section];
   return figures.flatMap(({ table, notes = [] }) => [
-    ...table.rows.flat().filter(isNumber),
+    ...table.rows.flat().flatMap(numbersInCell),
     ...notes.flatMap(numbersIn),
   ]);
 }
@@ -256,6 +256,7 @@ function numbersIn(phrase: Phrase): ShownNumber[] {
   });
 }
 
-function isNumber(cell: Cell): cell is ShownNumber {
-  return cell.kind === 'number';
+function numbersInCell(cell: Cell): ShownNumber[] {
+  if (cell.kind === 'phrase') return numbersIn(cell.parts);
+  return cell.kind === 'number' ? [cell] : [];
 }

@@ -1,4 +1,5 @@
 import { sql } from '../../../schema/query.ts';
+import { COMPARISONS, type Comparison } from '../../comparison/index.ts';
 import { FIRST_DAY, monthOf, parseDay, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { type Contract, spanStart } from '../../expected/index.ts';
@@ -22,6 +23,7 @@ interface AskedFilters {
   readonly from?: string | undefined;
   readonly until?: string | undefined;
   readonly team?: string | undefined;
+  readonly compare?: string | undefined;
 }
 
 /** What a URL asks for. */
@@ -34,7 +36,7 @@ export interface PageRequest {
 }
 
 /** The names of the filters in URLs. */
-const FILTER_NAMES = ['org', 'from', 'until', 'team'] as const;
+const FILTER_NAMES = ['org', 'from', 'until', 'team', 'compare'] as const;
 
 const PAGES_MAX = 1_000_000;
 const SUBJECT = '/:subject';
@@ -168,7 +170,16 @@ export async function readFilters(
   const begin = from ?? spanStart(monthOf(until), until, contract);
   const period = resolvePeriod([], ['users'], { from: begin, until });
   const team = asked.team === undefined ? undefined : await findTeam(warehouse, orgId, asked.team);
-  return { orgId, ...period, team, firstDay: contract.firstDay, today };
+  const comparison = comparisonOf(asked.compare);
+  return { orgId, ...period, team, comparison, firstDay: contract.firstDay, today };
+}
+
+function comparisonOf(asked: string | undefined): Comparison | undefined {
+  const known = COMPARISONS.find((name) => name === asked);
+  if (asked === undefined || known !== undefined) return known;
+  throw new UsageError(`"${asked}" is no way to compare`, {
+    hint: `choose one of ${COMPARISONS.join(', ')}`,
+  });
 }
 
 function askedDay(which: string, text: string | undefined): UtcDay | undefined {

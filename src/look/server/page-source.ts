@@ -7,7 +7,7 @@ import type { KeptWarehouse } from '../../warehouse/index.ts';
 import { pageHtml } from '../html/page.ts';
 import type { Page } from '../page.ts';
 import { rememberResults } from '../reader.ts';
-import { pageReader } from '../snapshot-reader.ts';
+import { type KeptRows, pageReader } from '../snapshot-reader.ts';
 import { bannerOf, trustOf } from '../trust.ts';
 import { type Answer, ASSETS, htmlAnswer, messageHtml } from './answer.ts';
 import {
@@ -56,6 +56,8 @@ interface Built {
 export function createPageSource(options: PageSourceOptions): PageSource {
   const { warehouse, clock, hintOf, report } = options;
   const cache = createPageCache<Answer>();
+  const kept: KeptRows = new Map();
+  let keptVersion: string | undefined;
   let waiting = 0;
 
   const answerNow = async (url: URL, wanted: AbortSignal | undefined): Promise<Answer> => {
@@ -65,9 +67,10 @@ export function createPageSource(options: PageSourceOptions): PageSource {
       // People have given up by then, and those who ask now get their pages earlier.
       if (clock.monotonicMs() - askedAtMs > WAITING_MS_MAX) return { version, known: busyAnswer() };
       const known = cache.get(key, { version, now: clock.now() });
-      return known === undefined
-        ? { version, built: await buildPage(inside, url, options) }
-        : { version, known };
+      if (known !== undefined) return { version, known };
+      if (version !== keptVersion) kept.clear();
+      keptVersion = version;
+      return { version, built: await buildPage(inside, url, { ...options, kept }) };
     }, wanted);
     if (found.known !== undefined) return found.known;
     const answer = found.built === null ? emptyAnswer(hintOf) : await rendered(found.built);
@@ -96,7 +99,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
 async function buildPage(
   warehouse: Warehouse,
   url: URL,
-  { clock, footer, logout, hintOf }: PageSourceOptions,
+  { clock, footer, logout, hintOf, kept }: PageSourceOptions & { readonly kept: KeptRows },
 ): Promise<Built | null> {
   const now = clock.now();
   const around = (choices: Choices) => ({
@@ -118,7 +121,7 @@ async function buildPage(
       return { status: 404, page: notFound(url), around: { ...around(choices), isRefused: false } };
     const { kind, params, asked } = request;
     const filters = await readFilters(warehouse, asked, choices);
-    const { reader, asked: results } = rememberResults(pageReader(warehouse, filters));
+    const { reader, asked: results } = rememberResults(pageReader(warehouse, filters, kept));
     const page = {
       ...(await kind.build(reader, params)),
       banner: bannerOf(filters, choices.today),
