@@ -84,6 +84,7 @@ const LISTS: Readonly<Record<string, string>> = {
   'src/judge/watch.ts': 'what a comparison means, and what follows from it',
   'src/ledger/quarantine.ts': 'quarantine and drift of a day are stored together',
   'src/ledger/transitions.ts': 'one transition after the other',
+  'src/look/figures/coverage.ts': 'the calendar of all streams, and what is not settled in it',
   'src/look/charts/plot.ts': 'what all charts are drawn with: axes, places, colours, labels',
   'src/metrics/question.ts': 'a question, and the check of each part of it',
   'src/pipeline/normalize/breakdowns.ts': 'one breakdown after the other',
