@@ -56,6 +56,8 @@ export interface Column {
 export interface Table {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
+  /** One line per row, for long lists. @default false */
+  readonly isDense?: boolean;
   /** Where the columns are sorted by links: the present order. */
   readonly sorting?: { readonly by: string; readonly descending: boolean };
 }

@@ -199,6 +199,12 @@ td.state { white-space: nowrap; }
 .folded table { width: auto; min-width: min(100%, 320px); font-size: 0.8125rem; }
 .folded tbody th, .folded tbody td { padding-top: 4px; padding-bottom: 4px; padding-right: 24px; }
 .folded thead th { position: sticky; top: 0; background: var(--paper); padding-right: 24px; }
+.dense table { font-size: 0.8125rem; line-height: 1.15; }
+.dense tbody th, .dense tbody td { padding-top: 2px; padding-bottom: 2px; white-space: nowrap; max-width: 26ch; min-width: 0; overflow: hidden; text-overflow: ellipsis; }
+.dense tbody tr:nth-child(10n) > * { border-bottom: 1px solid var(--ink-3); }
+@media (pointer: coarse) {
+  .dense tbody th, .dense tbody td { padding-top: 10px; padding-bottom: 10px; }
+}
 @media (max-width: 600px) {
   .spare { display: none; }
   table { font-size: 0.8125rem; }

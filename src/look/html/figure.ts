@@ -127,7 +127,7 @@ const COLUMN_TITLE_CHARACTERS_MAX = 40;
 function tableHtml(table: Table, { frame, title }: { frame: Frame; title: string }): Markup {
   if (table.rows.length === 0) return html`<p class="empty">Nothing to list.</p>`;
   const { columns, rows } = table;
-  return html`<div class="table" tabindex="0" role="group" aria-label="${title}, table"><table><thead><tr>${columns.map((column) => columnHtml(column, table, frame))}</tr></thead>
+  return html`<div class="${table.isDense === true ? 'table dense' : 'table'}" tabindex="0" role="group" aria-label="${title}, table"><table><thead><tr>${columns.map((column) => columnHtml(column, table, frame))}</tr></thead>
 <tbody>${rows.map(
     (
       cells,
