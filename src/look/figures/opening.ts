@@ -149,7 +149,8 @@ export function openPhrase(
       ? [cellOf(days, index, of.number.format)]
       : [],
   );
-  const share = shareOf(sumOf(cells, of.number.format), of.number);
+  // It says what is open, so it is not marked as open itself.
+  const share = { ...shareOf(sumOf(cells, of.number.format), of.number), open: undefined };
   if (share.value === null) return words;
   const last = words.findIndex((part) => typeof part === 'string' && part.endsWith(': '));
   const part: Phrase = [' (', share, ` of the ${isMoney ? 'cost' : 'credits'} may still change)`];

@@ -105,7 +105,8 @@ export function mergedLine(name: string, lines: readonly TrackLine[]): TrackLine
       lines.map(({ forecast }) => forecast),
       'round',
     ),
-    budget: budgetsOf(lines),
+    // Teams without a budget have spent something, and add nothing to the budgets.
+    budget: budgetsOf(lines.filter(({ budget }) => budget.value !== null)),
     risk: worst?.risk ?? null,
   };
 }
