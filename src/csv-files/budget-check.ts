@@ -1,4 +1,4 @@
-import { sql } from '../../schema/query.ts';
+import { type SQL, sql } from '../../schema/query.ts';
 import { views } from '../../schema/views.ts';
 import {
   type DaySpan,
@@ -156,20 +156,28 @@ function weekdaysIn(days: readonly UtcDay[]): number {
 }
 
 async function forecastsOf(warehouse: Warehouse, orgId: string, { name }: Month): Promise<TeamForecast[]> {
+  const rows = await warehouse.select(await forecastQuery(warehouse, orgId, name));
+  return rows.map(forecastIn).toSorted((a, b) => (a.team < b.team ? -1 : 1));
+}
+
+/** The query of what each team has used in a month, and its forecast: the view `month_forecast`. */
+async function forecastQuery(
+  warehouse: Pick<Warehouse, 'dialect' | 'select'>,
+  orgId: string,
+  month: string,
+): Promise<SQL> {
   const teams = await teamsInPlaceOfTable(warehouse, orgId);
   const body = sql.raw(views.monthForecast.select[warehouse.dialect]);
   // The view itself would still read the table.
   const named = teams.length === 0 ? [] : [...teams, { name: 'month_forecast', body }];
-  const rows = await warehouse.select(
-    withSql(
-      named,
-      sql`SELECT team, currency, tokens_so_far, cost_so_far, cost_forecast FROM month_forecast
-WHERE org_id = ${orgId} AND month = ${name}`,
-    ),
+  return withSql(
+    named,
+    sql`SELECT team, currency, tokens_so_far, cost_so_far, cost_forecast FROM month_forecast
+WHERE org_id = ${orgId} AND month = ${month} ORDER BY team, currency`,
   );
-  return rows.map(forecastIn).toSorted((a, b) => (a.team < b.team ? -1 : 1));
 }
 
+/** A row of {@link forecastQuery}. */
 function forecastIn({ team, currency, tokens_so_far, cost_so_far, cost_forecast }: QueryRow): TeamForecast {
   return {
     team: String(team),
@@ -179,6 +187,9 @@ function forecastIn({ team, currency, tokens_so_far, cost_so_far, cost_forecast 
     cost_forecast: numberOf(cost_forecast),
   };
 }
+
+/** What each team has used in a month, and its forecast: the query, and a row of it. */
+export const monthForecast = { query: forecastQuery, rowIn: forecastIn };
 
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;

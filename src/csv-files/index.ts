@@ -2,9 +2,9 @@ export {
   BUDGET_STATES,
   type BudgetCheck,
   type BudgetStatus,
-  type CheckedBudget,
   checkBudgets,
   judgeBudget,
+  monthForecast,
 } from './budget-check.ts';
 export { budgetsFile, storedBudgets } from './budgets.ts';
 export { eventsFile } from './events.ts';

@@ -4,6 +4,7 @@ import { type DailyStream, isStream, STREAMS, type Stream } from '../core/stream
 import { parseNotes } from '../judge/notes.ts';
 import type { Warehouse } from '../port/index.ts';
 import {
+  type DayUnit,
   isDayUnit,
   isStored,
   type LedgerDay,
@@ -56,6 +57,10 @@ export interface Expectation {
   readonly holes: readonly Hole[];
   /** Those of them that are not stored, and ended long enough ago to need a person; by stream, oldest first. */
   readonly missing: readonly MissingDay[];
+  /** Those that are not stored although the run that should have brought them was due; by stream, oldest first. */
+  readonly overdue: readonly MissingDay[];
+  /** The newest day that is stored in every expected stream; null if there is none. */
+  readonly wholeDay: UtcDay | null;
   /** How many expected days up to the last complete export were never pulled. */
   readonly skippedDays: number;
   /** By stream: the last run that brought it up to yesterday. */
@@ -63,6 +68,8 @@ export interface Expectation {
   /** The last complete export: of the expected stream that waits longest for one. Null if one has none. */
   readonly lastComplete: Span | null;
   readonly isLate: boolean;
+  /** The instant from which it is late if no further export is complete; null before the first run. */
+  readonly lateFrom: Date | null;
 }
 
 /** Consecutive days that are missing or incomplete in some streams, all in the same state. */
@@ -93,6 +100,14 @@ export function expectationOf(facts: ExpectationFacts): Expectation {
   const unitOf = (stream: DailyStream, day: UtcDay) => ledger.get(unitName({ stream, day }));
   const lastComplete = lastCompleteOf(facts);
   const due = lastComplete === null ? '' : yesterdayOf(new Date(lastComplete.startedAt));
+  const lateness = latenessOf(facts, lastComplete);
+  const missingAmong = (isAsked: (day: UtcDay) => boolean) =>
+    daily.flatMap((stream) =>
+      daysOf(stream).flatMap((day): MissingDay[] => {
+        const state = isAsked(day) ? whyMissing(unitOf(stream, day)) : null;
+        return state === null ? [] : [{ stream, day, state }];
+      }),
+    );
   const daysOf = (stream: DailyStream) => days.filter((day) => isKept(contract, stream, day));
   const isSkipped = (day: UtcDay) =>
     day <= due &&
@@ -104,16 +119,19 @@ export function expectationOf(facts: ExpectationFacts): Expectation {
     holes: mergeHoles(
       daily.flatMap((stream) => holesOf(stream, daysOf(stream), (day) => holeState(unitOf(stream, day)))),
     ),
-    missing: daily.flatMap((stream) =>
-      daysOf(stream).flatMap((day): MissingDay[] => {
-        const state =
-          day < shiftDay(dayOf(now), -MISSING_AFTER_DAYS) ? whyMissing(unitOf(stream, day)) : null;
-        return state === null ? [] : [{ stream, day, state }];
-      }),
-    ),
+    missing: missingAmong((day) => day < shiftDay(dayOf(now), -MISSING_AFTER_DAYS)),
+    overdue: missingAmong((day) => lateness.isLate || day <= due),
+    wholeDay:
+      days.findLast((day) =>
+        daily.every((stream) => isThere(contract, unitOf(stream, day), { stream, day })),
+      ) ?? null,
     skippedDays: days.filter(isSkipped).length,
-    isLate: isLate(facts, lastComplete),
+    ...lateness,
   };
+}
+
+function isThere(contract: Contract, unit: LedgerDay | undefined, { stream, day }: DayUnit): boolean {
+  return !isKept(contract, stream, day) || whyMissing(unit) === null;
 }
 
 function expectedDays({ firstDay }: Contract, lastDay: UtcDay): UtcDay[] {
@@ -134,14 +152,18 @@ function lastCompleteOf({ contract, completions }: ExpectationFacts): Span | nul
 }
 
 /** An organization that was never complete is late once its first export had its time. */
-function isLate({ contract, contractSince, now }: ExpectationFacts, lastComplete: Span | null): boolean {
+function latenessOf(
+  { contract, contractSince, now }: ExpectationFacts,
+  lastComplete: Span | null,
+): Pick<Expectation, 'isLate' | 'lateFrom'> {
   const [since, allowedSeconds] =
     lastComplete === null
       ? [contractSince, FIRST_EXPORT_HOURS * 3_600]
       : [lastComplete.endedAt, contract.maxAgeSeconds];
-  if (since === null) return true;
-  const ageMs = now.getTime() - Date.parse(since);
-  return ageMs > allowedSeconds * 1_000 || ageMs < -AHEAD_MS_MAX;
+  if (since === null) return { isLate: true, lateFrom: null };
+  const lateFrom = new Date(Date.parse(since) + allowedSeconds * 1_000);
+  const isAhead = now.getTime() - Date.parse(since) < -AHEAD_MS_MAX;
+  return { isLate: now > lateFrom || isAhead, lateFrom };
 }
 
 /** The state by which a day may be a hole. A day that was old when it was first seen without activity is probably empty. */

@@ -1,6 +1,9 @@
-import type { UtcDay } from '../core/day.ts';
+import { daysFrom, type UtcDay } from '../core/day.ts';
 import type { CoveredDays, MetricRow, readProvenance } from '../metrics/index.ts';
 import type { QueryRow } from '../port/index.ts';
+import type { NumberFormat } from './number-format.ts';
+
+export { axisNumbers, formatNumber, type NumberFormat } from './number-format.ts';
 
 /** What numbers rest on: the days of a period, how well the ledger knows them, and the run that changed them last. */
 export interface Basis {
@@ -9,6 +12,8 @@ export interface Basis {
   readonly days: CoveredDays;
   /** Those of the unsettled days that are old, and will probably settle as they are. @default none */
   readonly firstLooks?: Awaited<ReturnType<typeof readProvenance>>['firstLooks'];
+  /** The credits of each day as published: how much of a number its days are. @default each day is as much as any other */
+  readonly weights?: ReadonlyMap<string, number>;
   /** Null if no run is recorded. */
   readonly run: { readonly id: string; readonly endedAt: string | null } | null;
 }
@@ -34,28 +39,6 @@ export interface Result<Row extends QueryRow = QueryRow> {
 /** The answer to a question about a metric. */
 export type MetricResult = Result<MetricRow>;
 
-/**
- * How people see a number:
- *
- * - `count`: whole, with separators of thousands.
- * - `compact`: as `count` below a million, then in millions or billions with a unit: `518.0 M`.
- * - `millions`: in millions with one decimal; the column says M.
- * - `decimal`: up to two decimals.
- * - `share`: per cent of a ratio. `change`: the same, with a sign. `size`: the same, for a change that words call more or less.
- * - `points`: the difference of two ratios in percentage points, with a sign.
- * - `money`: two decimals; the column or the text around it names the currency.
- */
-export type NumberFormat =
-  | 'count'
-  | 'compact'
-  | 'millions'
-  | 'decimal'
-  | 'share'
-  | 'change'
-  | 'size'
-  | 'points'
-  | 'money';
-
 /** A number that a page shows, and where it comes from. */
 export interface ShownNumber {
   readonly kind: 'number';
@@ -65,8 +48,26 @@ export interface ShownNumber {
   readonly formula: Formula;
   /** Why there is no value, as a sentence; shown with the dash. */
   readonly why?: string | undefined;
-  /** Why the number may still change, as a sentence. Pages underline such a number with dots. */
-  readonly open?: string | undefined;
+  /** Present if the number may still change. */
+  readonly open?: Openness | undefined;
+}
+
+/** That a number may still change. */
+export interface Openness {
+  /** As a sentence. */
+  readonly why: string;
+  /** How much of the number may change, 0 to 1, as credits are spread over its days. */
+  readonly share: number;
+}
+
+/** Pages underline a number with dots from this share on; what is less, the sentence says once. */
+const DOTTED_SHARE = 0.1;
+/** What floating-point arithmetic may take from a share. */
+const ROUNDING = 1e-9;
+
+/** True if so much of a number is open that it is marked. */
+export function isDotted({ open }: Pick<ShownNumber, 'open'>): boolean {
+  return open !== undefined && open.share >= DOTTED_SHARE - ROUNDING;
 }
 
 /**
@@ -79,7 +80,11 @@ export function cellOf(
   result: Result,
   row: number,
   format: NumberFormat,
-  { column, why, open }: { column?: string; why?: string | undefined; open?: string | null | undefined } = {},
+  {
+    column,
+    why,
+    open,
+  }: { column?: string; why?: string | undefined; open?: Openness | null | undefined } = {},
 ): ShownNumber {
   const value = result.rows[row]?.[column ?? 'value'];
   return {
@@ -104,7 +109,7 @@ export function changeOf(now: ShownNumber, before: ShownNumber, why?: string): S
     format: 'change',
     formula: { op: 'change', of: [now.formula, before.formula] },
     why: why ?? (value === null ? 'there is nothing to compare with' : undefined),
-    open: now.open ?? before.open,
+    open: moreOpen(now, before),
   };
 }
 
@@ -117,7 +122,7 @@ export function differenceOf(a: ShownNumber, b: ShownNumber, format: NumberForma
     format,
     formula: { op: 'difference', of: [a.formula, b.formula] },
     why: value === null ? (a.why ?? b.why ?? 'there is nothing to compare with') : undefined,
-    open: a.open ?? b.open,
+    open: moreOpen(a, b),
   };
 }
 
@@ -136,8 +141,23 @@ export function shareOf(part: ShownNumber, whole: ShownNumber): ShownNumber {
     format: 'share',
     formula: { op: 'share', of: [part.formula, whole.formula] },
     why: value === null ? 'there is nothing to divide by' : undefined,
-    open: part.open ?? whole.open,
+    open: moreOpen(part, whole),
   };
+}
+
+/** What of two numbers is open, for a number that follows from both. */
+function moreOpen({ open: a }: ShownNumber, { open: b }: ShownNumber): Openness | undefined {
+  return a === undefined || (b !== undefined && b.share > a.share) ? b : a;
+}
+
+/** What is open of a sum: as much as is open of its parts. */
+function openOf(numbers: readonly ShownNumber[]): Openness | undefined {
+  const [first] = numbers.flatMap(({ open }) => open ?? []);
+  if (first === undefined) return undefined;
+  const size = (number: ShownNumber) => Math.abs(number.value ?? 0);
+  const whole = numbers.reduce((sum, number) => sum + size(number), 0);
+  const part = numbers.reduce((sum, number) => sum + size(number) * (number.open?.share ?? 0), 0);
+  return { why: first.why, share: whole === 0 ? 1 : part / whole };
 }
 
 /** The sum of numbers; of those that have a value. */
@@ -149,7 +169,7 @@ export function sumOf(numbers: readonly ShownNumber[], format: NumberFormat): Sh
     format,
     formula: { op: 'sum', of: numbers.map(({ formula }) => formula) },
     why: values.length === 0 ? 'no value is stored' : undefined,
-    open: numbers.find(({ open }) => open !== undefined)?.open,
+    open: openOf(numbers),
   };
 }
 
@@ -184,12 +204,28 @@ export function openDaysOf({ days, firstLooks }: Basis): readonly UtcDay[] {
 }
 
 /** Why the numbers of a result may still change; undefined if all of its days are settled, or in their first looks. */
-function openness({ basis }: Pick<Result, 'basis'>): string | undefined {
-  return opennessOf(basis.days.expected, openDaysOf(basis).length, basis.days.missing.length);
+function openness({ basis }: Pick<Result, 'basis'>): Openness | undefined {
+  return opennessOf(basis, daysFrom(basis.from, basis.until));
 }
 
 /** Why a number that rests on some days may still change; undefined if all of them are settled. */
-export function opennessOf(expected: number, unsettled: number, missing: number): string | undefined {
+export function opennessOf(basis: Basis, days: readonly UtcDay[]): Openness | undefined {
+  const own = new Set(days);
+  const open = openDaysOf(basis).filter((day) => own.has(day));
+  const missing = basis.days.missing.filter((day) => own.has(day));
+  const why = openWords(days.length, open.length, missing.length);
+  if (why === undefined) return undefined;
+  const lacking = new Set(missing);
+  const stored = days.filter((day) => !lacking.has(day));
+  const weigh = (some: readonly UtcDay[]) =>
+    some.reduce((sum, day) => sum + (basis.weights?.get(day) ?? 0), 0);
+  const whole = weigh(stored);
+  const ofStored = whole > 0 ? weigh(open) / whole : open.length / Math.max(1, stored.length);
+  const ofMissing = missing.length / days.length;
+  return { why, share: ofMissing + (1 - ofMissing) * ofStored };
+}
+
+function openWords(expected: number, unsettled: number, missing: number): string | undefined {
   if (expected === 1 && unsettled + missing === 1)
     return `the day is ${missing === 1 ? 'missing' : 'not settled'}`;
   const of = `of ${expected} days`;
@@ -211,6 +247,8 @@ export type Formula =
   | { readonly op: 'rows'; readonly result: string }
   /** Over the operands that have a value; none if no operand has one. */
   | { readonly op: 'sum' | 'mean' | 'min' | 'max'; readonly of: readonly Formula[] }
+  /** `count`: how many operands have a value. `above`: how many of those after the first one are above it. */
+  | { readonly op: 'count' | 'above'; readonly of: readonly Formula[] }
   /** The number of days of a result that are `unsettled` or `missing`: see the page's query for its days. */
   | {
       readonly op: 'days';
@@ -233,92 +271,3 @@ export function formulaText(formula: Formula): string {
       return `${formula.op}(${formula.of.map(formulaText).join(',')})`;
   }
 }
-
-/** Between a number and its unit: narrow, and never a line break. */
-const THIN = '\u202f';
-const MINUS = '\u2212';
-const NOT_ZERO = /[1-9]/;
-/** Smaller numbers are what floating-point arithmetic leaves of a difference of equal numbers. */
-const NOISE = 1e-9;
-
-/**
- * A number as people read it, see {@link NumberFormat}. A number that is not 0 never reads as 0: where the format has too
- * few decimals for it, its first digit is shown.
- */
-export function formatNumber(value: number, format: NumberFormat): string {
-  return FORMATS[format](value);
-}
-
-/** The numbers beside an axis, all in one unit and with as many decimals as one of them needs: `0`, `0.5 M`, `1.0 M`. */
-export function axisNumbers(values: readonly number[]): string[] {
-  const [scale, unit] = scaleOf(Math.max(0, ...values.map(Math.abs)));
-  const needed = values.map((value) => decimalsOf(value / scale));
-  const digits = Math.max(0, ...needed);
-  return values.map((value) => {
-    if (value === 0) return '0';
-    const text = plain(value / scale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
-    return unit === '' ? text : `${text}${THIN}${unit}`;
-  });
-}
-
-const AXIS_DECIMALS_MAX = 4;
-
-function decimalsOf(value: number): number {
-  const [, decimals = ''] = value.toFixed(AXIS_DECIMALS_MAX).split('.');
-  return decimals.replace(/0+$/, '').length;
-}
-
-const FORMATS: Record<NumberFormat, (value: number) => string> = {
-  count: (value) => fixed(value, 0),
-  decimal: (value) => fixed(value, Math.abs(value) < 9.995 ? 2 : 1),
-  money: (value) => fixed(value, 2),
-  millions: (value) => fixed(value / 1e6, 1),
-  compact: (value) => {
-    const [scale, unit] = scaleOf(Math.abs(value));
-    if (unit === '') return fixed(value, 0);
-    // Three or four digits: 5.18 M, 51.8 M, 518.0 M.
-    return `${fixed(value / scale, Math.abs(value / scale) < 9.995 ? 2 : 1)}${THIN}${unit}`;
-  },
-  share: (value) => `${fixed(100 * value, 1)}${THIN}%`,
-  change: (value) => `${signed(100 * value, percentDecimals(value))}${THIN}%`,
-  size: (value) => `${fixed(Math.abs(100 * value), percentDecimals(value))}${THIN}%`,
-  points: (value) => `${signed(100 * value, 1)} points`,
-};
-
-function percentDecimals(value: number): number {
-  return Math.abs(value) < 0.995 ? 1 : 0;
-}
-
-function signed(value: number, decimals: number): string {
-  const text = fixed(value, decimals);
-  return `${value > 0 && NOT_ZERO.test(text) ? '+' : ''}${text}`;
-}
-
-function scaleOf(size: number): readonly [scale: number, unit: string] {
-  // What rounds up to the next unit is shown in it.
-  if (size >= 999.95e9) return [1e12, 'tn'];
-  if (size >= 999.95e6) return [1e9, 'bn'];
-  if (size >= 999_950) return [1e6, 'M'];
-  return [1, ''];
-}
-
-function fixed(value: number, decimals: number): string {
-  const text = plain(value, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-  if (NOT_ZERO.test(text) || Math.abs(value) < NOISE) return text;
-  return plain(value, { maximumSignificantDigits: 1 });
-}
-
-function plain(value: number, options: Intl.NumberFormatOptions): string {
-  const text = numberFormat(options).format(Math.abs(value));
-  return value < 0 && NOT_ZERO.test(text) ? `${MINUS}${text}` : text;
-}
-
-/** A page formats thousands of numbers with a handful of options; making a formatter costs more than using it. */
-function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const key = JSON.stringify(options);
-  const known = FORMATTERS.get(key) ?? new Intl.NumberFormat('en-US', options);
-  FORMATTERS.set(key, known);
-  return known;
-}
-
-const FORMATTERS = new Map<string, Intl.NumberFormat>();

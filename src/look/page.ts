@@ -25,8 +25,23 @@ export type Cell =
   | { readonly kind: 'text'; readonly text: string; readonly isMuted?: boolean; readonly isCode?: boolean }
   /** A bar inside a table: `value` of `max`. */
   | { readonly kind: 'bar'; readonly value: number | null; readonly max: number }
+  /** A change beside a line for none: up to the right, down to the left. The longest is `max`. */
+  | { readonly kind: 'delta'; readonly value: number | null; readonly max: number }
+  | Bullet
+  /** Text with numbers in it. */
+  | { readonly kind: 'phrase'; readonly parts: Phrase }
   /** The state of a unit, with its mark and name. */
   | { readonly kind: 'state'; readonly state: MarkState };
+
+/** Spent, forecast and range against a budget, which is always at two thirds. */
+export interface Bullet {
+  readonly kind: 'bullet';
+  readonly spent: number | null;
+  readonly forecast: number | null;
+  /** The lowest and the highest forecast. */
+  readonly range: readonly [low: number, high: number] | null;
+  readonly budget: number | null;
+}
 
 export interface Column {
   readonly title: string;
@@ -41,6 +56,8 @@ export interface Column {
 export interface Table {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
+  /** One line per row, for long lists. @default false */
+  readonly isDense?: boolean;
   /** Where the columns are sorted by links: the present order. */
   readonly sorting?: { readonly by: string; readonly descending: boolean };
 }
@@ -104,11 +121,22 @@ export interface Pair {
 
 export type Section = Headlines | Figure | Pair;
 
+/** What is said before everything else. */
+export interface Banner {
+  readonly title: string;
+  /** With commands between backticks. */
+  readonly text: string;
+}
+
 /** What a page shows, without markup. */
 export interface Page {
   /** The name in the navigation and in `<title>`. */
   readonly name: string;
   readonly heading: string;
+  /** Why the page must not be read as the present: what is missing. */
+  readonly banner?: Banner | undefined;
+  /** Beside the heading: until when the numbers reach. */
+  readonly trust?: Phrase;
   /** What the page says in words. */
   readonly sentence: Phrase;
   readonly sections: readonly Section[];

@@ -1,8 +1,10 @@
 import { type Dimension, dimensionsOf } from '../../schema/metrics/dictionary.ts';
 import type { SQL } from '../../schema/query.ts';
+import type { Comparison } from '../comparison/index.ts';
 import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
+import type { Expectation } from '../expected/index.ts';
 import { findMetric } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { MetricResult, Result } from './numbers.ts';
@@ -33,6 +35,8 @@ interface PageSelection {
   readonly streams: readonly Stream[];
   readonly from?: UtcDay;
   readonly until?: UtcDay;
+  /** The rows cost much and hold for every page of the same warehouse, so they are kept for the next one. @default false */
+  readonly isKept?: boolean;
 }
 
 /**
@@ -69,6 +73,12 @@ function teamOf(team: PageQuestion['team'], filters: Filters): string | null | u
   return team === 'everybody' ? undefined : team.named;
 }
 
+/** What is expected at an instant, and what of it is there. */
+export interface Today {
+  readonly now: Date;
+  readonly expectation: Expectation;
+}
+
 /** What a page is about: an organization, a period, and perhaps a team. */
 export interface Filters {
   readonly orgId: string;
@@ -76,10 +86,12 @@ export interface Filters {
   readonly until: UtcDay;
   /** Only this team; null means people without a team, undefined everybody. */
   readonly team?: string | null | undefined;
+  /** How the span before is found. @default the same weekdays */
+  readonly comparison?: Comparison | undefined;
   /** The first expected day, before which no span begins that the reader did not ask for. @default that of the service */
   readonly firstDay?: UtcDay | undefined;
-  /** Yesterday by the clock of whoever reads: the last expected day. @default what the newest run could pull */
-  readonly yesterday?: UtcDay | undefined;
+  /** What is expected, by the clock of whoever reads. @default what the newest run could pull */
+  readonly today?: Today | undefined;
 }
 
 /** The same reader, with questions about one user whatever the team. Selections name the user themselves. */

@@ -1,4 +1,4 @@
-import { queryText } from '../../schema/query.ts';
+import { queryText, sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { answerWithSql, type CoveredDays, type MetricRow, readProvenance } from '../metrics/index.ts';
 import type { QueryRow, Warehouse } from '../port/index.ts';
@@ -7,11 +7,16 @@ import { frozen } from '../warehouse/index.ts';
 import type { Basis, MetricResult, Result } from './numbers.ts';
 import { type Filters, type PageReader, questionOf } from './reader.ts';
 
+/** Rows of queries that pages of one state of the warehouse share, by the text of the query. */
+export type KeptRows = Map<string, readonly QueryRow[]>;
+
 /** Reads for one page. Call inside a snapshot, and use the reader inside it only. */
-export function pageReader(outer: Warehouse, filters: Filters): PageReader {
+export function pageReader(outer: Warehouse, filters: Filters, kept: KeptRows = new Map()): PageReader {
   const warehouse = frozen(outer);
   const runs = endedRuns(warehouse);
+  const weights = creditsOfDays(warehouse, filters);
   const answers = new Map<string, Promise<MetricResult>>();
+  const provenances = new Map<string, ReturnType<typeof readProvenance>>();
   const selections = new Map<string, Promise<Result>>();
   const ids = new Map<string, string>();
   const idOf = (...statement: readonly string[]) => {
@@ -29,7 +34,15 @@ export function pageReader(outer: Warehouse, filters: Filters): PageReader {
   }) => {
     const { from, until, days, firstLooks, run_id } = answer;
     const run = run_id === null ? null : { id: run_id, endedAt: (await runs()).get(run_id) ?? null };
-    return { from, until, days, firstLooks, run } satisfies Basis;
+    const isOpen = days.unsettled.length > 0;
+    return {
+      from,
+      until,
+      days,
+      firstLooks,
+      run,
+      ...(isOpen && { weights: await weights() }),
+    } satisfies Basis;
   };
   return {
     warehouse,
@@ -50,14 +63,19 @@ export function pageReader(outer: Warehouse, filters: Filters): PageReader {
         };
       });
     },
-    select: ({ title, query, streams, from = filters.from, until = filters.until }) =>
+    select: ({ title, query, streams, isKept = false, from = filters.from, until = filters.until }) =>
       remember(selections, `${queryText(query)} ${from} ${until} ${streams.join()}`, async () => {
-        const found = await readProvenance(warehouse, { orgId: filters.orgId, streams, from, until });
+        const text = queryText(query);
+        const rows = (isKept ? kept.get(text) : undefined) ?? (await warehouse.select(query));
+        if (isKept) kept.set(text, rows);
+        const found = await remember(provenances, `${from} ${until} ${streams.join()}`, () =>
+          readProvenance(warehouse, { orgId: filters.orgId, streams, from, until }),
+        );
         return {
           id: idOf(queryText(query), from, until, ...streams),
           title,
           sql: queryText(query),
-          rows: (await warehouse.select(query)) satisfies readonly QueryRow[],
+          rows,
           unit: null,
           basis: await basisOf(found),
           warnings: found.notKept === null ? [] : [found.notKept],
@@ -82,6 +100,18 @@ function endedRuns(warehouse: Warehouse): () => Promise<ReadonlyMap<string, stri
     known ??= readRuns(warehouse, RUNS_MAX).then(
       (runs) => new Map(runs.map(({ runId, endedAt }) => [runId, endedAt])),
     );
+    return known;
+  };
+}
+
+/** The credits of each day as published: the rows of one small table. */
+function creditsOfDays(warehouse: Warehouse, { orgId }: Filters): () => Promise<ReadonlyMap<string, number>> {
+  let known: Promise<ReadonlyMap<string, number>> | undefined;
+  const query = sql`SELECT date, billable_tokens FROM tokens_daily WHERE org_id = ${orgId}`;
+  return () => {
+    known ??= warehouse
+      .select(query)
+      .then((rows) => new Map(rows.map((row) => [String(row['date']), Number(row['billable_tokens'] ?? 0)])));
     return known;
   };
 }

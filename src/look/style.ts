@@ -5,7 +5,7 @@ const TOKENS = `
   --paper: #fff; --ink: #15181e; --ink-2: #5a6270; --ink-3: #9aa1ad; --hairline: #e7e9ed; --wash: #f6f7f9;
   --accent: #3b4cca; --bar: #b9c1ee; --bar-weekend: #e1e4f5; --hatch: #8791dc;
   --category-1: #3b4cca; --category-2: #7c86dd; --category-3: #c2762a; --category-4: #dba566; --others: #b4b9c2;
-  --failed: #b3261e; --doubted: #8a5a00;
+  --failed: #b3261e; --doubted: #8a5a00; --stale: #fdf3dc; --before: #b4b9c2; --before-weekend: #dfe2e7;
   --font: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "DejaVu Sans", Arial, sans-serif;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
@@ -14,7 +14,7 @@ const TOKENS = `
     --paper: #101318; --ink: #e9ebef; --ink-2: #a2a9b6; --ink-3: #6d7582; --hairline: #262b34; --wash: #171b22;
     --accent: #97a3ff; --bar: #414c94; --bar-weekend: #272d4e; --hatch: #6b77c9;
     --category-1: #8d9aff; --category-2: #5a67cf; --category-3: #e0a05a; --category-4: #9a6a33; --others: #5d6470;
-    --failed: #ff8a80; --doubted: #e7b75c;
+    --failed: #ff8a80; --doubted: #e7b75c; --stale: #2b2415; --before: #5d6470; --before-weekend: #343a45;
   }
 }
 `;
@@ -107,7 +107,13 @@ const CONTENT = `
 .problem { color: var(--failed); }
 .logout { padding-bottom: 24px; }
 main.wide { padding-top: 32px; }
-.sentence { text-wrap: pretty; margin-top: 6px; max-width: 40em; font-size: 1.0625rem; line-height: 1.5; color: var(--ink-2); }
+.banner { margin-bottom: 30px; padding: 14px 18px; background: var(--stale); border-left: 4px solid var(--doubted); }
+.banner p { max-width: 52em; overflow-wrap: anywhere; }
+.banner p:first-child { font-size: 1.0625rem; }
+.title { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 0 24px; }
+.trust { font-size: 0.8125rem; color: var(--ink-2); }
+.trust strong { font-weight: 600; color: var(--ink); }
+.sentence { text-wrap: pretty; margin-top: 6px; max-width: 62em; font-size: 1.0625rem; line-height: 1.5; color: var(--ink-2); }
 .sentence strong { color: var(--ink); font-weight: 650; }
 .headlines { margin-top: 26px; }
 .headlines dl { display: flex; border-top: 1px solid var(--hairline); border-bottom: 1px solid var(--hairline); }
@@ -193,6 +199,12 @@ td.state { white-space: nowrap; }
 .folded table { width: auto; min-width: min(100%, 320px); font-size: 0.8125rem; }
 .folded tbody th, .folded tbody td { padding-top: 4px; padding-bottom: 4px; padding-right: 24px; }
 .folded thead th { position: sticky; top: 0; background: var(--paper); padding-right: 24px; }
+.dense table { font-size: 0.8125rem; line-height: 1.15; }
+.dense tbody th, .dense tbody td { padding-top: 2px; padding-bottom: 2px; white-space: nowrap; max-width: 26ch; min-width: 0; overflow: hidden; text-overflow: ellipsis; }
+.dense tbody tr:nth-child(10n) > * { border-bottom: 1px solid var(--ink-3); }
+@media (pointer: coarse) {
+  .dense tbody th, .dense tbody td { padding-top: 10px; padding-bottom: 10px; }
+}
 @media (max-width: 600px) {
   .spare { display: none; }
   table { font-size: 0.8125rem; }
@@ -209,7 +221,7 @@ const MEDIA = `
     --paper: #fff; --ink: #000; --ink-2: #444; --ink-3: #888; --hairline: #ccc; --wash: #fff; --hatch: #555;
     --accent: #3b4cca; --bar: #b9c1ee; --bar-weekend: #e1e4f5;
     --category-1: #3b4cca; --category-2: #7c86dd; --category-3: #c2762a; --category-4: #dba566; --others: #b4b9c2;
-    --failed: #b3261e; --doubted: #8a5a00;
+    --failed: #b3261e; --doubted: #8a5a00; --stale: #fff; --before: #b4b9c2; --before-weekend: #dfe2e7;
   }
   @page { margin: 14mm 12mm; }
   body { font-size: 10pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
@@ -240,7 +252,8 @@ const MEDIA = `
 @media (forced-colors: active) {
   :root {
     --paper: Canvas; --ink: CanvasText; --ink-2: CanvasText; --ink-3: CanvasText; --wash: Canvas;
-    --accent: CanvasText; --hatch: CanvasText; --failed: CanvasText; --doubted: CanvasText;
+    --accent: CanvasText; --hatch: CanvasText; --failed: CanvasText; --doubted: CanvasText; --stale: Canvas;
+    --before: color-mix(in srgb, CanvasText 30%, Canvas); --before-weekend: color-mix(in srgb, CanvasText 15%, Canvas);
     --hairline: color-mix(in srgb, CanvasText 20%, Canvas);
     --bar: color-mix(in srgb, CanvasText 40%, Canvas); --bar-weekend: color-mix(in srgb, CanvasText 20%, Canvas);
     --category-1: CanvasText; --category-2: color-mix(in srgb, CanvasText 70%, Canvas);

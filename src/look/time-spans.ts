@@ -1,9 +1,18 @@
 import type { Grain } from '../../schema/metrics/dictionary.ts';
 import { comparedSpan, whyNotCompared } from '../comparison/index.ts';
-import { FIRST_DAY, monthEndOf, monthOf, parseDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
+import {
+  daysFrom,
+  FIRST_DAY,
+  monthEndOf,
+  monthOf,
+  parseDay,
+  shiftDay,
+  type UtcDay,
+  weekdayOf,
+} from '../core/day.ts';
 import { spanStart } from '../expected/index.ts';
 import type { Period } from '../metrics/index.ts';
-import { type Basis, openDaysOf, opennessOf, type Result } from './numbers.ts';
+import { type Basis, type Openness, opennessOf, type Result } from './numbers.ts';
 import type { Filters } from './reader.ts';
 import { dayName, lengthOf, periodWords } from './words.ts';
 
@@ -13,8 +22,8 @@ export { NO_SPAN_BEFORE } from '../comparison/index.ts';
 type SpanEnd = Pick<Filters, 'until' | 'firstDay'>;
 
 /** The period before one, for comparisons, see `comparedSpan`. */
-export function periodBefore(filters: Period & SpanEnd): Period | null {
-  return comparedSpan(filters, 'calendar', filters);
+export function periodBefore(filters: Period & SpanEnd & Pick<Filters, 'comparison'>): Period | null {
+  return comparedSpan(filters, filters.comparison ?? 'previous', filters);
 }
 
 /** The last complete weeks before a day ends, Monday to Sunday: the first and the last day of all of them. */
@@ -46,23 +55,19 @@ function bucketPeriod(grain: Grain, bucket: string): Period {
   return { from, until: grain === 'week' ? shiftDay(from, 6) : from };
 }
 
-/** Why the number of a bucket may still change, as a sentence; null if all of its days are there and settled. */
+/** Whether the number of a bucket may still change; null if all of its days are there and settled. */
 export function bucketOpenness(
   { basis }: Pick<Result, 'basis'>,
   grain: Grain,
   bucket: string,
-): string | null {
+): Openness | null {
   const whole = bucketPeriod(grain, bucket);
   const days = clip(whole, basis);
-  const within = (day: UtcDay) => day >= days.from && day <= days.until;
-  const open = opennessOf(
-    lengthOf(days),
-    openDaysOf(basis).filter(within).length,
-    basis.days.missing.filter(within).length,
-  );
+  const open = opennessOf(basis, daysFrom(days.from, days.until));
   if (whole.until <= basis.until) return open ?? null;
   const running = `the days after ${dayName(basis.until)} are not in it`;
-  return open === undefined ? running : `${running}; ${open}`;
+  const share = Math.max(1 - lengthOf(days) / lengthOf(whole), open?.share ?? 0);
+  return { why: open === undefined ? running : `${running}; ${open.why}`, share };
 }
 
 /** The buckets of an answer, in its order. Each occurs once, whatever the groups. */

@@ -1,6 +1,6 @@
 import { checkBudget } from '../../../jobs/csv-files.ts';
 import { parseMonth } from '../../core/day.ts';
-import type { BudgetCheck, BudgetStatus, CheckedBudget } from '../../csv-files/index.ts';
+import type { BudgetCheck, BudgetStatus } from '../../csv-files/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Paint, Style } from '../output/terminal.ts';
 import type { Action } from '../program/command.ts';
@@ -34,7 +34,7 @@ function renderCheck(check: BudgetCheck, frame: ScreenFrame): string[] {
   ];
 }
 
-function checkedCells(checked: CheckedBudget, { style, redact }: ScreenFrame): Cell[] {
+function checkedCells(checked: BudgetCheck['teams'][number], { style, redact }: ScreenFrame): Cell[] {
   const { team, currency, budget, cost_so_far, cost_forecast, status } = checked;
   const money = (amount: number | null) => (amount === null ? null : formatMoney(amount, currency));
   return [

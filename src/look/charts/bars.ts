@@ -5,6 +5,7 @@ import type { Chart } from '../page.ts';
 import { shortDay } from '../words.ts';
 import {
   type Bar,
+  BRACKETS,
   barMark,
   bucketWords,
   COLORS,
@@ -17,6 +18,8 @@ import {
   labelOf,
   labelWidth,
   linePath,
+  type Mark,
+  type Places,
   pixels,
   plotWidth,
   scaleOf,
@@ -47,8 +50,9 @@ const OPEN = 'not settled';
  */
 export function dayBars(
   values: readonly DayValue[],
-  { label, divisor = 1 }: { label: string; divisor?: number },
+  { label, divisor = 1, spans = [] }: { label: string; divisor?: number; spans?: readonly DaySpanDrawn[] },
 ): Chart {
+  const before = spans.filter(({ isBefore }) => isBefore);
   const bars = values.flatMap(({ day, value, isOpen }) =>
     value === null
       ? []
@@ -57,12 +61,12 @@ export function dayBars(
             bucket: day,
             base: 0,
             top: value / divisor,
-            ...inkOf(day, isOpen),
+            ...inkOf(day, { isOpen, isGrey: spans.length > 0 && !isIn(day, spans), before }),
             title: dayTitle(day, value, isOpen),
           },
         ],
   );
-  const means = meansOf(values, divisor);
+  const means = spans.length > 0 ? values.map(() => null) : meansOf(values, divisor);
   const names = namesBeside(
     means,
     values.some(({ value, isOpen }) => isOpen && value !== null),
@@ -82,8 +86,10 @@ export function dayBars(
     width,
     height: DAY_HEIGHT,
     right,
+    below: spans.length > 0 ? BRACKETS : 0,
     marks: (places) => {
       const { x, y } = places;
+      const missing = values.filter(({ value }) => value === null);
       const base = storedSpans(values).map(
         ([from, until]) => `M${pixels(x(from))} ${pixels(y(0))}H${pixels(x(until) + step)}`,
       );
@@ -93,6 +99,11 @@ export function dayBars(
       });
       return [
         ...bars.map((bar) => barMark(bar, places, inset)),
+        ...missing.map(
+          ({ day }) =>
+            html`<rect x="${pixels(x(day) + inset)}" y="${pixels(y(0) - MISSING_HEIGHT)}" width="${pixels(step - 2 * inset)}" height="${MISSING_HEIGHT}" fill="none" stroke="${COLORS.ink3}" stroke-dasharray="2 2"><title>${shortDay(day)}: not stored</title></rect>`,
+        ),
+        ...spans.flatMap((span) => bracketMarks(span, { values, divisor, places, floor: y(0) })),
         html`<path d="${base.join('')}" stroke="${COLORS.ink3}"/>`,
         html`<path d="${linePath(line)}" fill="none" stroke="${COLORS.accent}" stroke-width="2" stroke-linejoin="round"/>`,
         ...endLabels(names, scale, places),
@@ -101,9 +112,60 @@ export function dayBars(
   });
 }
 
-function inkOf(day: UtcDay, isOpen: boolean): { readonly fill: string; readonly stroke: string } {
+/** A span that a bracket names, with the mean of its weekdays as a line. */
+export interface DaySpanDrawn {
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly words: string;
+  /** True for the span that the period is compared with, which is grey. */
+  readonly isBefore: boolean;
+}
+
+/** Of the dashed box of a day that is not stored. */
+const MISSING_HEIGHT = 9;
+
+function isIn(day: UtcDay, spans: readonly Pick<DaySpanDrawn, 'from' | 'until'>[]): boolean {
+  return spans.some(({ from, until }) => day >= from && day <= until);
+}
+
+/** The bracket below a span, its words, and the mean of its stored weekdays. */
+function bracketMarks(
+  { from, until, words, isBefore }: DaySpanDrawn,
+  {
+    values,
+    divisor,
+    places: { x, y, step, width },
+    floor,
+  }: { values: readonly DayValue[]; divisor: number; places: Places; floor: number },
+): Mark[] {
+  const own = values.filter(({ day }) => day >= from && day <= until);
+  const [first, last] = [own[0]?.day, own.at(-1)?.day];
+  if (first === undefined || last === undefined) return [];
+  const weekdays = own.flatMap(({ day, value }) => (value === null || weekdayOf(day) > 5 ? [] : value));
+  const mean = weekdays.reduce((sum, value) => sum + value, 0) / Math.max(1, weekdays.length);
+  const [left, right] = [x(first), x(last) + step];
+  const color = isBefore ? COLORS.ink2 : COLORS.accent;
+  const line =
+    weekdays.length < 2
+      ? ''
+      : html`<path d="M${pixels(left)} ${pixels(y(mean / divisor))}H${pixels(right)}" stroke="${color}" stroke-width="2"><title>mean of weekdays, ${words}: ${formatNumber(mean, 'compact')}</title></path>`;
+  const bracket = html`<path d="M${pixels(left)} ${floor + 28}v4H${pixels(right)}v-4" fill="none" stroke="${color}"/>`;
+  // A short span stands at the edge, so its words begin or end there.
+  const isRight = right > width - 60;
+  const place = isRight ? right : Math.max(left, 0);
+  const label = html`<text x="${pixels(place)}" y="${floor + 46}" text-anchor="${isRight ? 'end' : 'start'}" fill="${COLORS.ink}">${words}</text>`;
+  return [html`${line}`, bracket, label];
+}
+
+function inkOf(
+  day: UtcDay,
+  { isOpen, isGrey, before }: { isOpen: boolean; isGrey: boolean; before: readonly DaySpanDrawn[] },
+): { readonly fill: string; readonly stroke: string } {
+  const isWeekend = weekdayOf(day) > 5;
+  if (isIn(day, before)) return { fill: isWeekend ? COLORS.beforeWeekend : COLORS.before, stroke: 'none' };
+  if (isGrey) return { fill: COLORS.beforeWeekend, stroke: 'none' };
   if (isOpen) return { fill: HATCHED.bar, stroke: COLORS.hatch };
-  return { fill: weekdayOf(day) > 5 ? COLORS.barWeekend : COLORS.bar, stroke: 'none' };
+  return { fill: isWeekend ? COLORS.barWeekend : COLORS.bar, stroke: 'none' };
 }
 
 function dayTitle(day: UtcDay, value: number, isOpen: boolean): string {

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { daysBetween, type UtcDay, weekdayOf } from '../../core/day.ts';
 import { type Chart, MARK_NAMES, type MarkState } from '../page.ts';
 import { dayName, shortMonth } from '../words.ts';
-import { type Mark, plainText } from './plot.ts';
+import { COLORS, type Mark, plainText, timeTicks } from './plot.ts';
 
 /** Side of a mark in pixels. */
 const MARK_SIZE = 12;
@@ -88,6 +88,33 @@ export function calendar(days: readonly CalendarDay[], label: string): Chart {
   const height = TOP + 7 * STEP;
   const axis = html`<svg class="axis plot" width="${LEFT}" height="${height}" aria-hidden="true">${WEEKDAYS.map(([weekday, name]) => html`<text x="0" y="${TOP + (weekday - 1) * STEP + 10}">${name}</text>`)}</svg>`;
   const svg = html`<svg class="plot calendar" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${plainText(label)}">${monthNames(placed)}${squares}</svg>`;
+  return { svg: String(svg), axis: String(axis), label };
+}
+
+const ROW_STEP_MAX = 20;
+const ROW_WIDTH = 980;
+const NAME_WIDTH = 92;
+
+/** A row of squares per name, a column per UTC day. The newest day is at the right. */
+export function calendarRows(
+  rows: readonly { readonly name: string; readonly days: readonly CalendarDay[] }[],
+  label: string,
+): Chart {
+  const days = rows[0]?.days ?? [];
+  const step = Math.max(STEP, Math.min(ROW_STEP_MAX, Math.floor(ROW_WIDTH / Math.max(1, days.length))));
+  const [width, height] = [days.length * step, rows.length * STEP];
+  const squares = rows.flatMap(({ name, days: own }, row) =>
+    own.map(
+      ({ day, state }, column) =>
+        html`<use href="#mark-${state}" x="${column * step}" y="${row * STEP}" width="${step - 2}" height="${MARK_SIZE}"><title>${name}, ${dayName(day)}: ${MARK_NAMES[state]}</title></use>`,
+    ),
+  );
+  const buckets: readonly string[] = days.map(({ day }) => day);
+  const ticks = [...timeTicks(buckets, width)].map(
+    ([bucket, text]) => html`<text x="${buckets.indexOf(bucket) * step}" y="${height + 14}">${text}</text>`,
+  );
+  const axis = html`<svg class="axis plot" width="${NAME_WIDTH}" height="${height}" aria-hidden="true">${rows.map(({ name }, row) => html`<text x="0" y="${row * STEP + 10}" fill="${COLORS.ink}">${name}</text>`)}</svg>`;
+  const svg = html`<svg class="plot calendar" width="${width}" height="${height + 18}" viewBox="0 0 ${width} ${height + 18}" role="img" aria-label="${plainText(label)}">${squares}${ticks}</svg>`;
   return { svg: String(svg), axis: String(axis), label };
 }
 

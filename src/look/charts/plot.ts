@@ -9,6 +9,8 @@ export type Mark = ReturnType<typeof html>;
 
 const TOP = 10;
 const BOTTOM = 28;
+/** Room for the brackets below the days. */
+export const BRACKETS = 26;
 /** Between the drawing and the labels of an axis. */
 const LABEL_PAD = 9;
 
@@ -23,6 +25,8 @@ interface TimePlot {
   readonly height: number;
   /** Room at the right for names, in pixels. */
   readonly right: number;
+  /** Room below the labels of the days, in pixels. @default none */
+  readonly below?: number;
   marks(places: Places): readonly Mark[];
 }
 
@@ -43,7 +47,16 @@ export interface Places {
  * Draws a plot as SVG markup. It holds no style, no script, no ID and no color of its own: colors are custom properties of
  * the page, so that one drawing serves light, dark and print. The same data give the same bytes.
  */
-export function drawTimePlot({ label, buckets, scale, width, height, right, marks }: TimePlot): Chart {
+export function drawTimePlot({
+  label,
+  buckets,
+  scale,
+  width,
+  height,
+  right,
+  below = 0,
+  marks,
+}: TimePlot): Chart {
   const step = width / Math.max(1, buckets.length);
   const unit = height / (scale.high - scale.low);
   const places: Places = {
@@ -62,7 +75,7 @@ export function drawTimePlot({ label, buckets, scale, width, height, right, mark
       html`<text x="${scale.width - LABEL_PAD}" y="${pixels(places.y(tick))}" dy="0.32em">${text}</text>`,
   );
   const grid = [...scale.ticks.keys()].map((tick) => `M0 ${pixels(places.y(tick))}H${pixels(width)}`);
-  const [fullWidth, fullHeight] = [pixels(width + right), TOP + height + BOTTOM];
+  const [fullWidth, fullHeight] = [pixels(width + right), TOP + height + BOTTOM + below];
   const svg = html`<svg class="plot" role="img" aria-label="${plainText(label)}" width="${fullWidth}" height="${fullHeight}" viewBox="0 0 ${fullWidth} ${fullHeight}" text-anchor="middle"><path d="${grid.join('')}" stroke="${COLORS.hairline}"/>${days}${marks(places)}</svg>`;
   // The axis ends above the labels of the days, so that it does not cover the first of them.
   const axis = html`<svg class="plot axis" width="${scale.width}" height="${TOP + height + 7}" text-anchor="end" aria-hidden="true">${values}</svg>`;
@@ -175,6 +188,8 @@ export function spread<Item extends { readonly value: number }>(
 export const COLORS = {
   bar: 'var(--bar)',
   barWeekend: 'var(--bar-weekend)',
+  before: 'var(--before)',
+  beforeWeekend: 'var(--before-weekend)',
   accent: 'var(--accent)',
   ink: 'var(--ink)',
   ink2: 'var(--ink-2)',

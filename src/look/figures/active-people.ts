@@ -212,6 +212,17 @@ export function slicePeople(people: readonly ActivePerson[], page: number, size:
   return { people: people.slice((nearest - 1) * size, nearest * size), page: nearest, pages };
 }
 
+/** So much of a long ID tells it from others, which begin alike. */
+const PSEUDONYM_CHARACTERS = 6;
+const ID_CHARACTERS_MAX = 12;
+
+/** What a person is called in a list: by name, otherwise by email address, otherwise by the end of the ID. */
+function shownName(person: Pick<ActivePerson, 'name' | 'email' | 'userId'>): string {
+  const characters = [...person.userId];
+  const isLong = person.name === null && person.email === null && characters.length > ID_CHARACTERS_MAX;
+  return isLong ? `…${characters.slice(-PSEUDONYM_CHARACTERS).join('')}` : personName(person);
+}
+
 /** What a person is called: by name, otherwise by email address, otherwise by ID. */
 function personName({ name, email, userId }: Pick<ActivePerson, 'name' | 'email' | 'userId'>): string {
   return name ?? email ?? userId;
@@ -270,7 +281,7 @@ export function peopleTable(
   return {
     columns: order === undefined ? columns.map(({ sort: _, ...column }) => column) : columns,
     rows: people.map((person) => [
-      linkTo('/people', person.userId, personName(person)),
+      linkTo('/people', person.userId, shownName(person)),
       ...(hasNames && hasEmails ? [textOr(person.email)] : []),
       ...(hasNames || hasEmails ? [codeCell(person.userId)] : []),
       person.team === null ? muted(UNASSIGNED) : linkTo('/teams', person.team, person.team),
@@ -278,6 +289,7 @@ export function peopleTable(
       person.activeDays,
       { kind: 'text' as const, text: person.lastActiveOn },
     ]),
+    isDense: true,
     ...(order === undefined ? {} : { sorting: order }),
   };
 }

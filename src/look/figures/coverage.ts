@@ -1,9 +1,8 @@
 import { daysFrom, type UtcDay } from '../../core/day.ts';
-import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
+import { DAILY_STREAMS } from '../../core/stream.ts';
 import { type CalendarDay, calendar } from '../charts/calendar.ts';
-import { type Result, type ShownNumber, sumOf } from '../numbers.ts';
+import type { Result, ShownNumber } from '../numbers.ts';
 import {
-  emptyFigure,
   type Figure,
   type FigureName,
   MARK_NAMES,
@@ -11,15 +10,12 @@ import {
   type MarkState,
   type Phrase,
 } from '../page.ts';
-import type { PageReader } from '../reader.ts';
 import { dayName, instantName, periodHeading } from '../words.ts';
 import {
   type CoverageSpan,
   type ExpectedDays,
-  expectedDays,
   nextStep,
   type StreamCoverage,
-  streamCoverage,
   WORST_FIRST,
 } from './day-states.ts';
 import { factOf, textCell, withResult } from './listing.ts';
@@ -28,30 +24,6 @@ export const NOTHING_RUN = 'Nothing has been pulled yet: `daywalk run`.';
 
 /** Spans that are listed; all of them are in the calendar. */
 const SPANS_MAX = 60;
-
-/**
- * A calendar of a stream, one square per day, from the first to the last day that the warehouse should
- * hold: see {@link expectedDays}. Its table has one row per span of days in the same state, newest first.
- */
-export async function coverage(
-  reader: PageReader,
-  { stream, id = `coverage-${stream}`, title }: { stream: DailyStream; id?: string; title?: string },
-): Promise<Figure> {
-  const expected = await expectedDays(reader);
-  const square = title === undefined ? 'One square' : `Stream ${stream}, one square`;
-  const name = { id, title: title ?? `Stream ${stream}`, unit: `${square} per UTC day` };
-  if (expected === null) return emptyFigure(name, NOTHING_RUN);
-  const covered = await streamCoverage(reader, stream, expected);
-  const counts = countsOf(covered);
-  return calendarFigure(name, {
-    days: covered.spans.flatMap(({ from, until: last, state }) =>
-      daysFrom(from, last).map((day) => ({ day, state })),
-    ),
-    counts,
-    coverages: [covered],
-    ...expected,
-  });
-}
 
 /** What a calendar shows. */
 interface CalendarContent {
@@ -87,18 +59,6 @@ function calendarFigure({ id, title, unit }: FigureName, content: CalendarConten
 interface StateCount {
   readonly state: MarkState;
   readonly days: ShownNumber;
-}
-
-/** Counts the days of a stream in each state that occurs, in the order of the legend. */
-function countsOf({ spans, result }: StreamCoverage): StateCount[] {
-  return MARK_STATES.flatMap((state) => {
-    const own = spans.filter((span) => span.state === state);
-    return own.length === 0 ? [] : { state, days: sumOf(own.map(daysIn(result)), 'count') };
-  });
-}
-
-function daysIn(result: StreamCoverage['result']): (span: CoverageSpan) => ShownNumber {
-  return ({ row }) => factOf(result, row, 'days');
 }
 
 function notesOf({ counts, coverages, until }: CalendarContent): Phrase[] {

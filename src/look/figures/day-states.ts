@@ -1,5 +1,5 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import { dayOf, FIRST_DAY, isDay, shiftDay, type UtcDay } from '../../core/day.ts';
+import { dayOf, FIRST_DAY, isDay, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import type { DailyStream } from '../../core/stream.ts';
 import { contractOf, dailyOf } from '../../expected/index.ts';
 import { CONFIRM_DAYS } from '../../judge/agreement.ts';
@@ -46,7 +46,7 @@ export interface ExpectedDays {
  * of the ledger, or the day before the newest run began if that is later. Null if nothing was ever run, or no day is expected.
  */
 export async function expectedDays(reader: PageReader): Promise<ExpectedDays | null> {
-  const { orgId, yesterday } = reader.filters;
+  const { orgId, today } = reader.filters;
   const { rows } = await reader.select({
     title: 'Newest day and newest run',
     query: sql`
@@ -59,7 +59,7 @@ FROM export_units WHERE org_id = ${orgId} AND date <> ''`,
   const contract = await runReads(reader.warehouse, contractOf(orgId));
   const before = typeof run === 'string' ? [shiftDay(dayOf(new Date(run)), -1)] : [];
   const days = [...(isDay(newest) ? [newest] : []), ...before].filter((day) => day >= FIRST_DAY).toSorted();
-  const last = days.length === 0 ? undefined : (yesterday ?? days.at(-1));
+  const last = days.length === 0 ? undefined : today === undefined ? days.at(-1) : yesterdayOf(today.now);
   const daily = dailyOf(contract);
   if (last === undefined || last < contract.firstDay || daily.length === 0) return null;
   // A run whose clock was wrong by years must not make the page fail.
@@ -104,11 +104,11 @@ export async function streamCoverage(
 }
 
 /** True for a unit `u` of the ledger that was old when it was first seen, and has been seen once or twice, as SQL. */
-export const IN_FIRST_LOOKS: SQL = sql`u.state IN ('loaded', 'awaiting') AND u.settled_at IS NULL
+const IN_FIRST_LOOKS: SQL = sql`u.state IN ('loaded', 'awaiting') AND u.settled_at IS NULL
         AND CAST(u.watch AS TEXT) LIKE '%"settlesOn"%'`;
 
 /** The mark of a unit `u` of the ledger, as SQL. What settled by its age alone was never confirmed, so it is open. */
-const UNIT_MARK: SQL = sql`CASE
+export const UNIT_MARK: SQL = sql`CASE
       WHEN u.state IS NULL THEN 'pending'
       WHEN ${IN_FIRST_LOOKS} THEN 'seen'
       WHEN u.state IN ('loaded', 'empty') AND (u.settled_at IS NULL OR u.confirmed = 'age') THEN 'open'
@@ -161,7 +161,7 @@ GROUP BY state, reason, span, last_day
 ORDER BY first_day`;
 }
 
-function isMark(value: unknown): value is MarkState {
+export function isMark(value: unknown): value is MarkState {
   return (MARK_STATES as readonly unknown[]).includes(value);
 }
 

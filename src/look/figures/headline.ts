@@ -1,3 +1,4 @@
+import type { Dimension } from '../../../schema/metrics/dictionary.ts';
 import { sparkline } from '../charts/lines.ts';
 import {
   cellOf,
@@ -7,6 +8,8 @@ import {
   type NumberFormat,
   noNumber,
   type ShownNumber,
+  shareOf,
+  wholeSumOf,
 } from '../numbers.ts';
 import type { Figure, Headline } from '../page.ts';
 import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
@@ -14,7 +17,7 @@ import { completeWeeks, holeIn, NO_SPAN_BEFORE, periodBefore, WEEKS } from '../t
 import { periodWords } from '../words.ts';
 
 /** What a headline is about. */
-interface HeadlineSpec {
+export interface HeadlineSpec {
   readonly metric: string;
   readonly title: string;
   readonly format: NumberFormat;
@@ -22,6 +25,10 @@ interface HeadlineSpec {
   readonly together?: readonly string[];
   /** False where no line of weeks is drawn. @default true */
   readonly hasLine?: boolean;
+  /** What the line of weeks is drawn from. @default the metric */
+  readonly lineMetric?: string;
+  /** By which dimension the metric is asked for, because a figure asks for the same; its groups add up. @default none */
+  readonly by?: Dimension | undefined;
 }
 
 /**
@@ -34,24 +41,25 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   const { words, ...scope } = scopeOf(filters, metric);
   const title = `${spec.title}${words}`;
   const question = questionOf(spec);
-  const asked = await tryAsk(reader, { ...question, ...scope });
+  const by = spec.by === undefined ? [] : [spec.by];
+  const asked = await tryAsk(reader, { ...question, by, ...scope });
   if (asked.kind === 'refusal') {
     const none = noNumber(asked.why, format);
     return { title, number: none, change: none, against: '', results: [] };
   }
   const now = asked.result;
-  const number = cellOf(now, 0, format, { why: whyNone(now) });
+  const number = numberIn(now, spec);
   const before = periodBefore(filters);
   const then =
     before === null
       ? null
-      : await tryAsk(reader, { ...question, title: `${question.title} before`, ...before, ...scope });
+      : await tryAsk(reader, { ...question, title: `${question.title} before`, by, ...before, ...scope });
   const line = spec.hasLine === false ? null : await weeksOf(reader, spec);
   return {
     title,
     number,
     ...(isMoney(now, number) && { unit: now.unit ?? '' }),
-    ...againstOf(number, now, then, before === null ? '' : periodWords(before, filters.until)),
+    ...againstOf(number, { now, then, spec }, before === null ? '' : periodWords(before, filters.until)),
     ...(line !== null && { line: line.chart }),
     results: [
       now,
@@ -61,19 +69,31 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   };
 }
 
+function numberIn(result: MetricResult, { by, format }: HeadlineSpec): ShownNumber {
+  const cell = (row: number) => cellOf(result, row, format, { why: whyNone(result) });
+  if (by === undefined || result.rows.length === 0) return cell(0);
+  return wholeSumOf(
+    result.rows.map((_, row) => cell(row)),
+    format,
+  );
+}
+
 function isMoney({ unit }: MetricResult, { format, value }: ShownNumber): boolean {
-  return format === 'money' && value !== null && unit !== null && unit !== 'currency';
+  return (format === 'money' || format === 'round') && value !== null && unit !== null && unit !== 'currency';
 }
 
 function againstOf(
   number: ShownNumber,
-  now: MetricResult,
-  then: Awaited<ReturnType<typeof tryAsk>> | null,
+  {
+    now,
+    then,
+    spec,
+  }: { now: MetricResult; then: Awaited<ReturnType<typeof tryAsk>> | null; spec: HeadlineSpec },
   against: string,
 ): Pick<Headline, 'change' | 'against'> {
   if (then === null) return { change: noNumber(NO_SPAN_BEFORE, 'change'), against };
   if (then.kind === 'refusal') return { change: noNumber(then.why, 'change'), against };
-  const before = cellOf(then.result, 0, number.format, { why: whyNone(then.result) });
+  const before = numberIn(then.result, spec);
   const why = holeIn(now, then.result);
   if (number.format !== 'share') return { change: changeOf(number, before, why), against };
   const change = why === undefined ? differenceOf(number, before, 'points') : noNumber(why, 'points');
@@ -84,8 +104,9 @@ function againstOf(
 async function weeksOf(reader: PageReader, spec: HeadlineSpec) {
   const weeks = completeWeeks(reader.filters, WEEKS);
   if (weeks === null) return null;
-  const question = questionOf(spec);
-  const { words: _, ...scope } = scopeOf(reader.filters, spec.metric);
+  const { lineMetric = spec.metric } = spec;
+  const question = questionOf({ ...spec, metric: lineMetric });
+  const { words: _, ...scope } = scopeOf(reader.filters, lineMetric);
   const asked = await tryAsk(reader, {
     ...question,
     title: `${question.title} per week`,
@@ -156,5 +177,55 @@ export async function changesTable(
     },
     tableIs: 'shown',
     results: found.flatMap(({ results }) => results),
+  };
+}
+
+const SHARED = ['billable_tokens', 'active_users'];
+
+/** Money first: cost, people, credits per person and readiness. Without prices, credits come first. */
+export async function directorNumbers(
+  reader: PageReader,
+): Promise<Record<'cost' | 'credits' | 'users' | 'perPerson' | 'readiness', Headline>> {
+  const isTeam = reader.filters.team !== undefined;
+  // The rows of the teams are read anyway, and what the service publishes per day is a small table.
+  const cost = await headline(reader, {
+    ...{ metric: 'cost', title: 'Spend', format: 'round' },
+    ...(isTeam ? { hasLine: false } : { by: 'team', lineMetric: 'published_cost' }),
+  });
+  const credits = await headline(reader, { ...METRICS.credits, together: SHARED });
+  const users = await headline(reader, { ...METRICS.users, title: 'Active people', together: SHARED });
+  const readiness = await headline(reader, {
+    metric: 'readiness_score',
+    title: 'Readiness',
+    format: 'share',
+  });
+  return { cost, credits, users, perPerson: ratioOf(reader, credits, users), readiness };
+}
+
+/** Credits per person, from the answers of both. */
+function ratioOf({ filters }: PageReader, credits: Headline, users: Headline): Headline {
+  const before = periodBefore(filters);
+  const at = (own: Headline, format: NumberFormat, place: number) => {
+    const result = own.results[place];
+    return result === undefined ? noNumber('no value is stored', format) : cellOf(result, 0, format);
+  };
+  const ratio = (place: number): ShownNumber => ({
+    ...shareOf(at(credits, 'compact', place), at(users, 'count', place)),
+    format: 'compact',
+  });
+  const [weeks, people] = [credits.results[2], users.results[2]];
+  const values = (weeks?.rows ?? []).map((_, row) => {
+    const [of, to] = [weeks, people].map((result) =>
+      result === undefined ? null : cellOf(result, row, 'count').value,
+    );
+    return of === null || of === undefined || !to ? null : of / to;
+  });
+  const why = users.change.value === null ? users.change.why : undefined;
+  return {
+    ...{ title: 'Credits per person', number: credits.number.value === null ? credits.number : ratio(0) },
+    change: before === null ? noNumber(NO_SPAN_BEFORE, 'change') : changeOf(ratio(0), ratio(1), why),
+    against: users.against,
+    ...(values.length > 1 && { line: sparkline(values, 'Credits per person per week') }),
+    results: [...credits.results, ...users.results],
   };
 }

@@ -1,22 +1,20 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import { shiftDay } from '../../core/day.ts';
-import { contractOf, dailyOf } from '../../expected/index.ts';
+import { daysBetween, shiftDay } from '../../core/day.ts';
 import type { Period } from '../../metrics/index.ts';
-import { runReads } from '../../port/index.ts';
-import { cellOf, daysOf, formatNumber, type Result, type ShownNumber } from '../numbers.ts';
 import {
-  emptyFigure,
-  type Figure,
-  type Headline,
-  type LinkPart,
-  MARK_STATES,
-  type MarkState,
-  type Phrase,
-} from '../page.ts';
+  cellOf,
+  daysOf,
+  formatNumber,
+  openDaysOf,
+  type Result,
+  type ShownNumber,
+  shareOf,
+  sumOf,
+} from '../numbers.ts';
+import type { Figure, Headline, LinkPart, Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { holeIn, periodBefore } from '../time-spans.ts';
 import { dayName, lengthOf, monthName, nounFor, periodWords } from '../words.ts';
-import { IN_FIRST_LOOKS } from './day-states.ts';
 
 const DATA_PAGE: LinkPart = { kind: 'link', text: 'what that means', path: '/data' };
 
@@ -45,7 +43,19 @@ export function comparison({ change, number, results }: Headline, filters: Filte
 
 /** `in the same days of October`, `on the day before`, `in July`. */
 function inSpan(now: Period, before: Period): string {
+  const weeks = daysBetween(before.from, now.from) / 7;
+  const isSameLength = lengthOf(now) === lengthOf(before);
+  if (isSameLength && Number.isInteger(weeks) && lengthOf(now) > 1 && periodWords(before).includes(' ')) {
+    if (lengthOf(now) === 7 && weeks === 1) return 'in the week before';
+    return `on the same weekdays ${weekWords(weeks)} before`;
+  }
   return `${lengthOf(before) === 1 ? 'on' : 'in'} ${spanWords(now, before)}`;
+}
+
+const NUMBERS = ['', 'one week', 'two weeks', 'three weeks', 'four weeks', 'five weeks'];
+
+function weekWords(weeks: number): string {
+  return NUMBERS[weeks] ?? `${weeks} weeks`;
 }
 
 function spanWords(now: Period, before: Period): string {
@@ -112,9 +122,6 @@ function openCount(result: Result, doubted: Result): ShownNumber {
   };
 }
 
-const OPEN_DAYS_MAX = 10;
-const OPEN_DAYS = { id: 'open-days', title: 'What is not settled yet', unit: 'Days and streams' } as const;
-
 /** Days of the period whose rows of users are doubted, one row each. */
 export function doubtedDays({ filters, select }: PageReader): Promise<Result> {
   const query = sql`SELECT date FROM export_units
@@ -122,78 +129,35 @@ WHERE ${unitsOf(filters)} AND stream = 'users' AND state = 'doubted' ORDER BY da
   return select({ title: 'Doubted days', query, streams: ['users'] });
 }
 
-/** The days of the period that may still change in some stream, newest first, and what happens to them. */
-export async function openDays(reader: PageReader, doubted: Result): Promise<Figure> {
-  const query = sql`SELECT date, mark, COUNT(*) AS streams FROM (
-  SELECT date, CASE WHEN ${IN_FIRST_LOOKS} THEN 'seen'
-    WHEN state IN ('doubted', 'failed', 'quarantined', 'awaiting', 'pending') THEN state ELSE 'open' END AS mark
-  FROM export_units u
-  WHERE ${unitsOf(reader.filters)} AND (settled_at IS NULL OR state = 'doubted' OR confirmed = 'age')
-) u GROUP BY date, mark ORDER BY date DESC, mark`;
-  const contract = await runReads(reader.warehouse, contractOf(reader.filters.orgId));
-  const result = await reader.select({ title: OPEN_DAYS.title, query, streams: dailyOf(contract) });
-  const missing = daysOf(result, 'missing');
-  const hole: Phrase = [
-    missing,
-    ` ${nounFor(missing, 'day is', 'days are')} missing in at least one stream.`,
-  ];
-  const notes = missing.value === 0 ? [] : [hole];
-  const results = [result, doubted];
-  if (result.rows.length === 0) {
-    const empty =
-      missing.value === 0
-        ? 'Every day of the period is settled in all expected streams.'
-        : 'Every stored day is settled.';
-    return { ...emptyFigure(OPEN_DAYS, empty, results), notes };
-  }
-  return {
-    kind: 'figure',
-    id: OPEN_DAYS.id,
-    title: OPEN_DAYS.title,
-    subtitle: 'Days of the period that may still change, newest first',
-    table: {
-      columns: [
-        { title: 'Day' },
-        { title: 'State' },
-        { title: 'Streams', align: 'end' },
-        { title: 'What happens', isSpare: true },
-      ],
-      rows: result.rows.slice(0, OPEN_DAYS_MAX).map(({ date, mark }, index) => {
-        const state = markOf(mark);
-        return [
-          { kind: 'text', text: String(date) },
-          { kind: 'state', state },
-          cellOf(result, index, 'count', { column: 'streams', open: null }),
-          { kind: 'text', text: WHAT_HAPPENS[state], isMuted: true },
-        ];
-      }),
-    },
-    tableIs: 'shown',
-    results,
-    notes: [...notes, ...(result.rows.length > OPEN_DAYS_MAX ? [OLDER] : [])],
-  };
+/**
+ * How much of a number may still change, once for the page: `2 of 23 days (7 % of the cost) may still change: what that means.`
+ * @param byDay the figure whose results have the number by day
+ */
+export function openPhrase(
+  filters: Filters,
+  { of, byDay, doubted, isMoney }: { of: Headline; byDay: Figure; doubted: Result; isMoney: boolean },
+): Phrase {
+  const [now] = of.results;
+  if (now === undefined) return [];
+  const words = standing(now, doubted);
+  const days = byDay.results[0];
+  const open = new Set<string>(openDaysOf(now.basis));
+  const isByDay = days?.rows.some((row) => typeof row['date'] === 'string') === true;
+  if (open.size === 0 || !isByDay || of.number.value === null || now.basis.days.expected === 1) return words;
+  const cells = days.rows.flatMap((row, index) =>
+    open.has(String(row['date'])) && String(row['date']) >= filters.from
+      ? [cellOf(days, index, of.number.format)]
+      : [],
+  );
+  // It says what is open, so it is not marked as open itself.
+  const share = { ...shareOf(sumOf(cells, of.number.format), of.number), open: undefined };
+  if (share.value === null) return words;
+  const last = words.findIndex((part) => typeof part === 'string' && part.endsWith(': '));
+  const part: Phrase = [' (', share, ` of the ${isMoney ? 'cost' : 'credits'} may still change)`];
+  return [...words.slice(0, last), ...part, ...words.slice(last)];
 }
-
-const OLDER: Phrase = ['Older days are on the page ', { kind: 'link', text: 'Data', path: '/data' }, '.'];
 
 /** The daily units of the period. Readiness reports have no day. */
 function unitsOf({ orgId, from, until }: PageReader['filters']): SQL {
   return sql`org_id = ${orgId} AND stream <> 'readiness' AND date BETWEEN ${from} AND ${until}`;
 }
-
-function markOf(value: unknown): MarkState {
-  return MARK_STATES.find((state) => state === value) ?? 'open';
-}
-
-const WHAT_HAPPENS: Readonly<Record<MarkState, string>> = {
-  loaded: '',
-  empty: '',
-  seen: 'it settles once looks on three days have found the same',
-  open: 'every run pulls it again until it is old enough to be final',
-  awaiting: 'no data yet; the next run asks again',
-  doubted: 'an answer would have removed rows; the stored rows stay until that is clear',
-  failed: 'the last pull failed; the next run tries again',
-  quarantined: 'some records could not be stored',
-  pending: 'never pulled; the next run pulls it',
-  expired: '',
-};

@@ -1,8 +1,8 @@
 import type { Dimension } from '../../../schema/metrics/dictionary.ts';
-import { parseDay, shiftDay } from '../../core/day.ts';
+import { monthOf, parseDay, shiftDay, weekdayOf } from '../../core/day.ts';
 import { spanStart } from '../../expected/index.ts';
 import type { Period } from '../../metrics/index.ts';
-import { dayBars, stacks } from '../charts/bars.ts';
+import { type DaySpanDrawn, dayBars, stacks } from '../charts/bars.ts';
 import { lines } from '../charts/lines.ts';
 import {
   cellOf,
@@ -31,9 +31,11 @@ import {
   completeWeeks,
   monthsUntil,
   noWeek,
+  periodBefore,
   WEEKS,
 } from '../time-spans.ts';
-import { asSentence } from '../words.ts';
+import { lastDrawn } from '../trust.ts';
+import { asSentence, lengthOf, periodWords } from '../words.ts';
 import { distinctGroups, groupsOf, type Ranking, ranking } from './groups.ts';
 
 interface Named {
@@ -63,6 +65,10 @@ type Drawing =
 /** A figure over time, whatever period is chosen: it ends with the last day of the period. */
 export type OverTime = FigureName &
   Drawing & {
+    /** What is drawn whatever the grain is. @default as much as the grain shows, and at least the chosen period */
+    readonly period?: Period;
+    /** Spans that bars per day name with brackets. */
+    readonly spans?: readonly DaySpanDrawn[];
     readonly format: NumberFormat;
     /** Of the axis of bars. */
     readonly divisor?: number;
@@ -88,7 +94,8 @@ const LINES_MAX = 4;
 const COLUMNS_MAX = 12;
 
 /** Reads and draws a figure over time, with a row per day, week or month. Where nothing is stored, it has a gap. */
-export async function overTime(reader: PageReader, spec: OverTime): Promise<Figure> {
+export async function overTime(reader: PageReader, asked: OverTime): Promise<Figure> {
+  const spec = coarser(asked, reader.filters);
   const { id, title, unit, grain, draw, by } = spec;
   const period = periodOf(spec, reader.filters);
   if (period === null) return emptyFigure(spec, noWeek(reader.filters));
@@ -117,7 +124,31 @@ export async function overTime(reader: PageReader, spec: OverTime): Promise<Figu
   };
 }
 
-function periodOf(span: Days | Weeks | Months, filters: Filters): Period | null {
+/** A longer period is drawn per week, and one of more than two years per month. */
+const DAYS_MAX = 92;
+const WEEK_DAYS_MAX = 731;
+
+/** The figure in the grain that its period has room for. */
+function coarser(spec: OverTime, filters: Filters): OverTime {
+  const days = spec.period === undefined ? lengthOf(filters) : 0;
+  if (days > WEEK_DAYS_MAX && spec.grain !== 'month')
+    return { ...spec, grain: 'month', months: 1 } as OverTime;
+  if (days > DAYS_MAX && spec.grain === 'date')
+    return { ...spec, grain: 'week', weeks: 1, spans: [] } as OverTime;
+  return spec;
+}
+
+/** What the grain shows, and at least the chosen period. */
+function periodOf(span: (Days | Weeks | Months) & Pick<OverTime, 'period'>, filters: Filters): Period | null {
+  if (span.period !== undefined && span.grain === 'date') return span.period;
+  const { from, until } = filters;
+  const least = grainPeriod(span, filters);
+  const first = span.grain === 'month' ? monthOf(from) : shiftDay(from, 1 - weekdayOf(from));
+  if (least === null || first >= least.from || lengthOf(filters) <= DAYS_MAX) return least;
+  return { from: spanStart(first, until, filters), until: least.until };
+}
+
+function grainPeriod(span: Days | Weeks | Months, filters: Filters): Period | null {
   if (span.grain === 'week') return completeWeeks(filters, span.weeks ?? WEEKS);
   if (span.grain === 'month') return monthsUntil(filters, span.months);
   const { until } = filters;
@@ -205,7 +236,7 @@ function chartOf(series: readonly Series[], buckets: readonly string[], spec: Ov
   }
   if (grain === 'date') {
     const days = series.flatMap(points).map(({ bucket, ...own }) => ({ ...own, day: parseDay(bucket) }));
-    return dayBars(days, { label: `${title}, one bar per day`, divisor });
+    return dayBars(days, { label: `${title}, one bar per day`, divisor, spans: spec.spans ?? [] });
   }
   const label = by === undefined ? `${title}, one bar per ${grain}` : `${title}, stacked bars`;
   const parts = series.flatMap((own) => points(own).map((point) => ({ ...point, group: own.name })));
@@ -238,6 +269,28 @@ function tableOf(
       })
       .toReversed(),
   };
+}
+
+/** A metric over the period and the span that it is compared with, one bar per day; a long period has longer bars. */
+export function overPeriod(
+  reader: PageReader,
+  spec: FigureName & Pick<OverTime, 'format' | 'divisor'> & { readonly metric: string },
+): Promise<Figure> {
+  const { filters } = reader;
+  const before = periodBefore(filters);
+  const isNear = before !== null && lengthOf({ from: before.from, until: filters.until }) <= 2 * DAYS_MAX;
+  const from = isNear ? before.from : filters.from;
+  const spans = [filters, ...(isNear ? [before] : [])].map((span) => ({
+    ...{ from: span.from, until: span.until, isBefore: span === before },
+    words: periodWords(span, filters.until),
+  }));
+  const { metric, ...named } = spec;
+  return overTime(reader, {
+    ...named,
+    ...{ draw: 'bars', grain: 'date', days: 1, wide: true, spans },
+    metrics: [{ metric, name: spec.title }],
+    ...(lengthOf(filters) <= DAYS_MAX && { period: { from, until: lastDrawn(filters, filters.today) } }),
+  });
 }
 
 /** Credits of the last 88 days, one bar per day. */

@@ -3,6 +3,7 @@ import { shiftDay, type UtcDay } from '../../core/day.ts';
 import { markSvg } from '../charts/calendar.ts';
 import type { Result } from '../numbers.ts';
 import {
+  type Bullet,
   type Cell,
   type Chart,
   type Column,
@@ -126,7 +127,7 @@ const COLUMN_TITLE_CHARACTERS_MAX = 40;
 function tableHtml(table: Table, { frame, title }: { frame: Frame; title: string }): Markup {
   if (table.rows.length === 0) return html`<p class="empty">Nothing to list.</p>`;
   const { columns, rows } = table;
-  return html`<div class="table" tabindex="0" role="group" aria-label="${title}, table"><table><thead><tr>${columns.map((column) => columnHtml(column, table, frame))}</tr></thead>
+  return html`<div class="${table.isDense === true ? 'table dense' : 'table'}" tabindex="0" role="group" aria-label="${title}, table"><table><thead><tr>${columns.map((column) => columnHtml(column, table, frame))}</tr></thead>
 <tbody>${rows.map(
     (
       cells,
@@ -169,6 +170,12 @@ function cellContentHtml(cell: Cell, frame: Frame): Markup {
       return linkHtml(cell, frame);
     case 'bar':
       return html`${raw(tableBar(cell))}`;
+    case 'delta':
+      return html`${raw(deltaBar(cell))}`;
+    case 'bullet':
+      return html`${raw(bulletBar(cell))}`;
+    case 'phrase':
+      return html`${phraseHtml(cell.parts, frame)}`;
     case 'state':
       return html`${raw(markSvg(cell.state))} ${MARK_NAMES[cell.state]}`;
     default:
@@ -187,6 +194,8 @@ const WORD_CHARACTERS = 40;
 
 function classOf(cell: Cell): string {
   if (cell.kind === 'number') return ' number';
+  if (cell.kind === 'delta' || cell.kind === 'bullet') return ' bar';
+  if (cell.kind === 'phrase') return ' short';
   if (cell.kind === 'bar' || cell.kind === 'state') return ` ${cell.kind}`;
   const { length } = cell.text;
   const name = length <= SHORT_CHARACTERS ? ' short' : length <= WORD_CHARACTERS ? ' text' : ' text prose';
@@ -199,4 +208,36 @@ function tableBar({ value, max }: { value: number | null; max: number }): string
   // A bar of what is not nothing can be seen.
   const width = percent > 0 ? Math.max(1, Math.round(10 * percent) / 10) : 0;
   return `<svg class="bar" width="100%" height="8" aria-hidden="true"><rect width="${width}%" height="8" rx="2" fill="var(--bar)"/></svg>`;
+}
+
+/** A change from the middle: up to the right in the colour of the period, down to the left in grey. */
+function deltaBar({ value, max }: { value: number | null; max: number }): string {
+  const width = value === null || max <= 0 ? 0 : Math.min(50, Math.round((500 * Math.abs(value)) / max) / 10);
+  const isUp = (value ?? 0) > 0;
+  const rect = `<rect x="${isUp ? 50 : 50 - width}%" y="2" width="${width}%" height="8" fill="var(${isUp ? '--accent' : '--before'})"/>`;
+  return `<svg class="bar" width="100%" height="12" aria-hidden="true">${width > 0 ? rect : ''}<rect x="50%" width="1" height="12" fill="var(--ink-3)"/></svg>`;
+}
+
+/** Where the budget stands in a bullet, in per cent of the width. */
+const BUDGET_PERCENT = 66.67;
+
+/** Spent filled, the forecast as an outline, the range as a line, and the budget as a tick at two thirds. */
+function bulletBar({ spent, forecast, range, budget }: Bullet): string {
+  const whole = budget ?? Math.max(forecast ?? 0, spent ?? 0) * 1.1;
+  if (whole <= 0) return '';
+  const at = (value: number) =>
+    Math.round(Math.min(1000, Math.max(0, (value / whole) * BUDGET_PERCENT * 10))) / 10;
+  const outline =
+    forecast === null
+      ? ''
+      : `<rect x="0" y="2.5" width="${at(forecast)}%" height="9" fill="var(--bar-weekend)" stroke="var(--accent)"/>`;
+  const done =
+    spent === null ? '' : `<rect x="0" y="2" width="${at(spent)}%" height="10" fill="var(--accent)"/>`;
+  const line =
+    range === null
+      ? ''
+      : `<line x1="${at(range[0])}%" x2="${at(range[1])}%" y1="7" y2="7" stroke="var(--ink-2)"/><rect x="${at(range[0])}%" y="4" width="1" height="6" fill="var(--ink-2)"/><rect x="${at(range[1])}%" y="4" width="1" height="6" fill="var(--ink-2)"/>`;
+  const tick =
+    budget === null ? '' : `<rect x="${BUDGET_PERCENT}%" width="2" height="14" fill="var(--ink)"/>`;
+  return `<svg class="bar bullet" width="100%" height="14" aria-hidden="true">${outline}${done}${line}${tick}</svg>`;
 }

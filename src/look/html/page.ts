@@ -60,9 +60,9 @@ function headerHtml(frame: Frame): Markup {
 ${form === undefined ? html`<p class="about">${aboutHtml(frame)}</p>` : formHtml(form, frame)}</div></header>`;
 }
 
-/** `Acme · platform · November 2026, 1 to 19`; without the organization where there is no other one to choose. */
-function aboutHtml({ organization, filters: { team, ...period }, form }: Frame): Markup {
-  const isOnly = form !== undefined && form.organizations.length < 2;
+/** `Acme · platform · November 2026, 1 to 19`; without the organization where it has no name and there is no other one to choose. */
+function aboutHtml({ organization, filters: { orgId, team, ...period }, form }: Frame): Markup {
+  const isOnly = form !== undefined && form.organizations.length < 2 && organization === orgId;
   const parts = [
     ...(isOnly ? [] : [html`<bdi title="${cut(organization, 200)}">${shortName(organization)}</bdi>`]),
     ...(team === undefined ? [] : [html`<bdi>${cut(team ?? UNASSIGNED, 40)}</bdi>`]),
@@ -96,9 +96,12 @@ ${organizationsHtml(form, frame)}${teamsHtml(form, frame)}<button>Show</button><
     : html`<details class="filters">${content}</details>`;
 }
 
-function organizationsHtml({ organizations }: FilterForm, { organization }: Frame): Markup {
+function organizationsHtml({ organizations }: FilterForm, { filters }: Frame): Markup {
   if (organizations.length < 2) return html``;
-  return html`<label>Organization <select name="org">${organizations.map((name) => optionHtml(name, name, name === organization))}</select></label>`;
+  const options = organizations.map(({ orgId, name }) =>
+    optionHtml(orgId ?? '', name ?? orgId ?? '', orgId === filters.orgId),
+  );
+  return html`<label>Organization <select name="org">${options}</select></label>`;
 }
 
 function teamsHtml({ teams }: FilterForm, { filters: { team } }: Frame): Markup {
@@ -130,7 +133,7 @@ export function contentHtml(page: Page, frame: Frame, level: 1 | 2 = 1): Markup 
   // The queries of the sentence stand under the section below it, so that a page does not begin with two lines of them.
   const isJoined = first !== undefined && first.kind !== 'pair';
   const list = listOf(page);
-  return html`${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}
+  return html`${bannerHtml(page)}<div class="title">${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}${page.trust === undefined ? '' : html`<p class="trust">${phraseHtml(page.trust, frame)}</p>`}</div>
 <p class="sentence">${phraseHtml(page.sentence, frame)}</p>
 ${isJoined ? '' : sourcesHtml({ results: inText })}${searchHtml(page, frame)}${page.sections.map(
   (section) => [
@@ -142,6 +145,11 @@ ${isJoined ? '' : sourcesHtml({ results: inText })}${searchHtml(page, frame)}${p
     section === list ? pagerHtml(page, frame) : '',
   ],
 )}`;
+}
+
+function bannerHtml({ banner }: Page): Markup {
+  if (banner === undefined) return html``;
+  return html`<aside class="banner" aria-label="What is missing"><p><strong>${banner.title}</strong></p><p>${wordsHtml(banner.text)}</p></aside>`;
 }
 
 /** The section that the pager turns: the first one that shows a table. */
@@ -236,7 +244,7 @@ function numbersInSection(section: Section): ShownNumber[] {
     return section.headlines.flatMap(({ number, change }) => [number, change]);
   const figures = section.kind === 'pair' ? section.figures : [section];
   return figures.flatMap(({ table, notes = [] }) => [
-    ...table.rows.flat().filter(isNumber),
+    ...table.rows.flat().flatMap(numbersInCell),
     ...notes.flatMap(numbersIn),
   ]);
 }
@@ -248,6 +256,7 @@ function numbersIn(phrase: Phrase): ShownNumber[] {
   });
 }
 
-function isNumber(cell: Cell): cell is ShownNumber {
-  return cell.kind === 'number';
+function numbersInCell(cell: Cell): ShownNumber[] {
+  if (cell.kind === 'phrase') return numbersIn(cell.parts);
+  return cell.kind === 'number' ? [cell] : [];
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { formatNumber, formulaText, type ShownNumber } from '../numbers.ts';
+import { formatNumber, formulaText, isDotted, type ShownNumber } from '../numbers.ts';
 import type { Phrase } from '../page.ts';
 import type { Filters } from '../reader.ts';
 
@@ -51,7 +51,7 @@ export interface FormField {
 export interface FilterForm {
   /** Path of the page that the form leads to. */
   readonly action: string;
-  readonly organizations: readonly string[];
+  readonly organizations: readonly { readonly orgId: string | null; readonly name: string | null }[];
   readonly teams: readonly string[];
   /** Ready periods: "This month", "Last month", "13 weeks", "All days". */
   readonly presets: readonly { readonly name: string; readonly href: string; readonly isCurrent: boolean }[];
@@ -144,7 +144,7 @@ export function numberHtml({ value, format, formula, why, open }: ShownNumber) {
     return html`<span class="none" data-formula="${source}" title="${reason}"><span aria-hidden="true">–</span><span class="hidden">no number: ${reason}</span></span>`;
   }
   const text = formatNumber(value, format);
-  return open === undefined
-    ? html`<data value="${value}" data-formula="${source}">${text}</data>`
-    : html`<data value="${value}" data-formula="${source}" class="open" title="${open}">${text}</data>`;
+  return open !== undefined && isDotted({ open })
+    ? html`<data value="${value}" data-formula="${source}" class="open" title="${open.why}">${text}</data>`
+    : html`<data value="${value}" data-formula="${source}">${text}</data>`;
 }

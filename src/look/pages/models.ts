@@ -1,29 +1,12 @@
-import { sql } from '../../../schema/query.ts';
-import { monthEndOf, monthOf, parseDay } from '../../core/day.ts';
-import {
-  type BudgetStatus,
-  type CheckedBudget,
-  currenciesOf,
-  judgeBudget,
-  storedPrices,
-} from '../../csv-files/index.ts';
-import { spanStart } from '../../expected/index.ts';
-import { UNASSIGNED } from '../../rollups/index.ts';
 import { headline } from '../figures/headline.ts';
+import { readTrack } from '../figures/on-track.ts';
 import { comparison, doubtedDays, standing, teamWords } from '../figures/opening.ts';
 import { drawFigure, drawPair, type FigureSpec, THINKING_SHARE } from '../figures/over-time.ts';
-import { cellOf, noNumber, type Result, type ShownNumber, shareOf } from '../numbers.ts';
-import {
-  type Cell,
-  emptyFigure,
-  type Figure,
-  type Headline,
-  orNotKept,
-  type Page,
-  type Phrase,
-} from '../page.ts';
+import { trackFigure } from '../figures/track-table.ts';
+import type { Result } from '../numbers.ts';
+import { type Headline, orNotKept, type Page, type Phrase } from '../page.ts';
 import type { PageReader } from '../reader.ts';
-import { asSentence, monthName, periodHeading, periodWords } from '../words.ts';
+import { asSentence, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
 
 const NO_PRICES = 'No prices are loaded: `daywalk prices load prices.csv`.';
@@ -120,7 +103,7 @@ export const models: PageKind = {
           reader,
           ofCost({ ...COST_BY_TEAM, ...(lacksPrices(cost) && { empty: NO_PRICES }) }, cost),
         ),
-        await budgets(reader),
+        trackFigure(reader, await readTrack(reader)),
       ],
     } satisfies Page;
   },
@@ -169,139 +152,4 @@ function lacksPrices({ results }: Headline): boolean {
 /** A figure of costs, whose unit is the currency. */
 function ofCost(spec: FigureSpec, { unit }: Headline): FigureSpec {
   return { ...spec, unit: unit ?? spec.unit };
-}
-
-const BUDGETS_NAME = {
-  id: 'budgets',
-  title: 'Budgets',
-  unit: 'Cost of the month against its budget',
-} as const;
-
-/** The budgets of the month in which the period ends: cost of all its stored days, forecast, and what is left to say. */
-async function budgets(reader: PageReader): Promise<Figure> {
-  const { orgId, until, team } = reader.filters;
-  const first = monthOf(until);
-  const month = first.slice(0, 7);
-  const ofTeam = team === undefined ? sql`` : sql` AND b.team = ${team ?? UNASSIGNED}`;
-  const query = sql`SELECT b.team, b.amount, b.currency, f.currency AS cost_currency, f.tokens_so_far, f.cost_so_far, f.cost_forecast
-FROM budgets b
-LEFT JOIN month_forecast f ON f.org_id = b.org_id AND f.month = b.month AND f.team = b.team
-WHERE b.org_id = ${orgId} AND b.month = ${month}${ofTeam}
-ORDER BY b.team, f.currency`;
-  const last = await lastStored(reader);
-  const period = { from: spanStart(first, last, reader.filters), until: last };
-  const result = await reader.select({ title: 'Budgets and costs', query, streams: ['users'], ...period });
-  const prices = await reader.select({
-    title: 'Prices',
-    query: storedPrices.select(orgId),
-    streams: ['users'],
-  });
-  const currencies = currenciesOf(month, prices.rows.map(storedPrices.rowIn(orgId)));
-  const shown = judged(result, currencies);
-  const notKept = orNotKept(result, '');
-  if (notKept !== '' || shown.length === 0) {
-    return emptyFigure(BUDGETS_NAME, notKept || emptyWords(reader, monthName(until)), [result]);
-  }
-  const max = Math.max(...shown.map(({ budget }) => budget.cost_forecast ?? budget.cost_so_far ?? 0), 0);
-  return {
-    kind: 'figure',
-    id: BUDGETS_NAME.id,
-    title: BUDGETS_NAME.title,
-    subtitle: `${monthName(until)} ${until.slice(0, 4)}, all stored days; bars show the forecast`,
-    table: {
-      columns: [
-        { title: 'Team' },
-        { title: 'So far', align: 'end' },
-        { title: 'Forecast', align: 'end' },
-        { title: '' },
-        { title: 'Budget', align: 'end' },
-        { title: 'Currency', isSpare: true },
-        { title: 'Used', align: 'end' },
-        { title: 'Status' },
-      ],
-      rows: shown.map((line) => rowOf(line, result, max)),
-    },
-    tableIs: 'shown',
-    results: [result],
-    notes: [[FORECAST]],
-  };
-}
-
-interface Line {
-  readonly budget: CheckedBudget;
-  /** The first row of the team. */
-  readonly row: number;
-}
-
-/** A team has a row per currency of its costs. */
-function judged({ rows }: Result, currencies: ReadonlySet<string>): Line[] {
-  const teams = [...new Set(rows.map(({ team }) => String(team)))];
-  return teams.map((team) => {
-    const own = rows.filter((row) => String(row['team']) === team);
-    const used = own.map((row) => ({
-      team,
-      currency: typeof row['cost_currency'] === 'string' ? row['cost_currency'] : null,
-      tokens_so_far: numberOf(row['tokens_so_far']),
-      cost_so_far: numberOf(row['cost_so_far']),
-      cost_forecast: numberOf(row['cost_forecast']),
-    }));
-    const [first] = own;
-    const currency = String(first?.['currency']);
-    const amount = Number(first?.['amount']);
-    const budget = judgeBudget({ org_id: '', month: '', team, amount, currency }, used, currencies);
-    return { budget, row: rows.findIndex((row) => String(row['team']) === team) };
-  });
-}
-
-function rowOf({ budget, row }: Line, result: Result, max: number): Cell[] {
-  const { team, status, currency } = budget;
-  const money = (column: 'cost_so_far' | 'cost_forecast'): ShownNumber =>
-    budget[column] === null
-      ? noNumber(WHY_NO_COST[status], 'money')
-      : cellOf(result, row, 'money', { column });
-  const amount = cellOf(result, row, 'money', { column: 'amount', open: null });
-  const soFar = money('cost_so_far');
-  return [
-    { kind: 'text', text: team, isMuted: team === UNASSIGNED },
-    soFar,
-    money('cost_forecast'),
-    { kind: 'bar', value: budget.cost_forecast, max },
-    amount,
-    { kind: 'text', text: currency },
-    shareOf(soFar, amount),
-    { kind: 'text', text: status, isMuted: status === 'ok' },
-  ];
-}
-
-/** Why a team has no cost. */
-const WHY_NO_COST: Readonly<Record<BudgetStatus, string>> = {
-  ok: 'no weekday of the month is settled yet',
-  'over budget': 'no weekday of the month is settled yet',
-  'forecast over budget': 'no weekday of the month is settled yet',
-  'no price': 'a day with credits has no price',
-  'other currency': 'the prices of the month are not in the currency of the budget',
-  'no data': 'nothing of the team is stored in the month',
-};
-
-/** The last day of users in the month in which the period ends; that of the period if none is stored. */
-async function lastStored(reader: PageReader) {
-  const { orgId, until } = reader.filters;
-  const query = sql`SELECT MAX(date) AS day FROM export_units
-WHERE org_id = ${orgId} AND stream = 'users' AND rows > 0 AND date BETWEEN ${until} AND ${monthEndOf(until)}`;
-  const { rows } = await reader.select({ title: 'Last day of the month', query, streams: ['users'] });
-  const day = rows[0]?.['day'];
-  return typeof day === 'string' ? parseDay(day) : until;
-}
-
-const FORECAST =
-  'The forecast is the cost of the settled days, divided by their Mondays to Fridays, times those of the month.';
-
-/** A forecast tells the cost of the settled days; with the cost so far, it would give away single days of a team. */
-function emptyWords({ filters }: PageReader, month: string): string {
-  if (filters.team !== undefined) return `This team has no budget for ${month}.`;
-  return `No budgets are loaded for ${month}: \`daywalk budget load budgets.csv\`.`;
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
 }

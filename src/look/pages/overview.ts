@@ -1,183 +1,173 @@
-import { UNASSIGNED } from '../../rollups/index.ts';
-import { coverage } from '../figures/coverage.ts';
-import { type Group, groupsOf, largestOf } from '../figures/groups.ts';
-import { mainNumbers } from '../figures/headline.ts';
-import { comparison, doubtedDays, openDays, standing, teamWords } from '../figures/opening.ts';
-import { overTime, recentCredits } from '../figures/over-time.ts';
-import {
-  cellOf,
-  changeOf,
-  type MetricResult,
-  noNumber,
-  type Result,
-  type ShownNumber,
-  wholeSumOf,
-} from '../numbers.ts';
-import {
-  type Cell,
-  emptyFigure,
-  type Figure,
-  type Headline,
-  linkTo,
-  orNotKept,
-  type Page,
-  type Phrase,
-  type Section,
-} from '../page.ts';
-import type { PageReader } from '../reader.ts';
-import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
-import { duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
+import { monthEndOf, monthOf } from '../../core/day.ts';
+import { drivers } from '../figures/drivers.ts';
+import { directorNumbers } from '../figures/headline.ts';
+import { readTrack, type Track } from '../figures/on-track.ts';
+import { comparison, doubtedDays, openPhrase, teamWords } from '../figures/opening.ts';
+import { overPeriod } from '../figures/over-time.ts';
+import { streamSquares } from '../figures/stream-squares.ts';
+import { isOverNow, riskShare } from '../figures/track-line.ts';
+import { riskPhrase, trackFigure } from '../figures/track-table.ts';
+import { type Headline, orNotKept, type Page, type Phrase, type Section } from '../page.ts';
+import type { Filters, PageReader } from '../reader.ts';
+import { periodBefore } from '../time-spans.ts';
+import { hasForecast } from '../trust.ts';
+import { duringWords, monthName, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
 
-/** What a director reads first. */
+/** Budgets that the overview shows; the page of models and cost has all. */
+const BUDGETS_MAX = 8;
+
+type Numbers = Awaited<ReturnType<typeof directorNumbers>>;
+
+/** What a director reads first: whether the numbers can be trusted, what is spent, whether it is on track, and who and what drives it. */
 export const overview: PageKind = {
   path: '/',
   name: 'Overview',
   async build(reader) {
     const { filters } = reader;
-    const { credits, users, sessions, commits } = await mainNumbers(reader);
+    const numbers = await directorNumbers(reader);
+    const isMoney = numbers.cost.number.value !== null;
+    const first = isMoney ? numbers.cost : numbers.credits;
+    const track = await readTrack(reader);
+    const chart = await overPeriod(reader, {
+      ...(isMoney
+        ? {
+            id: 'cost-per-day',
+            title: 'Cost per day',
+            unit: numbers.cost.unit ?? 'Cost',
+            metric: 'cost',
+            format: 'money',
+          }
+        : {
+            id: 'credits-per-day',
+            title: 'Credits per day',
+            unit: 'Million',
+            metric: 'billable_tokens',
+            format: 'compact',
+            divisor: 1e6,
+          }),
+    });
     const doubted = await doubtedDays(reader);
+    const before = periodBefore(filters);
     return {
       name: 'Overview',
       heading: periodHeading(filters),
-      sentence: sentenceOf(reader, { credits, users, doubted }),
+      sentence: [
+        ...sentenceOf(filters, { numbers, first, isMoney, track }),
+        ...openPhrase(filters, { of: first, byDay: chart, doubted, isMoney }),
+      ],
       sections: [
-        { kind: 'headlines', headlines: [credits, users, sessions, commits] },
-        await recentCredits(reader),
-        await modelsAndTeams(reader),
-        await coverage(reader, {
-          stream: 'activity',
-          id: 'coverage',
-          title: 'What these numbers stand on',
-        }),
-        await openDays(reader, doubted),
+        { kind: 'headlines', headlines: [first, numbers.users, numbers.perPerson, numbers.readiness] },
+        trackFigure(reader, track, { most: BUDGETS_MAX }),
+        chart,
+        await whoAndWhat(reader, first, isMoney),
+        await streamSquares(reader, { from: before?.from ?? filters.from, until: filters.until }),
       ],
     } satisfies Page;
   },
 };
 
+/** Spend, forecast, budget, risk and change in words. */
 function sentenceOf(
-  { filters }: PageReader,
-  { credits, users, doubted }: { credits: Headline; users: Headline; doubted: Result },
+  filters: Filters,
+  { numbers, first, isMoney, track }: { numbers: Numbers; first: Headline; isMoney: boolean; track: Track },
 ): Phrase {
+  const { users, credits } = numbers;
   const [now] = credits.results;
   if (now === undefined) return [];
-  const rest = standing(now, doubted);
-  if (credits.number.value === null && users.number.value === null) {
-    return [orNotKept(now, `Nothing is stored of ${periodWords(filters)}.`), ...rest];
+  if (first.number.value === null && users.number.value === null) {
+    return [orNotKept(now, `Nothing is stored of ${periodWords(filters)}.`)];
   }
-  if (users.number.value === 0) {
-    return [`${teamWords(filters)}Nobody was active ${duringWords(filters)}.`, ...rest];
-  }
-  return [
-    teamWords(filters),
-    { kind: 'strong', parts: [credits.number, ` ${nounFor(credits.number, 'credit', 'credits')}`] },
-    ...comparison(credits, filters),
+  if (users.number.value === 0) return [`${teamWords(filters)}Nobody was active ${duringWords(filters)}.`];
+  const unit = isMoney ? `\u00a0${first.unit ?? ''}` : nounFor(first.number, ' credit', ' credits');
+  const spent: Phrase = [teamWords(filters), { kind: 'strong', parts: [first.number, unit] }];
+  const people: Phrase = [
     ', by ',
-    { kind: 'strong', parts: [users.number, ` ${nounFor(users.number, 'person', 'people')}`] },
-    '.',
-    ...rest,
+    { kind: 'strong', parts: [users.number, nounFor(users.number, ' person', ' people')] },
+  ];
+  const outlook = isMoney ? outlookOf(filters, track) : null;
+  const costs = isMoney
+    ? []
+    : [
+        numbers.cost.number.why === undefined
+          ? ''
+          : ' What they cost is not known: `daywalk prices load prices.csv`.',
+      ];
+  if (outlook === null) return [...spent, ...comparison(first, filters), ...people, '.', ...costs];
+  const change = comparison(first, filters);
+  return [
+    ...spent,
+    ' so far',
+    ...outlook,
+    ...(change.length === 0 ? [] : [' So far it is', ...trimmed(change), ...people, '.']),
   ];
 }
 
-async function modelsAndTeams(reader: PageReader): Promise<Section> {
-  const models = await overTime(reader, {
-    draw: 'bars',
-    metric: 'published_billable_tokens',
-    by: 'model',
-    grain: 'week',
-    id: 'credits-by-model',
-    title: 'Credits by model, per week',
-    unit: 'Million',
-    format: 'compact',
-    divisor: 1e6,
+/** A phrase that follows `, ` without it. */
+function trimmed(phrase: Phrase): Phrase {
+  const [first, ...rest] = phrase;
+  return typeof first === 'string' ? [first.replace(/^, /, ' '), ...rest] : phrase;
+}
+
+/** What will become of a month to date; null for another period, and without a forecast. */
+function outlookOf(filters: Filters, { whole, hasBudgets }: Track): Phrase | null {
+  const { from, until, today } = filters;
+  const isRunning = monthOf(until) === from && until < monthEndOf(until);
+  if (!isRunning) return null;
+  if (!hasForecast(today)) {
+    if (!hasBudgets) return null;
+    return ['. Whether the budget of ', whole.budget, ' will hold is not known.'];
+  }
+  if (whole.forecast.value === null) return null;
+  const forecast: Phrase = [
+    ' and about ',
+    { kind: 'strong', parts: [whole.forecast] },
+    ` by the end of ${monthName(until)}`,
+  ];
+  if (!hasBudgets || whole.budget.value === null) {
+    return [...forecast, '; there is no budget to compare it with: `daywalk budget load budgets.csv`.'];
+  }
+  return [
+    ...forecast,
+    ', against a budget of ',
+    whole.budget,
+    ': it ',
+    { kind: 'strong', parts: [outlookWords(whole)] },
+    ...riskWords(whole),
+    '.',
+  ];
+}
+
+function outlookWords(whole: Track['whole']): string {
+  if (isOverNow(whole)) return 'is over already';
+  const share = riskShare(whole);
+  if (share < 0) return (whole.forecast.value ?? 0) > (whole.budget.value ?? 0) ? 'may go over' : 'may hold';
+  return share >= 0.5 ? 'may go over' : share > 0 ? 'will probably hold' : 'should hold';
+}
+
+function riskWords(whole: Track['whole']): Phrase {
+  return whole.risk === null || isOverNow(whole) ? [] : [' (risk ', ...riskPhrase(whole), ')'];
+}
+
+async function whoAndWhat(reader: PageReader, first: Headline, isMoney: boolean): Promise<Section> {
+  const shared = {
+    amount: isMoney ? `Cost, ${first.unit ?? ''}` : 'Credits',
+    format: isMoney ? ('round' as const) : ('compact' as const),
+    changeFormat: isMoney ? ('moneyChange' as const) : ('compactChange' as const),
+    total: first.number,
+  };
+  const models = await drivers(reader, {
+    ...shared,
+    ...{ by: 'model', metric: isMoney ? 'published_cost' : 'published_billable_tokens', path: '/models' },
+    ...{ id: 'models', title: 'What drives it', thing: 'Model' },
+    notes: [['Models are those that the service publishes for the organization.']],
   });
   // One team beside itself says nothing.
   if (reader.filters.team !== undefined) return models;
-  return { kind: 'pair', figures: [models, await teamTable(reader)] };
-}
-
-const TEAMS_MAX = 12;
-const TEAMS_NAME = { id: 'teams', title: 'Teams', unit: 'People and credits' } as const;
-
-/** Each team with its people and credits, the largest first and people without a team last, against the span before. */
-async function teamTable(reader: PageReader): Promise<Figure> {
-  const together = ['billable_tokens', 'active_users'];
-  const spec = { together, title: 'Credits and people by team', by: ['team'] } as const;
-  const credits = await reader.ask({ ...spec, metric: 'billable_tokens' });
-  if (credits.rows.every(({ team }) => team === null)) {
-    const empty = 'Nobody has a team. Load people with `daywalk people load people.csv`.';
-    return emptyFigure(TEAMS_NAME, orNotKept(credits, empty), [credits]);
-  }
-  const people = await reader.ask({ ...spec, metric: 'active_users' });
-  const before = periodBefore(reader.filters);
-  const then =
-    before === null
-      ? null
-      : await reader.ask({
-          metric: 'billable_tokens',
-          title: 'Credits by team before',
-          by: ['team'],
-          ...before,
-        });
-  const groups = nameless(groupsOf(credits, { group: 'team', format: 'millions', most: TEAMS_MAX }));
-  const max = largestOf(groups);
-  const against = before === null ? '' : `; change against ${periodWords(before, reader.filters.until)}`;
-  return {
-    kind: 'figure',
-    id: TEAMS_NAME.id,
-    title: TEAMS_NAME.title,
-    subtitle: `${periodWords(reader.filters)}${against}`,
-    table: {
-      columns: [
-        { title: 'Team' },
-        { title: 'People', align: 'end' },
-        { title: 'Credits, M', align: 'end' },
-        { title: '' },
-        { title: 'Change', align: 'end' },
-      ],
-      rows: groups.map((group) => [
-        nameOf(group),
-        peopleOf(group, people),
-        group.total,
-        { kind: 'bar', value: group.isOthers ? null : group.total.value, max },
-        changeSince(group, credits, then),
-      ]),
-    },
-    tableIs: 'shown',
-    results: [credits, people, ...(then === null ? [] : [then])],
-    notes: [['Someone who changed teams in the period counts in both.']],
-  };
-}
-
-/** The group without a name goes last, whatever its size. */
-function nameless(groups: readonly Group[]): readonly Group[] {
-  const isLast = ({ name }: Group) => name === UNASSIGNED;
-  return [...groups.filter((group) => !isLast(group)), ...groups.filter(isLast)];
-}
-
-function nameOf({ name, isOthers, members }: Group): Cell {
-  if (isOthers) return { kind: 'text', text: `${members.length} ${name}`, isMuted: true };
-  if (name === UNASSIGNED) return { kind: 'text', text: name, isMuted: true };
-  return linkTo('/teams', name, name);
-}
-
-function peopleOf({ isOthers, members }: Group, people: MetricResult): ShownNumber {
-  const index = rowsOf(people, members)[0];
-  if (index === undefined) return noNumber('nobody was active');
-  if (isOthers && members.length > 1) return noNumber('people of several teams do not add up');
-  return cellOf(people, index, 'count');
-}
-
-function changeSince({ total, members }: Group, now: MetricResult, then: MetricResult | null): ShownNumber {
-  if (then === null) return noNumber(NO_SPAN_BEFORE, 'change');
-  const before = rowsOf(then, members).map((index) => cellOf(then, index, 'millions'));
-  return changeOf(total, wholeSumOf(before, 'millions'), holeIn(now, then));
-}
-
-/** The rows of the teams of a group. */
-function rowsOf({ rows }: MetricResult, members: readonly string[]): number[] {
-  return rows.flatMap(({ team, value }, index) =>
-    value !== null && members.includes(String(team ?? UNASSIGNED)) ? [index] : [],
-  );
+  const teams = await drivers(reader, {
+    ...shared,
+    ...{ by: 'team', metric: isMoney ? 'cost' : 'billable_tokens', path: '/teams' },
+    ...{ id: 'teams', title: 'Who drives it', thing: 'Team' },
+  });
+  return { kind: 'pair', figures: [teams, models] };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import type { UtcDay } from '../../core/day.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { Audience } from '../audience.ts';
 import { sharedMarks } from '../charts/calendar.ts';
@@ -7,21 +8,26 @@ import { contentHtml, footerHtml } from '../html/page.ts';
 import { type Frame, type Markup, titleText } from '../html/text.ts';
 import type { Figure, Page, Section, Table } from '../page.ts';
 import { PAGE_KINDS } from '../pages/all-pages.ts';
-import { type Filters, rememberResults } from '../reader.ts';
+import { type Filters, rememberResults, type Today } from '../reader.ts';
 import { pageReader } from '../snapshot-reader.ts';
 import { styleSheet } from '../style.ts';
-import { periodHeading } from '../words.ts';
+import { bannerOf } from '../trust.ts';
+import { dayName, periodHeading } from '../words.ts';
 import type { ReportPage } from './published-pages.ts';
 
 /** The pages of a report for managers, about an organization or one of its teams. Call inside a snapshot. */
-export async function managersPages(warehouse: Warehouse, filters: Filters): Promise<ReportPage[]> {
+export async function managersPages(
+  warehouse: Warehouse,
+  filters: Filters & { readonly today: Today },
+): Promise<ReportPage[]> {
+  const { today } = filters;
   const all = pageReader(warehouse, filters);
   const pages: ReportPage[] = [];
   for (const kind of PAGE_KINDS) {
     // Pages about one thing are not in reports.
     if (kind.name === undefined) continue;
     const { reader, asked } = rememberResults(all);
-    const page = { ...(await kind.build(reader, {})), asked };
+    const page = { ...(await kind.build(reader, {})), banner: bannerOf(filters, today), asked };
     pages.push({ path: kind.path, page: shortenLists(page) });
   }
   return pages;
@@ -67,6 +73,8 @@ article+article{border-top:1px solid var(--hairline);margin-top:44px}
 interface ReportSubject {
   readonly filters: Filters;
   readonly audience: Audience;
+  /** The newest day in the numbers; null if there is none. */
+  readonly numbersTo?: UtcDay | null;
 }
 
 /**
@@ -74,10 +82,10 @@ interface ReportSubject {
  * the same bytes.
  */
 export async function reportDocument(pages: readonly ReportPage[], subject: ReportSubject): Promise<string> {
-  const { filters } = subject;
+  const { filters, numbersTo } = subject;
   const title = titleText(['Report', aboutOf(filters), periodHeading(filters), filters.orgId, 'Daywalk']);
   const body = html`<header class="report wide"><p class="about"><bdi>${aboutOf(filters)}</bdi></p>
-<h1>${periodHeading(filters)}</h1>
+<h1>${periodHeading(filters)}</h1>${numbersTo === null || numbersTo === undefined ? '' : html`<p class="sentence">Numbers to ${dayName(numbersTo)} ${numbersTo.slice(0, 4)}.</p>`}
 <nav class="contents" aria-label="Contents"><ol>${pages.map(({ path, page }) => html`<li><a href="#${anchorOf(path)}">${page.name}</a></li>`)}</ol></nav></header>
 <main id="content">${pages.map((page) => pageMarkup(page, pages, filters))}</main>
 ${footerHtml({ ...frameOf('', pages, filters), footer: footerOf(subject) })}`;

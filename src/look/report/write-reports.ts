@@ -6,6 +6,7 @@ import { monthOf, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { messageOf, nearestName, StorageError, UsageError } from '../../core/errors.ts';
 import { hasCode, replaceFile } from '../../core/files.ts';
 import { contractOf, spanStart } from '../../expected/index.ts';
+import { readUnits } from '../../ledger/index.ts';
 import { type AskedPeriod, type Period, readProvenance } from '../../metrics/index.ts';
 import { type QueryRow, runReads, type Warehouse } from '../../port/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
@@ -19,6 +20,7 @@ import {
 import type { Audience } from '../audience.ts';
 import type { Filters } from '../reader.ts';
 import { pageReader } from '../snapshot-reader.ts';
+import { readTodayOfReport } from '../trust.ts';
 import { listDocument, managersPages, reportDocument } from './document.ts';
 import { publishedTeams } from './published-numbers.ts';
 import { publishedPages, type ReportPage } from './published-pages.ts';
@@ -110,16 +112,30 @@ export function writeTeamReports(
 
 async function writeOne(warehouse: Warehouse, request: ReportRequest, path: string): Promise<WrittenReport> {
   const { filters, audience } = request;
-  const pages =
+  const { pages, numbersTo } =
     audience === 'managers'
-      ? await managersPages(warehouse, {
-          ...filters,
-          firstDay: (await runReads(warehouse, contractOf(filters.orgId))).firstDay,
-          yesterday: yesterdayOf(request.now),
-        })
-      : await publishedPages(warehouse, request);
-  const bytes = await replaceFile(path, await reportDocument(pages, request));
+      ? await managersReport(warehouse, filters)
+      : await publishedReport(warehouse, request);
+  const bytes = await replaceFile(path, await reportDocument(pages, { ...request, numbersTo }));
   return { file: path, team: filters.team ?? null, pages: pages.length, rows: rowsIn(pages), bytes };
+}
+
+async function managersReport(warehouse: Warehouse, filters: Filters) {
+  const units = await readUnits(warehouse, filters.orgId);
+  const today = await readTodayOfReport(warehouse, filters.orgId, units);
+  const { contract, wholeDay } = today.expectation;
+  const pages = await managersPages(warehouse, { ...filters, firstDay: contract.firstDay, today });
+  return { pages, numbersTo: wholeDay !== null && wholeDay < filters.until ? wholeDay : filters.until };
+}
+
+async function publishedReport(warehouse: Warehouse, request: ReportRequest) {
+  const { orgId, from, until } = request.filters;
+  const weeks = await runReads(warehouse, publishedWeeks(orgId));
+  const last = weeks.findLast((week) => week >= from && week <= until);
+  return {
+    pages: await publishedPages(warehouse, request),
+    numbersTo: last === undefined ? null : shiftDay(last, 6),
+  };
 }
 
 function rowsIn(pages: readonly ReportPage[]): number {

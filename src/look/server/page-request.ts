@@ -1,18 +1,20 @@
 import { sql } from '../../../schema/query.ts';
+import { COMPARISONS, type Comparison } from '../../comparison/index.ts';
 import { FIRST_DAY, monthOf, parseDay, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
-import { type Contract, contractOf, spanStart } from '../../expected/index.ts';
-import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
+import { type Contract, spanStart } from '../../expected/index.ts';
+import { readUnits } from '../../ledger/index.ts';
 import { findTeam, isLoaded, type Period, resolvePeriod } from '../../metrics/index.ts';
-import { chooseOrganization } from '../../organizations/index.ts';
-import { runReads, type Warehouse } from '../../port/index.ts';
+import { chooseOrganization, type ListedOrganization, listOrganizations } from '../../organizations/index.ts';
+import type { Warehouse } from '../../port/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import { isDayUnit, type LedgerDay } from '../../units/index.ts';
 import type { FilterForm, Frame, PageChange } from '../html/text.ts';
 import { PAGE_KINDS } from '../pages/all-pages.ts';
 import type { PageKind, PageParams } from '../pages/page-kind.ts';
-import type { Filters } from '../reader.ts';
+import type { Filters, Today } from '../reader.ts';
 import { completeWeeks } from '../time-spans.ts';
+import { readToday } from '../trust.ts';
 import { ASSETS } from './answer.ts';
 
 /** The filters as the URL writes them. What is missing or empty was not asked for. */
@@ -21,6 +23,7 @@ interface AskedFilters {
   readonly from?: string | undefined;
   readonly until?: string | undefined;
   readonly team?: string | undefined;
+  readonly compare?: string | undefined;
 }
 
 /** What a URL asks for. */
@@ -33,7 +36,7 @@ export interface PageRequest {
 }
 
 /** The names of the filters in URLs. */
-const FILTER_NAMES = ['org', 'from', 'until', 'team'] as const;
+const FILTER_NAMES = ['org', 'from', 'until', 'team', 'compare'] as const;
 
 const PAGES_MAX = 1_000_000;
 const SUBJECT = '/:subject';
@@ -96,14 +99,14 @@ interface Preset {
 
 /** What can be chosen in a warehouse for an organization. */
 export interface Choices {
-  readonly yesterday: UtcDay;
+  readonly today: Today;
   readonly orgId: string;
-  readonly organizations: readonly string[];
+  /** Those of the warehouse, with their IDs and names. */
+  readonly organizations: readonly ListedOrganization[];
   /** Names of teams, and the word for none if there is any. */
   readonly teams: readonly string[];
   /** The period without filters: the expected days of the month of the newest loaded day, up to it. */
   readonly usual: Period;
-  readonly contract: Pick<Contract, 'firstDay'>;
   readonly first: UtcDay;
   readonly last: UtcDay;
   readonly presets: readonly Preset[];
@@ -120,13 +123,16 @@ export async function readChoices(
   asked: string | undefined,
   now: Date,
 ): Promise<Choices | null> {
-  const organizations = (await readOrganizationIds(warehouse)).toSorted();
-  if (organizations[0] === undefined) return null;
-  const orgId = asked === undefined ? organizations[0] : await chooseOrganization(warehouse, asked);
-  const days = (await readUnits(warehouse, orgId)).filter(isDayUnit);
+  const organizations = await listOrganizations(warehouse, null);
+  const [first] = organizations.flatMap(({ orgId }) => orgId ?? []).toSorted();
+  if (first === undefined) return null;
+  const orgId = asked === undefined ? first : await chooseOrganization(warehouse, asked);
+  const units = await readUnits(warehouse, orgId);
+  const today = await readToday(warehouse, orgId, { units, now });
+  const { contract } = today.expectation;
+  const days = units.filter(isDayUnit);
   const newest = newestOf(days.filter(({ stream }) => stream === 'users')) ?? newestOf(days);
   const until = newest ?? yesterdayOf(now);
-  const contract = await runReads(warehouse, contractOf(orgId));
   const usual = { from: spanStart(monthOf(until), until, contract), until };
   const oldest = days.reduce((earliest, { day }) => (day < earliest ? day : earliest), until);
   const teams = await readTeams(warehouse, orgId);
@@ -135,10 +141,9 @@ export async function readChoices(
     organizations,
     teams,
     usual,
-    contract,
+    today,
     first: FIRST_DAY,
     last: later(until, yesterdayOf(now)),
-    yesterday: yesterdayOf(now),
     presets: presetsOf(usual, oldest, contract),
   };
 }
@@ -152,7 +157,8 @@ export async function readFilters(
   asked: AskedFilters,
   choices: Choices,
 ): Promise<Filters> {
-  const { orgId, usual, last, contract } = choices;
+  const { orgId, usual, last, today } = choices;
+  const { contract } = today.expectation;
   const from = askedDay('first', asked.from);
   const until =
     askedDay('last', asked.until) ?? (from === undefined || from <= usual.until ? usual.until : from);
@@ -164,7 +170,16 @@ export async function readFilters(
   const begin = from ?? spanStart(monthOf(until), until, contract);
   const period = resolvePeriod([], ['users'], { from: begin, until });
   const team = asked.team === undefined ? undefined : await findTeam(warehouse, orgId, asked.team);
-  return { orgId, ...period, team, firstDay: contract.firstDay, yesterday: choices.yesterday };
+  const comparison = comparisonOf(asked.compare);
+  return { orgId, ...period, team, comparison, firstDay: contract.firstDay, today };
+}
+
+function comparisonOf(asked: string | undefined): Comparison | undefined {
+  const known = COMPARISONS.find((name) => name === asked);
+  if (asked === undefined || known !== undefined) return known;
+  throw new UsageError(`"${asked}" is no way to compare`, {
+    hint: `choose one of ${COMPARISONS.join(', ')}`,
+  });
 }
 
 function askedDay(which: string, text: string | undefined): UtcDay | undefined {
@@ -195,7 +210,7 @@ async function readTeams(warehouse: Warehouse, orgId: string): Promise<string[]>
   return teams.length === 0 ? [] : [...teams, UNASSIGNED];
 }
 
-function presetsOf({ until }: Period, oldest: UtcDay, { firstDay }: Choices['contract']): Preset[] {
+function presetsOf({ until }: Period, oldest: UtcDay, { firstDay }: Pick<Contract, 'firstDay'>): Preset[] {
   const endBefore = shiftDay(monthOf(until), -1);
   const weeks = completeWeeks({ until, firstDay }, PRESET_WEEKS);
   const least = spanStart(FIRST_DAY, until, { firstDay });
@@ -235,7 +250,8 @@ export function frameOf(around: Surroundings): Frame {
         : [{ name: kind.name, href: link(kind.path), isCurrent: kind.path === path }],
     ),
     form: formOf(around),
-    organization: filters.orgId,
+    organization:
+      around.choices.organizations.find(({ orgId }) => orgId === filters.orgId)?.name ?? filters.orgId,
     filters,
     href: link,
     here: (change) => hereAfter(around, change),

@@ -7,7 +7,8 @@ import type { KeptWarehouse } from '../../warehouse/index.ts';
 import { pageHtml } from '../html/page.ts';
 import type { Page } from '../page.ts';
 import { rememberResults } from '../reader.ts';
-import { pageReader } from '../snapshot-reader.ts';
+import { type KeptRows, pageReader } from '../snapshot-reader.ts';
+import { bannerOf, trustOf } from '../trust.ts';
 import { type Answer, ASSETS, htmlAnswer, messageHtml } from './answer.ts';
 import {
   type Choices,
@@ -55,6 +56,8 @@ interface Built {
 export function createPageSource(options: PageSourceOptions): PageSource {
   const { warehouse, clock, hintOf, report } = options;
   const cache = createPageCache<Answer>();
+  const kept: KeptRows = new Map();
+  let keptVersion: string | undefined;
   let waiting = 0;
 
   const answerNow = async (url: URL, wanted: AbortSignal | undefined): Promise<Answer> => {
@@ -63,14 +66,15 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     const found = await warehouse.read(async (inside, version) => {
       // People have given up by then, and those who ask now get their pages earlier.
       if (clock.monotonicMs() - askedAtMs > WAITING_MS_MAX) return { version, known: busyAnswer() };
-      const known = cache.get(key, version);
-      return known === undefined
-        ? { version, built: await buildPage(inside, url, options) }
-        : { version, known };
+      const known = cache.get(key, { version, now: clock.now() });
+      if (known !== undefined) return { version, known };
+      if (version !== keptVersion) kept.clear();
+      keptVersion = version;
+      return { version, built: await buildPage(inside, url, { ...options, kept }) };
     }, wanted);
     if (found.known !== undefined) return found.known;
     const answer = found.built === null ? emptyAnswer(hintOf) : await rendered(found.built);
-    cache.put(key, found.version, answer);
+    cache.put(key, { version: found.version, until: goodUntil(found.built, clock.now()) }, answer);
     return answer;
   };
   return {
@@ -95,7 +99,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
 async function buildPage(
   warehouse: Warehouse,
   url: URL,
-  { clock, footer, logout, hintOf }: PageSourceOptions,
+  { clock, footer, logout, hintOf, kept }: PageSourceOptions & { readonly kept: KeptRows },
 ): Promise<Built | null> {
   const now = clock.now();
   const around = (choices: Choices) => ({
@@ -117,8 +121,13 @@ async function buildPage(
       return { status: 404, page: notFound(url), around: { ...around(choices), isRefused: false } };
     const { kind, params, asked } = request;
     const filters = await readFilters(warehouse, asked, choices);
-    const { reader, asked: results } = rememberResults(pageReader(warehouse, filters));
-    const page = { ...(await kind.build(reader, params)), asked: results };
+    const { reader, asked: results } = rememberResults(pageReader(warehouse, filters, kept));
+    const page = {
+      ...(await kind.build(reader, params)),
+      banner: bannerOf(filters, choices.today),
+      trust: trustOf(choices.today),
+      asked: results,
+    };
     return { status: 200, page, around: { ...around(choices), asked, params, filters, isRefused: false } };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -127,6 +136,12 @@ async function buildPage(
     const status = request?.params.subject === undefined ? 400 : 404;
     return { status, page: refused(error, hintOf), around: around(choices) };
   }
+}
+
+/** A page is good until the export counts as late; null for the rest of the day. */
+function goodUntil(built: Built | null, now: Date): Date | null {
+  const lateFrom = built?.around.choices.today.expectation.lateFrom ?? null;
+  return lateFrom !== null && lateFrom >= now ? lateFrom : null;
 }
 
 async function rendered({ status, page, around }: Built): Promise<Answer> {
@@ -207,10 +222,10 @@ const CACHED_TEXT_MAX = 4_000_000;
 
 /** Keeps what was computed from one state of the warehouse. */
 interface PageCache<Value extends { readonly body: string }> {
-  /** What was kept under a key, if it is of this version. */
-  get(key: string, version: string): Value | undefined;
+  /** What was kept under a key, if it is of this version and still good. */
+  get(key: string, at: { readonly version: string; readonly now: Date }): Value | undefined;
   /** Keeps a value. What is of another version goes, and what was not asked for the longest if there is too much. */
-  put(key: string, version: string, value: Value): void;
+  put(key: string, of: { readonly version: string; readonly until: Date | null }, value: Value): void;
 }
 
 /** Creates an empty cache. */
@@ -218,22 +233,22 @@ function createPageCache<Value extends { readonly body: string }>(
   textMax = CACHED_TEXT_MAX,
 ): PageCache<Value> {
   // In the order of the last use.
-  const kept = new Map<string, Value>();
+  const kept = new Map<string, { readonly value: Value; readonly until: Date | null }>();
   let keptVersion: string | undefined;
   let size = 0;
   const drop = (key: string) => {
-    size -= kept.get(key)?.body.length ?? 0;
+    size -= kept.get(key)?.value.body.length ?? 0;
     kept.delete(key);
   };
   return {
-    get: (key, version) => {
-      const value = version === keptVersion ? kept.get(key) : undefined;
-      if (value === undefined) return undefined;
+    get: (key, { version, now }) => {
+      const found = version === keptVersion ? kept.get(key) : undefined;
+      if (found === undefined || (found.until !== null && now > found.until)) return undefined;
       kept.delete(key);
-      kept.set(key, value);
-      return value;
+      kept.set(key, found);
+      return found.value;
     },
-    put: (key, version, value) => {
+    put: (key, { version, until }, value) => {
       if (version !== keptVersion) {
         kept.clear();
         size = 0;
@@ -241,7 +256,7 @@ function createPageCache<Value extends { readonly body: string }>(
       }
       drop(key);
       if (value.body.length > textMax) return;
-      kept.set(key, value);
+      kept.set(key, { value, until });
       size += value.body.length;
       for (const oldest of kept.keys()) {
         if (size <= textMax) return;

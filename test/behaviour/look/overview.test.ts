@@ -18,7 +18,7 @@ onEachDatabase((database) => {
     const warehouse = await worldOf({ unsettled: ['2026-03-18', '2026-03-19'], doubted: ['2026-03-10'] });
     const { sentence } = await pageOf(warehouse, overview);
     expect(phraseText(sentence)).toMatch(
-      /^38,000 credits, 100\s% more than in the same days of February, by 2 people\. 2 of 19 days are not settled, 1 is doubted: what that means\.$/,
+      /^38,000 credits, 100\s% more than on the same weekdays four weeks before, by 2 people\. What they cost is not known: `daywalk prices load prices.csv`\. 2 of 19 days are not settled, 1 is doubted \(15\.8\s% of the credits may still change\): what that means\.$/,
     );
   });
 
@@ -27,10 +27,10 @@ onEachDatabase((database) => {
     const about = async (from: string, until: string) =>
       phraseText((await pageOf(warehouse, overview, { from, until })).sentence);
     expect(await about('2026-02-01', '2026-02-28')).toBe(
-      '28,000 credits, by 1 person. All 28 days are settled.',
+      '28,000 credits, by 1 person. What they cost is not known: `daywalk prices load prices.csv`. All 28 days are settled.',
     );
     expect(await about('2026-03-05', '2026-03-05')).toBe(
-      '2,000 credits, as many as on the day before, by 2 people. The day is settled.',
+      '2,000 credits, 100\u202f% more than on 26 February, by 2 people. What they cost is not known: `daywalk prices load prices.csv`. The day is settled.',
     );
     expect(await about('2026-03-20', '2026-03-25')).toBe(
       'Nothing is stored of 20 to 25 March. 6 of 6 days are missing: what that means.',
@@ -38,11 +38,11 @@ onEachDatabase((database) => {
   });
 
   it('no span with a hole is compared', async () => {
-    const warehouse = await worldOf({ missing: ['2026-02-03'] });
+    const warehouse = await worldOf({ missing: ['2026-02-05'] });
     const page = await pageOf(warehouse, overview);
     expect(phraseText(page.sentence)).toBe(
       '38,000 credits (1 day is missing, so the spans cannot be compared: the same days of February), by 2 people. ' +
-        'All 19 days are settled.',
+        'What they cost is not known: `daywalk prices load prices.csv`. All 19 days are settled.',
     );
     const [headlines] = page.sections;
     if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
@@ -53,7 +53,7 @@ onEachDatabase((database) => {
     const warehouse = await worldOf();
     const [headlines] = (await pageOf(warehouse, overview)).sections;
     if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
-    const metrics = ['billable_tokens', 'active_users', 'sessions', 'git_commits'];
+    const metrics = ['billable_tokens', 'active_users'];
     for (const [index, metric] of metrics.entries()) {
       const period = { from: parseDay('2026-03-01'), until: parseDay('2026-03-19') };
       const { rows } = await answerMetric(warehouse, { metric, orgId: 'org_1', by: [], ...period });
@@ -61,15 +61,44 @@ onEachDatabase((database) => {
     }
   });
 
-  it('teams are listed by size, people without a team last', async () => {
+  it('money comes first once prices are loaded, and the last row of who and what is the spend', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toMatch(
+      /^3,800\sEUR so far and about 5,971 by the end of March; there is no budget/,
+    );
+    expect(phraseText(page.sentence)).toContain('`daywalk budget load budgets.csv`');
+    const [headlines] = page.sections;
+    if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
+    expect(headlines.headlines.map(({ title }) => title)).toEqual([
+      'Spend',
+      'Active people',
+      'Credits per person',
+      'Readiness',
+    ]);
+    expect(headlines.headlines[2]?.number.value).toBe(19_000);
+    for (const id of ['teams', 'models']) expect(rowsOf(figureOf(page, id)).at(-1)?.[1]).toBe('3,800');
+    expect(rowsOf(figureOf(page, 'models')).map(([name]) => name)).toEqual([
+      'atlas',
+      'without a model',
+      'All models',
+    ]);
+  });
+
+  it('teams are listed by size', async () => {
     const warehouse = await worldOf();
     const without = figureOf(await pageOf(warehouse, overview), 'teams');
     expect(without.empty).toContain('daywalk people load people.csv');
     await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
     const rows = rowsOf(figureOf(await pageOf(warehouse, overview), 'teams'));
-    expect(rows.map(([team, people]) => [team, people])).toEqual([
-      ['core', '1'],
-      ['unassigned', '1'],
+    expect(rows.map(([team, credits, share]) => [team, credits, share])).toEqual([
+      ['core', '19,000', '50.0\u202f%'],
+      ['unassigned', '19,000', '50.0\u202f%'],
+      ['All teams', '38,000', '100.0\u202f%'],
     ]);
   });
 
@@ -79,8 +108,8 @@ onEachDatabase((database) => {
     const page = await pageOf(warehouse, overview, { team: 'core' });
     expect(phraseText(page.sentence)).toContain('Team core: 19,000 credits');
     expect(figuresOf(page).map(({ id }) => id)).not.toContain('teams');
-    const published = figureOf(page, 'credits-by-model');
+    const published = figureOf(page, 'models');
     expect(published.subtitle).toContain('whole organization');
-    expect(rowsOf(published)[0]).toEqual(['2026-03-09', '35,000', '35,000']);
+    expect(rowsOf(published)[0]?.slice(0, 2)).toEqual(['atlas', '95,000']);
   });
 });

@@ -74,6 +74,12 @@ function applied(op: string, operands: readonly (number | null)[], text: string)
       return values.length === 0 ? null : total;
     case 'mean':
       return values.length === 0 ? null : total / values.length;
+    case 'count':
+      return values.length;
+    case 'above': {
+      const [limit, ...others] = operands;
+      return others.filter((value) => value !== null && value > (limit ?? Number.NaN) * (1 + 1e-9)).length;
+    }
     case 'min':
       return values.length === 0 ? null : Math.min(...values);
     case 'max':

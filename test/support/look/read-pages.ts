@@ -23,7 +23,12 @@ export function cellText(cell: Cell): string {
     case 'number':
       return cell.value === null ? '–' : formatNumber(cell.value, cell.format);
     case 'bar':
+    case 'delta':
       return String(cell.value);
+    case 'bullet':
+      return `${cell.spent} of ${cell.budget}`;
+    case 'phrase':
+      return phraseText(cell.parts);
     case 'state':
       return cell.state;
     default:

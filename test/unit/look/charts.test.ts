@@ -62,13 +62,15 @@ describe('a drawing', () => {
 });
 
 describe('bars of days', () => {
-  it('leave a gap for a day that is not stored, and break the base line there', () => {
+  it('have a dashed box for a day that is not stored, and break the base line there', () => {
     const whole = dayBars(
       values.map((day) => ({ ...day, value: day.value ?? 1 })),
       { label: 'x' },
     );
     const holed = dayBars(values, { label: 'x' });
-    expect(bars(holed.svg)).toBe(bars(whole.svg) - 1);
+    const boxes = (svg: string) => count(svg, 'stroke-dasharray');
+    expect([boxes(whole.svg), boxes(holed.svg)]).toEqual([0, 1]);
+    expect(bars(holed.svg) - boxes(holed.svg)).toBe(bars(whole.svg) - 1);
     const baseLines = (svg: string) =>
       count(/ d="([^"]*)" stroke="var\(--ink-3\)"/.exec(svg)?.[1] ?? '', 'M');
     expect([baseLines(whole.svg), baseLines(holed.svg)]).toEqual([1, 2]);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ActivePerson } from '../../../src/look/figures/active-people.ts';
 import {
   peopleOrder,
+  peopleTable,
   searchPeople,
   slicePeople,
   sortPeople,
@@ -89,4 +90,18 @@ test('a page outside a list of people is the nearest page of it', () => {
   expect(at(4)).toEqual([3, 3, 1]);
   for (const page of [0, -1, Number.NaN]) expect(at(page)).toEqual([1, 3, 100]);
   expect(slicePeople([], 1, 100)).toEqual({ people: [], page: 1, pages: 1 });
+});
+
+test('a person without name and address is called by the end of a long ID', () => {
+  const nameOf = (person: ReturnType<typeof personOf>) => peopleTable([person]).rows[0]?.[0];
+  const path = '/people/user_01HZZZZZZZZC4NG2N';
+  expect(nameOf(personOf('user_01HZZZZZZZZC4NG2N', { email: null, name: null }))).toEqual({
+    kind: 'link',
+    text: '…C4NG2N',
+    path,
+  });
+  expect(nameOf(personOf('user_01HZZZZZZZZC4NG2N', { email: null, name: 'Ada' }))).toMatchObject({
+    text: 'Ada',
+  });
+  expect(nameOf(personOf('user_1', { email: null, name: null }))).toMatchObject({ text: 'user_1' });
 });

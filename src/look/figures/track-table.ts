@@ -1,0 +1,112 @@
+import type { UtcDay } from '../../core/day.ts';
+import { differenceOf, noNumber, shareOf } from '../numbers.ts';
+import type { Cell, Figure, Phrase } from '../page.ts';
+import { emptyFigure, linkTo } from '../page.ts';
+import type { PageReader } from '../reader.ts';
+import { hasForecast } from '../trust.ts';
+import { dayName, monthName } from '../words.ts';
+import type { Track } from './on-track.ts';
+import { isOverNow, mergedLine, type TrackLine } from './track-line.ts';
+
+const NAME = {
+  id: 'on-track',
+  title: 'Is spend on track?',
+  unit: 'Cost of the month against its budgets',
+} as const;
+
+/** Budgets of the month as bullet bars: month, quarter, the most urgent teams, and the others together. */
+export function trackFigure(
+  { filters }: PageReader,
+  track: Track,
+  { most = Number.POSITIVE_INFINITY }: { most?: number } = {},
+): Figure {
+  const { currency, month, teams, whole, quarter, results, why, months } = track;
+  const name = { ...NAME, unit: `${currency ?? 'Cost'}, ${monthName(month)} ${month.slice(0, 4)}` };
+  if (why !== undefined) return emptyFigure(name, why, results);
+  if (!track.hasBudgets) {
+    const empty =
+      filters.team === undefined
+        ? `No budgets are loaded for ${monthName(month)}: \`daywalk budget load budgets.csv\`.`
+        : `This team has no budget for ${monthName(month)}.`;
+    return emptyFigure(name, empty, results);
+  }
+  const isAllowed = hasForecast(filters.today);
+  const shown = teams.slice(0, most);
+  const rest = teams.slice(most);
+  const lines = [
+    ...(filters.team === undefined ? [whole, ...(quarter === null ? [] : [quarter])] : []),
+    ...shown,
+    ...(rest.length === 0 ? [] : [mergedLine('others', rest)]),
+  ];
+  return {
+    kind: 'figure',
+    ...NAME,
+    subtitle: `${name.unit}; risk: how many of the forecast errors of earlier months would end over the budget`,
+    table: {
+      columns: [
+        { title: 'Budget' },
+        { title: 'Spent and forecast' },
+        { title: 'Spent', align: 'end', isSpare: true },
+        { title: 'Forecast', align: 'end' },
+        { title: 'Budget', align: 'end', isSpare: true },
+        { title: 'Against', align: 'end', isSpare: true },
+        { title: 'Risk' },
+      ],
+      rows: lines.map((line) => rowOf(line, rest.length > 0 && line === lines.at(-1))),
+    },
+    tableIs: 'shown',
+    results,
+    notes: isAllowed ? [[BARS], errorsNote(months)] : [[NOT_KNOWN], soFar(track, filters.until)],
+  };
+}
+
+const NOT_KNOWN = 'Whether the budgets will hold is not known, because days of the month are missing.';
+const BARS =
+  'Bar: spent. Outline: forecast. Line: range of the errors. Tick: budget. The forecast is the cost of the settled days, divided by their Mondays to Fridays, times those of the month.';
+
+function errorsNote(months: number): Phrase {
+  if (months < 4) return ['The risk is known once four months are complete.'];
+  return [
+    'The errors are those of complete months on the same day of the month, computed from what is stored now.',
+  ];
+}
+
+function soFar({ whole, currency }: Track, until: UtcDay): Phrase {
+  const unit = currency === null ? '' : ` ${currency}`;
+  return [
+    `Until ${dayName(until)}, `,
+    whole.spent,
+    ' of ',
+    whole.budget,
+    `${unit} were spent (`,
+    shareOf(whole.spent, whole.budget),
+    ').',
+  ];
+}
+
+function rowOf(line: TrackLine, isMerged: boolean): Cell[] {
+  const { name, isTeam, spent, forecast, budget, range } = line;
+  return [
+    isTeam
+      ? linkTo('/teams', name, name)
+      : isMerged
+        ? { kind: 'link', text: name, path: '/models' }
+        : { kind: 'text', text: name },
+    { kind: 'bullet', spent: spent.value, forecast: forecast.value, range, budget: budget.value },
+    spent,
+    forecast,
+    budget,
+    budget.value === null || forecast.value === null
+      ? noNumber(budget.why ?? forecast.why ?? 'there is no forecast', 'moneyChange')
+      : differenceOf(forecast, budget, 'moneyChange'),
+    { kind: 'phrase', parts: riskPhrase(line, isMerged) },
+  ];
+}
+
+/** `6 of 9`, `over now`, or a dash with its reason. */
+export function riskPhrase(line: TrackLine, isMerged = false): Phrase {
+  if (isOverNow(line) && !isMerged) return [{ kind: 'strong', parts: ['over now'] }];
+  if (line.risk === null) return [noNumber('fewer than four months are complete, or there is no forecast')];
+  const { over, of } = line.risk;
+  return [isMerged ? '≤ ' : '', over, ' of ', of];
+}

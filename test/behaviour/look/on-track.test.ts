@@ -1,0 +1,139 @@
+import { expect, it } from 'vitest';
+import { tables } from '../../../schema/tables.ts';
+import { daysFrom, parseDay, parseMonth, type UtcDay, weekdayOf } from '../../../src/core/day.ts';
+import { checkBudgets } from '../../../src/csv-files/budget-check.ts';
+import { readTrack } from '../../../src/look/figures/on-track.ts';
+import type { TrackLine } from '../../../src/look/figures/track-line.ts';
+import { riskPhrase, trackFigure } from '../../../src/look/figures/track-table.ts';
+import { pageReader } from '../../../src/look/snapshot-reader.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
+import { phraseText, rowsOf } from '../../support/look/read-pages.ts';
+import { load } from '../../support/look/two-months.ts';
+import { Collector } from '../../support/metrics/collector.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+
+const UNTIL = parseDay('2026-07-10');
+/** What a weekday after the 10th costs in each month before; one until the 10th costs 1 EUR. */
+const LATER: Readonly<Record<string, number>> = { '02': 1.5, '03': 0.5, '04': 1.2, '05': 0.9, '06': 1.1 };
+const isWeekday = (day: string) => weekdayOf(day as UtcDay) <= 5;
+const costOn = (day: string) =>
+  isWeekday(day) ? (day.slice(8) <= '10' ? 1 : (LATER[day.slice(5, 7)] ?? 1)) : 0;
+const monthDays = (month: string) => {
+  const { first, last } = parseMonth(`2026-${month}`);
+  return daysFrom(first, last);
+};
+const sum = (days: readonly string[]) => days.reduce((total, day) => total + costOn(day), 0);
+
+/** Actual ÷ forecast on the 10th of a month, worked out by hand. */
+function errorOf(month: string): number {
+  const days = monthDays(month);
+  const early = days.filter((day) => day.slice(8) <= '10');
+  const forecast = (sum(early) / early.filter(isWeekday).length) * days.filter(isWeekday).length;
+  return sum(days) / forecast;
+}
+
+async function fill(
+  warehouse: Warehouse,
+  first: string,
+  budgets: Readonly<Record<string, number>>,
+): Promise<void> {
+  const rows = new Collector('org_1');
+  for (const date of daysFrom(parseDay(first), UNTIL)) {
+    const at = '2026-07-20T03:00:00.000Z';
+    const unit = {
+      state: 'loaded',
+      run_id: 'run 1',
+      rows: 2,
+      attempts: 1,
+      requests: 1,
+      content_sha256: date,
+    };
+    const times = {
+      first_loaded_at: at,
+      last_pulled_at: at,
+      changed_at: at,
+      settled_at: at,
+      confirmed: 'data',
+    };
+    rows.add(tables.exportUnits, { date, stream: 'users', ...unit, ...times });
+    for (const user_id of ['ada', 'bob'])
+      rows.add(tables.userDaily, { date, user_id, billable_tokens: costOn(date) * 1000 });
+  }
+  await changeRows(warehouse, { put: rows.all(), remove: [] });
+  await refreshRollups(warehouse, { orgId: 'org_1', now: new Date('2026-07-20T03:00:00.000Z') });
+  await load(warehouse, tables.prices, [
+    { valid_from: '2026-01-14', currency: 'EUR', price_per_million: 1000 },
+  ]);
+  await load(warehouse, tables.people, [
+    { person: 'ada', valid_from: '2026-01-14', team: 'core' },
+    { person: 'bob', valid_from: '2026-01-14', team: 'web' },
+  ]);
+  const month = { month: '2026-07', currency: 'EUR' };
+  await load(
+    warehouse,
+    tables.budgets,
+    Object.entries(budgets).map(([team, amount]) => ({ ...month, team, amount })),
+  );
+}
+
+const trackOf = (warehouse: Warehouse) =>
+  warehouse.inSnapshot(async () => {
+    const filters = { orgId: 'org_1', from: parseDay('2026-07-01'), until: UNTIL };
+    const reader = pageReader(warehouse, filters);
+    const track = await readTrack(reader);
+    return { track, figure: trackFigure(reader, track, { most: 2 }) };
+  });
+const riskOf = (line: TrackLine) => phraseText(riskPhrase(line));
+
+onEachDatabase((database) => {
+  it('the risk of a budget is how many earlier forecast errors end over it, the most urgent first', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', { core: 25, web: 5, idle: 10 });
+    const { track, figure } = await trackOf(warehouse);
+    expect(track.months).toBe(5);
+    const [web, core, idle] = track.teams;
+    expect(track.teams.map(({ name }) => name)).toEqual(['web', 'core', 'idle']);
+    if (web === undefined || core === undefined || idle === undefined) throw new Error('a line is missing');
+    // Eight weekdays of July have cost 1 EUR each, and July has 23.
+    expect([core.spent.value, core.forecast.value]).toEqual([8, 23]);
+    const errors = Object.keys(LATER).map(errorOf);
+    const over = errors.filter((error) => 23 * error > 25).length;
+    expect(over).toBe(2);
+    expect([riskOf(web), riskOf(core), riskOf(idle)]).toEqual(['over now', '2 of 5', '–']);
+    expect(core.range?.[0]).toBeCloseTo(23 * Math.min(...errors), 9);
+    expect(core.range?.[1]).toBeCloseTo(23 * Math.max(...errors), 9);
+    // August and September have 21 and 22 weekdays; they have no budget.
+    expect(rowsOf(figure).map((row) => [row[0], row[2], row[3], row[4], row[6]])).toEqual([
+      ['July', '16.00', '46.00', '40.00', `${errors.filter((error) => 46 * error > 40).length} of 5`],
+      ['Quarter', '16.00', '132', '–', '–'],
+      ['web', '8.00', '23.00', '5.00', 'over now'],
+      ['core', '8.00', '23.00', '25.00', '2 of 5'],
+      ['others (1)', '0.00', '0.00', '10.00', '–'],
+    ]);
+  });
+
+  it('totals are those of the check of budgets', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', { core: 25 });
+    const { track } = await trackOf(warehouse);
+    const check = await warehouse.inSnapshot(() => checkBudgets(warehouse, 'org_1', parseMonth('2026-07')));
+    const all = [...check.teams, ...check.without_budget];
+    const total = (name: 'cost_so_far' | 'cost_forecast') =>
+      all.reduce((whole, team) => whole + (team[name] ?? 0), 0);
+    expect(track.whole.spent.value).toBeCloseTo(total('cost_so_far'), 9);
+    expect(track.whole.forecast.value).toBeCloseTo(total('cost_forecast'), 9);
+    expect(track.whole.budget.value).toBe(25);
+    expect(track.teams.map(({ name }) => name)).toEqual(['core', 'no budget (1)']);
+  });
+
+  it('fewer than four complete months say nothing about a risk', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-03-02', { core: 25 });
+    const { track, figure } = await trackOf(warehouse);
+    expect(track.months).toBe(3);
+    expect(rowsOf(figure).map((row) => row.at(-1))).toEqual(expect.arrayContaining(['–']));
+    expect(rowsOf(figure).every((row) => row.at(-1) === '–')).toBe(true);
+  });
+});
