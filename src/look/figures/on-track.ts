@@ -230,12 +230,13 @@ async function quarterLine(
     currencies: ReadonlySet<string>;
   },
 ): Promise<{ line: TrackLine; results: readonly Result[] } | null> {
-  const [first = month] = quarter;
+  const { filters } = reader;
+  const first = spanStart(quarter[0] ?? month, filters.until, filters);
   const asked =
     first < month
       ? await tryAsk(reader, {
           ...{ metric: 'cost', title: 'Cost of the months before', by: ['month'], team: 'everybody' },
-          ...{ from: spanStart(first, shiftDay(month, -1), reader.filters), until: shiftDay(month, -1) },
+          ...{ from: first, until: shiftDay(month, -1) },
         })
       : null;
   if (asked?.kind === 'refusal') return null;
