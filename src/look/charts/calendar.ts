@@ -94,6 +94,8 @@ export function calendar(days: readonly CalendarDay[], label: string): Chart {
 const ROW_STEP_MAX = 20;
 const ROW_WIDTH = 980;
 const NAME_WIDTH = 92;
+/** A day such as `14 Jan` below a single column. */
+const TICK_WIDTH = 60;
 
 /** A row of squares per name, a column per UTC day. The newest day is at the right. */
 export function calendarRows(
@@ -102,7 +104,7 @@ export function calendarRows(
 ): Chart {
   const days = rows[0]?.days ?? [];
   const step = Math.max(STEP, Math.min(ROW_STEP_MAX, Math.floor(ROW_WIDTH / Math.max(1, days.length))));
-  const [width, height] = [days.length * step, rows.length * STEP];
+  const [width, height] = [Math.max(days.length * step, TICK_WIDTH), rows.length * STEP];
   const squares = rows.flatMap(({ name, days: own }, row) =>
     own.map(
       ({ day, state }, column) =>

@@ -33,7 +33,8 @@ describe('a browser without scripts', () => {
       from: '2026-02-02',
     });
 
-    const figure = page.locator('section.figure').first();
+    const hasTable = page.getByText('Table', { exact: true });
+    const figure = page.locator('section.figure').filter({ has: hasTable }).first();
     await figure.getByText('SQL', { exact: true }).click();
     expect(await figure.locator('code').first().isVisible()).toBe(true);
     await figure.getByText('Table', { exact: true }).click();
