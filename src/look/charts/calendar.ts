@@ -94,7 +94,7 @@ export function calendar(days: readonly CalendarDay[], label: string): Chart {
 const ROW_STEP_MAX = 20;
 const ROW_WIDTH = 980;
 const NAME_WIDTH = 92;
-/** A day such as `14 Jan` below a single column. */
+/** Room for a day such as `14 Jan` below the newest column. */
 const TICK_WIDTH = 60;
 
 /** A row of squares per name, a column per UTC day. The newest day is at the right. */
@@ -104,7 +104,8 @@ export function calendarRows(
 ): Chart {
   const days = rows[0]?.days ?? [];
   const step = Math.max(STEP, Math.min(ROW_STEP_MAX, Math.floor(ROW_WIDTH / Math.max(1, days.length))));
-  const [width, height] = [Math.max(days.length * step, TICK_WIDTH), rows.length * STEP];
+  const [columns, height] = [days.length * step, rows.length * STEP];
+  const width = columns + TICK_WIDTH - step;
   const squares = rows.flatMap(({ name, days: own }, row) =>
     own.map(
       ({ day, state }, column) =>
@@ -112,7 +113,7 @@ export function calendarRows(
     ),
   );
   const buckets: readonly string[] = days.map(({ day }) => day);
-  const ticks = [...timeTicks(buckets, width)].map(
+  const ticks = [...timeTicks(buckets, columns)].map(
     ([bucket, text]) => html`<text x="${buckets.indexOf(bucket) * step}" y="${height + 14}">${text}</text>`,
   );
   const axis = html`<svg class="axis plot" width="${NAME_WIDTH}" height="${height}" aria-hidden="true">${rows.map(({ name }, row) => html`<text x="0" y="${row * STEP + 10}" fill="${COLORS.ink}">${name}</text>`)}</svg>`;
