@@ -1,5 +1,5 @@
 export { type ComparedAnswer, compareMetric } from './compare-metric.ts';
-export { type CausesAnswer, readCauses } from './read-causes.ts';
+export { type CausesAnswer, explainChange, readCauses } from './read-causes.ts';
 export {
   COMPARISONS,
   type Comparison,

@@ -1,9 +1,9 @@
-import { sql } from '../../schema/query.ts';
+import { type SQL, sql } from '../../schema/query.ts';
 import { daysFrom, monthOf, type UtcDay, weekdayOf } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { contractOf, spanStart, whyNotKept } from '../expected/index.ts';
 import { type Period, readProvenance, teamsInPlaceOfTable, withSql } from '../metrics/index.ts';
-import { runReads, type Warehouse } from '../port/index.ts';
+import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
 import { frozen } from '../warehouse/index.ts';
 import { CAUSE_LINES, type Cause, causesOf, type ModelUse, type SpanUse } from './causes.ts';
 import type { ComparedAnswer } from './compare-metric.ts';
@@ -108,22 +108,63 @@ async function explained(
   question: CausesQuestion,
   [period, then]: readonly [Period, Period],
 ): Promise<Explained> {
-  const [own, earlier] = [
-    await readSpan(warehouse, question, period),
-    await readSpan(warehouse, question, then),
-  ];
-  const { currency, unpriced, priceOf } = await readPrices(warehouse, question.orgId, [
-    ...own.rows,
-    ...earlier.rows,
-  ]);
+  const read = (_title: string, query: SQL) => warehouse.select(query);
+  const { unit, now, before, causes, warnings } = await explainChange(read, {
+    ...{ orgId: question.orgId, team: question.team, now: period, before: then },
+    teams: question.team === undefined ? [] : await teamsInPlaceOfTable(warehouse, question.orgId),
+  });
+  return {
+    ...{ unit, value: now, before, change: now - before, warnings },
+    rows: rowsOf(causes, period),
+  };
+}
+
+/** Reads the rows of a query that a person would call by the title. The rows are about the span. */
+type ReadRows = (title: string, query: SQL, span: Period) => Promise<readonly QueryRow[]>;
+
+/** Two spans of an organization or a team, whose days are all stored. */
+interface Change {
+  readonly orgId: string;
+  readonly team: string | null | undefined;
+  readonly now: Period;
+  readonly before: Period;
+  /** What to read in place of the table of teams, see `teamsInPlaceOfTable`. */
+  readonly teams: Awaited<ReturnType<typeof teamsInPlaceOfTable>>;
+}
+
+/** Why the cost has changed. */
+interface ExplainedChange {
+  /** The currency; `credits` where a day with credits has no price. */
+  readonly unit: string;
+  readonly now: number;
+  readonly before: number;
+  readonly causes: readonly Cause[];
+  /** One sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The change between two spans by its causes, see {@link readCauses}. It asks for the closed days, the users and the models of the
+ * period, then for those of the span before, then for the prices.
+ * @throws {UsageError} if the prices have more than one currency.
+ */
+export async function explainChange(read: ReadRows, change: Change): Promise<ExplainedChange> {
+  const own = await readSpan(read, change, change.now);
+  const earlier = await readSpan(read, change, change.before);
+  const prices = await read(
+    'Prices',
+    sql`SELECT valid_from, valid_to, currency, price_per_million FROM prices
+WHERE org_id = ${change.orgId} ORDER BY valid_from`,
+    change.now,
+  );
+  const { currency, unpriced, priceOf } = pricesOf(prices, [...own.rows, ...earlier.rows]);
   const withPrice = currency !== null;
   const [now, before] = [useOf(own, priceOf), useOf(earlier, priceOf)];
   return {
     unit: currency ?? 'credits',
-    value: now.cost,
+    now: now.cost,
     before: before.cost,
-    change: now.cost - before.cost,
-    rows: rowsOf(causesOf(now, before, withPrice), period),
+    causes: causesOf(now, before, withPrice),
     warnings: withPrice || unpriced === 0 ? [] : [unpricedWords(unpriced)],
   };
 }
@@ -148,14 +189,13 @@ interface ReadSpan {
   readonly rows: readonly DayRows[];
 }
 
-async function readSpan(
-  warehouse: Warehouse,
-  { orgId, team }: CausesQuestion,
-  span: Period,
-): Promise<ReadSpan> {
-  const closed = await warehouse.select(sql`SELECT date FROM events
-WHERE org_id = ${orgId} AND team = '' AND closed AND date BETWEEN ${span.from} AND ${span.until}`);
-  const teams = team === undefined ? [] : await teamsInPlaceOfTable(warehouse, orgId);
+async function readSpan(read: ReadRows, { orgId, team, teams }: Change, span: Period): Promise<ReadSpan> {
+  const closed = await read(
+    'Days on which nobody works',
+    sql`SELECT DISTINCT date FROM events
+WHERE org_id = ${orgId} AND team = '' AND closed AND date BETWEEN ${span.from} AND ${span.until} ORDER BY date`,
+    span,
+  );
   const scope = sql`WHERE r.org_id = ${orgId} AND r.date BETWEEN ${span.from} AND ${span.until}`;
   const ofTeam = team === null ? sql`t.team IS NULL` : sql`t.team = ${team ?? ''}`;
   const [join, where] =
@@ -167,14 +207,14 @@ WHERE org_id = ${orgId} AND team = '' AND closed AND date BETWEEN ${span.from} A
           sql`${scope} AND ${ofTeam}`,
         ];
   const users = sql`SELECT r.date, COUNT(*) AS count, SUM(r.billable_tokens) AS credits FROM user_daily r ${join}
-${where} GROUP BY r.date`;
+${where} GROUP BY r.date ORDER BY r.date`;
   const models = sql`SELECT r.date, r.model_id, COUNT(*) AS count, SUM(r.billable_tokens) AS credits,
   SUM(COALESCE(r.input_tokens, 0) + COALESCE(r.output_tokens, 0) + COALESCE(r.cache_read_tokens, 0) + COALESCE(r.cache_write_tokens, 0)) AS tokens
 FROM tokens_daily_by_user_model r ${join}
-${where} GROUP BY r.date, r.model_id`;
+${where} GROUP BY r.date, r.model_id ORDER BY r.date, r.model_id`;
   const found = [
-    ...(await warehouse.select(withSql(teams, users))),
-    ...(await warehouse.select(withSql(teams, models))),
+    ...(await read('People and credits by day', withSql(teams, users), span)),
+    ...(await read('Credits and tokens by day and model', withSql(teams, models), span)),
   ];
   return {
     workingDays: workingDaysIn(span, new Set(closed.map(({ date }) => String(date)))),
@@ -207,10 +247,7 @@ interface Prices {
 }
 
 /** @throws {UsageError} if the days with credits have prices in more than one currency. */
-async function readPrices(warehouse: Warehouse, orgId: string, rows: readonly DayRows[]): Promise<Prices> {
-  const prices = await warehouse.select(
-    sql`SELECT valid_from, valid_to, currency, price_per_million FROM prices WHERE org_id = ${orgId}`,
-  );
+function pricesOf(prices: readonly QueryRow[], rows: readonly DayRows[]): Prices {
   const days = [...new Set(rows.flatMap(({ day, credits }) => (credits === 0 ? [] : day)))];
   const priceOn = new Map(
     days.map((day) => [

@@ -255,6 +255,16 @@ export type Formula =
       readonly result: string;
       readonly which: 'expected' | 'settled' | 'unsettled' | 'missing';
     }
+  /**
+   * What a cause is of the change between two spans: `value`, or its `factor`, or its factor `before`. `of`: the results of the period
+   * (closed days, users, models), of the span before, and the prices. docs/comparison.md derives it.
+   */
+  | {
+      readonly op: 'cause';
+      readonly cause: string;
+      readonly part: 'value' | 'factor' | 'before';
+      readonly of: readonly string[];
+    }
   /** `change`: (a − b) ÷ b. `difference`: a − b. `share`: a ÷ b. None if an operand has no value, or a divisor is 0. */
   | { readonly op: 'change' | 'difference' | 'share'; readonly of: readonly [Formula, Formula] };
 
@@ -267,6 +277,8 @@ export function formulaText(formula: Formula): string {
       return `rows(${formula.result})`;
     case 'days':
       return `days(${formula.result},${formula.which})`;
+    case 'cause':
+      return `cause(${[formula.cause, formula.part, ...formula.of].join(',')})`;
     default:
       return `${formula.op}(${formula.of.map(formulaText).join(',')})`;
   }

@@ -2,7 +2,13 @@ import type { Basis, Result, ShownNumber } from './numbers.ts';
 import { asSentence } from './words.ts';
 
 /** Text with numbers in it. */
-export type Phrase = readonly (string | ShownNumber | StrongPart | LinkPart)[];
+export type Phrase = readonly (string | ShownNumber | StrongPart | SmallPart | LinkPart)[];
+
+/** Words that explain those before them, in small letters on a line of their own. */
+interface SmallPart {
+  readonly kind: 'small';
+  readonly parts: Phrase;
+}
 
 interface StrongPart {
   readonly kind: 'strong';
@@ -28,6 +34,14 @@ export type Cell =
   /** A change beside a line for none: up to the right, down to the left. The longest is `max`. */
   | { readonly kind: 'delta'; readonly value: number | null; readonly max: number }
   | Bullet
+  /** A step of a sum on the way from `low` to `high`; a mark where both ends are equal. */
+  | {
+      readonly kind: 'step';
+      readonly from: number;
+      readonly to: number;
+      readonly low: number;
+      readonly high: number;
+    }
   /** Text with numbers in it. */
   | { readonly kind: 'phrase'; readonly parts: Phrase }
   /** The state of a unit, with its mark and name. */
@@ -117,6 +131,8 @@ export interface Headlines {
 export interface Pair {
   readonly kind: 'pair';
   readonly figures: readonly [Figure, Figure];
+  /** The first one needs more room. @default false */
+  readonly isUneven?: boolean;
 }
 
 export type Section = Headlines | Figure | Pair;

@@ -129,6 +129,7 @@ main.wide { padding-top: 32px; }
 .figure { margin-top: 34px; min-width: 0; }
 .subtitle { font-size: 0.8125rem; color: var(--ink-2); }
 .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 40px; }
+.pair.uneven { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
 .pair > .figure { display: grid; grid-row: span 3; grid-template: subgrid / minmax(0, 1fr); }
 .empty { margin-top: 10px; padding: 10px 0; border: solid var(--hairline); border-width: 1px 0; color: var(--ink-2); overflow-wrap: anywhere; }
 .empty code { color: var(--ink); }
@@ -138,6 +139,7 @@ main.wide { padding-top: 32px; }
 .sources > details[open] { flex: 0 0 100%; min-width: 0; }
 .sources > details > summary { display: inline-block; padding: 3px 0; list-style: none; text-decoration: underline; text-decoration-color: var(--ink-3); text-underline-offset: 3px; }
 .sources > details > summary::-webkit-details-marker { display: none; }
+.sources > .csv { padding: 3px 0; color: inherit; }
 .sources > details > summary:hover { color: var(--ink); text-decoration-color: currentColor; }
 .sources > details[open] > summary { color: var(--ink); text-decoration-color: var(--accent); text-decoration-thickness: 2px; }
 time { white-space: nowrap; }
@@ -152,7 +154,7 @@ time { white-space: nowrap; }
 .search input { color: var(--ink); width: 100%; }
 .pager { display: flex; gap: 20px; margin-top: 24px; font-size: 0.875rem; }
 @media (max-width: 900px) {
-  .pair { grid-template-columns: minmax(0, 1fr); }
+  .pair, .pair.uneven { grid-template-columns: minmax(0, 1fr); }
 }
 @media (max-width: 700px) {
   .headlines dl { display: grid; grid-template-columns: 1fr 1fr; }
@@ -194,6 +196,7 @@ tbody th.text { min-width: 15ch; }
 .prose { min-width: 32ch; }
 .short { white-space: nowrap; }
 td.bar { width: 26%; min-width: 72px; padding-top: 14px; }
+td small, th small { display: block; font-size: 0.75rem; color: var(--ink-2); white-space: normal; }
 svg.bar { display: block; overflow: hidden; }
 td.state { white-space: nowrap; }
 .folded table { width: auto; min-width: min(100%, 320px); font-size: 0.8125rem; }
@@ -225,7 +228,7 @@ const MEDIA = `
   }
   @page { margin: 14mm 12mm; }
   body { font-size: 10pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .top nav, .panel, .skip, .search, .pager, .copy, .sources > .sql, .sources > .folded > summary { display: none; }
+  .top nav, .panel, .skip, .search, .pager, .copy, .sources > .sql, .sources > .folded > summary, .sources > .csv { display: none; }
   .top { border: 0; }
   .filters > summary { padding: 0; }
   .filters > summary::after { display: none; }

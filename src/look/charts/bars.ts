@@ -11,6 +11,7 @@ import {
   COLORS,
   categoryColor,
   categoryPlaces,
+  type DrawnEvent,
   drawTimePlot,
   type EndLabel,
   endLabels,
@@ -50,7 +51,17 @@ const OPEN = 'not settled';
  */
 export function dayBars(
   values: readonly DayValue[],
-  { label, divisor = 1, spans = [] }: { label: string; divisor?: number; spans?: readonly DaySpanDrawn[] },
+  {
+    label,
+    divisor = 1,
+    spans = [],
+    events = [],
+  }: {
+    label: string;
+    divisor?: number;
+    spans?: readonly DaySpanDrawn[];
+    events?: readonly DrawnEvent[];
+  },
 ): Chart {
   const before = spans.filter(({ isBefore }) => isBefore);
   const bars = values.flatMap(({ day, value, isOpen }) =>
@@ -87,6 +98,7 @@ export function dayBars(
     height: DAY_HEIGHT,
     right,
     below: spans.length > 0 ? BRACKETS : 0,
+    events,
     marks: (places) => {
       const { x, y } = places;
       const missing = values.filter(({ value }) => value === null);
@@ -236,6 +248,7 @@ export function stacks(
     others = 'others',
     wide = false,
     named = true,
+    events = [],
   }: {
     label: string;
     groups: readonly string[];
@@ -243,6 +256,7 @@ export function stacks(
     others?: string;
     wide?: boolean;
     named?: boolean;
+    events?: readonly DrawnEvent[];
   },
 ): Chart {
   const buckets = [...new Set(parts.map(({ bucket }) => bucket))].sort();
@@ -265,6 +279,7 @@ export function stacks(
     width,
     height: STACK_HEIGHT,
     right,
+    events,
     marks: (at) => [
       ...boxes.map((box) => barMark(box, at, inset, gapOf(boxes, at.unit))),
       html`<path d="M0 ${pixels(at.y(0))}H${pixels(width)}" stroke="${COLORS.ink3}"/>`,

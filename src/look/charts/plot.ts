@@ -27,7 +27,15 @@ interface TimePlot {
   readonly right: number;
   /** Room below the labels of the days, in pixels. @default none */
   readonly below?: number;
+  /** What happened, as dotted lines. @default none */
+  readonly events?: readonly DrawnEvent[];
   marks(places: Places): readonly Mark[];
+}
+
+/** What happened in a bucket. */
+export interface DrawnEvent {
+  readonly bucket: string;
+  readonly text: string;
 }
 
 /** Where buckets and values are in a drawing, in pixels. */
@@ -55,31 +63,74 @@ export function drawTimePlot({
   height,
   right,
   below = 0,
+  events = [],
   marks,
 }: TimePlot): Chart {
   const step = width / Math.max(1, buckets.length);
   const unit = height / (scale.high - scale.low);
+  const labels = placedEvents(events, { buckets, step, width: width + right });
+  const top = TOP + LINE_PIXELS * Math.max(0, ...labels.map(({ row }) => row + 1));
   const places: Places = {
     step,
     width,
     unit,
     x: (bucket) => buckets.indexOf(bucket) * step,
-    y: (value) => TOP + (scale.high - value) * unit,
+    y: (value) => top + (scale.high - value) * unit,
   };
   const days = [...timeTicks(buckets, width)].map(
     ([bucket, text]) =>
-      html`<text x="${pixels(places.x(bucket) + step / 2)}" y="${TOP + height + LABEL_PAD}" dy="0.71em">${text}</text>`,
+      html`<text x="${pixels(places.x(bucket) + step / 2)}" y="${top + height + LABEL_PAD}" dy="0.71em">${text}</text>`,
   );
   const values = [...scale.ticks].map(
     ([tick, text]) =>
       html`<text x="${scale.width - LABEL_PAD}" y="${pixels(places.y(tick))}" dy="0.32em">${text}</text>`,
   );
   const grid = [...scale.ticks.keys()].map((tick) => `M0 ${pixels(places.y(tick))}H${pixels(width)}`);
-  const [fullWidth, fullHeight] = [pixels(width + right), TOP + height + BOTTOM + below];
-  const svg = html`<svg class="plot" role="img" aria-label="${plainText(label)}" width="${fullWidth}" height="${fullHeight}" viewBox="0 0 ${fullWidth} ${fullHeight}" text-anchor="middle"><path d="${grid.join('')}" stroke="${COLORS.hairline}"/>${days}${marks(places)}</svg>`;
+  const [fullWidth, fullHeight] = [pixels(width + right), top + height + BOTTOM + below];
+  const svg = html`<svg class="plot" role="img" aria-label="${plainText(label)}" width="${fullWidth}" height="${fullHeight}" viewBox="0 0 ${fullWidth} ${fullHeight}" text-anchor="middle"><path d="${grid.join('')}" stroke="${COLORS.hairline}"/>${days}${marks(places)}${labels.map((label) => eventMark(label, places.y(scale.low)))}</svg>`;
   // The axis ends above the labels of the days, so that it does not cover the first of them.
-  const axis = html`<svg class="plot axis" width="${scale.width}" height="${TOP + height + 7}" text-anchor="end" aria-hidden="true">${values}</svg>`;
+  const axis = html`<svg class="plot axis" width="${scale.width}" height="${top + height + 7}" text-anchor="end" aria-hidden="true">${values}</svg>`;
   return { svg: String(svg), axis: String(axis), label };
+}
+
+interface PlacedEvent {
+  readonly x: number;
+  /** From the top, from 0. */
+  readonly row: number;
+  readonly text: string;
+  /** True if the text stands at the left of the line, because there is no room at its right. */
+  readonly isLeft: boolean;
+}
+
+const EVENTS_MAX = 6;
+const EVENT_CHARACTERS_MAX = 32;
+
+/** The first events in the order given, each on the first row where its text covers no other one. */
+function placedEvents(
+  events: readonly DrawnEvent[],
+  { buckets, step, width }: { buckets: readonly string[]; step: number; width: number },
+): PlacedEvent[] {
+  const shown = events.filter(({ bucket }) => buckets.includes(bucket)).slice(0, EVENTS_MAX);
+  const taken: (readonly [from: number, until: number])[][] = [];
+  return shown
+    .toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1))
+    .map(({ bucket, text }) => {
+      const x = buckets.indexOf(bucket) * step;
+      const label = labelOf(text, EVENT_CHARACTERS_MAX);
+      const room = label.length * CHARACTER_PIXELS + 8;
+      const isLeft = x + room > width && x > room;
+      const [from, until] = isLeft ? [x - room, x] : [x, x + room];
+      const found = taken.findIndex((row) => row.every(([start, end]) => until < start || from > end));
+      const row = found < 0 ? taken.length : found;
+      taken[row] = [...(taken[row] ?? []), [from, until]];
+      return { x, row, text: label, isLeft };
+    });
+}
+
+/** A dotted line from the text of an event to the base line. */
+function eventMark({ x, row, text, isLeft }: PlacedEvent, floor: number): Mark {
+  const y = TOP + LINE_PIXELS * row;
+  return html`<path d="M${pixels(x)} ${y - 8}V${pixels(floor)}" stroke="${COLORS.ink3}" stroke-dasharray="1.5 2.5"/><text x="${pixels(isLeft ? x - 4 : x + 4)}" y="${y}" text-anchor="${isLeft ? 'end' : 'start'}">${text}</text>`;
 }
 
 /** A part of a bar from `base` to `top`, which the pointer explains by its title. */

@@ -36,6 +36,7 @@ import {
 } from '../time-spans.ts';
 import { lastDrawn } from '../trust.ts';
 import { asSentence, lengthOf, periodWords } from '../words.ts';
+import { bucketOfDay, type DayEvent, readEvents } from './events.ts';
 import { distinctGroups, groupsOf, type Ranking, ranking } from './groups.ts';
 
 interface Named {
@@ -111,15 +112,24 @@ export async function overTime(reader: PageReader, asked: OverTime): Promise<Fig
   const others = series.some(({ isOthers }) => isOthers) ? '; the others together' : '';
   const marks =
     draw === 'bars' && grain === 'date' ? '; weekends lighter, what is not settled is hatched' : '';
+  const withPrices = spec.format === 'money';
+  const { events, results: found } =
+    draw === 'bars' && by === undefined
+      ? await readEvents(reader, period, { withPrices })
+      : { events: [], results: [] };
   return {
     kind: 'figure',
     id,
     title,
     subtitle: `${unit}, ${bucketWords(grain, period, buckets.length)}${words}${others}${marks}`,
-    chart: chartOf(draw === 'lines' && by !== undefined ? series.slice(0, LINES_MAX) : series, buckets, spec),
-    table: tableOf(series, buckets, spec),
+    chart: chartOf(draw === 'lines' && by !== undefined ? series.slice(0, LINES_MAX) : series, {
+      buckets,
+      spec,
+      events,
+    }),
+    table: tableOf(series, { buckets, spec, events }),
     tableIs: 'folded',
-    results,
+    results: [...results, ...found],
     notes: [...(spec.notes ?? []), ...leftOut],
   };
 }
@@ -221,7 +231,14 @@ function numbersOf(
   );
 }
 
-function chartOf(series: readonly Series[], buckets: readonly string[], spec: OverTime): Chart {
+/** What is drawn, and written as a table. */
+interface Drawn {
+  readonly buckets: readonly string[];
+  readonly spec: OverTime;
+  readonly events: readonly DayEvent[];
+}
+
+function chartOf(series: readonly Series[], { buckets, spec, events }: Drawn): Chart {
   const { draw, title, grain, by, divisor = 1, percent = false, zero = false, wide = false } = spec;
   const named = by !== undefined || series.length > 1;
   const points = ({ numbers }: Series) =>
@@ -236,19 +253,31 @@ function chartOf(series: readonly Series[], buckets: readonly string[], spec: Ov
   }
   if (grain === 'date') {
     const days = series.flatMap(points).map(({ bucket, ...own }) => ({ ...own, day: parseDay(bucket) }));
-    return dayBars(days, { label: `${title}, one bar per day`, divisor, spans: spec.spans ?? [] });
+    return dayBars(days, {
+      label: `${title}, one bar per day`,
+      divisor,
+      spans: spec.spans ?? [],
+      events: events.map(({ day, text }) => ({ bucket: day, text })),
+    });
   }
   const label = by === undefined ? `${title}, one bar per ${grain}` : `${title}, stacked bars`;
   const parts = series.flatMap((own) => points(own).map((point) => ({ ...point, group: own.name })));
-  return stacks(parts, { label, groups: series.map(({ name }) => name), divisor, wide, named });
+  return stacks(parts, {
+    ...{ label, groups: series.map(({ name }) => name), divisor, wide, named },
+    events: events.map(({ day, text }) => ({ bucket: bucketOfDay(day, grain), text })),
+  });
 }
+
+/** A cell without words. */
+const NOTHING = '–';
 
 /** A row per bucket, the newest first; with their sum for groups that add up. */
 function tableOf(
   series: readonly Series[],
-  buckets: readonly string[],
-  { draw, grain, by, format }: OverTime,
+  { buckets, spec: { draw, grain, by, format }, events }: Drawn,
 ): Table {
+  const eventsIn = (bucket: string) =>
+    events.filter(({ day }) => bucketOfDay(day, grain) === bucket).map(({ text }) => text);
   const nothing = noNumber(draw === 'lines' ? 'nobody was counted' : 'nothing occurred in it', format);
   const hasSum = draw === 'bars' && by !== undefined;
   return {
@@ -256,6 +285,7 @@ function tableOf(
       { title: BUCKET_TITLES[grain] },
       ...series.map(({ name }) => ({ title: name, align: 'end' as const })),
       ...(hasSum ? [{ title: 'Together', align: 'end' as const }] : []),
+      ...(events.length > 0 ? [{ title: 'What happened' }] : []),
     ],
     rows: buckets
       .map((bucket) => {
@@ -265,6 +295,9 @@ function tableOf(
           { kind: 'text' as const, text: bucket },
           ...cells,
           ...(hasSum ? [wholeSumOf(known, format)] : []),
+          ...(events.length > 0
+            ? [{ kind: 'text' as const, text: eventsIn(bucket).join('; ') || NOTHING, isMuted: true }]
+            : []),
         ];
       })
       .toReversed(),

@@ -23,7 +23,7 @@ export function figureHtml(figure: Figure, frame: Frame, level: 2 | 3): Markup {
   return html`<section class="figure" id="${anchor}" aria-labelledby="${anchor}-title">
 ${headingHtml(title, `${anchor}-title`, level)}<p class="subtitle">${subtitle}</p>
 <div>${empty === undefined ? figureContentHtml(figure, frame) : html`<p class="empty">${wordsHtml(empty)}</p>`}
-${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame) })}</div></section>`;
+${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame), csv: empty === undefined ? frame.here?.({ csv: id }) : null })}</div></section>`;
 }
 
 function figureContentHtml({ title, chart, legend, table, tableIs }: Figure, frame: Frame): Markup {
@@ -62,15 +62,18 @@ const RUN_CHARACTERS = 6;
 export function sourcesHtml({
   results,
   table,
+  csv = null,
 }: {
   results: readonly Result[];
   table?: Markup | undefined;
+  /** Where the table can be had as CSV; null if nowhere. */
+  csv?: string | null | undefined;
 }): Markup {
   const own = [...new Map(results.map((result) => [result.id, result])).values()];
   if (own.length === 0 && table === undefined) return html``;
   return html`<div class="sources">${own.length === 0 ? '' : html`<details class="sql"><summary>SQL</summary>${own.map(queryHtml)}</details>`}
 ${table === undefined ? '' : html`<details class="folded"><summary>Table</summary>${table}</details>`}
-${basisHtml(own)}</div>`;
+${csv === null ? '' : html`<a class="csv" href="${csv}" download>CSV</a>`}${basisHtml(own)}</div>`;
 }
 
 /** A query with its exact text, and the days that its numbers rest on, for formulas that count them. */
@@ -172,6 +175,8 @@ function cellContentHtml(cell: Cell, frame: Frame): Markup {
       return html`${raw(tableBar(cell))}`;
     case 'delta':
       return html`${raw(deltaBar(cell))}`;
+    case 'step':
+      return html`${raw(stepBar(cell))}`;
     case 'bullet':
       return html`${raw(bulletBar(cell))}`;
     case 'phrase':
@@ -194,7 +199,7 @@ const WORD_CHARACTERS = 40;
 
 function classOf(cell: Cell): string {
   if (cell.kind === 'number') return ' number';
-  if (cell.kind === 'delta' || cell.kind === 'bullet') return ' bar';
+  if (cell.kind === 'delta' || cell.kind === 'bullet' || cell.kind === 'step') return ' bar';
   if (cell.kind === 'phrase') return ' short';
   if (cell.kind === 'bar' || cell.kind === 'state') return ` ${cell.kind}`;
   const { length } = cell.text;
@@ -216,6 +221,18 @@ function deltaBar({ value, max }: { value: number | null; max: number }): string
   const isUp = (value ?? 0) > 0;
   const rect = `<rect x="${isUp ? 50 : 50 - width}%" y="2" width="${width}%" height="8" fill="var(${isUp ? '--accent' : '--before'})"/>`;
   return `<svg class="bar" width="100%" height="12" aria-hidden="true">${width > 0 ? rect : ''}<rect x="50%" width="1" height="12" fill="var(--ink-3)"/></svg>`;
+}
+
+/** A step of a sum, up in the colour of the period and down in grey; a mark for a sum itself. */
+function stepBar({ from, to, low, high }: Extract<Cell, { kind: 'step' }>): string {
+  const at = (value: number) =>
+    Math.round((980 * (value - low)) / Math.max(high - low, Number.MIN_VALUE)) / 10;
+  const [start, end] = [at(Math.min(from, to)), at(Math.max(from, to))];
+  const rect =
+    from === to
+      ? `<rect x="${start}%" width="2" height="14" fill="var(--ink)"/>`
+      : `<rect x="${start}%" y="1" width="${Math.max(0.5, Math.round(10 * (end - start)) / 10)}%" height="12" fill="var(${to > from ? '--accent' : '--before'})"/>`;
+  return `<svg class="bar" width="100%" height="14" aria-hidden="true">${rect}</svg>`;
 }
 
 /** Where the budget stands in a bullet, in per cent of the width. */

@@ -165,7 +165,7 @@ function sectionHtml(
     case 'headlines':
       return headlinesHtml(section, inText);
     case 'pair':
-      return html`<div class="pair">${section.figures.map((figure) => figureHtml(figure, frame, level))}</div>`;
+      return html`<div class="${section.isUneven === true ? 'pair uneven' : 'pair'}">${section.figures.map((figure) => figureHtml(figure, frame, level))}</div>`;
     default:
       return figureHtml({ ...section, results: [...section.results, ...inText] }, frame, level);
   }

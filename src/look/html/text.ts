@@ -37,6 +37,8 @@ export interface Frame {
 
 /** What a link inside a list changes. */
 export interface PageChange {
+  /** The figure whose table is wanted as CSV, by its ID. */
+  readonly csv?: string | undefined;
   readonly sort?: { readonly by: string; readonly descending: boolean } | undefined;
   readonly page?: number | undefined;
 }
@@ -90,6 +92,7 @@ export function phraseHtml(phrase: Phrase, frame: Frame): Markup[] {
     if (typeof part === 'string') return wordsHtml(part);
     if (part.kind === 'number') return numberHtml(part);
     if (part.kind === 'strong') return html`<strong>${phraseHtml(part.parts, frame)}</strong>`;
+    if (part.kind === 'small') return html`<small>${phraseHtml(part.parts, frame)}</small>`;
     return linkHtml(part, frame);
   });
 }

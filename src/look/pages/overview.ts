@@ -1,8 +1,9 @@
 import { monthEndOf, monthOf } from '../../core/day.ts';
+import { whyChanged } from '../figures/causes.ts';
 import { drivers } from '../figures/drivers.ts';
 import { directorNumbers } from '../figures/headline.ts';
 import { readTrack, type Track } from '../figures/on-track.ts';
-import { comparison, doubtedDays, openPhrase, teamWords } from '../figures/opening.ts';
+import { comparedPhrase, comparison, doubtedDays, openPhrase, teamWords } from '../figures/opening.ts';
 import { overPeriod } from '../figures/over-time.ts';
 import { streamSquares } from '../figures/stream-squares.ts';
 import { isOverNow, riskShare } from '../figures/track-line.ts';
@@ -48,17 +49,22 @@ export const overview: PageKind = {
           }),
     });
     const doubted = await doubtedDays(reader);
+    const why = await whyChanged(reader);
+    const budgets = trackFigure(reader, track, { most: BUDGETS_MAX });
     const before = periodBefore(filters);
     return {
       name: 'Overview',
       heading: periodHeading(filters),
       sentence: [
-        ...sentenceOf(filters, { numbers, first, isMoney, track }),
+        ...sentenceOf(filters, { numbers, first, isMoney, track, why: why.largest }),
         ...openPhrase(filters, { of: first, byDay: chart, doubted, isMoney }),
+        ...comparedPhrase(filters),
       ],
       sections: [
         { kind: 'headlines', headlines: [first, numbers.users, numbers.perPerson, numbers.readiness] },
-        trackFigure(reader, track, { most: BUDGETS_MAX }),
+        ...(budgets.empty === undefined
+          ? [{ kind: 'pair' as const, figures: [budgets, why.figure] as const, isUneven: true }]
+          : [budgets, why.figure]),
         chart,
         await whoAndWhat(reader, first, isMoney),
         await streamSquares(reader, { from: before?.from ?? filters.from, until: filters.until }),
@@ -70,7 +76,13 @@ export const overview: PageKind = {
 /** Spend, forecast, budget, risk and change in words. */
 function sentenceOf(
   filters: Filters,
-  { numbers, first, isMoney, track }: { numbers: Numbers; first: Headline; isMoney: boolean; track: Track },
+  {
+    numbers,
+    first,
+    isMoney,
+    track,
+    why,
+  }: { numbers: Numbers; first: Headline; isMoney: boolean; track: Track; why: Phrase },
 ): Phrase {
   const { users, credits } = numbers;
   const [now] = credits.results;
@@ -93,13 +105,14 @@ function sentenceOf(
           ? ''
           : ' What they cost is not known: `daywalk prices load prices.csv`.',
       ];
-  if (outlook === null) return [...spent, ...comparison(first, filters), ...people, '.', ...costs];
   const change = comparison(first, filters);
+  const causes: Phrase = why.length === 0 ? [] : [': ', ...why];
+  if (outlook === null) return [...spent, ...change, ...people, ...causes, '.', ...costs];
   return [
     ...spent,
     ' so far',
     ...outlook,
-    ...(change.length === 0 ? [] : [' So far it is', ...trimmed(change), ...people, '.']),
+    ...(change.length === 0 ? [] : [' So far it is', ...trimmed(change), ...people, ...causes, '.']),
   ];
 }
 

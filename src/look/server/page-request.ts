@@ -33,6 +33,8 @@ export interface PageRequest {
   readonly path: string;
   readonly params: PageParams;
   readonly asked: AskedFilters;
+  /** The figure whose table is asked for as CSV, by its ID. */
+  readonly csv?: string | undefined;
 }
 
 /** The names of the filters in URLs. */
@@ -55,6 +57,7 @@ export function readPageRequest({ pathname, searchParams }: URL): PageRequest | 
       path: pathname,
       params: { subject, sort, page, search },
       asked: Object.fromEntries(FILTER_NAMES.map((name) => [name, textOf(searchParams, name)])),
+      csv: textOf(searchParams, 'csv'),
     };
   }
   return null;
@@ -281,12 +284,16 @@ function formOf({ path, asked, params, filters, choices, isRefused }: Surroundin
 }
 
 /** The address of the page in another order, which begins at the first part, or of another part. */
-function hereAfter({ path, asked, params }: Surroundings, { sort = params.sort, page }: PageChange): string {
+function hereAfter(
+  { path, asked, params }: Surroundings,
+  { sort = params.sort, csv, page = csv === undefined ? undefined : params.page }: PageChange,
+): string {
   return addressOf(path, [
     ...filtersIn(asked),
     ...searchIn(params),
     ...sortIn({ sort }),
     ...(page === undefined || page === 1 ? [] : [['page', String(page)] as const]),
+    ...(csv === undefined ? [] : [['csv', csv] as const]),
   ]);
 }
 
@@ -311,9 +318,12 @@ function fieldsOf(parameters: readonly Parameter[]) {
   return parameters.map(([name, value]) => ({ name, value }));
 }
 
+/** What the path itself says goes before the parameters. */
 function addressOf(path: string, parameters: readonly Parameter[]): string {
-  if (parameters.length === 0) return path;
-  return `${path}?${new URLSearchParams(parameters.map(([name, value]) => [name, value] satisfies [string, string]))}`;
+  const [pathname = path, query = ''] = path.split('?');
+  const own = new URLSearchParams(query);
+  for (const [name, value] of parameters) if (!own.has(name)) own.append(name, value);
+  return own.size === 0 ? pathname : `${pathname}?${own}`;
 }
 
 function isSame(a: Period, b: Period): boolean {

@@ -5,11 +5,11 @@ import { DaywalkError, OldWarehouseError, StoppedError, UsageError } from '../..
 import type { Warehouse } from '../../port/index.ts';
 import type { KeptWarehouse } from '../../warehouse/index.ts';
 import { pageHtml } from '../html/page.ts';
-import type { Page } from '../page.ts';
+import type { Figure, Page } from '../page.ts';
 import { rememberResults } from '../reader.ts';
 import { type KeptRows, pageReader } from '../snapshot-reader.ts';
 import { bannerOf, trustOf } from '../trust.ts';
-import { type Answer, ASSETS, htmlAnswer, messageHtml } from './answer.ts';
+import { type Answer, ASSETS, csvAnswer, htmlAnswer, messageHtml } from './answer.ts';
 import {
   type Choices,
   frameOf,
@@ -50,6 +50,8 @@ interface Built {
   readonly status: number;
   readonly page: Page;
   readonly around: Surroundings;
+  /** The figure whose table is asked for as CSV. */
+  readonly figure?: Figure;
 }
 
 /** Creates the pages of a warehouse. One is built at a time; a page of the same content is built once. */
@@ -128,7 +130,9 @@ async function buildPage(
       trust: trustOf(choices.today),
       asked: results,
     };
-    return { status: 200, page, around: { ...around(choices), asked, params, filters, isRefused: false } };
+    const figure = request.csv === undefined ? undefined : figureOf(page, request.csv);
+    const surroundings = { ...around(choices), asked, params, filters, isRefused: false };
+    return { status: 200, page, around: surroundings, ...(figure !== undefined && { figure }) };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const choices = await readChoices(warehouse, undefined, now);
@@ -144,7 +148,21 @@ function goodUntil(built: Built | null, now: Date): Date | null {
   return lateFrom !== null && lateFrom >= now ? lateFrom : null;
 }
 
-async function rendered({ status, page, around }: Built): Promise<Answer> {
+/** @throws {UsageError} if the page has no such figure, or if it is empty. */
+function figureOf({ sections }: Page, id: string): Figure {
+  const figures = sections.flatMap((section) => {
+    if (section.kind === 'headlines') return [];
+    return section.kind === 'pair' ? section.figures : [section];
+  });
+  const found = figures.find((figure) => figure.id === id && figure.empty === undefined);
+  if (found !== undefined) return found;
+  throw new UsageError(`the page has no table "${id}"`, {
+    hint: 'open the page and follow one of its links',
+  });
+}
+
+async function rendered({ status, page, around, figure }: Built): Promise<Answer> {
+  if (figure !== undefined) return csvAnswer(figure, around.filters);
   return htmlAnswer(status, String(await pageHtml(page, frameOf(around))));
 }
 

@@ -73,7 +73,10 @@ describe('what a page claims', () => {
 
 describe('a formula', () => {
   const rows = [{ value: 4 }, { value: null }, { value: 8, other: 'text' }];
-  const days = { expected: 3, settled: 1, unsettled: ['2026-10-02'], missing: ['2026-10-03'] };
+  const days = {
+    ...{ from: '2026-10-01', until: '2026-10-03', expected: 3, settled: 1 },
+    ...{ unsettled: ['2026-10-02'], missing: ['2026-10-03'] },
+  };
   const answers = new Map([['q1', { rows, days }]]);
 
   it.each([

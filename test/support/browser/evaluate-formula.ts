@@ -1,9 +1,10 @@
+import { causeValue } from './evaluate-cause.ts';
 import type { PageQuery } from './page-claims.ts';
 
 /** The rows of a page's query, run again by the test, and the days that the page states for it. */
 export interface Answer {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly days: Pick<PageQuery, 'expected' | 'settled' | 'unsettled' | 'missing'>;
+  readonly days: Pick<PageQuery, 'expected' | 'settled' | 'unsettled' | 'missing' | 'from' | 'until'>;
 }
 
 /**
@@ -30,6 +31,19 @@ function term(reader: Reader, answers: Answers): number | null {
   if (peek(reader) === '[') return cell(reader, name, answers);
   take(reader, /\(/y);
   if (name === 'rows' || name === 'days') return counted(reader, name, answers);
+  if (name === 'cause') {
+    const cause = take(reader, /[a-z-]+/y);
+    const part = take(reader, /,[a-z]+/y).slice(1);
+    const ids = take(reader, /(,q\d+){7}/y)
+      .slice(1)
+      .split(',');
+    take(reader, /\)/y);
+    return causeValue(
+      cause,
+      part,
+      ids.map((id) => answerOf(id, answers)),
+    );
+  }
   const operands: (number | null)[] = [];
   while (peek(reader) !== ')') {
     if (operands.length > 0) take(reader, /,/y);

@@ -5,6 +5,7 @@ import type { PageQuery } from './page-claims.ts';
 
 const INT8 = 20;
 const NUMERIC = 1700;
+const DATE = 1082;
 
 /** Runs the queries of a page on a connection of its own, as a person would who copies them. */
 export async function runQueries(
@@ -40,7 +41,10 @@ function sqliteAsk(path: string) {
 
 async function postgresAsk(connectionString: string) {
   const types = {
-    getTypeParser: (oid: number) => (oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid)),
+    getTypeParser: (oid: number) => {
+      if (oid === DATE) return String;
+      return oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid);
+    },
   };
   const client = new pg.Client({ connectionString, types });
   await client.connect();

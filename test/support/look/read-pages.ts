@@ -25,6 +25,8 @@ export function cellText(cell: Cell): string {
     case 'bar':
     case 'delta':
       return String(cell.value);
+    case 'step':
+      return `${cell.from} to ${cell.to}`;
     case 'bullet':
       return `${cell.spent} of ${cell.budget}`;
     case 'phrase':
@@ -41,6 +43,7 @@ export function phraseText(phrase: Phrase): string {
   return phrase
     .map((part) => {
       if (typeof part === 'string') return part;
+      if (part.kind === 'small') return ` (${phraseText(part.parts)})`;
       return part.kind === 'strong' ? phraseText(part.parts) : cellText(part);
     })
     .join('');
