@@ -268,7 +268,7 @@ export {
   type Source,
   type Term,
 } from './define.ts';
-export { userRows } from './user-metrics.ts';
+export { userModelMetrics, userRows } from './user-metrics.ts';
 
 /** A group of metrics of the dictionary, as documentation shows it. */
 interface MetricGroup {

@@ -16,6 +16,13 @@ const languageRows = source({
   hasUsers: true,
 });
 
+const userModelRows = source({
+  table: tables.tokensDailyByUserModel,
+  stream: 'tokens',
+  columns: { model: ['model_id'], tier: ['model_tier'] },
+  hasUsers: true,
+});
+
 type SumColumn = keyof typeof tables.userDaily.columns;
 
 const total = (name: SumColumn, title: string, unit: string, doc: string): Metric => ({
@@ -147,5 +154,37 @@ export const userMetrics: readonly Metric[] = [
     source: userRows,
     alsoReads: [tables.prices],
     measure: { kind: 'ratio', numerator: { kind: 'cost' }, denominator: distinctUsers },
+  },
+];
+
+/**
+ * The parts of users by model. The service names no model for some rows, so that these numbers do not replace the others: pages open
+ * them from those, and say what is without a model. They are not part of the dictionary.
+ */
+export const userModelMetrics: readonly Metric[] = [
+  {
+    name: 'user_model_billable_tokens',
+    title: 'Credits of users by model',
+    unit: 'credits',
+    doc: 'Credits that users consumed, where the service names the model.',
+    source: userModelRows,
+    measure: { kind: 'term', term: sum('billable_tokens') },
+  },
+  {
+    name: 'user_model_cost',
+    title: 'Cost of users by model',
+    unit: 'currency',
+    doc: 'These credits in millions, times the price of their day. NULL if a day with credits has no price.',
+    source: userModelRows,
+    alsoReads: [tables.prices],
+    measure: { kind: 'term', term: { kind: 'cost' } },
+  },
+  {
+    name: 'user_model_active_users',
+    title: 'Users of models',
+    unit: 'users',
+    doc: 'Distinct users with credits of a model.',
+    source: userModelRows,
+    measure: { kind: 'term', term: distinctUsers },
   },
 ];

@@ -50,6 +50,8 @@ export interface ShownNumber {
   readonly why?: string | undefined;
   /** Present if the number may still change. */
   readonly open?: Openness | undefined;
+  /** The path of the page that begins with this number, and shows what it consists of. */
+  readonly path?: string | undefined;
 }
 
 /** That a number may still change. */

@@ -1,3 +1,4 @@
+import type { UtcDay } from '../core/day.ts';
 import type { Basis, Result, ShownNumber } from './numbers.ts';
 import { asSentence } from './words.ts';
 
@@ -21,6 +22,8 @@ export interface LinkPart {
   readonly text: string;
   /** A path such as `/people/user_1`; the server adds the filters of the page. */
   readonly path: string;
+  /** Where there is no such page, the text is left out too. @default false */
+  readonly isAction?: boolean;
 }
 
 /** A cell of a table. */
@@ -151,6 +154,10 @@ export interface Page {
   readonly heading: string;
   /** Why the page must not be read as the present: what is missing. */
   readonly banner?: Banner | undefined;
+  /** The pages above this one, from the outside in. */
+  readonly crumbs?: readonly LinkPart[];
+  /** What the page has chosen, and what else it could. */
+  readonly choices?: readonly { readonly label: string; readonly parts: Phrase }[];
   /** Beside the heading: until when the numbers reach. */
   readonly trust?: Phrase;
   /** What the page says in words. */
@@ -233,6 +240,31 @@ export function emptinessOf(
 
 /** Longer addresses are refused by servers and proxies. */
 const PATH_CHARACTERS_MAX = 2_000;
+
+/** What a number is about: the page `/explore` begins with that number. */
+export interface Slice {
+  readonly team?: string | undefined;
+  readonly model?: string | undefined;
+  /** A user ID. */
+  readonly person?: string | undefined;
+  readonly from?: UtcDay | undefined;
+  readonly until?: UtcDay | undefined;
+  /** What its rows are. */
+  readonly by?: string | undefined;
+  readonly value?: string | undefined;
+}
+
+/** The path of the page that shows what a number consists of; undefined if no address can name it. */
+export function slicePath(slice: Slice): string | undefined {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(slice)) {
+    if (typeof value !== 'string') continue;
+    if (!value.isWellFormed() || value.trim() !== value) return undefined;
+    query.append(name, value);
+  }
+  const path = `/explore?${query}`;
+  return path.length > PATH_CHARACTERS_MAX ? undefined : path;
+}
 
 /** A link to the page of one thing, for example `/people/user_1`; plain text if no address can name the thing. */
 export function linkTo(folder: '/people' | '/teams', subject: string, text: string): Cell {

@@ -5,7 +5,7 @@ import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
 import type { Expectation } from '../expected/index.ts';
-import { findMetric } from '../metrics/index.ts';
+import { findMetric, type MetricQuestion } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { MetricResult, Result } from './numbers.ts';
 
@@ -22,6 +22,8 @@ export interface PageQuestion {
   /** `everybody` leaves the team of the filters out; a named one replaces it, null for people without a team. */
   readonly team?: 'everybody' | { readonly named: string | null };
   readonly user?: string;
+  /** See `MetricQuestion.where`. */
+  readonly where?: MetricQuestion['where'];
   /** See `MetricQuestion.countsEach`. */
   readonly countsEach?: boolean;
 }
@@ -52,7 +54,7 @@ export interface PageReader {
 
 /** The question that a page asks, with the period and the team of the filters where it names none. */
 export function questionOf(
-  { metric, together, by = [], from, until, team, user, countsEach }: PageQuestion,
+  { metric, together, by = [], from, until, team, user, where, countsEach }: PageQuestion,
   filters: Filters,
 ) {
   return {
@@ -64,6 +66,7 @@ export function questionOf(
     until: until ?? filters.until,
     team: teamOf(team, filters),
     user,
+    where,
     countsEach,
   };
 }
@@ -103,12 +106,16 @@ export function readerOfUser(reader: PageReader, user: string): PageReader {
   };
 }
 
-/** The same reader, with questions about one team; null means people without a team. */
-export function readerOfTeam(reader: PageReader, team: string | null): PageReader {
+/** The same reader, with questions about one team; null means people without a team, undefined everybody. */
+export function readerOfTeam(reader: PageReader, team: string | null | undefined): PageReader {
   return {
     ...reader,
     filters: { ...reader.filters, team },
-    ask: (question) => reader.ask({ ...question, team: question.team ?? { named: team } }),
+    ask: (question) =>
+      reader.ask({
+        ...question,
+        team: question.team ?? (team === undefined ? 'everybody' : { named: team }),
+      }),
   };
 }
 
@@ -160,4 +167,13 @@ interface Scope {
 export function scopeOf({ team }: Filters, metric: string): Scope {
   if (team === undefined || dimensionsOf(findMetric(metric)).includes('team')) return { words: '' };
   return { team: 'everybody', words: ', whole organization' };
+}
+
+/** The same reader, with questions about some rows only. Selections name them themselves. */
+export function readerWhere(
+  reader: PageReader,
+  { user, where }: Pick<PageQuestion, 'user' | 'where'>,
+): PageReader {
+  const own = { ...(user !== undefined && { user }), ...(where !== undefined && { where }) };
+  return { ...reader, ask: (question) => reader.ask({ ...question, ...own }) };
 }

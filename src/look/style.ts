@@ -126,6 +126,12 @@ main.wide { padding-top: 32px; }
 .headlines .change { font-size: 0.8125rem; color: var(--ink-2); margin-top: 4px; }
 .headlines .change b { font-weight: 600; color: var(--ink); }
 .headlines .weeks { margin: auto 0 0 -3px; padding-top: 8px; line-height: 0; }
+.crumbs { margin-bottom: 6px; font-size: 0.8125rem; color: var(--ink-2); }
+.choices { display: flex; flex-wrap: wrap; gap: 10px 36px; margin-top: 20px; padding: 12px 0; border: solid var(--hairline); border-width: 1px 0; font-size: 0.8125rem; }
+.choices dt { color: var(--ink-2); }
+.choices dd { max-width: 34ch; overflow-wrap: anywhere; }
+a.opens { text-decoration: none; }
+a.opens:hover, a.opens:focus-visible { text-decoration: underline; }
 .figure { margin-top: 34px; min-width: 0; }
 .subtitle { font-size: 0.8125rem; color: var(--ink-2); }
 .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 40px; }

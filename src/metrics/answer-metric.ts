@@ -9,6 +9,7 @@ import { canShareQuery, type Facts, factsOf, termsOf, type ValueColumn } from '.
 import {
   type ComputedMetric,
   columnName,
+  conditionsOf,
   type NamedQuery,
   PHRASES,
   type Plan,
@@ -147,13 +148,14 @@ function planOf(
   question: DatedQuestion,
   state: Pick<Plan, 'rollups' | 'teams' | 'checksCurrency'>,
 ): Plan {
-  const { orgId, by, from, until, team, user, countsEach = false } = question;
+  const { orgId, by, from, until, team, user, where = {}, countsEach = false } = question;
   const metric = findMetric(question.metric);
   const grain = checkDimensions(metric, question);
   checkAdditivity(metric, question, { grain, period: { from, until } });
   const { source, breakdown } = metric;
   const needsBreakdown =
-    breakdown !== undefined && by.some((dimension) => breakdown.columns[dimension] !== undefined);
+    breakdown !== undefined &&
+    [...by, ...conditionsOf({ where })].some((dimension) => breakdown.columns[dimension] !== undefined);
   return {
     phrases: PHRASES[dialect],
     metric,
@@ -166,6 +168,7 @@ function planOf(
     grain,
     team,
     user,
+    where,
     countsEach,
     ...state,
   };

@@ -6,6 +6,7 @@ import {
   type Grain,
   isGrain,
   type Metric,
+  userModelMetrics,
 } from '../../schema/metrics/dictionary.ts';
 import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
@@ -15,6 +16,7 @@ import { runReads, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
 import type { Period } from './period.ts';
+import { conditionsOf } from './query/plan.ts';
 
 /** What to compute. */
 export interface MetricQuestion {
@@ -43,6 +45,8 @@ export interface MetricQuestion {
   readonly team?: string | null | undefined;
   /** Only rows of this user ID. */
   readonly user?: string | undefined;
+  /** Only rows with these values of dimensions other than time, team and user. */
+  readonly where?: Readonly<Partial<Record<Dimension, string>>> | undefined;
   /** Gives each erased person a group of the dimension `user`, to count people; no output may name these. @default false */
   readonly countsEach?: boolean | undefined;
 }
@@ -84,7 +88,7 @@ export interface MetricAnswer {
  * @throws {UsageError} if it does not.
  */
 export function checkDimensions(metric: Metric, question: MetricQuestion): Grain | undefined {
-  const { by } = question;
+  const { by, where = {} } = question;
   const repeated = by.find((dimension, index) => by.indexOf(dimension) !== index);
   if (repeated !== undefined) {
     throw new UsageError(`the dimension ${repeated} is given twice`, { hint: 'name each dimension once' });
@@ -100,6 +104,7 @@ export function checkDimensions(metric: Metric, question: MetricQuestion): Grain
   if (foreign !== undefined) {
     throw new UsageError(`${metric.name} has no dimension ${foreign}`, { hint: hintFor(metric, foreign) });
   }
+  for (const dimension of conditionsOf({ where })) checkCondition(metric, dimension);
   checkFilter(metric, 'team', question.team !== undefined);
   checkFilter(metric, 'user', question.user !== undefined);
   return grains[0];
@@ -145,7 +150,20 @@ export function expectKept({ name }: Metric, { by, user }: MetricQuestion, notKe
   });
 }
 
-function checkFilter(metric: Metric, filter: 'team' | 'user', isGiven: boolean): void {
+function checkCondition(metric: Metric, dimension: Dimension): void {
+  if (isGrain(dimension) || dimension === 'team' || dimension === 'user') {
+    throw new UsageError(`${dimension} is not a filter of this kind`, {
+      hint: 'give a period, a team or a user instead',
+    });
+  }
+  checkFilter(metric, dimension, true);
+  if (['term', 'ratio', 'snapshot'].includes(metric.measure.kind)) return;
+  throw new UsageError(`${metric.name} cannot be filtered by ${dimension}`, {
+    hint: `ask for it by ${dimension}`,
+  });
+}
+
+function checkFilter(metric: Metric, filter: Dimension, isGiven: boolean): void {
   if (!isGiven || dimensionsOf(metric).includes(filter)) return;
   throw new UsageError(`${metric.name} cannot be filtered by ${filter}`, { hint: hintFor(metric, filter) });
 }
@@ -165,7 +183,7 @@ function hintFor(metric: Metric, dimension: Dimension): string {
  * @throws {UsageError} if the dictionary has none.
  */
 export function findMetric(name: string): Metric {
-  const found = allMetrics.find((metric) => metric.name === name);
+  const found = [...allMetrics, ...userModelMetrics].find((metric) => metric.name === name);
   if (found !== undefined) return found;
   const names = allMetrics.map((metric) => metric.name);
   const nearest = nearestName(name, names);

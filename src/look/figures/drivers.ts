@@ -1,8 +1,10 @@
+import type { Dimension } from '../../../schema/metrics/dictionary.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import {
   cellOf,
   changeOf,
   differenceOf,
+  type Formula,
   type MetricResult,
   type NumberFormat,
   noNumber,
@@ -10,7 +12,16 @@ import {
   shareOf,
   wholeSumOf,
 } from '../numbers.ts';
-import { type Cell, emptinessOf, emptyFigure, type Figure, linkTo, type Phrase } from '../page.ts';
+import {
+  type Cell,
+  emptinessOf,
+  emptyFigure,
+  type Figure,
+  linkTo,
+  type Phrase,
+  slicePath,
+  type Table,
+} from '../page.ts';
 import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
 import { asSentence, periodWords } from '../words.ts';
@@ -20,8 +31,10 @@ const ROWS_MAX = 8;
 
 /** What a table of drivers is about. */
 interface Drivers {
-  readonly by: 'team' | 'model';
+  readonly by: Dimension;
   readonly metric: string;
+  /** How many rows there are before the others. @default 8 */
+  readonly most?: number;
   readonly id: string;
   readonly title: string;
   readonly thing: string;
@@ -32,18 +45,24 @@ interface Drivers {
   readonly changeFormat: NumberFormat;
   /** What the last row equals. */
   readonly total: ShownNumber;
-  /** The page with all rows. */
-  readonly path: string;
+  /** The page with all rows; undefined if it is this one. */
+  readonly path?: string;
+  /** The name of a group as a link. @default text */
+  readonly nameCell?: (name: string) => Cell;
+  /** Where the number of a group opens. */
+  readonly pathOf?: (name: string) => string | undefined;
+  /** True to list groups of the span before that are not in the period any more on a line of their own. @default false */
+  readonly showsGone?: boolean;
   readonly notes?: readonly Phrase[];
 }
 
-/** The largest teams or models with share and change, the others together, and their sum. */
+/** The largest teams, models or people with share and change, the others together, and their sum. */
 export async function drivers(reader: PageReader, spec: Drivers): Promise<Figure> {
-  const { by, metric, format, changeFormat, thing, total } = spec;
+  const { by, metric, format, thing, total } = spec;
   const name = {
     id: spec.id,
     title: spec.title,
-    unit: `${thing}s by ${spec.amount.slice(0, 1).toLowerCase()}${spec.amount.slice(1)}`,
+    unit: `${capital(PLURALS[thing] ?? `${thing}s`)} by ${spec.amount.slice(0, 1).toLowerCase()}${spec.amount.slice(1)}`,
   };
   const { words, ...scope } = scopeOf(reader.filters, metric);
   const question = { metric, title: `${spec.amount} by ${by}`, by: [by], ...scope };
@@ -60,60 +79,97 @@ export async function drivers(reader: PageReader, spec: Drivers): Promise<Figure
       ? null
       : await tryAsk(reader, { ...question, ...before, title: `${question.title} before` });
   const then = found?.kind === 'answer' ? found.result : null;
-  const groups = groupsOf(now, { group: by, format, most: ROWS_MAX });
+  const groups = groupsOf(now, { group: by, format, most: spec.most ?? ROWS_MAX });
   if (groups.length === 0) return emptyFigure(name, emptinessOf(now), [now]);
-  const all = wholeSumOf(
-    groups.map((group) => group.total),
-    format,
-  );
-  const isOwn = words === '' && total.value !== null;
-  const rest =
-    isOwn && all.value !== null && !isSame(all.value, total.value) ? [differenceOf(total, all, format)] : [];
-  const changes = groups.map((group) => changeIn(group, { groups, now, then, by, format: changeFormat }));
-  const max = Math.max(0, ...changes.map(({ by: size }) => Math.abs(size.value ?? 0)));
-  const whole = isOwn ? total : all;
-  const wholeChange = changeIn(null, { groups, now, then, by, format: changeFormat }, all);
   return {
     kind: 'figure',
     ...{ id: spec.id, title: spec.title },
     subtitle: `${name.unit}${words}${before === null ? '' : `; change against ${periodWords(before, reader.filters.until)}`}`,
-    table: {
-      columns: [
-        { title: thing },
-        { title: spec.amount, align: 'end' },
-        { title: 'Share', align: 'end', isSpare: true },
-        { title: '' },
-        { title: 'Change', align: 'end' },
-        { title: 'in %', align: 'end', isSpare: true },
-      ],
-      rows: [
-        ...groups.map((group, index): Cell[] => [
-          nameOf(group, spec),
-          group.total,
-          shareOf(group.total, whole),
-          { kind: 'delta', value: changes[index]?.by.value ?? null, max },
-          ...changeCells(changes[index]),
-        ]),
-        ...rest.map((number): Cell[] => [
-          { kind: 'text', text: `without a ${by}`, isMuted: true },
-          number,
-          shareOf(number, whole),
-          { kind: 'delta', value: null, max },
-          ...changeCells(undefined),
-        ]),
-        [
-          { kind: 'phrase', parts: [{ kind: 'strong', parts: [`All ${by}s`] }] },
-          { kind: 'phrase', parts: [{ kind: 'strong', parts: [whole] }] },
-          shareOf(whole, whole),
-          { kind: 'delta', value: null, max },
-          ...changeCells(rest.length > 0 ? undefined : wholeChange),
-        ],
-      ],
-    },
+    table: tableOf(groups, { spec, now, then, isOwn: words === '' && total.value !== null }),
     tableIs: 'shown',
     results: [now, ...(then === null ? [] : [then])],
     notes: spec.notes ?? [],
   };
+}
+
+/** @param isOwn the groups are parts of the total of the page */
+function tableOf(
+  groups: readonly Group[],
+  { spec, now, then, isOwn }: { spec: Drivers; now: MetricResult; then: MetricResult | null; isOwn: boolean },
+): Table {
+  const { by, format, changeFormat, thing, total } = spec;
+  const all = wholeSumOf(
+    groups.map((group) => group.total),
+    format,
+  );
+  const spans = { groups, now, then, by, format: changeFormat, hasGone: spec.showsGone === true };
+  const changes = groups.map((group) => changeIn(group, spans));
+  const max = Math.max(0, ...changes.map(({ by: size }) => Math.abs(size.value ?? 0)));
+  const whole = isOwn ? total : all;
+  const gone = spec.showsGone === true && then !== null ? goneFrom(groups, { now, then, by, format }) : null;
+  const hasRest = isOwn && all.value !== null && !isSame(all.value, total.value);
+  const line = (name: Cell, number: ShownNumber, change?: Change, size?: number | null): Cell[] => [
+    name,
+    number,
+    shareOf(number, whole),
+    { kind: 'delta', value: size ?? null, max },
+    ...changeCells(change),
+  ];
+  const muted = (text: string): Cell => ({ kind: 'text', text, isMuted: true });
+  const strong = (part: string | ShownNumber): Cell => ({
+    kind: 'phrase',
+    parts: [{ kind: 'strong', parts: [part] }],
+  });
+  return {
+    columns: [
+      { title: thing },
+      { title: spec.amount, align: 'end' },
+      { title: 'Share', align: 'end', isSpare: true },
+      { title: '' },
+      { title: 'Change', align: 'end' },
+      { title: 'in %', align: 'end', isSpare: true },
+    ],
+    rows: [
+      ...groups.map((group, index) => {
+        const path = group.isOthers ? undefined : spec.pathOf?.(group.name);
+        return line(nameOf(group, spec), { ...group.total, path }, changes[index], changes[index]?.by.value);
+      }),
+      ...(gone === null
+        ? []
+        : [line(muted(`not any more (${gone.members.length})`), gone.total, changeIn(gone, spans))]),
+      ...(hasRest ? [line(muted(`without a ${thing.toLowerCase()}`), differenceOf(total, all, format))] : []),
+      [
+        strong(`All ${PLURALS[thing] ?? `${thing.toLowerCase()}s`}`),
+        strong(whole),
+        shareOf(whole, whole),
+        { kind: 'delta', value: null, max },
+        ...changeCells(hasRest ? undefined : changeIn(null, spans, all)),
+      ],
+    ],
+  };
+}
+
+/** The groups of the span before that are not in the period any more, as one; null if there are none. */
+function goneFrom(
+  groups: readonly Group[],
+  { now, then, by, format }: { now: MetricResult; then: MetricResult; by: Dimension; format: NumberFormat },
+): Group | null {
+  const present = new Set(groups.flatMap(({ members }) => members));
+  const members = [
+    ...new Set(then.rows.flatMap((row) => (row.value === null ? [] : groupName(row[by], by)))),
+  ];
+  const lost = members.filter((name) => !present.has(name));
+  if (lost.length === 0 || holeIn(now, then) !== undefined) return null;
+  const rows: Formula = { op: 'rows', result: now.id };
+  const total: ShownNumber = {
+    ...{ kind: 'number', value: 0, format },
+    formula: { op: 'difference', of: [rows, rows] },
+  };
+  return { name: '', isOthers: true, members: lost, numbers: new Map(), total };
+}
+
+function groupName(value: string | number | null | undefined, by: Dimension): string {
+  return String(value ?? (by === 'team' ? UNASSIGNED : 'none'));
 }
 
 function isSame(a: number, b: number | null): boolean {
@@ -142,12 +198,15 @@ function changeIn(
     then,
     by,
     format,
+    hasGone,
   }: {
     groups: readonly Group[];
     now: MetricResult;
     then: MetricResult | null;
-    by: 'team' | 'model';
+    by: Dimension;
     format: NumberFormat;
+    /** Those that are not any more are a group of their own, and not among the others. */
+    hasGone: boolean;
   },
   total?: ShownNumber,
 ): Change {
@@ -156,18 +215,48 @@ function changeIn(
   if (then === null || why !== undefined)
     return { by: noNumber(why ?? '', format), relative: noNumber(why ?? '', 'change') };
   const named = new Set(groups.flatMap(({ isOthers, name }) => (isOthers ? [] : name)));
-  const isOwn = (name: string) => group === null || (group.isOthers ? !named.has(name) : group.name === name);
+  const isOwn = (name: string) => {
+    if (group === null) return true;
+    if (!group.isOthers) return group.name === name;
+    return hasGone ? group.members.includes(name) : !named.has(name);
+  };
   const cells = then.rows.flatMap((row, index) =>
-    row.value !== null && isOwn(String(row[by] ?? (by === 'team' ? UNASSIGNED : 'none')))
-      ? [cellOf(then, index, format)]
-      : [],
+    row.value !== null && isOwn(groupName(row[by], by)) ? [cellOf(then, index, format)] : [],
   );
   if (cells.length === 0) return { by: { ...amount, format }, relative: noNumber('it is new', 'change') };
   const before = wholeSumOf(cells, format);
   return { by: differenceOf(amount, before, format), relative: changeOf(amount, before) };
 }
 
-function nameOf({ name, isOthers, members }: Group, { by, path }: Drivers): Cell {
-  if (isOthers) return { kind: 'link', text: `others (${members.length})`, path };
-  return by === 'team' ? linkTo('/teams', name, name) : { kind: 'text', text: name };
+const PLURALS: Readonly<Record<string, string>> = { Person: 'people' };
+
+function capital(words: string): string {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+}
+
+function nameOf({ name, isOthers, members }: Group, { path, nameCell }: Drivers): Cell {
+  const others = `others (${members.length})`;
+  if (isOthers)
+    return path === undefined ? { kind: 'text', text: others } : { kind: 'link', text: others, path };
+  return nameCell?.(name) ?? { kind: 'text', text: name };
+}
+
+/** Names of teams lead to their pages, and their numbers to what they consist of. */
+export function teamLinks(value: string): Pick<Drivers, 'nameCell' | 'pathOf'> {
+  return {
+    nameCell: (name) => linkTo('/teams', name, name),
+    pathOf: (team) => slicePath({ team, value }),
+  };
+}
+
+/** Names and numbers of models lead to what they consist of. */
+export function modelLinks(value: string): Pick<Drivers, 'nameCell' | 'pathOf'> {
+  const pathOf = (model: string) => slicePath({ model, value });
+  return {
+    nameCell: (name) => {
+      const path = pathOf(name);
+      return path === undefined ? { kind: 'text', text: name } : { kind: 'link', text: name, path };
+    },
+    pathOf,
+  };
 }

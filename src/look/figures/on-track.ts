@@ -2,6 +2,7 @@ import { sql } from '../../../schema/query.ts';
 import { monthEndOf, monthOf, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { currenciesOf, judgeBudget, monthForecast, storedPrices } from '../../csv-files/index.ts';
 import { spanStart } from '../../expected/index.ts';
+import type { Period } from '../../metrics/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import {
   cellOf,
@@ -23,6 +24,8 @@ import { budgetsOf, byUrgency, mergedLine, spentOf, type TrackLine, trackLine } 
 /** Spend against the budgets of the month in which a period ends. */
 export interface Track {
   readonly month: UtcDay;
+  /** The days of it that are spent. */
+  readonly period: Period;
   readonly currency: string | null;
   /** Why there is nothing to show, as a sentence. */
   readonly why: string | undefined;
@@ -52,11 +55,12 @@ ORDER BY month, team`,
     streams: ['users'],
   });
   const last = await lastStored(reader, month);
+  const period = { from: spanStart(month, last, filters), until: last };
   const used = await reader.select({
     title: 'Cost and forecast of the month',
     query: await monthForecast.query(warehouse, orgId, nameOf(month)),
     streams: ['users'],
-    ...{ from: spanStart(month, last, filters), until: last, isKept: true },
+    ...{ ...period, isKept: true },
   });
   const prices = await reader.select({
     ...{ title: 'Prices', query: storedPrices.select(orgId), streams: ['users'] as const },
@@ -91,6 +95,7 @@ ORDER BY month, team`,
       : null;
   return {
     month,
+    period,
     currency: currencies.size === 1 ? ([...currencies][0] ?? null) : null,
     why: whyNothing(used, currencies),
     teams: [...lines.toSorted(byUrgency), ...withoutBudget(rest)],

@@ -102,15 +102,17 @@ function firstLooksOf({ basis: { firstLooks, days } }: Result): Phrase {
   return [` ${which} have been seen ${looks === 1 ? 'once' : 'twice'} and settle on ${dayName(settlesOn)}.`];
 }
 
-/** What the page compares with, and a link to the other way: `Compared with 4 to 26 October; 1 to 23 October instead.` */
-export function comparedPhrase(filters: Filters): Phrase {
+/** What the page compares with, and a link to the other way. `here` is the path of the page. */
+export function comparedPhrase(filters: Filters, here = '/'): Phrase {
   const before = periodBefore(filters);
   const way = filters.comparison === 'calendar' ? 'previous' : 'calendar';
   const other = periodBefore({ ...filters, comparison: way });
   if (before === null || other === null || other.from === before.from) return [];
-  const words = ` Compared with ${periodWords(before, filters.until)}; `;
-  const text = `${periodWords(other, filters.until)} instead`;
-  return [words, { kind: 'link', text, path: `/?compare=${way}` }, '.'];
+  const text = `Compare with ${periodWords(other, filters.until)} instead.`;
+  return [
+    ` Compared with ${periodWords(before, filters.until)}. `,
+    { kind: 'link', text, path: `${here}${here.includes('?') ? '&' : '?'}compare=${way}`, isAction: true },
+  ];
 }
 
 function doubtedCount(doubted: Result): ShownNumber {

@@ -20,6 +20,7 @@ import {
   type Figure,
   type FigureName,
   type Phrase,
+  slicePath,
   type Table,
 } from '../page.ts';
 import { type Filters, type PageReader, scopeOf, tryAsk } from '../reader.ts';
@@ -268,14 +269,23 @@ function chartOf(series: readonly Series[], { buckets, spec, events }: Drawn): C
   });
 }
 
+/** Where the credits or the cost of a day open; other numbers do not. */
+function openedBy(spec: OverTime, bucket: string): string | undefined {
+  if (spec.grain !== 'date' || spec.by !== undefined) return undefined;
+  const value = VALUE_OF[spec.metrics[0]?.metric ?? ''];
+  if (value === undefined) return undefined;
+  const day = parseDay(bucket);
+  return slicePath({ value, from: day, until: day });
+}
+
+const VALUE_OF: Readonly<Record<string, string>> = { cost: 'cost', billable_tokens: 'credits' };
+
 /** A cell without words. */
 const NOTHING = '–';
 
 /** A row per bucket, the newest first; with their sum for groups that add up. */
-function tableOf(
-  series: readonly Series[],
-  { buckets, spec: { draw, grain, by, format }, events }: Drawn,
-): Table {
+function tableOf(series: readonly Series[], { buckets, spec, events }: Drawn): Table {
+  const { draw, grain, by, format } = spec;
   const eventsIn = (bucket: string) =>
     events.filter(({ day }) => bucketOfDay(day, grain) === bucket).map(({ text }) => text);
   const nothing = noNumber(draw === 'lines' ? 'nobody was counted' : 'nothing occurred in it', format);
@@ -293,7 +303,7 @@ function tableOf(
         const cells = series.map(({ numbers }) => numbers.get(bucket) ?? nothing);
         return [
           { kind: 'text' as const, text: bucket },
-          ...cells,
+          ...cells.map((cell) => ({ ...cell, path: openedBy(spec, bucket) })),
           ...(hasSum ? [wholeSumOf(known, format)] : []),
           ...(events.length > 0
             ? [{ kind: 'text' as const, text: eventsIn(bucket).join('; ') || NOTHING, isMuted: true }]

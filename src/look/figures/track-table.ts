@@ -1,7 +1,7 @@
 import type { UtcDay } from '../../core/day.ts';
 import { differenceOf, noNumber, shareOf } from '../numbers.ts';
 import type { Cell, Figure, Phrase } from '../page.ts';
-import { emptyFigure, linkTo } from '../page.ts';
+import { emptyFigure, linkTo, type Slice, slicePath } from '../page.ts';
 import type { PageReader } from '../reader.ts';
 import { hasForecast } from '../trust.ts';
 import { dayName, monthName } from '../words.ts';
@@ -52,7 +52,7 @@ export function trackFigure(
         { title: 'Against', align: 'end', isSpare: true },
         { title: 'Risk' },
       ],
-      rows: lines.map((line) => rowOf(line, rest.length > 0 && line === lines.at(-1))),
+      rows: lines.map((line) => rowOf(line, rest.length > 0 && line === lines.at(-1), track.period)),
     },
     tableIs: 'shown',
     results,
@@ -84,7 +84,7 @@ function soFar({ whole, currency }: Track, until: UtcDay): Phrase {
   ];
 }
 
-function rowOf(line: TrackLine, isMerged: boolean): Cell[] {
+function rowOf(line: TrackLine, isMerged: boolean, period: Pick<Slice, 'from' | 'until'>): Cell[] {
   const { name, isTeam, spent, forecast, budget, range } = line;
   return [
     isTeam
@@ -93,7 +93,7 @@ function rowOf(line: TrackLine, isMerged: boolean): Cell[] {
         ? { kind: 'link', text: name, path: '/models' }
         : { kind: 'text', text: name },
     { kind: 'bullet', spent: spent.value, forecast: forecast.value, range, budget: budget.value },
-    spent,
+    isTeam ? { ...spent, path: slicePath({ team: name, value: 'cost', ...period }) } : spent,
     forecast,
     budget,
     budget.value === null || forecast.value === null

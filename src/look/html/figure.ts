@@ -168,7 +168,7 @@ function cellHtml(
 function cellContentHtml(cell: Cell, frame: Frame): Markup {
   switch (cell.kind) {
     case 'number':
-      return numberHtml(cell);
+      return numberHtml(cell, frame);
     case 'link':
       return linkHtml(cell, frame);
     case 'bar':

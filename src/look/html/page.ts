@@ -11,6 +11,7 @@ import {
   type FilterForm,
   type FormField,
   type Frame,
+  linkHtml,
   type Markup,
   numberHtml,
   phraseHtml,
@@ -133,9 +134,9 @@ export function contentHtml(page: Page, frame: Frame, level: 1 | 2 = 1): Markup 
   // The queries of the sentence stand under the section below it, so that a page does not begin with two lines of them.
   const isJoined = first !== undefined && first.kind !== 'pair';
   const list = listOf(page);
-  return html`${bannerHtml(page)}<div class="title">${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}${page.trust === undefined ? '' : html`<p class="trust">${phraseHtml(page.trust, frame)}</p>`}</div>
+  return html`${bannerHtml(page)}${crumbsHtml(page, frame)}<div class="title">${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}${page.trust === undefined ? '' : html`<p class="trust">${phraseHtml(page.trust, frame)}</p>`}</div>
 <p class="sentence">${phraseHtml(page.sentence, frame)}</p>
-${isJoined ? '' : sourcesHtml({ results: inText })}${searchHtml(page, frame)}${page.sections.map(
+${choicesHtml(page, frame)}${isJoined ? '' : sourcesHtml({ results: inText })}${searchHtml(page, frame)}${page.sections.map(
   (section) => [
     sectionHtml(section, {
       frame,
@@ -145,6 +146,17 @@ ${isJoined ? '' : sourcesHtml({ results: inText })}${searchHtml(page, frame)}${p
     section === list ? pagerHtml(page, frame) : '',
   ],
 )}`;
+}
+
+function crumbsHtml({ crumbs = [] }: Page, frame: Frame): Markup {
+  if (crumbs.length === 0) return html``;
+  return html`<nav class="crumbs" aria-label="Pages above">${crumbs.map((crumb, index) => html`${index === 0 ? '' : ' › '}${linkHtml(crumb, frame)}`)}</nav>`;
+}
+
+/** What the page has chosen, and what else it could. */
+function choicesHtml({ choices = [] }: Page, frame: Frame): Markup {
+  if (choices.length === 0) return html``;
+  return html`<dl class="choices">${choices.map(({ label, parts }) => html`<div><dt>${label}</dt><dd>${phraseHtml(parts, frame)}</dd></div>`)}</dl>`;
 }
 
 function bannerHtml({ banner }: Page): Markup {
@@ -163,7 +175,7 @@ function sectionHtml(
 ): Markup {
   switch (section.kind) {
     case 'headlines':
-      return headlinesHtml(section, inText);
+      return headlinesHtml(section, inText, frame);
     case 'pair':
       return html`<div class="${section.isUneven === true ? 'pair uneven' : 'pair'}">${section.figures.map((figure) => figureHtml(figure, frame, level))}</div>`;
     default:
@@ -175,15 +187,15 @@ function sectionHtml(
  * Up to four numbers in a row, each with its change and its weeks; two by two where the page is narrow. Under them are their
  * queries, and those of the sentence above them.
  */
-function headlinesHtml({ headlines }: Headlines, inText: readonly Result[]): Markup {
+function headlinesHtml({ headlines }: Headlines, inText: readonly Result[], frame: Frame): Markup {
   const results = [...headlines.flatMap(({ results: own }) => own), ...inText];
-  return html`<section class="headlines" aria-label="Main numbers"><dl>${headlines.map(headlineHtml)}</dl>
+  return html`<section class="headlines" aria-label="Main numbers"><dl>${headlines.map((headline) => headlineHtml(headline, frame))}</dl>
 ${sourcesHtml({ results })}</section>`;
 }
 
-function headlineHtml({ title, number, unit, change, against, line }: Headline): Markup {
+function headlineHtml({ title, number, unit, change, against, line }: Headline, frame: Frame): Markup {
   return html`<div><dt>${title}</dt>
-<dd class="main">${numberHtml(number)}${unit === undefined || unit === '' ? '' : html` <span class="unit">${unit}</span>`}</dd>
+<dd class="main">${numberHtml(number, frame)}${unit === undefined || unit === '' ? '' : html` <span class="unit">${unit}</span>`}</dd>
 <dd class="change">${changeHtml(number, change, against)}</dd>
 ${line === undefined ? '' : html`<dd class="weeks">${raw(line.svg)}</dd>`}</div>`;
 }

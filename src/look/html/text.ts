@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatNumber, formulaText, isDotted, type ShownNumber } from '../numbers.ts';
-import type { Phrase } from '../page.ts';
+import type { LinkPart, Phrase } from '../page.ts';
 import type { Filters } from '../reader.ts';
 
 /** What surrounds a page: the dashboard has navigation and filters, a report has neither. */
@@ -90,7 +90,7 @@ export function textHtml(text: string, { isCode = false }: { isCode?: boolean } 
 export function phraseHtml(phrase: Phrase, frame: Frame): Markup[] {
   return phrase.map((part) => {
     if (typeof part === 'string') return wordsHtml(part);
-    if (part.kind === 'number') return numberHtml(part);
+    if (part.kind === 'number') return numberHtml(part, frame);
     if (part.kind === 'strong') return html`<strong>${phraseHtml(part.parts, frame)}</strong>`;
     if (part.kind === 'small') return html`<small>${phraseHtml(part.parts, frame)}</small>`;
     return linkHtml(part, frame);
@@ -104,8 +104,9 @@ export function wordsHtml(words: string): Markup {
 }
 
 /** A link inside Daywalk's pages; text only where there is no such page. */
-export function linkHtml({ text, path }: { text: string; path: string }, frame: Frame): Markup {
+export function linkHtml({ text, path, isAction = false }: LinkPart, frame: Frame): Markup {
   const href = frame.href(path);
+  if (href === null && isAction) return html``;
   if (href === null) return textHtml(text);
   const name = text.trim() === '' ? html`<i>empty</i>` : breakableHtml(cut(text));
   return html`<a href="${href}">${name}</a>`;
@@ -140,14 +141,17 @@ export function breakableHtml(text: string): Markup {
 const PART_END = /(?<=[./@_])(?=[^\s./@_])/;
 
 /** A number with its exact value and its formula; a dash with its reason if there is none. */
-export function numberHtml({ value, format, formula, why, open }: ShownNumber) {
+export function numberHtml({ value, format, formula, why, open, path }: ShownNumber, frame?: Frame) {
   const source = formulaText(formula);
   if (value === null) {
     const reason = why ?? 'no value is stored';
     return html`<span class="none" data-formula="${source}" title="${reason}"><span aria-hidden="true">–</span><span class="hidden">no number: ${reason}</span></span>`;
   }
   const text = formatNumber(value, format);
-  return open !== undefined && isDotted({ open })
-    ? html`<data value="${value}" data-formula="${source}" class="open" title="${open.why}">${text}</data>`
-    : html`<data value="${value}" data-formula="${source}">${text}</data>`;
+  const number =
+    open !== undefined && isDotted({ open })
+      ? html`<data value="${value}" data-formula="${source}" class="open" title="${open.why}">${text}</data>`
+      : html`<data value="${value}" data-formula="${source}">${text}</data>`;
+  const href = path === undefined ? null : (frame?.href(path) ?? null);
+  return href === null ? number : html`<a class="opens" href="${href}">${number}</a>`;
 }

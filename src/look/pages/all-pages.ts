@@ -3,6 +3,7 @@ import { runReads } from '../../port/index.ts';
 import { asSentence } from '../words.ts';
 import { adoption } from './adoption.ts';
 import { data } from './data.ts';
+import { explore } from './explore.ts';
 import { models } from './models.ts';
 import { output } from './output.ts';
 import { overview } from './overview.ts';
@@ -41,4 +42,5 @@ export const PAGE_KINDS: readonly PageKind[] = [
   aboutUsers(team),
   readiness,
   data,
+  explore,
 ];

@@ -1,6 +1,6 @@
 import { monthEndOf, monthOf } from '../../core/day.ts';
 import { whyChanged } from '../figures/causes.ts';
-import { drivers } from '../figures/drivers.ts';
+import { drivers, modelLinks, teamLinks } from '../figures/drivers.ts';
 import { directorNumbers } from '../figures/headline.ts';
 import { readTrack, type Track } from '../figures/on-track.ts';
 import { comparedPhrase, comparison, doubtedDays, openPhrase, teamWords } from '../figures/opening.ts';
@@ -8,7 +8,7 @@ import { overPeriod } from '../figures/over-time.ts';
 import { streamSquares } from '../figures/stream-squares.ts';
 import { isOverNow, riskShare } from '../figures/track-line.ts';
 import { riskPhrase, trackFigure } from '../figures/track-table.ts';
-import { type Headline, orNotKept, type Page, type Phrase, type Section } from '../page.ts';
+import { type Headline, orNotKept, type Page, type Phrase, type Section, slicePath } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { periodBefore } from '../time-spans.ts';
 import { hasForecast } from '../trust.ts';
@@ -61,7 +61,10 @@ export const overview: PageKind = {
         ...comparedPhrase(filters),
       ],
       sections: [
-        { kind: 'headlines', headlines: [first, numbers.users, numbers.perPerson, numbers.readiness] },
+        {
+          kind: 'headlines',
+          headlines: [opening(first, isMoney), numbers.users, numbers.perPerson, numbers.readiness],
+        },
         ...(budgets.empty === undefined
           ? [{ kind: 'pair' as const, figures: [budgets, why.figure] as const, isUneven: true }]
           : [budgets, why.figure]),
@@ -72,6 +75,11 @@ export const overview: PageKind = {
     } satisfies Page;
   },
 };
+
+/** The spend opens what it consists of. */
+function opening(first: Headline, isMoney: boolean): Headline {
+  return { ...first, number: { ...first.number, path: slicePath({ value: isMoney ? 'cost' : 'credits' }) } };
+}
 
 /** Spend, forecast, budget, risk and change in words. */
 function sentenceOf(
@@ -169,17 +177,25 @@ async function whoAndWhat(reader: PageReader, first: Headline, isMoney: boolean)
     changeFormat: isMoney ? ('moneyChange' as const) : ('compactChange' as const),
     total: first.number,
   };
+  const value = isMoney ? 'cost' : 'credits';
+  const isTeam = reader.filters.team !== undefined;
   const models = await drivers(reader, {
     ...shared,
-    ...{ by: 'model', metric: isMoney ? 'published_cost' : 'published_billable_tokens', path: '/models' },
+    ...{
+      by: 'model',
+      metric: `${isTeam ? 'user_model' : 'published'}_${isMoney ? 'cost' : 'billable_tokens'}`,
+    },
+    path: '/models',
+    ...modelLinks(value),
     ...{ id: 'models', title: 'What drives it', thing: 'Model' },
-    notes: [['Models are those that the service publishes for the organization.']],
+    notes: isTeam ? [] : [['Models are those that the service publishes for the organization.']],
   });
   // One team beside itself says nothing.
-  if (reader.filters.team !== undefined) return models;
+  if (isTeam) return models;
   const teams = await drivers(reader, {
     ...shared,
     ...{ by: 'team', metric: isMoney ? 'cost' : 'billable_tokens', path: '/teams' },
+    ...teamLinks(value),
     ...{ id: 'teams', title: 'Who drives it', thing: 'Team' },
   });
   return { kind: 'pair', figures: [teams, models] };

@@ -1,10 +1,12 @@
-import type { Page } from '../page.ts';
+import type { Page, Slice } from '../page.ts';
 import type { PageReader } from '../reader.ts';
 
 /** What the URL of a page says beyond the filters. */
 export interface PageParams {
   /** The user ID, team, or other thing that a page of one thing is about: the rest of its path, decoded. */
   readonly subject?: string | undefined;
+  /** What `/explore` is about, besides the filters. */
+  readonly slice?: Slice | undefined;
   /** Text of the search field. */
   readonly search?: string | undefined;
   /** The column by which the table is sorted, and whether from the largest down. */

@@ -52,15 +52,24 @@ export function readPageRequest({ pathname, searchParams }: URL): PageRequest | 
     const subject = subjectIn(kind, pathname);
     if (subject === null) continue;
     const { sort, page, search } = viewOf(searchParams);
+    const slice = sliceIn(kind, searchParams);
     return {
       kind,
       path: pathname,
-      params: { subject, sort, page, search },
+      params: { subject, sort, page, search, slice },
       asked: Object.fromEntries(FILTER_NAMES.map((name) => [name, textOf(searchParams, name)])),
       csv: textOf(searchParams, 'csv'),
     };
   }
   return null;
+}
+
+/** What a page is about that has more filters than others; undefined for another page. */
+const SLICE_NAMES = ['model', 'person', 'by', 'value'] as const;
+
+function sliceIn({ path }: PageKind, params: URLSearchParams): PageParams['slice'] {
+  if (path !== '/explore') return undefined;
+  return Object.fromEntries(SLICE_NAMES.map((name) => [name, textOf(params, name)]));
 }
 
 /** The subject of a page's path, undefined for a page without one; null if the path leads to another page. */
@@ -266,7 +275,7 @@ export function frameOf(around: Surroundings): Frame {
 }
 
 function formOf({ path, asked, params, filters, choices, isRefused }: Surroundings): FilterForm {
-  const view = [...searchIn(params), ...sortIn(params)];
+  const view = [...sliceParameters(params), ...searchIn(params), ...sortIn(params)];
   return {
     action: path,
     organizations: choices.organizations,
@@ -290,6 +299,7 @@ function hereAfter(
 ): string {
   return addressOf(path, [
     ...filtersIn(asked),
+    ...sliceParameters(params),
     ...searchIn(params),
     ...sortIn({ sort }),
     ...(page === undefined || page === 1 ? [] : [['page', String(page)] as const]),
@@ -302,6 +312,13 @@ type Parameter = readonly [name: string, value: string];
 function filtersIn(asked: AskedFilters): Parameter[] {
   return FILTER_NAMES.flatMap((name) => {
     const value = asked[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+function sliceParameters({ slice = {} }: PageParams): Parameter[] {
+  return SLICE_NAMES.flatMap((name) => {
+    const value = slice[name];
     return value === undefined ? [] : [[name, value] as const];
   });
 }
@@ -323,6 +340,8 @@ function addressOf(path: string, parameters: readonly Parameter[]): string {
   const [pathname = path, query = ''] = path.split('?');
   const own = new URLSearchParams(query);
   for (const [name, value] of parameters) if (!own.has(name)) own.append(name, value);
+  // An empty one only keeps that of the page out.
+  for (const [name, value] of [...own]) if (value === '') own.delete(name);
   return own.size === 0 ? pathname : `${pathname}?${own}`;
 }
 

@@ -1,4 +1,10 @@
-import type { Dimension, Grain, Metric, Source } from '../../../schema/metrics/dictionary.ts';
+import {
+  DIMENSIONS,
+  type Dimension,
+  type Grain,
+  type Metric,
+  type Source,
+} from '../../../schema/metrics/dictionary.ts';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { ReadableRollups } from '../../rollups/index.ts';
@@ -28,6 +34,8 @@ export interface Plan {
   readonly grain: Grain | undefined;
   readonly team: string | null | undefined;
   readonly user: string | undefined;
+  /** The values of dimensions that rows must have. */
+  readonly where: Readonly<Partial<Record<Dimension, string>>>;
   /** Erased people are told apart, to count them. Otherwise they are one group of the dimension `user`. */
   readonly countsEach: boolean;
   /** The rollups that may be read, because they are current in the snapshot of the query; null for none. */
@@ -36,6 +44,11 @@ export interface Plan {
   readonly teams: readonly NamedQuery[];
   /** True if the query must give NULL for a cost in several currencies, because nothing refuses the question before it runs. */
   readonly checksCurrency: boolean;
+}
+
+/** The dimensions whose values a question names. */
+export function conditionsOf({ where }: Pick<Plan, 'where'>): Dimension[] {
+  return DIMENSIONS.filter((dimension) => where[dimension] !== undefined);
 }
 
 /** The dimensions of a plan that do not cut the period. */

@@ -2,7 +2,7 @@ import { type Term, userRows } from '../../../schema/metrics/dictionary.ts';
 import { listOf, type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { ReadableRollups } from '../../rollups/index.ts';
-import { groupsOf, type NamedQuery, needsTeam, type Plan, selectSql } from './plan.ts';
+import { conditionsOf, groupsOf, type NamedQuery, needsTeam, type Plan, selectSql } from './plan.ts';
 import {
   calendarOf,
   columnsOfTerm,
@@ -49,7 +49,8 @@ export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined
 }
 
 function isServed(plan: Plan, terms: readonly Term[]): boolean {
-  if (plan.source !== userRows || terms.some(({ kind }) => kind === 'cost')) return false;
+  if (plan.source !== userRows || conditionsOf(plan).length > 0) return false;
+  if (terms.some(({ kind }) => kind === 'cost')) return false;
   // The database would read all teams again for each row.
   if (needsTeam(plan) && plan.teams.some(({ isTakenForSmall }) => isTakenForSmall)) return false;
   return groupsOf(plan).every((dimension) => dimension === 'user' || dimension === 'team');

@@ -7,6 +7,7 @@ import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
 import { storedUnit } from '../../units/index.ts';
 import {
   columnName,
+  conditionsOf,
   groupsOf,
   type NamedQuery,
   needsTeam,
@@ -99,9 +100,15 @@ export function firstRows(plan: Plan): Rows {
   };
 }
 
-/** The conditions on the user `r` and the team `t` of a row; none without a filter. */
+/** The conditions on the user `r` and the team `t` of a row, and on its dimensions; none without a filter. */
 export function filterConditions(plan: Plan): SQL[] {
-  return [...userConditions(plan), ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : [])];
+  return [
+    ...userConditions(plan),
+    ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
+    ...conditionsOf(plan).map(
+      (dimension) => sql`${expressionOf(plan, dimension)} = ${plan.where[dimension] ?? ''}`,
+    ),
+  ];
 }
 
 /** The conditions on the user of a row; none without a filter. */

@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest';
+import { tables } from '../../../schema/tables.ts';
+import { daysFrom, parseDay } from '../../../src/core/day.ts';
+import { changeRows } from '../../../src/port/steps.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
+import { crawl } from '../../support/dashboard/crawl.ts';
+import { serve } from '../../support/dashboard/serve.ts';
+import { Collector } from '../../support/metrics/collector.ts';
+import { type Database, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+
+const TEAMS = ['core', "o'ps & <b>", null] as const;
+const MODELS = ['atlas', 'borealis/3 "x"', 'cirrus'] as const;
+const STREAMS = ['users', 'tokens', 'tools', 'activity', 'productivity'] as const;
+
+/**
+ * A warehouse with nine people, three models and two prices from 1 February to 19 March. A tenth of the credits is without a model, and the
+ * service publishes some that belong to nobody. One person leaves, and one comes.
+ */
+async function companyPlace(database: Database) {
+  const warehouse = await open(database);
+  const rows = new Collector('org_1');
+  for (const [index, date] of daysFrom(parseDay('2026-02-01'), parseDay('2026-03-19')).entries()) {
+    const at = `2026-03-20T03:00:00.000Z`;
+    for (const stream of STREAMS) {
+      rows.add(tables.exportUnits, {
+        ...{ stream, date, state: 'loaded', run_id: 'run 1', rows: 2, attempts: 1, requests: 1 },
+        ...{ content_sha256: `content ${date}`, first_loaded_at: at, last_pulled_at: at, changed_at: at },
+        ...{ settled_at: at, confirmed: 'data' },
+      });
+    }
+    const byModel = new Map<string, number>();
+    for (let person = 0; person < 9; person += 1) {
+      const isThere = person === 0 ? date < '2026-03-01' : person === 1 ? date >= '2026-03-01' : true;
+      if (!isThere || (index + person) % 3 === 0) continue;
+      const user_id = `user_${person}_0123456789`;
+      const credits = 1_000 + 137 * person + 11 * index;
+      rows.add(tables.userDaily, { date, user_id, sessions: 1, billable_tokens: credits });
+      for (const [place, model_id] of MODELS.entries()) {
+        const own = Math.floor((credits * 0.9 * (place + 1)) / 6);
+        rows.add(tables.tokensDailyByUserModel, {
+          date,
+          user_id,
+          model_id,
+          billable_tokens: own,
+          input_tokens: 2 * own,
+        });
+        byModel.set(model_id, (byModel.get(model_id) ?? 0) + own);
+      }
+    }
+    for (const [model_id, own] of byModel)
+      rows.add(tables.tokensDailyByModel, { date, model_id, billable_tokens: own + 500 });
+  }
+  for (let person = 0; person < 9; person += 1) {
+    const team = TEAMS[person % TEAMS.length] ?? null;
+    const user_id = `user_${person}_0123456789`;
+    rows.add(tables.people, {
+      person: user_id,
+      user_id,
+      valid_from: '2026-01-01',
+      team,
+      name: `Name & ${person}`,
+    });
+  }
+  rows.add(tables.prices, {
+    ...{ valid_from: '2026-01-14', valid_to: '2026-02-28', currency: 'EUR', price_per_million: 5.5e3 },
+  });
+  rows.add(tables.prices, { valid_from: '2026-03-01', currency: 'EUR', price_per_million: 5.6e3 });
+  rows.add(tables.budgets, { month: '2026-03', team: 'core', amount: 900, currency: 'EUR' });
+  rows.add(tables.events, { date: '2026-03-04', team: '', text: 'Release <1>', closed: 0 });
+  await changeRows(warehouse, { put: rows.all(), remove: [] });
+  await refreshRollups(warehouse, { orgId: 'org_1', now: new Date('2026-03-20T03:00:00.000Z') });
+  await warehouse.close();
+  return warehouse.place;
+}
+
+onEachDatabase((database) => {
+  it('each number that is a link opens a page that begins with it, and the rows of tables add up', async () => {
+    const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
+    const served = await serve(await companyPlace(database), { clock });
+    const found = await crawl(served, ['/', '/explore?value=cost', '/?team=core'], 120);
+    expect(served.failures).toEqual([]);
+    expect(found.wrong).toEqual([]);
+    expect(found.pages.length).toBeGreaterThanOrEqual(100);
+    expect(found.opened).toBeGreaterThan(100);
+    expect(found.tables).toBeGreaterThan(20);
+  });
+
+  it('a slice names who is not there any more, and what no model is known of', async () => {
+    const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
+    const served = await serve(await companyPlace(database), { clock });
+    const rowsOf = async (path: string) => {
+      const { status, body } = await served.ask(`${path}&csv=rows`);
+      expect(status, body).toBe(200);
+      return body.split('\n').map((line) => line.split(','));
+    };
+    const people = await rowsOf('/explore?team=core&by=person&value=credits');
+    expect(people.map(([name]) => name)).toEqual([
+      ...['Person', 'Name & 6', 'Name & 3', 'not any more (1)', 'All people', ''],
+    ]);
+    const models = await rowsOf('/explore?team=core&by=model&value=credits');
+    expect(models.map(([name]) => name)).toContain('without a model');
+    expect(models.find(([name]) => name === 'All models')?.[1]).toBe(people.at(-2)?.[1]);
+    const days = await rowsOf('/explore?model=atlas&by=day&value=cost');
+    expect(days).toHaveLength(19 + 3);
+  });
+
+  it('what does not exist is refused with what does', async () => {
+    const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
+    const served = await serve(await companyPlace(database), { clock });
+    for (const [query, words] of [
+      ['model=atlass', 'did you mean atlas'],
+      ['person=nobody', 'no row is of the user'],
+      ['by=colour', 'choose one of person, team, model'],
+      ['value=joy', 'choose one of cost, credits'],
+      ['value=cost&csv=nothing', 'has no table'],
+    ] as const) {
+      const { status, body } = await served.ask(`/explore?${query}`);
+      expect([query, status]).toEqual([query, 400]);
+      expect(body.toLowerCase()).toContain(words);
+    }
+  });
+});
