@@ -30,7 +30,7 @@ describe('the pace of a run', () => {
     test(`follows a rate limit announced by 429 with Retry-After as ${retryAfter}`, async () => {
       const rig = await createRig({
         users: 10,
-        quirks: { rateLimit: { requestsPerMinute: 900, burst: 5, retryAfter } },
+        quirks: { rateLimit: { requestsPerMinute: 300, burst: 2, retryAfter } },
       });
       const { report } = await rig.run({
         until: parseDay('2026-01-15'),

@@ -66,6 +66,8 @@ const ALLOWED: readonly (readonly [step: RegExp, statement: RegExp])[] = [
   [/^SCAN (?:c|d|days|dates)$/, /./],
   // Who was licensed at the end of each bucket: people times buckets are what is counted.
   [/^SCAN b$/, /metric (?:licensed|inactive)_users|page \/(?:people|adoption|teams)/],
+  // The latest report of each repository at the end of each bucket: reports times buckets are what is counted.
+  [/^SCAN b$/, /AVG\(s\.score\)/],
   // The teams of each day, whose rows are then found by the key: as many as there are rows.
   [/^SEARCH t USING .*\(org_id=\?\)$/, /metric inactive_users|page \/(?:people|adoption|teams)/],
   // Months.
