@@ -3,25 +3,20 @@ import { type UtcDay, weekdayOf } from '../../core/day.ts';
 import { formatNumber } from '../numbers.ts';
 import type { Chart } from '../page.ts';
 import { shortDay } from '../words.ts';
+import type { DrawnEvent } from './events.ts';
+import { COLORS, categoryColor, categoryPlaces, HATCHED, labelOf, pixels } from './ink.ts';
 import {
   type Bar,
   BRACKETS,
   barMark,
   bucketWords,
-  COLORS,
-  categoryColor,
-  categoryPlaces,
-  type DrawnEvent,
   drawTimePlot,
   type EndLabel,
   endLabels,
-  HATCHED,
-  labelOf,
   labelWidth,
   linePath,
   type Mark,
   type Places,
-  pixels,
   plotWidth,
   scaleOf,
 } from './plot.ts';

@@ -2,7 +2,8 @@ import { html } from 'hono/html';
 import { daysBetween, type UtcDay, weekdayOf } from '../../core/day.ts';
 import { type Chart, MARK_NAMES, type MarkState } from '../page.ts';
 import { dayName, shortMonth } from '../words.ts';
-import { COLORS, type Mark, plainText, timeTicks } from './plot.ts';
+import { COLORS, plainText } from './ink.ts';
+import { type Mark, timeTicks } from './plot.ts';
 
 /** Side of a mark in pixels. */
 const MARK_SIZE = 12;

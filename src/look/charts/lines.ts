@@ -1,20 +1,15 @@
 import { html } from 'hono/html';
 import { formatNumber } from '../numbers.ts';
 import type { Chart } from '../page.ts';
+import { COLORS, categoryColor, categoryPlaces, labelOf, pixels, plainText } from './ink.ts';
 import {
   bucketWords,
-  COLORS,
-  categoryColor,
-  categoryPlaces,
   drawTimePlot,
   endLabels,
-  labelOf,
   labelWidth,
   linePath,
   type Mark,
   type Places,
-  pixels,
-  plainText,
   plotWidth,
   scaleOf,
 } from './plot.ts';

@@ -3,6 +3,8 @@ import { isDay, type UtcDay } from '../../core/day.ts';
 import { axisNumbers } from '../numbers.ts';
 import type { Chart } from '../page.ts';
 import { monthName, shortDay, shortMonth } from '../words.ts';
+import { type DrawnEvent, eventMark, placedEvents } from './events.ts';
+import { CHARACTER_PIXELS, COLORS, LINE_PIXELS, labelOf, pixels, plainText } from './ink.ts';
 
 /** Markup of a part of a drawing: the template escapes every value. */
 export type Mark = ReturnType<typeof html>;
@@ -30,12 +32,6 @@ interface TimePlot {
   /** What happened, as dotted lines. @default none */
   readonly events?: readonly DrawnEvent[];
   marks(places: Places): readonly Mark[];
-}
-
-/** What happened in a bucket. */
-export interface DrawnEvent {
-  readonly bucket: string;
-  readonly text: string;
 }
 
 /** Where buckets and values are in a drawing, in pixels. */
@@ -87,50 +83,10 @@ export function drawTimePlot({
   );
   const grid = [...scale.ticks.keys()].map((tick) => `M0 ${pixels(places.y(tick))}H${pixels(width)}`);
   const [fullWidth, fullHeight] = [pixels(width + right), top + height + BOTTOM + below];
-  const svg = html`<svg class="plot" role="img" aria-label="${plainText(label)}" width="${fullWidth}" height="${fullHeight}" viewBox="0 0 ${fullWidth} ${fullHeight}" text-anchor="middle"><path d="${grid.join('')}" stroke="${COLORS.hairline}"/>${days}${marks(places)}${labels.map((label) => eventMark(label, places.y(scale.low)))}</svg>`;
+  const svg = html`<svg class="plot" role="img" aria-label="${plainText(label)}" width="${fullWidth}" height="${fullHeight}" viewBox="0 0 ${fullWidth} ${fullHeight}" text-anchor="middle"><path d="${grid.join('')}" stroke="${COLORS.hairline}"/>${days}${marks(places)}${labels.map((label) => eventMark(label, { top: TOP, floor: places.y(scale.low) }))}</svg>`;
   // The axis ends above the labels of the days, so that it does not cover the first of them.
   const axis = html`<svg class="plot axis" width="${scale.width}" height="${top + height + 7}" text-anchor="end" aria-hidden="true">${values}</svg>`;
   return { svg: String(svg), axis: String(axis), label };
-}
-
-interface PlacedEvent {
-  readonly x: number;
-  /** From the top, from 0. */
-  readonly row: number;
-  readonly text: string;
-  /** True if the text stands at the left of the line, because there is no room at its right. */
-  readonly isLeft: boolean;
-}
-
-const EVENTS_MAX = 6;
-const EVENT_CHARACTERS_MAX = 32;
-
-/** The first events in the order given, each on the first row where its text covers no other one. */
-function placedEvents(
-  events: readonly DrawnEvent[],
-  { buckets, step, width }: { buckets: readonly string[]; step: number; width: number },
-): PlacedEvent[] {
-  const shown = events.filter(({ bucket }) => buckets.includes(bucket)).slice(0, EVENTS_MAX);
-  const taken: (readonly [from: number, until: number])[][] = [];
-  return shown
-    .toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1))
-    .map(({ bucket, text }) => {
-      const x = buckets.indexOf(bucket) * step;
-      const label = labelOf(text, EVENT_CHARACTERS_MAX);
-      const room = label.length * CHARACTER_PIXELS + 8;
-      const isLeft = x + room > width && x > room;
-      const [from, until] = isLeft ? [x - room, x] : [x, x + room];
-      const found = taken.findIndex((row) => row.every(([start, end]) => until < start || from > end));
-      const row = found < 0 ? taken.length : found;
-      taken[row] = [...(taken[row] ?? []), [from, until]];
-      return { x, row, text: label, isLeft };
-    });
-}
-
-/** A dotted line from the text of an event to the base line. */
-function eventMark({ x, row, text, isLeft }: PlacedEvent, floor: number): Mark {
-  const y = TOP + LINE_PIXELS * row;
-  return html`<path d="M${pixels(x)} ${y - 8}V${pixels(floor)}" stroke="${COLORS.ink3}" stroke-dasharray="1.5 2.5"/><text x="${pixels(isLeft ? x - 4 : x + 4)}" y="${y}" text-anchor="${isLeft ? 'end' : 'start'}">${text}</text>`;
 }
 
 /** A part of a bar from `base` to `top`, which the pointer explains by its title. */
@@ -167,11 +123,6 @@ export function linePath(points: readonly (readonly [x: number, y: number] | nul
     .join('');
 }
 
-/** A hundredth of a pixel is not seen, and the digits after it take more room than the drawing. */
-export function pixels(value: number): number {
-  return Math.round(value * 100) / 100;
-}
-
 /** A name at the right end of a drawing. */
 export interface EndLabel {
   readonly name: string;
@@ -184,9 +135,6 @@ export interface EndLabel {
   readonly isLine?: boolean;
 }
 
-/** Lines of text closer than this overlap. */
-const LINE_PIXELS = 16;
-const CHARACTER_PIXELS = 7.2;
 const CHARACTERS_MAX = 20;
 const SWATCH_PIXELS = 18;
 
@@ -233,62 +181,6 @@ export function spread<Item extends { readonly value: number }>(
       return { ...item, value };
     })
     .toReversed();
-}
-
-/** The custom properties of the page's style that drawings use. The style defines them for light, dark, print and forced colors. */
-export const COLORS = {
-  bar: 'var(--bar)',
-  barWeekend: 'var(--bar-weekend)',
-  before: 'var(--before)',
-  beforeWeekend: 'var(--before-weekend)',
-  accent: 'var(--accent)',
-  ink: 'var(--ink)',
-  ink2: 'var(--ink-2)',
-  ink3: 'var(--ink-3)',
-  paper: 'var(--paper)',
-  hairline: 'var(--hairline)',
-  failed: 'var(--failed)',
-  doubted: 'var(--doubted)',
-  hatch: 'var(--hatch)',
-} as const;
-
-/** Fills of what is not settled: hatching, whose patterns the document holds once. */
-export const HATCHED = {
-  bar: 'url(#hatch)',
-  category: (index: number) => `url(#hatch-${Math.min(index, CATEGORIES)})`,
-} as const;
-
-const CATEGORIES = 4;
-
-/** Four categories, and others. */
-export function categoryColor(index: number): string {
-  return index < CATEGORIES ? `var(--category-${index + 1})` : 'var(--others)';
-}
-
-/** The places of names among the colors: a name that means all the others always has the color of others. */
-export function categoryPlaces(names: readonly string[], others: string): number[] {
-  return names.map((name, index) => (name === others ? CATEGORIES : Math.min(index, CATEGORIES)));
-}
-
-/** Characters that no XML document may hold, and halves of pairs. */
-const FORBIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to be removed
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-/** A name beside a drawing cannot turn the text around it, or take more than its place. */
-const DIRECTION = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** Text without what XML forbids and without signs of direction. Templates escape it. */
-export function plainText(text: string): string {
-  return text.replaceAll(FORBIDDEN, '\ufffd').replaceAll(DIRECTION, '');
-}
-
-/** A name from the warehouse as a label: one short line, never empty. */
-export function labelOf(name: string, charactersMax = 20): string {
-  const characters = [...plainText(name).replaceAll(/\s+/g, ' ').trim()];
-  if (characters.length === 0) return 'empty';
-  return characters.length <= charactersMax
-    ? characters.join('')
-    : `${characters.slice(0, charactersMax - 1).join('')}…`;
 }
 
 /** Widths of the content of a page, and of a figure beside another one, in pixels. */

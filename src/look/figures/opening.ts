@@ -103,7 +103,8 @@ function firstLooksOf({ basis: { firstLooks, days } }: Result): Phrase {
 }
 
 /** What the page compares with, and a link to the other way. `here` is the path of the page. */
-export function comparedPhrase(filters: Filters, here = '/'): Phrase {
+export function comparedPhrase({ change }: Headline, filters: Filters, here = '/'): Phrase {
+  if (change.value === null) return [];
   const before = periodBefore(filters);
   const way = filters.comparison === 'calendar' ? 'previous' : 'calendar';
   const other = periodBefore({ ...filters, comparison: way });

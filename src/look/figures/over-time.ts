@@ -4,28 +4,11 @@ import { spanStart } from '../../expected/index.ts';
 import type { Period } from '../../metrics/index.ts';
 import { type DaySpanDrawn, dayBars, stacks } from '../charts/bars.ts';
 import { lines } from '../charts/lines.ts';
-import {
-  cellOf,
-  type MetricResult,
-  type NumberFormat,
-  noNumber,
-  type ShownNumber,
-  wholeSumOf,
-} from '../numbers.ts';
+import { cellOf, type MetricResult, type NumberFormat, type ShownNumber } from '../numbers.ts';
 import type { Pair } from '../page.ts';
-import {
-  type Chart,
-  emptinessOf,
-  emptyFigure,
-  type Figure,
-  type FigureName,
-  type Phrase,
-  slicePath,
-  type Table,
-} from '../page.ts';
+import { type Chart, emptinessOf, emptyFigure, type Figure, type FigureName, type Phrase } from '../page.ts';
 import { type Filters, type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import {
-  BUCKET_TITLES,
   bucketOpenness,
   bucketsOf,
   bucketWords,
@@ -37,8 +20,9 @@ import {
 } from '../time-spans.ts';
 import { lastDrawn } from '../trust.ts';
 import { asSentence, lengthOf, periodWords } from '../words.ts';
-import { bucketOfDay, type DayEvent, readEvents } from './events.ts';
+import { bucketOfDay, readEvents } from './events.ts';
 import { distinctGroups, groupsOf, type Ranking, ranking } from './groups.ts';
+import { type Drawn, type Series, tableOf } from './time-table.ts';
 
 interface Named {
   readonly metric: string;
@@ -84,12 +68,6 @@ export type OverTime = FigureName &
     /** What to say if nothing occurs. */
     readonly empty?: string;
   };
-
-/** A bar's part or a line: its number in each bucket in which it has one. */
-interface Series {
-  readonly name: string;
-  readonly numbers: ReadonlyMap<string, ShownNumber>;
-}
 
 /** Lines that can be told apart; the table has more groups. */
 const LINES_MAX = 4;
@@ -232,14 +210,10 @@ function numbersOf(
   );
 }
 
-/** What is drawn, and written as a table. */
-interface Drawn {
-  readonly buckets: readonly string[];
-  readonly spec: OverTime;
-  readonly events: readonly DayEvent[];
-}
-
-function chartOf(series: readonly Series[], { buckets, spec, events }: Drawn): Chart {
+function chartOf(
+  series: readonly Series[],
+  { buckets, spec, events }: Drawn & { readonly spec: OverTime },
+): Chart {
   const { draw, title, grain, by, divisor = 1, percent = false, zero = false, wide = false } = spec;
   const named = by !== undefined || series.length > 1;
   const points = ({ numbers }: Series) =>
@@ -267,51 +241,6 @@ function chartOf(series: readonly Series[], { buckets, spec, events }: Drawn): C
     ...{ label, groups: series.map(({ name }) => name), divisor, wide, named },
     events: events.map(({ day, text }) => ({ bucket: bucketOfDay(day, grain), text })),
   });
-}
-
-/** Where the credits or the cost of a day open; other numbers do not. */
-function openedBy(spec: OverTime, bucket: string): string | undefined {
-  if (spec.grain !== 'date' || spec.by !== undefined) return undefined;
-  const value = VALUE_OF[spec.metrics[0]?.metric ?? ''];
-  if (value === undefined) return undefined;
-  const day = parseDay(bucket);
-  return slicePath({ value, from: day, until: day });
-}
-
-const VALUE_OF: Readonly<Record<string, string>> = { cost: 'cost', billable_tokens: 'credits' };
-
-/** A cell without words. */
-const NOTHING = '–';
-
-/** A row per bucket, the newest first; with their sum for groups that add up. */
-function tableOf(series: readonly Series[], { buckets, spec, events }: Drawn): Table {
-  const { draw, grain, by, format } = spec;
-  const eventsIn = (bucket: string) =>
-    events.filter(({ day }) => bucketOfDay(day, grain) === bucket).map(({ text }) => text);
-  const nothing = noNumber(draw === 'lines' ? 'nobody was counted' : 'nothing occurred in it', format);
-  const hasSum = draw === 'bars' && by !== undefined;
-  return {
-    columns: [
-      { title: BUCKET_TITLES[grain] },
-      ...series.map(({ name }) => ({ title: name, align: 'end' as const })),
-      ...(hasSum ? [{ title: 'Together', align: 'end' as const }] : []),
-      ...(events.length > 0 ? [{ title: 'What happened' }] : []),
-    ],
-    rows: buckets
-      .map((bucket) => {
-        const known = series.flatMap(({ numbers }) => numbers.get(bucket) ?? []);
-        const cells = series.map(({ numbers }) => numbers.get(bucket) ?? nothing);
-        return [
-          { kind: 'text' as const, text: bucket },
-          ...cells.map((cell) => ({ ...cell, path: openedBy(spec, bucket) })),
-          ...(hasSum ? [wholeSumOf(known, format)] : []),
-          ...(events.length > 0
-            ? [{ kind: 'text' as const, text: eventsIn(bucket).join('; ') || NOTHING, isMuted: true }]
-            : []),
-        ];
-      })
-      .toReversed(),
-  };
 }
 
 /** A metric over the period and the span that it is compared with, one bar per day; a long period has longer bars. */

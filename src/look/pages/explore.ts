@@ -47,7 +47,7 @@ export const explore: PageKind = {
       sentence: [
         ...sentenceOf(reader, { chosen, total, people }),
         ...(await sharesOf(reader, chosen, total.number, personName)),
-        ...comparedPhrase(reader.filters, slicePath(sliceOf(chosen))),
+        ...comparedPhrase(total, reader.filters, slicePath(sliceOf(chosen))),
       ],
       sections: [
         await overPeriod(own, {

@@ -58,7 +58,7 @@ export const overview: PageKind = {
       sentence: [
         ...sentenceOf(filters, { numbers, first, isMoney, track, why: why.largest }),
         ...openPhrase(filters, { of: first, byDay: chart, doubted, isMoney }),
-        ...comparedPhrase(filters),
+        ...comparedPhrase(first, filters),
       ],
       sections: [
         {

@@ -9,7 +9,8 @@ import type { Figure, Page } from '../page.ts';
 import { rememberResults } from '../reader.ts';
 import { type KeptRows, pageReader } from '../snapshot-reader.ts';
 import { bannerOf, trustOf } from '../trust.ts';
-import { type Answer, ASSETS, csvAnswer, htmlAnswer, messageHtml } from './answer.ts';
+import { type Answer, ASSETS, htmlAnswer, messageHtml } from './answer.ts';
+import { csvAnswer } from './figure-csv.ts';
 import {
   type Choices,
   frameOf,

@@ -18,7 +18,7 @@ onEachDatabase((database) => {
     const warehouse = await worldOf({ unsettled: ['2026-03-18', '2026-03-19'], doubted: ['2026-03-10'] });
     const { sentence } = await pageOf(warehouse, overview);
     expect(phraseText(sentence)).toMatch(
-      /^38,000 credits, 100\s% more than on the same weekdays four weeks before, by 2 people\. What they cost is not known: `daywalk prices load prices.csv`\. 2 of 19 days are not settled, 1 is doubted \(15\.8\s% of the credits may still change\): what that means\.$/,
+      /^38,000 credits, 100\s% more than on the same weekdays four weeks before, by 2 people: more active people \(\+19,000\)\. What they cost is not known: `daywalk prices load prices.csv`\. 2 of 19 days are not settled, 1 is doubted \(15\.8\s% of the credits may still change\): what that means\.$/,
     );
   });
 
@@ -30,7 +30,7 @@ onEachDatabase((database) => {
       '28,000 credits, by 1 person. What they cost is not known: `daywalk prices load prices.csv`. All 28 days are settled.',
     );
     expect(await about('2026-03-05', '2026-03-05')).toBe(
-      '2,000 credits, 100\u202f% more than on 26 February, by 2 people. What they cost is not known: `daywalk prices load prices.csv`. The day is settled.',
+      '2,000 credits, 100\u202f% more than on 26 February, by 2 people: more active people (+1,000). What they cost is not known: `daywalk prices load prices.csv`. The day is settled. Compared with 26 February. Compare with 4 March instead.',
     );
     expect(await about('2026-03-20', '2026-03-25')).toBe(
       'Nothing is stored of 20 to 25 March. 6 of 6 days are missing: what that means.',
@@ -102,14 +102,14 @@ onEachDatabase((database) => {
     ]);
   });
 
-  it('with a team, numbers are of the team, and published ones say that they are not', async () => {
+  it('with a team, numbers are of the team, its models too', async () => {
     const warehouse = await worldOf();
     await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
     const page = await pageOf(warehouse, overview, { team: 'core' });
     expect(phraseText(page.sentence)).toContain('Team core: 19,000 credits');
     expect(figuresOf(page).map(({ id }) => id)).not.toContain('teams');
-    const published = figureOf(page, 'models');
-    expect(published.subtitle).toContain('whole organization');
-    expect(rowsOf(published)[0]?.slice(0, 2)).toEqual(['atlas', '95,000']);
+    const models = figureOf(page, 'models');
+    expect(models.subtitle).not.toContain('whole organization');
+    expect(rowsOf(models)[0]?.slice(0, 2)).toEqual(['atlas', '19,000']);
   });
 });

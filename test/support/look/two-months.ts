@@ -49,6 +49,8 @@ export async function fillTwoMonths(
     const users = date < '2026-03-01' ? ['ada'] : ['ada', 'bob'];
     for (const user_id of users) {
       rows.add(tables.userDaily, { date, user_id, sessions: 1, billable_tokens: 1000 });
+      const use = { billable_tokens: 1000, input_tokens: 2000 };
+      rows.add(tables.tokensDailyByUserModel, { date, user_id, model_id: 'atlas', ...use });
     }
   }
   await changeRows(warehouse, { put: rows.all(), remove: [] });
