@@ -23,6 +23,8 @@ import { budgetsOf, byUrgency, mergedLine, spentOf, type TrackLine, trackLine } 
 /** Spend against the budgets of the month in which a period ends. */
 export interface Track {
   readonly month: UtcDay;
+  /** The last stored day of the month, to which it is spent. */
+  readonly until: UtcDay;
   readonly currency: string | null;
   /** Why there is nothing to show, as a sentence. */
   readonly why: string | undefined;
@@ -91,6 +93,7 @@ ORDER BY month, team`,
       : null;
   return {
     month,
+    until: last,
     currency: currencies.size === 1 ? ([...currencies][0] ?? null) : null,
     why: whyNothing(used, currencies),
     teams: [...lines.toSorted(byUrgency), ...withoutBudget(rest)],
