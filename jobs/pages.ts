@@ -7,10 +7,13 @@ import { messageOf, OldWarehouseError, UsageError } from '../src/core/errors.ts'
 import { packageVersion } from '../src/core/files.ts';
 import {
   type Audience,
+  type BriefRequest,
   reportPeriod,
   startDashboard,
+  type WrittenBrief,
   type WrittenReport,
   type WrittenReports,
+  writeBrief,
   writeReport,
   writeTeamReports,
 } from '../src/look/index.ts';
@@ -147,6 +150,35 @@ export async function report(
     const team = await teamOf(warehouse, orgId, { name: target.team, audience });
     const filters = { ...request.filters, team };
     return { ...about, reports: [await writeReport(warehouse, { ...request, filters }, path)] };
+  });
+}
+
+/** Which brief to write, and where. */
+export interface BriefJob extends Pick<BriefRequest, 'span' | 'audience' | 'dashboard'> {
+  readonly folder: string;
+  /** Default: the only organization of the warehouse. */
+  readonly organization: string | undefined;
+}
+
+/** What was written. */
+export interface BriefResult extends WrittenBrief, Pick<BriefRequest, 'audience'> {
+  readonly org_id: string;
+}
+
+/**
+ * Writes the brief of a week or month as the parts of a mail, see {@link writeBrief}. Only reads the warehouse, and may run during a run.
+ * @throws {UsageError} also if there is no such warehouse or organization, and for a span without data.
+ */
+export function brief(
+  { warehouse: location, minGroup }: Pick<Settings, 'warehouse' | 'minGroup'>,
+  { folder, organization, ...asked }: BriefJob,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<BriefResult> {
+  return readWarehouse(location, { clock, signal }, async (warehouse) => {
+    const orgId = await chooseOrganization(warehouse, organization);
+    const namesOrganization = organization !== undefined;
+    const written = await writeBrief(warehouse, { orgId, ...asked, minGroup, namesOrganization }, folder);
+    return { org_id: orgId, audience: asked.audience, ...written };
   });
 }
 

@@ -146,6 +146,25 @@ export function parseMonth(name: string): Month {
   });
 }
 
+const WEEK = /^(\d{4})-W(\d{2})$/;
+
+/**
+ * A week as its Monday: `2026-W47`, or the Monday itself.
+ * @throws {UsageError} if it is neither.
+ */
+export function parseWeek(name: string): UtcDay {
+  const [, year, week] = WEEK.exec(name) ?? [];
+  // 4 January is in the first week of each year.
+  const fourth = year === undefined ? undefined : parseDay(`${year}-01-04`);
+  const monday =
+    fourth === undefined ? parseDay(name) : shiftDay(fourth, 1 - weekdayOf(fourth) + 7 * (Number(week) - 1));
+  const isIn = fourth === undefined || (Number(week) > 0 && shiftDay(monday, 3).startsWith(`${year}-`));
+  if (weekdayOf(monday) === 1 && isIn) return monday;
+  throw new UsageError(`"${name}" is not a week`, {
+    hint: 'write weeks as 2026-W47, or as their Monday, for example 2026-11-16',
+  });
+}
+
 /** Days in a row. */
 export interface DaySpan {
   readonly from: UtcDay;

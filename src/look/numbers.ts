@@ -207,8 +207,14 @@ export function openDaysOf({ days, firstLooks }: Basis): readonly UtcDay[] {
 
 /** Why the numbers of a result may still change; undefined if all of its days are settled, or in their first looks. */
 function openness({ basis }: Pick<Result, 'basis'>): Openness | undefined {
-  return opennessOf(basis, daysFrom(basis.from, basis.until));
+  if (basis.days.unsettled.length + basis.days.missing.length === 0) return undefined;
+  // A list has thousands of numbers of one result.
+  const known = OPENNESS.get(basis) ?? { of: opennessOf(basis, daysFrom(basis.from, basis.until)) };
+  OPENNESS.set(basis, known);
+  return known.of;
 }
+
+const OPENNESS = new WeakMap<Basis, { readonly of: Openness | undefined }>();
 
 /** Why a number that rests on some days may still change; undefined if all of them are settled. */
 export function opennessOf(basis: Basis, days: readonly UtcDay[]): Openness | undefined {

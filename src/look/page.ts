@@ -45,6 +45,8 @@ export type Cell =
       readonly low: number;
       readonly high: number;
     }
+  /** A bar for each week, the highest as high as the line; null for a week of which nothing is known. */
+  | { readonly kind: 'weeks'; readonly values: readonly (number | null)[] }
   /** Text with numbers in it. */
   | { readonly kind: 'phrase'; readonly parts: Phrase }
   /** The state of a unit, with its mark and name. */
@@ -66,6 +68,8 @@ export interface Column {
   readonly align?: 'start' | 'end';
   /** The name that `?sort=` takes; a column without one cannot be sorted. */
   readonly sort?: string;
+  /** The place of the row in the list, which does not name it: the next column does. */
+  readonly isRank?: boolean;
   /** The column is left out below 600 px, because it repeats what another shows. */
   readonly isSpare?: boolean;
 }
@@ -95,6 +99,8 @@ export interface Figure {
   /** Anchor on the page, in kebab case. */
   readonly id: string;
   readonly title: string;
+  /** Only for people who do not see the page, whose heading says the same. @default false */
+  readonly hidesTitle?: boolean;
   /** Unit and period: "Million, last 88 days". */
   readonly subtitle: string;
   readonly chart?: Chart | undefined;
@@ -167,8 +173,10 @@ export interface Page {
   readonly asked?: readonly Result[];
   /** What the page as a whole rests on. */
   readonly basis?: Basis | undefined;
-  /** A search field: the name of the things that are searched, and the present text. */
-  readonly search?: { readonly label: string; readonly text: string };
+  /** One long list, which begins as high on the page as it can. @default false */
+  readonly isList?: boolean;
+  /** A search field: what is searched, what stands in it while it is empty, and the present text. */
+  readonly search?: { readonly label: string; readonly example: string; readonly text: string };
   /** Links to the pages of a list that is longer than a page. */
   readonly pager?: { readonly page: number; readonly pages: number };
 }

@@ -155,9 +155,8 @@ time { white-space: nowrap; }
 .query pre { position: relative; max-height: 320px; overflow: auto; padding: 12px 14px; background: var(--wash); color: var(--ink); white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.5; tab-size: 2; }
 .query pre code { font-size: 0.75rem; }
 .query .copy { float: right; min-height: 28px; padding: 2px 10px; margin-left: 12px; font-size: 0.75rem; }
-.search { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; margin-top: 22px; }
-.search label { display: grid; gap: 2px; font-size: 0.8125rem; color: var(--ink-2); flex: 0 1 400px; }
-.search input { color: var(--ink); width: 100%; }
+.search { display: flex; gap: 8px; margin-top: 22px; }
+.search input { flex: 0 1 400px; min-width: 0; }
 .pager { display: flex; gap: 20px; margin-top: 24px; font-size: 0.875rem; }
 @media (max-width: 900px) {
   .pair, .pair.uneven { grid-template-columns: minmax(0, 1fr); }
@@ -209,13 +208,54 @@ td.state { white-space: nowrap; }
 .folded tbody th, .folded tbody td { padding-top: 4px; padding-bottom: 4px; padding-right: 24px; }
 .folded thead th { position: sticky; top: 0; background: var(--paper); padding-right: 24px; }
 .dense table { font-size: 0.8125rem; line-height: 1.15; }
-.dense tbody th, .dense tbody td { padding-top: 2px; padding-bottom: 2px; white-space: nowrap; max-width: 26ch; min-width: 0; overflow: hidden; text-overflow: ellipsis; }
+.dense tbody th, .dense tbody td { padding-top: 1px; padding-bottom: 1px; white-space: nowrap; max-width: 26ch; min-width: 0; overflow: hidden; text-overflow: ellipsis; }
+.list .dense wbr { display: none; }
 .dense tbody tr:nth-child(10n) > * { border-bottom: 1px solid var(--ink-3); }
+main.list { padding-top: 6px; }
+.list > .title, .list > .title + .sentence { display: inline; font-size: 0.875rem; }
+.list > .title h1 { display: inline; font-size: 1.3125rem; line-height: 1.2; }
+.list > .title h1 bdi { display: inline; }
+.list > .title h1 { margin-right: 8px; }
+.list > .title + .sentence::after { content: ""; display: block; }
+.list > .search { float: left; align-items: center; margin-top: 5px; max-width: 100%; }
+.list > .search .trust { padding-left: 12px; white-space: nowrap; font-size: 0.75rem; }
+.list > .search input, .list > .search button { font-size: 0.8125rem; padding: 3px 8px; min-height: 28px; }
+.list > .search input { flex: 0 1 214px; min-width: 190px; }
+.list > .search + .figure { margin-top: 0; }
+.list > .search + .figure > .subtitle { text-align: end; padding-top: 10px; font-size: 0.75rem; }
+.list > .search + .figure > div { clear: both; }
+.list .dense { overflow: visible; margin-top: 2px; }
+.list .dense table { table-layout: fixed; }
+.list .dense thead th { position: sticky; top: 0; z-index: 1; background: var(--paper); box-shadow: 0 1px var(--hairline); padding-top: 3px; padding-bottom: 3px; overflow: hidden; text-overflow: ellipsis; }
+.list .dense tbody th, .list .dense tbody td { max-width: none; }
+.list .dense tbody tr:first-child > * { border-top-color: transparent; }
+.list .dense :is(th, td):is(:nth-child(1)) { width: 38px; }
+.list .dense :is(th, td):is(:nth-child(4), :nth-child(9)) { width: 84px; }
+.list .dense :is(th, td):is(:nth-child(5), :nth-child(7)) { width: 66px; }
+.list .dense :is(th, td):nth-child(6) { width: 190px; padding-left: 24px; }
+.list .dense :is(th, td):nth-child(7) { padding-left: 0; }
+.list .dense :is(th, td):nth-child(10) { width: 76px; color: var(--ink-2); }
 @media (pointer: coarse) {
   .dense tbody th, .dense tbody td { padding-top: 10px; padding-bottom: 10px; }
+  .list > .search input, .list > .search button { min-height: 36px; }
+}
+@media (max-width: 900px) {
+  .list .dense :is(th, td):nth-child(6) { width: 110px; padding-left: 8px; }
+  .list .dense :is(th, td):is(:nth-child(5), :nth-child(8), :nth-child(10)) { display: none; }
+  .list .dense :is(th, td):nth-child(9) { padding-right: 0; }
+}
+@media (max-width: 1000px) {
+  .list > .search { float: none; flex-wrap: wrap; }
+  .list > .search .trust { flex: 0 0 100%; padding-left: 0; white-space: normal; }
+  .list > .search + .figure > .subtitle { text-align: start; padding-top: 0; }
 }
 @media (max-width: 600px) {
   .spare { display: none; }
+  main.list { padding: 6px 16px 0; }
+  .list .dense :is(th, td):nth-child(1) { width: 28px; }
+  .list .dense :is(th, td):nth-child(4) { width: 68px; }
+  .list .dense :is(th, td):nth-child(6) { width: 72px; padding-left: 0; }
+  .list .dense :is(th, td):nth-child(9) { width: 68px; padding-right: 0; }
   table { font-size: 0.8125rem; }
   tbody th, tbody td, thead th { padding-right: 8px; }
   td.bar { min-width: 40px; width: 20%; }

@@ -1,5 +1,11 @@
 export { OTHERS, WEEK_DIMENSIONS } from './blocks.ts';
-export { FIRST_WEEK, previewTeams, publishWeeks, type TeamPreview } from './publish-weeks.ts';
+export {
+  FIRST_WEEK,
+  previewTeams,
+  publishWeeks,
+  readPersonFinder,
+  type TeamPreview,
+} from './publish-weeks.ts';
 export {
   largeEnough,
   nearestWeeks,

@@ -81,6 +81,11 @@ function personFinder(known: readonly string[]): (group: string) => boolean {
   };
 }
 
+/** Reads by which names of groups a person is named, see {@link personFinder}. */
+export function* readPersonFinder(orgId: string): Steps<(group: string) => boolean> {
+  return personFinder(yield* knownTexts(orgId));
+}
+
 /** What the next run would publish of teams, if people had these teams. */
 export interface TeamPreview {
   /** How many weeks get their teams, which then stay as they are. */

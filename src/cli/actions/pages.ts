@@ -1,12 +1,15 @@
-import { basename, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import {
+  type BriefJob,
+  type BriefResult,
+  brief,
   type ReportJob,
   type ReportResult,
   type ReportTarget,
   report,
   serveDashboard,
 } from '../../../jobs/pages.ts';
-import { parseDay } from '../../core/day.ts';
+import { parseDay, parseMonth, parseWeek } from '../../core/day.ts';
 import { DaywalkError, nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { AUDIENCES, type Audience } from '../../look/index.ts';
@@ -87,6 +90,56 @@ function audienceOf(name: string): Audience {
   });
 }
 
+export const briefAction: Action = async ({ flags, settings, job, out, directory }) => {
+  const result = await brief(settings, briefOf(flags, directory), job);
+  out.show(result, () => renderBrief(result));
+  return EXIT.ok;
+};
+
+function briefOf(flags: Flags, directory: string): BriefJob {
+  const audience = flags.parse('--audience', audienceOf) ?? 'managers';
+  if (audience === 'public') {
+    throw new UsageError('a brief is for managers or a team', {
+      hint: 'write a report for the public: daywalk report --audience public --out public.html',
+    });
+  }
+  const monday = flags.parse('--week', parseWeek);
+  const month = flags.parse('--month', parseMonth);
+  if (monday !== undefined && month !== undefined) {
+    throw new UsageError('--week and --month exclude each other', { hint: 'choose one of them' });
+  }
+  return {
+    folder: resolve(directory, expectPath('--out', flags.text('--out') ?? '')),
+    span:
+      monday !== undefined
+        ? { kind: 'week', monday }
+        : month !== undefined
+          ? { kind: 'month', month }
+          : undefined,
+    audience,
+    dashboard: flags.parse('--dashboard', addressOf),
+    organization: flags.text('--organization'),
+  };
+}
+
+function addressOf(text: string): URL {
+  const address = URL.canParse(text) ? new URL(text) : null;
+  if (address !== null && /^https?:$/.test(address.protocol) && address.username === '') return address;
+  throw new UsageError('it is not the address of a dashboard', {
+    hint: 'write it as a browser shows it, for example https://daywalk.example.com',
+  });
+}
+
+function renderBrief({ subject, files, from, until, audience }: BriefResult): string[] {
+  const [first] = files;
+  const folder = first === undefined ? '' : dirname(first.file);
+  const names = files.map(({ file, bytes }) => `${basename(file)} (${formatBytes(bytes)})`).join(', ');
+  return [
+    escapeForTerminal(subject),
+    `${escapeForTerminal(folder)}: written, ${from} to ${until}, for ${readersOf({ audience })}: ${names}`,
+  ];
+}
+
 /** Files of teams that are no longer reported would stay published. */
 function warn({ log }: CommandContext, { older = [] }: ReportResult): void {
   if (older.length === 0) return;
@@ -136,7 +189,7 @@ function namesOf(teams: readonly string[]): string {
   return `${teams.slice(0, NAMES_MAX).map(escapeForTerminal).join(', ')}${more}`;
 }
 
-function readersOf({ audience }: ReportResult): string {
+function readersOf({ audience }: Pick<ReportResult, 'audience'>): string {
   return { managers: 'managers', team: 'a team', public: 'the public' }[audience];
 }
 

@@ -142,4 +142,35 @@ export const publishCommands: readonly Command[] = [
     resultIsOutput: false,
     load: async () => (await import('../actions/pages.ts')).reportAction,
   },
+  {
+    name: 'brief',
+    summary: 'writes the mail of a week or month: subject, text and HTML, without a person',
+    description:
+      'Writes what a director reads in a mail: what the week or month cost and why it changed, the budgets at risk, the teams and ' +
+      'models that changed most, and how much the service was used. The numbers are those of the overview of the same period. The HTML is ' +
+      '600 pixels wide and loads nothing. It names no person. For a team it has a published week and nothing else. Writes subject.txt, ' +
+      'body.txt and body.html into the folder, and all of it as message.eml, which lacks only sender and recipients; Daywalk sends no ' +
+      'mail. The default is the last whole week, Monday to Sunday, that is stored; for a team the last published one. The same warehouse and flags ' +
+      'give the same bytes.',
+    uses: usesOf('warehouse', 'audiences'),
+    flags: {
+      '--out <folder>': 'the folder to write into; it is created if it does not exist',
+      '--week <week>': 'a week, as 2026-W47 or as its Monday',
+      '--month <month>': 'a month, YYYY-MM; one that is not over ends with the last stored day',
+      '--audience <name>': 'who reads it: managers or team (default: managers)',
+      '--dashboard <url>': 'the address of the dashboard, to which the names link (default: no links)',
+      ...organizationFlag,
+      ...jsonFlag,
+    },
+    required: ['--out'],
+    examples: {
+      'daywalk brief --out brief': 'the last whole week, for managers',
+      'daywalk brief --out brief --month 2026-10 --dashboard https://daywalk.example.com':
+        'October, with links',
+      'daywalk brief --out brief --audience team': 'the last published week, for everybody',
+    },
+    onlyReads: true,
+    resultIsOutput: false,
+    load: async () => (await import('../actions/pages.ts')).briefAction,
+  },
 ];

@@ -1,19 +1,27 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import { type NamedQuery, PHRASES, selectSql, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import {
+  type NamedQuery,
+  type Period,
+  PHRASES,
+  selectSql,
+  teamsInPlaceOfTable,
+  withSql,
+} from '../../metrics/index.ts';
 import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
-import { UNASSIGNED } from '../../rollups/index.ts';
 import {
   cellOf,
+  changeOf,
+  differenceOf,
   type MetricResult,
   type NumberFormat,
   noNumber,
   type Result,
   type ShownNumber,
 } from '../numbers.ts';
-import { type Cell, type Column, linkTo, type Table } from '../page.ts';
-import type { Filters, PageReader } from '../reader.ts';
-
-type Phrases = (typeof PHRASES)['sqlite'];
+import { type Cell, linkTo, type Table } from '../page.ts';
+import type { PageReader } from '../reader.ts';
+import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
+import { activityOfUsers } from './user-weeks.ts';
 
 /** The numbers of a person, by the name that `?sort=` takes. */
 const PERSON_NUMBERS = {
@@ -35,24 +43,35 @@ export interface ActivePerson {
   readonly lastActiveOn: string;
   /** The number of days with a row in the period. */
   readonly activeDays: ShownNumber;
-  readonly numbers: Readonly<Record<PersonNumber, ShownNumber>>;
+  /** Those that were read. */
+  readonly numbers: Readonly<Partial<Record<PersonNumber, ShownNumber>>>;
+  /** The credits less those of the span before; only where they are compared. */
+  readonly change?: ShownNumber | undefined;
+  /** The same relative to the span before; undefined for who had no use in it. */
+  readonly relative?: ShownNumber | undefined;
+}
+
+/** What of people is read besides who they are. */
+interface Wanted {
+  readonly numbers: readonly PersonNumber[];
+  /** True to compare the credits with those of the span before. */
+  readonly isCompared: boolean;
 }
 
 /** The users with activity in the period and team of the filters, in the order of their IDs. */
 export async function readActivePeople(
   reader: PageReader,
+  { numbers, isCompared }: Wanted,
 ): Promise<{ readonly people: readonly ActivePerson[]; readonly results: readonly Result[] }> {
-  const { warehouse, filters } = reader;
-  const query = peopleQuery(filters, {
-    ...PHRASES[warehouse.dialect],
-    teams: await teamsInPlaceOfTable(warehouse, filters.orgId),
-  });
+  const query = await peopleQuery(reader);
   const found = await reader.select({ title: 'People with activity', query, streams: ['users'] });
-  const credits = await numbersByUser(reader, 'credits');
-  const sessions = await numbersByUser(reader, 'sessions');
-  const commits = await numbersByUser(reader, 'commits');
+  const read = new Map<PersonNumber, NumbersByUser>();
+  for (const name of numbers) read.set(name, await numbersByUser(reader, name));
+  const before = isCompared ? await creditsBefore(reader, read.get('credits')) : null;
   const people = found.rows.map((row, index): ActivePerson => {
     const userId = String(row['user_id']);
+    const own = new Map([...read].map(([name, { numberOf }]) => [name, numberOf(userId)]));
+    const credits = own.get('credits');
     return {
       userId,
       email: textOf(row['user_email']),
@@ -60,22 +79,48 @@ export async function readActivePeople(
       team: textOf(row['team']),
       lastActiveOn: String(row['last_active_on']),
       activeDays: cellOf(found, index, 'count', { column: 'active_days' }),
-      numbers: {
-        credits: credits.numberOf(userId),
-        sessions: sessions.numberOf(userId),
-        commits: commits.numberOf(userId),
-      },
+      numbers: Object.fromEntries(own),
+      ...(before !== null && credits !== undefined && before.changeOf(userId, credits)),
     };
   });
-  return { people, results: [found, credits.result, sessions.result, commits.result] };
+  return {
+    people,
+    results: [found, ...[...read.values()].map(({ result }) => result), ...(before?.results ?? [])],
+  };
+}
+
+interface NumbersByUser {
+  readonly result: MetricResult;
+  numberOf(userId: string): ShownNumber;
+}
+
+/** How the credits of people have changed since the span before. Nobody is compared with a span that lacks a day. */
+async function creditsBefore(reader: PageReader, now: NumbersByUser | undefined) {
+  const before = periodBefore(reader.filters);
+  const then = before === null ? null : await numbersByUser(reader, 'credits', before);
+  const why = then === null || now === undefined ? NO_SPAN_BEFORE : holeIn(now.result, then.result);
+  const known = new Set(then?.result.rows.map(({ user }) => user));
+  return {
+    results: then === null ? [] : [then.result],
+    changeOf: (userId: string, credits: ShownNumber): Pick<ActivePerson, 'change' | 'relative'> => {
+      if (then === null || why !== undefined)
+        return { change: noNumber(why ?? '', 'compactChange'), relative: noNumber(why ?? '', 'change') };
+      // Who had no row had no use: all of it is new.
+      if (!known.has(userId)) return { change: { ...credits, format: 'compactChange' }, relative: undefined };
+      const was = then.numberOf(userId);
+      return { change: differenceOf(credits, was, 'compactChange'), relative: changeOf(credits, was) };
+    },
+  };
 }
 
 async function numbersByUser(
   reader: PageReader,
   name: PersonNumber,
-): Promise<{ readonly result: MetricResult; numberOf(userId: string): ShownNumber }> {
+  before?: Period,
+): Promise<NumbersByUser> {
   const { metric, title, format } = PERSON_NUMBERS[name];
-  const result = await reader.ask({ metric, title: `${title} by user`, by: ['user'] });
+  const when = before === undefined ? '' : ' before';
+  const result = await reader.ask({ metric, title: `${title} by user${when}`, by: ['user'], ...before });
   const rows = new Map(result.rows.map((row, index) => [row['user'], index]));
   return {
     result,
@@ -88,28 +133,40 @@ async function numbersByUser(
   };
 }
 
-function peopleQuery(
-  { orgId, from, until, team }: Filters,
-  { sortable, joined, teams }: Pick<Phrases, 'sortable' | 'joined'> & { teams: readonly NamedQuery[] },
-): SQL {
-  const days = selectSql(
+/** The active days of each user, all of them or those in a team. */
+async function activeQueries(reader: PageReader): Promise<readonly NamedQuery[]> {
+  const { orgId, from, until, team } = reader.filters;
+  // Erased people are in no list.
+  const isShown = sql`r.user_id NOT LIKE ${PSEUDONYM_LIKE}`;
+  if (team === undefined) {
+    const body = sql`  SELECT r.user_id, SUM(r.active_days) AS active_days, MAX(r.last_active_on) AS last_active_on
+  FROM activity r WHERE ${isShown} GROUP BY r.user_id`;
+    return [await activityOfUsers(reader), { name: 'active', body }];
+  }
+  const { joined } = PHRASES[reader.warehouse.dialect];
+  const body = selectSql(
     {
       columns: [sql`r.user_id`, sql`COUNT(*) AS active_days`, sql`MAX(r.date) AS last_active_on`],
-      from: [
-        sql`user_daily r`,
-        ...(team === undefined ? [] : [sql`LEFT JOIN ${teamOn('r', sql`r.date`, orgId)}`]),
-      ],
+      from: [sql`user_daily r`, sql`LEFT JOIN ${teamOn('r', sql`r.date`, orgId)}`],
       where: [
         sql`r.org_id = ${orgId}`,
         sql`r.date BETWEEN ${from} AND ${until}`,
-        // Erased people are in no list.
-        sql`r.user_id NOT LIKE ${PSEUDONYM_LIKE}`,
-        ...(team === undefined ? [] : [team === null ? sql`t.team IS NULL` : joined(sql`t.team`, team)]),
+        isShown,
+        team === null ? sql`t.team IS NULL` : joined(sql`t.team`, team),
       ],
       groupBy: [sql`r.user_id`],
     },
     '  ',
   );
+  return [{ name: 'active', body }];
+}
+
+async function peopleQuery(reader: PageReader): Promise<SQL> {
+  const {
+    warehouse,
+    filters: { orgId },
+  } = reader;
+  const teams = await teamsInPlaceOfTable(warehouse, orgId);
   const main = selectSql({
     columns: [
       sql`a.user_id`,
@@ -127,9 +184,9 @@ function peopleQuery(
       sql`LEFT JOIN people p ON p.org_id = ${orgId} AND p.person = t.person
     AND a.last_active_on >= p.valid_from AND (p.valid_to IS NULL OR a.last_active_on <= p.valid_to)`,
     ],
-    orderBy: [sortable(sql`a.user_id`)],
+    orderBy: [PHRASES[warehouse.dialect].sortable(sql`a.user_id`)],
   });
-  return withSql([...teams, { name: 'active', body: days }], main);
+  return withSql([...teams, ...(await activeQueries(reader))], main);
 }
 
 function teamOn(rows: 'r' | 'a', day: SQL, orgId: string): SQL {
@@ -142,23 +199,13 @@ function textOf(value: unknown): string | null {
 }
 
 /** An order of people. */
-interface PeopleOrder {
+export interface PeopleOrder {
   readonly by: PeopleSort;
   readonly descending: boolean;
 }
 
 /** What people can be sorted by. */
-const PEOPLE_SORTS = [
-  'person',
-  'email',
-  'id',
-  'team',
-  'credits',
-  'sessions',
-  'commits',
-  'days',
-  'last',
-] as const;
+const PEOPLE_SORTS = ['person', 'team', 'credits', 'days', 'change'] as const;
 type PeopleSort = (typeof PEOPLE_SORTS)[number];
 
 /** Most credits first. */
@@ -232,18 +279,14 @@ function keyOf(person: ActivePerson, by: PeopleSort): string | number | null {
   switch (by) {
     case 'person':
       return folded(personName(person));
-    case 'email':
-      return person.email === null ? null : folded(person.email);
-    case 'id':
-      return person.userId;
     case 'team':
       return person.team === null ? null : folded(person.team);
     case 'days':
       return person.activeDays.value;
-    case 'last':
-      return person.lastActiveOn;
+    case 'change':
+      return person.change?.value ?? null;
     default:
-      return person.numbers[by].value;
+      return person.numbers[by]?.value ?? null;
   }
 }
 
@@ -255,43 +298,44 @@ function folded(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
 
-const NUMBERS = ['credits', 'sessions', 'commits'] as const satisfies readonly PersonNumber[];
+/** The numbers of a team's people. */
+export const MEMBER_NUMBERS = ['credits', 'sessions', 'commits'] as const satisfies readonly PersonNumber[];
 
 /**
- * A row per person, each with a link to the page of the person.
- * @param options `among`: the list that the people are a part of, by which columns are chosen; with `order`, columns are
- * sorted by links.
+ * A row per person of a team, each with a link to the page of the person.
+ * @param among the list that the people are a part of, by which columns are chosen.
  */
-export function peopleTable(
+export function membersTable(
   people: readonly ActivePerson[],
-  { among = people, order }: { among?: readonly ActivePerson[]; order?: PeopleOrder } = {},
+  among: readonly ActivePerson[] = people,
 ): Table {
   // An address has a column of its own only where names are shown in its place.
   const hasNames = among.some(({ name }) => name !== null);
   const hasEmails = among.some(({ email }) => email !== null);
-  const columns: Column[] = [
-    { title: 'Person', sort: 'person' },
-    ...(hasNames && hasEmails ? [{ title: 'Email', sort: 'email', isSpare: true }] : []),
-    ...(hasNames || hasEmails ? [{ title: 'ID', sort: 'id', isSpare: true }] : []),
-    { title: 'Team', sort: 'team' },
-    ...NUMBERS.map((name) => ({ title: PERSON_NUMBERS[name].title, align: 'end' as const, sort: name })),
-    { title: 'Active days', align: 'end', sort: 'days' },
-    { title: 'Last active', align: 'end', sort: 'last' },
-  ];
   return {
-    columns: order === undefined ? columns.map(({ sort: _, ...column }) => column) : columns,
+    columns: [
+      { title: 'Person' },
+      ...(hasNames && hasEmails ? [{ title: 'Email', isSpare: true }] : []),
+      ...(hasNames || hasEmails ? [{ title: 'ID', isSpare: true }] : []),
+      ...MEMBER_NUMBERS.map((name) => ({ title: PERSON_NUMBERS[name].title, align: 'end' as const })),
+      { title: 'Active days', align: 'end' },
+      { title: 'Last active', align: 'end' },
+    ],
     rows: people.map((person) => [
-      linkTo('/people', person.userId, shownName(person)),
+      personCell(person),
       ...(hasNames && hasEmails ? [textOr(person.email)] : []),
       ...(hasNames || hasEmails ? [codeCell(person.userId)] : []),
-      person.team === null ? muted(UNASSIGNED) : linkTo('/teams', person.team, person.team),
-      ...NUMBERS.map((name) => person.numbers[name]),
+      ...MEMBER_NUMBERS.map((name) => person.numbers[name] ?? noNumber('it was not read')),
       person.activeDays,
       { kind: 'text' as const, text: person.lastActiveOn },
     ]),
     isDense: true,
-    ...(order === undefined ? {} : { sorting: order }),
   };
+}
+
+/** A person by what a list calls them, with a link to their page. */
+export function personCell(person: Pick<ActivePerson, 'name' | 'email' | 'userId'>): Cell {
+  return linkTo('/people', person.userId, shownName(person));
 }
 
 function textOr(text: string | null): Cell {
@@ -302,6 +346,6 @@ function codeCell(text: string): Cell {
   return { kind: 'text', text, isCode: true };
 }
 
-function muted(text: string): Cell {
+export function muted(text: string): Cell {
   return { kind: 'text', text, isMuted: true };
 }

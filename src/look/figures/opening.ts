@@ -71,8 +71,9 @@ function spanWords(now: Period, before: Period): string {
  * How far the days of a period can be relied on: `2 of 19 days are not settled, 1 is doubted`, with a link to what that
  * means.
  * @param doubted the days of the period whose answers are doubted, one row each.
+ * @param more leads to what that means.
  */
-export function standing(result: Result, doubted: Result): Phrase {
+export function standing(result: Result, doubted: Result, more: Phrase = [': ', DATA_PAGE]): Phrase {
   const expected = daysOf(result, 'expected');
   if (expected.value === 0) return [];
   const { unsettled, missing } = result.basis.days;
@@ -86,12 +87,12 @@ export function standing(result: Result, doubted: Result): Phrase {
     { number: daysOf(result, 'missing'), words: 'missing' },
   ].filter(({ number }) => number.value !== 0);
   const first = firstLooksOf(result);
-  if (expected.value === 1) return [` The day is ${parts[0]?.words ?? 'not settled'}: `, DATA_PAGE, '.'];
+  if (expected.value === 1) return [` The day is ${parts[0]?.words ?? 'not settled'}`, ...more, '.'];
   const phrases = parts.map(({ number, words }, index): Phrase => {
     const of = index === 0 ? [' of ', expected, ' days'] : [];
     return [index === 0 ? ' ' : ', ', number, ...of, ` ${nounFor(number, 'is', 'are')} ${words}`];
   });
-  return [...phrases.flat(), ': ', DATA_PAGE, '.', ...first];
+  return [...phrases.flat(), ...more, '.', ...first];
 }
 
 /** One sentence about history that has not been seen often enough: how often, and when it settles. */

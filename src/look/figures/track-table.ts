@@ -2,11 +2,11 @@ import type { UtcDay } from '../../core/day.ts';
 import { differenceOf, noNumber, shareOf } from '../numbers.ts';
 import type { Cell, Figure, Phrase } from '../page.ts';
 import { emptyFigure, linkTo, type Slice, slicePath } from '../page.ts';
-import type { PageReader } from '../reader.ts';
+import type { Filters, PageReader } from '../reader.ts';
 import { hasForecast } from '../trust.ts';
 import { dayName, monthName } from '../words.ts';
 import type { Track } from './on-track.ts';
-import { isOverNow, mergedLine, type TrackLine } from './track-line.ts';
+import { isOverNow, mergedLine, riskShare, type TrackLine } from './track-line.ts';
 
 const NAME = {
   id: 'on-track',
@@ -109,4 +109,45 @@ export function riskPhrase(line: TrackLine, isMerged = false): Phrase {
   if (line.risk === null) return [noNumber('fewer than four months are complete, or there is no forecast')];
   const { over, of } = line.risk;
   return [isMerged ? '≤ ' : '', over, ' of ', of];
+}
+
+/** What is said after a number of credits that should be money. */
+export const COST_NOT_KNOWN = ' What they cost is not known: `daywalk prices load prices.csv`.';
+
+/** What will become of the month of a period that is not over; follows what was spent `so far`. Null if nothing can be said. */
+export function outlookOf({ until, today }: Filters, { whole, hasBudgets }: Track): Phrase | null {
+  if (!hasForecast(today)) {
+    if (!hasBudgets) return null;
+    return ['. Whether the budget of ', whole.budget, ' will hold is not known.'];
+  }
+  if (whole.forecast.value === null) return null;
+  const forecast: Phrase = [
+    ' and about ',
+    { kind: 'strong', parts: [whole.forecast] },
+    ` by the end of ${monthName(until)}`,
+  ];
+  if (!hasBudgets || whole.budget.value === null) {
+    return [...forecast, '; there is no budget to compare it with: `daywalk budget load budgets.csv`.'];
+  }
+  return [
+    ...forecast,
+    ', against a budget of ',
+    whole.budget,
+    ': it ',
+    { kind: 'strong', parts: [outlookWords(whole)] },
+    ...riskWords(whole),
+    '.',
+  ];
+}
+
+/** Whether a budget will hold, after its name or `it`: `may go over`. */
+export function outlookWords(whole: Track['whole']): string {
+  if (isOverNow(whole)) return 'is over already';
+  const share = riskShare(whole);
+  if (share < 0) return (whole.forecast.value ?? 0) > (whole.budget.value ?? 0) ? 'may go over' : 'may hold';
+  return share >= 0.5 ? 'may go over' : share > 0 ? 'will probably hold' : 'should hold';
+}
+
+function riskWords(whole: Track['whole']): Phrase {
+  return whole.risk === null || isOverNow(whole) ? [] : [' (risk ', ...riskPhrase(whole), ')'];
 }

@@ -18,10 +18,10 @@ import { cut, linkHtml, type Markup, numberHtml, phraseHtml, textHtml, wordsHtml
 
 /** A figure: title, unit and period, drawing, notes, and the line with its SQL, its table and what it rests on. */
 export function figureHtml(figure: Figure, frame: Frame, level: 2 | 3): Markup {
-  const { id, title, subtitle, results, empty } = figure;
+  const { id, subtitle, results, empty } = figure;
   const anchor = `${frame.anchors ?? ''}${id}`;
   return html`<section class="figure" id="${anchor}" aria-labelledby="${anchor}-title">
-${headingHtml(title, `${anchor}-title`, level)}<p class="subtitle">${subtitle}</p>
+${headingHtml(figure, `${anchor}-title`, level)}<p class="subtitle">${subtitle}</p>
 <div>${empty === undefined ? figureContentHtml(figure, frame) : html`<p class="empty">${wordsHtml(empty)}</p>`}
 ${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame), csv: empty === undefined ? frame.here?.({ csv: id }) : null })}</div></section>`;
 }
@@ -51,8 +51,11 @@ function notesHtml({ notes = [], results, empty }: Figure, frame: Frame): Markup
   return html`<ul class="notes">${notes.map((note) => html`<li>${phraseHtml(note, frame)}</li>`)}${warnings.map((warning) => html`<li>${wordsHtml(asSentence(warning))}</li>`)}</ul>`;
 }
 
-function headingHtml(title: string, id: string, level: 2 | 3): Markup {
-  return level === 2 ? html`<h2 id="${id}">${title}</h2>` : html`<h3 id="${id}">${title}</h3>`;
+function headingHtml({ title, hidesTitle = false }: Figure, id: string, level: 2 | 3): Markup {
+  const names = hidesTitle ? raw(' class="hidden"') : '';
+  return level === 2
+    ? html`<h2${names} id="${id}">${title}</h2>`
+    : html`<h3${names} id="${id}">${title}</h3>`;
 }
 
 /** As much of a run's ID as tells it from others. */
@@ -130,11 +133,12 @@ const COLUMN_TITLE_CHARACTERS_MAX = 40;
 function tableHtml(table: Table, { frame, title }: { frame: Frame; title: string }): Markup {
   if (table.rows.length === 0) return html`<p class="empty">Nothing to list.</p>`;
   const { columns, rows } = table;
+  const header = columns.findIndex(({ isRank }) => isRank !== true);
   return html`<div class="${table.isDense === true ? 'table dense' : 'table'}" tabindex="0" role="group" aria-label="${title}, table"><table><thead><tr>${columns.map((column) => columnHtml(column, table, frame))}</tr></thead>
 <tbody>${rows.map(
     (
       cells,
-    ) => html`<tr>${cells.map((cell, index) => cellHtml(cell, { column: columns[index], isFirst: index === 0, frame }))}</tr>
+    ) => html`<tr>${cells.map((cell, index) => cellHtml(cell, { column: columns[index], isHeader: index === header, isDense: table.isDense ?? false, frame }))}</tr>
 `,
   )}</tbody></table></div>`;
 }
@@ -156,13 +160,21 @@ function columnHtml(column: Column, { sorting }: Table, frame: Frame): Markup {
 
 function cellHtml(
   cell: Cell,
-  { column, isFirst, frame }: { column: Column | undefined; isFirst: boolean; frame: Frame },
+  {
+    column,
+    isHeader,
+    isDense,
+    frame,
+  }: { column: Column | undefined; isHeader: boolean; isDense: boolean; frame: Frame },
 ): Markup {
   const names = `${classNames(column)}${classOf(cell)}`.trim();
   const content = cellContentHtml(cell, frame);
-  return isFirst
-    ? html`<th scope="row" class="${names}">${content}</th>`
-    : html`<td class="${names}">${content}</td>`;
+  // A row of one line may cut a name, which is whole in its title.
+  const isName = isDense && (cell.kind === 'link' || cell.kind === 'text') && column?.isRank !== true;
+  const title = isName ? html` title="${cut(cell.text)}"` : '';
+  return isHeader
+    ? html`<th scope="row" class="${names}"${title}>${content}</th>`
+    : html`<td class="${names}"${title}>${content}</td>`;
 }
 
 function cellContentHtml(cell: Cell, frame: Frame): Markup {
@@ -179,6 +191,8 @@ function cellContentHtml(cell: Cell, frame: Frame): Markup {
       return html`${raw(stepBar(cell))}`;
     case 'bullet':
       return html`${raw(bulletBar(cell))}`;
+    case 'weeks':
+      return html`${raw(weekBars(cell.values))}`;
     case 'phrase':
       return html`${phraseHtml(cell.parts, frame)}`;
     case 'state':
@@ -201,7 +215,7 @@ function classOf(cell: Cell): string {
   if (cell.kind === 'number') return ' number';
   if (cell.kind === 'delta' || cell.kind === 'bullet' || cell.kind === 'step') return ' bar';
   if (cell.kind === 'phrase') return ' short';
-  if (cell.kind === 'bar' || cell.kind === 'state') return ` ${cell.kind}`;
+  if (cell.kind === 'bar' || cell.kind === 'state' || cell.kind === 'weeks') return ` ${cell.kind}`;
   const { length } = cell.text;
   const name = length <= SHORT_CHARACTERS ? ' short' : length <= WORD_CHARACTERS ? ' text' : ' text prose';
   return cell.kind === 'text' && cell.isMuted ? `${name} muted` : name;
@@ -257,4 +271,22 @@ function bulletBar({ spent, forecast, range, budget }: Bullet): string {
   const tick =
     budget === null ? '' : `<rect x="${BUDGET_PERCENT}%" width="2" height="14" fill="var(--ink)"/>`;
   return `<svg class="bar bullet" width="100%" height="14" aria-hidden="true">${outline}${done}${line}${tick}</svg>`;
+}
+
+const WEEK_PIXELS = 8;
+const WEEKS_HEIGHT = 13;
+
+/** A bar for each week; a week without use is a thin line, one of which nothing is known a gap. */
+function weekBars(values: readonly (number | null)[]): string {
+  const max = Math.max(...values.map((value) => value ?? 0));
+  const bars = values.map((value, week) => {
+    if (value === null) return '';
+    // A bar of what is not nothing is higher than the line of nothing.
+    const height = value > 0 ? Math.max(2, Math.round((WEEKS_HEIGHT * value) / max)) : 1;
+    return `M${week * WEEK_PIXELS} ${WEEKS_HEIGHT}v${-height}h${WEEK_PIXELS - 2}v${height}z`;
+  });
+  const [used, unused] = [true, false].map((isUsed) =>
+    bars.filter((_, week) => (values[week] ?? 0) > 0 === isUsed).join(''),
+  );
+  return `<svg class="bar" width="100%" height="${WEEKS_HEIGHT}" viewBox="0 0 ${values.length * WEEK_PIXELS - 2} ${WEEKS_HEIGHT}" preserveAspectRatio="none" aria-hidden="true"><path d="${unused}" fill="var(--before)"/><path d="${used}" fill="var(--accent)"/></svg>`;
 }

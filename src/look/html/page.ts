@@ -31,7 +31,7 @@ export function pageHtml(page: Page, frame: Frame): Markup {
 <meta name="color-scheme" content="light dark"><title>${titleOf(page, frame)}</title>
 <link rel="icon" href="data:,">${links}</head>
 <body>${raw(sharedMarks())}${headerHtml(frame)}
-<main id="content" class="wide" tabindex="-1">${contentHtml(page, frame)}</main>
+<main id="content" class="${page.isList === true ? 'wide list' : 'wide'}" tabindex="-1">${contentHtml(page, frame)}</main>
 ${footerHtml(frame)}</body></html>
 `;
 }
@@ -134,7 +134,7 @@ export function contentHtml(page: Page, frame: Frame, level: 1 | 2 = 1): Markup 
   // The queries of the sentence stand under the section below it, so that a page does not begin with two lines of them.
   const isJoined = first !== undefined && first.kind !== 'pair';
   const list = listOf(page);
-  return html`${bannerHtml(page)}${crumbsHtml(page, frame)}<div class="title">${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}${page.trust === undefined ? '' : html`<p class="trust">${phraseHtml(page.trust, frame)}</p>`}</div>
+  return html`${bannerHtml(page)}${crumbsHtml(page, frame)}<div class="title">${level === 1 ? html`<h1>${heading}</h1>` : html`<h2 class="page">${heading}</h2>`}${page.isList === true ? '' : trustHtml(page, frame)}</div>
 <p class="sentence">${phraseHtml(page.sentence, frame)}</p>
 ${choicesHtml(page, frame)}${isJoined ? '' : sourcesHtml({ results: inText })}${searchHtml(page, frame)}${page.sections.map(
   (section) => [
@@ -208,11 +208,16 @@ function changeHtml(number: ShownNumber, change: ShownNumber, against: string): 
 }
 
 /** The search field of a page with a long list. */
-function searchHtml({ search }: Page, frame: Frame): Markup {
+function searchHtml(page: Page, frame: Frame): Markup {
+  const { search } = page;
   if (search === undefined || frame.search === undefined) return html``;
   const { action, fields } = frame.search;
   return html`<form class="search" role="search" method="get" action="${action}">${fieldsHtml(fields)}
-<label>Search ${search.label} <input type="search" name="q" value="${search.text}" maxlength="200" autocomplete="off"></label> <button>Search</button></form>`;
+<input type="search" name="q" aria-label="Search ${search.label}" placeholder="${search.example}" value="${search.text}" maxlength="200" autocomplete="off"> <button>Search</button>${page.isList === true ? trustHtml(page, frame) : ''}</form>`;
+}
+
+function trustHtml({ trust }: Page, frame: Frame): Markup {
+  return trust === undefined ? html`` : html`<p class="trust">${phraseHtml(trust, frame)}</p>`;
 }
 
 /** Links to the parts of a list that is longer than a page. */

@@ -6,13 +6,11 @@ import { readTrack, type Track } from '../figures/on-track.ts';
 import { comparedPhrase, comparison, doubtedDays, openPhrase, teamWords } from '../figures/opening.ts';
 import { overPeriod } from '../figures/over-time.ts';
 import { streamSquares } from '../figures/stream-squares.ts';
-import { isOverNow, riskShare } from '../figures/track-line.ts';
-import { riskPhrase, trackFigure } from '../figures/track-table.ts';
+import { COST_NOT_KNOWN, outlookOf, trackFigure } from '../figures/track-table.ts';
 import { type Headline, orNotKept, type Page, type Phrase, type Section, slicePath } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { periodBefore } from '../time-spans.ts';
-import { hasForecast } from '../trust.ts';
-import { duringWords, monthName, nounFor, periodHeading, periodWords } from '../words.ts';
+import { duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
 
 /** Budgets that the overview shows; the page of models and cost has all. */
@@ -105,14 +103,8 @@ function sentenceOf(
     ', by ',
     { kind: 'strong', parts: [users.number, nounFor(users.number, ' person', ' people')] },
   ];
-  const outlook = isMoney ? outlookOf(filters, track) : null;
-  const costs = isMoney
-    ? []
-    : [
-        numbers.cost.number.why === undefined
-          ? ''
-          : ' What they cost is not known: `daywalk prices load prices.csv`.',
-      ];
+  const outlook = isMoney && isMonthToDate(filters) ? outlookOf(filters, track) : null;
+  const costs = isMoney || numbers.cost.number.why === undefined ? [] : [COST_NOT_KNOWN];
   const change = comparison(first, filters);
   const causes: Phrase = why.length === 0 ? [] : [': ', ...why];
   if (outlook === null) return [...spent, ...change, ...people, ...causes, '.', ...costs];
@@ -124,50 +116,14 @@ function sentenceOf(
   ];
 }
 
+function isMonthToDate({ from, until }: Filters): boolean {
+  return monthOf(until) === from && until < monthEndOf(until);
+}
+
 /** A phrase that follows `, ` without it. */
 function trimmed(phrase: Phrase): Phrase {
   const [first, ...rest] = phrase;
   return typeof first === 'string' ? [first.replace(/^, /, ' '), ...rest] : phrase;
-}
-
-/** What will become of a month to date; null for another period, and without a forecast. */
-function outlookOf(filters: Filters, { whole, hasBudgets }: Track): Phrase | null {
-  const { from, until, today } = filters;
-  const isRunning = monthOf(until) === from && until < monthEndOf(until);
-  if (!isRunning) return null;
-  if (!hasForecast(today)) {
-    if (!hasBudgets) return null;
-    return ['. Whether the budget of ', whole.budget, ' will hold is not known.'];
-  }
-  if (whole.forecast.value === null) return null;
-  const forecast: Phrase = [
-    ' and about ',
-    { kind: 'strong', parts: [whole.forecast] },
-    ` by the end of ${monthName(until)}`,
-  ];
-  if (!hasBudgets || whole.budget.value === null) {
-    return [...forecast, '; there is no budget to compare it with: `daywalk budget load budgets.csv`.'];
-  }
-  return [
-    ...forecast,
-    ', against a budget of ',
-    whole.budget,
-    ': it ',
-    { kind: 'strong', parts: [outlookWords(whole)] },
-    ...riskWords(whole),
-    '.',
-  ];
-}
-
-function outlookWords(whole: Track['whole']): string {
-  if (isOverNow(whole)) return 'is over already';
-  const share = riskShare(whole);
-  if (share < 0) return (whole.forecast.value ?? 0) > (whole.budget.value ?? 0) ? 'may go over' : 'may hold';
-  return share >= 0.5 ? 'may go over' : share > 0 ? 'will probably hold' : 'should hold';
-}
-
-function riskWords(whole: Track['whole']): Phrase {
-  return whole.risk === null || isOverNow(whole) ? [] : [' (risk ', ...riskPhrase(whole), ')'];
 }
 
 async function whoAndWhat(reader: PageReader, first: Headline, isMoney: boolean): Promise<Section> {

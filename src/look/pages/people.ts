@@ -4,68 +4,113 @@ import { type NamedQuery, PHRASES, selectSql, teamsInPlaceOfTable, withSql } fro
 import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
 import { readableRollups, UNASSIGNED } from '../../rollups/index.ts';
 import {
+  muted,
   peopleOrder,
-  peopleTable,
   readActivePeople,
   searchPeople,
   slicePeople,
   sortPeople,
 } from '../figures/active-people.ts';
 import { doubtedDays, standing } from '../figures/opening.ts';
-import { cellOf, type Result } from '../numbers.ts';
+import { peopleTable, readPageOfPeople } from '../figures/people-list.ts';
+import { activityOfUsers } from '../figures/user-weeks.ts';
+import { cellOf, type Result, type ShownNumber, shareOf, sumOf } from '../numbers.ts';
 import { type Cell, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
-import type { PageReader } from '../reader.ts';
-import { nounFor, periodHeading, periodWords } from '../words.ts';
+import type { Filters, PageReader } from '../reader.ts';
+import { periodBefore } from '../time-spans.ts';
+import { nounFor, periodWords } from '../words.ts';
 import type { PageKind, PageParams } from './page-kind.ts';
 
 const ROWS_PER_PAGE = 100;
+
+/** Asked for in one statement. */
+const MAIN = ['billable_tokens', 'active_users'];
 
 /** Everybody with activity, to be searched and sorted; and everybody with a seat and without activity. */
 export const people: PageKind = {
   path: '/people',
   name: 'People',
   async build(reader, params) {
-    const { figure, page, pages } = await listOf(reader, params);
+    const total = await reader.ask({ metric: 'billable_tokens', title: 'Main numbers', together: MAIN });
+    const credits = cellOf(total, 0, 'compact', { why: 'no day of the period is stored' });
+    const { figure, page, pages, top } = await listOf(reader, params, credits);
+    const idle = await readIdlePeople(reader);
     return {
       name: 'People',
-      heading: `People, ${periodHeading(reader.filters)}`,
-      sentence: await sentenceOf(reader),
-      sections: [figure, await idlePeople(reader)],
-      search: { label: 'people by ID, email address, name or team', text: params.search ?? '' },
+      heading: 'People',
+      sentence: await sentenceOf(reader, { credits, top, idle }),
+      sections: [figure, idlePeople(reader.filters, idle)],
+      isList: true,
+      search: {
+        label: 'people by name, email address, ID or team',
+        example: 'Name, address, ID or team',
+        text: params.search ?? '',
+      },
       pager: { page, pages },
       basis: figure.results[0]?.basis,
     } satisfies Page;
   },
 };
 
-async function listOf(reader: PageReader, { search = '', sort, page = 1 }: PageParams) {
-  const { people: all, results } = await readActivePeople(reader);
+async function listOf(
+  reader: PageReader,
+  { search = '', sort, page = 1 }: PageParams,
+  total: ShownNumber,
+): Promise<{
+  readonly figure: Figure;
+  readonly page: number;
+  readonly pages: number;
+  /** The credits of those who used most. */
+  readonly top: readonly ShownNumber[];
+}> {
+  const { people: all, results } = await readActivePeople(reader, { numbers: ['credits'], isCompared: true });
   const order = peopleOrder(sort);
   const found = sortPeople(searchPeople(all, search), order);
   const slice = slicePeople(found, page, ROWS_PER_PAGE);
+  const about = await readPageOfPeople(reader, slice.people, total);
+  const first = (slice.page - 1) * ROWS_PER_PAGE + 1;
   const figure: Figure = {
     kind: 'figure',
     id: 'people',
     title: 'Active people',
-    subtitle: subtitleOf(reader, found.length, slice),
-    table: peopleTable(slice.people, { among: all, order }),
+    hidesTitle: true,
+    subtitle: subtitleOf(reader.filters, { first, shown: slice.people.length, found: found.length }),
+    table: peopleTable(slice.people, { page: about, order, first }),
     tableIs: 'shown',
-    results,
-    notes: [...(await withoutTeam(reader)), ['The team is that of the last active day in the period.']],
+    results: [...results, ...about.results],
+    notes: [
+      ...(about.weeks === null
+        ? []
+        : [
+            [
+              `Weeks are those of ${periodWords(about.weeks)}; the highest bar is the largest week of the person.`,
+            ],
+          ]),
+      ...(all.some(({ team }) => team === null)
+        ? [['Who is unassigned has no team: `daywalk people missing` lists them.']]
+        : []),
+      [
+        'The team is that of the last active day in the period; weeks and models are those of the person, whatever the team.',
+      ],
+    ],
     empty: emptyText(search, { all: all.length, found: found.length }),
   };
-  return { figure, page: slice.page, pages: slice.pages };
+  const most = sortPeople(all, peopleOrder(undefined)).slice(0, TOP);
+  const top = all.length > TOP ? most.flatMap(({ numbers }) => numbers.credits ?? []) : [];
+  return { figure, page: slice.page, pages: slice.pages, top };
 }
 
+/** Whose share of the credits the sentence names. */
+const TOP = 10;
+
+/** `1 to 100 of 213, against 4 to 26 October`. */
 function subtitleOf(
-  { filters }: PageReader,
-  found: number,
-  { page, pages }: { page: number; pages: number },
-) {
-  const period = periodWords(filters);
-  if (pages === 1) return period;
-  const first = (page - 1) * ROWS_PER_PAGE + 1;
-  return `${period}; ${first} to ${Math.min(found, page * ROWS_PER_PAGE)} of ${found}`;
+  filters: Filters,
+  { first, shown, found }: { first: number; shown: number; found: number },
+): string {
+  const before = periodBefore(filters);
+  const against = before === null ? '' : `, against ${periodWords(before, filters.until)}`;
+  return `${shown === 0 ? 'none' : `${first} to ${first + shown - 1} of ${found}`}${against}`;
 }
 
 function emptyText(search: string, { all, found }: { all: number; found: number }): string | undefined {
@@ -73,60 +118,52 @@ function emptyText(search: string, { all, found }: { all: number; found: number 
   return found === 0 ? `Nobody’s ID, email address, name or team contains “${search.trim()}”.` : undefined;
 }
 
-async function sentenceOf(reader: PageReader): Promise<Phrase> {
-  const numberOf = async (metric: string, title: string) =>
-    cellOf(await reader.ask({ metric, title }), 0, 'count', { why: 'no day of the period is stored' });
-  const active = await numberOf('active_users', 'Active people');
-  // Who was active on a missing day only looks inactive, so the sentence names such days.
-  const now = await reader.ask({ metric: 'active_users', title: 'Active people' });
-  const fresh = await numberOf('new_users', 'New people');
-  const seats = await numberOf('licensed_users', 'Licensed people');
-  const idle = await numberOf('inactive_users', 'Licensed people without activity');
+/** `1 to 23 November: 213 people, 602.6 M credits; the first ten used 26 %.` */
+async function sentenceOf(
+  reader: PageReader,
+  { credits, top, idle }: { credits: ShownNumber; top: readonly ShownNumber[]; idle: IdlePeople },
+): Promise<Phrase> {
+  const now = await reader.ask({ metric: 'active_users', title: 'Main numbers', together: MAIN });
+  const active = cellOf(now, 0, 'count', { why: 'no day of the period is stored' });
   if (active.value === null)
     return ['No day of this period is stored, so nobody is known to have been active.'];
   return [
+    `${periodName(reader.filters)}: `,
     { kind: 'strong', parts: [active, nounFor(active, ' person', ' people')] },
-    nounFor(active, ' was active, ', ' were active, '),
-    fresh,
-    ' of them for the first time',
-    ...(idle.value === null
-      ? ['. Nobody is known to have a seat, so it is not known who was not.']
+    ', ',
+    credits,
+    nounFor(credits, ' credit', ' credits'),
+    ...(top.length === 0 ? [] : ['; the first ten used ', shareOf(sumOf(top, 'compact'), credits)]),
+    '. ',
+    ...(idle.seats.value === null
+      ? ['Nobody is known to have a seat.']
       : [
-          '; ',
-          idle,
-          ' of ',
-          seats,
-          nounFor(idle, ' licensed people was not.', ' licensed people were not.'),
+          {
+            kind: 'strong',
+            parts: [rowsOf(idle.result), ' of ', idle.seats, nounFor(idle.seats, ' seat', ' seats')],
+          } as const,
+          ' had no activity.',
         ]),
+    // Who was active on a missing day only looks inactive, so the sentence names such days.
     ...standing(now, await doubtedDays(reader)),
   ];
 }
 
-/** Who has no team does not appear in any team's numbers. */
-async function withoutTeam(reader: PageReader): Promise<readonly Phrase[]> {
-  if (reader.filters.team !== undefined) return [];
-  const result = await reader.ask({ metric: 'active_users', title: 'Active people by team', by: ['team'] });
-  const row = result.rows.findIndex(({ team, value }) => team === null && value !== null && value > 0);
-  if (row < 0) return [];
-  const number = cellOf(result, row, 'count');
-  return [
-    [
-      number,
-      nounFor(number, ' active person has', ' active people have'),
-      ' no team: `daywalk people missing` lists them.',
-    ],
-  ];
+/** A period at the beginning of a sentence. */
+function periodName(filters: Filters): string {
+  const words = periodWords(filters);
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+function rowsOf({ id, rows }: Result): ShownNumber {
+  return { kind: 'number', value: rows.length, format: 'count', formula: { op: 'rows', result: id } };
 }
 
 /** More rows than this are not read; the page's query has all of them. */
 const IDLE_ROWS_MAX = 100;
 
 /** The people with a seat and without activity. It names people, so it is for managers only. */
-async function idlePeople(reader: PageReader): Promise<Figure> {
-  const { filters } = reader;
-  const seats = await reader.ask({ metric: 'licensed_users', title: 'Licensed people' });
-  const { people, result } = await readIdlePeople(reader);
-  const isKnown = (seats.rows[0]?.value ?? null) !== null;
+function idlePeople(filters: Filters, { people, seats, result, seatsResult }: IdlePeople): Figure {
   const left = people.length - IDLE_ROWS_MAX;
   return {
     kind: 'figure',
@@ -144,9 +181,9 @@ async function idlePeople(reader: PageReader): Promise<Figure> {
         ]),
     },
     tableIs: people.length > 12 ? 'folded' : 'shown',
-    results: [result, seats],
+    results: [result, seatsResult],
     notes: left > 0 ? [[`The table has the first ${IDLE_ROWS_MAX} people; the query has all of them.`]] : [],
-    empty: noIdleText(isKnown, people.length),
+    empty: noIdleText(seats.value !== null, people.length),
   };
 }
 
@@ -161,10 +198,6 @@ function plain(text: string): Cell {
   return { kind: 'text', text };
 }
 
-function muted(text: string): Cell {
-  return { kind: 'text', text, isMuted: true };
-}
-
 /** Someone with a seat on the last day of the period, and without activity in it. */
 interface IdlePerson {
   /** User ID or email address, as in `people`. */
@@ -177,10 +210,17 @@ interface IdlePerson {
   readonly lastActiveOn: string | null;
 }
 
+interface IdlePeople {
+  readonly people: readonly IdlePerson[];
+  /** One row for each of them. */
+  readonly result: Result;
+  /** Null if nobody is known to have a seat. */
+  readonly seats: ShownNumber;
+  readonly seatsResult: Result;
+}
+
 /** The people whom the metric `inactive_users` counts: first those who never were active, then the longest idle. */
-async function readIdlePeople(
-  reader: PageReader,
-): Promise<{ readonly people: readonly IdlePerson[]; readonly result: Result }> {
+async function readIdlePeople(reader: PageReader): Promise<IdlePeople> {
   const { warehouse, filters } = reader;
   const { orgId, from, until, team } = filters;
   const { sortable } = PHRASES[warehouse.dialect];
@@ -217,7 +257,10 @@ async function readIdlePeople(
   const teams = await teamsInPlaceOfTable(warehouse, orgId);
   const result = await reader.select({
     title: 'People without activity',
-    query: withSql([...teams, ...peopleOnLastDay(reader), { name: 'last_days', body: lastDays }], main),
+    query: withSql(
+      [...teams, ...(await peopleOnLastDay(reader)), { name: 'last_days', body: lastDays }],
+      main,
+    ),
     streams: ['users'],
   });
   const people = result.rows.map((row) => ({
@@ -227,26 +270,28 @@ async function readIdlePeople(
     userId: textOf(row['user_id']),
     lastActiveOn: textOf(row['last_active_on']),
   }));
+  const seatsResult = await reader.ask({ metric: 'licensed_users', title: 'Licensed people' });
   // The sort keeps people of one day in the order of their keys.
   return {
     people: people.toSorted((a, b) => compareText(a.lastActiveOn ?? '', b.lastActiveOn ?? '')),
     result,
+    seats: cellOf(seatsResult, 0, 'count'),
+    seatsResult,
   };
 }
 
 /** The people whose users have a row in the period, and the users of each person on its last day. */
-function peopleOnLastDay({ warehouse, filters }: PageReader): readonly NamedQuery[] {
-  const { orgId, from, until } = filters;
-  const { common } = PHRASES[warehouse.dialect];
+async function peopleOnLastDay(reader: PageReader): Promise<readonly NamedQuery[]> {
+  const { orgId, until } = reader.filters;
+  const { common } = PHRASES[reader.warehouse.dialect];
   const isOnLastDay = sql`${until} BETWEEN t.valid_from AND t.valid_to`;
   const active = selectSql(
     {
       columns: [sql`DISTINCT t.person`],
       from: [
-        sql`user_daily r`,
+        sql`(SELECT DISTINCT user_id FROM activity) r`,
         sql`JOIN user_teams t ON t.org_id = ${orgId} AND ${isOnLastDay} AND t.user_id = r.user_id`,
       ],
-      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`],
     },
     '  ',
   );
@@ -260,6 +305,7 @@ function peopleOnLastDay({ warehouse, filters }: PageReader): readonly NamedQuer
     '  ',
   );
   return [
+    await activityOfUsers(reader),
     { name: 'active_people', body: active },
     { name: 'users_then', body: usersThen, isMaterialized: true },
   ];

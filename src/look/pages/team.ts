@@ -2,7 +2,13 @@ import { sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
 import { findTeam } from '../../metrics/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
-import { peopleOrder, peopleTable, readActivePeople, sortPeople } from '../figures/active-people.ts';
+import {
+  MEMBER_NUMBERS,
+  membersTable,
+  peopleOrder,
+  readActivePeople,
+  sortPeople,
+} from '../figures/active-people.ts';
 import { mainNumbers } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import { drawFigure, recentCredits, THINKING_SHARE } from '../figures/over-time.ts';
@@ -123,7 +129,7 @@ const PEOPLE_MAX = 100;
 
 /** The people of a team with activity in it. It names people, so it is for managers only. */
 async function teamPeople(reader: PageReader): Promise<Figure> {
-  const { people, results } = await readActivePeople(reader);
+  const { people, results } = await readActivePeople(reader, { numbers: MEMBER_NUMBERS, isCompared: false });
   if (people.length === 0)
     return emptyFigure(PEOPLE_NAME, 'Nobody of the team was active in this period.', results);
   const sorted = sortPeople(people, peopleOrder(undefined)).slice(0, PEOPLE_MAX);
@@ -132,7 +138,7 @@ async function teamPeople(reader: PageReader): Promise<Figure> {
     id: PEOPLE_NAME.id,
     title: PEOPLE_NAME.title,
     subtitle: `${PEOPLE_NAME.unit}, ${periodWords(reader.filters)}, most credits first`,
-    table: peopleTable(sorted, { among: people }),
+    table: membersTable(sorted, people),
     tableIs: 'shown',
     results,
     notes: [

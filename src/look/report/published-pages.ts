@@ -74,7 +74,8 @@ function mainPage(
   };
 }
 
-const WEEK_COLUMNS = [
+/** The numbers of a week. */
+export const WEEK_COLUMNS = [
   PEOPLE,
   'billable_tokens',
   'sessions',

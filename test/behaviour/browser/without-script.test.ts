@@ -15,8 +15,8 @@ describe('a browser without scripts', () => {
     await page.goto(`${dashboard.url}/people`);
     const names = page.locator('main tbody th');
     const all = await names.allTextContents();
-    await page.getByRole('link', { name: 'Sessions' }).click();
-    expect(new URL(page.url()).searchParams.get('sort')).toContain('sessions');
+    await page.getByRole('link', { name: 'Days' }).click();
+    expect(new URL(page.url()).searchParams.get('sort')).toContain('days');
     expect((await names.allTextContents()).toSorted()).toEqual(all.toSorted());
 
     await page.locator('input[name="q"]').fill(all[0] ?? '');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -30,4 +30,31 @@ test('the crontab line of the README finds daywalk and Node with the search path
     stderr: '',
   });
   expect(await rig.value("SELECT COUNT(*) FROM export_units WHERE state = 'loaded'")).toBeGreaterThan(5);
+});
+
+test('the crontab line of the brief hands a message to sendmail, and stops at a stale warehouse', {
+  tags: 'ci/upkeep',
+}, async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/brief.md'), 'utf8');
+  const [, line = ''] = /```cron\n0 7 \* \* 2 {2}(.+)\n```/.exec(page) ?? [];
+  const rig = await createRig({ users: 2, reports: 1, today: '2026-02-10' });
+  await rig.run();
+  const folder = tempDir();
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  chmodSync(MAIN, 0o755);
+  symlinkSync(MAIN, join(bin, 'daywalk'));
+  symlinkSync(process.execPath, join(bin, 'node'));
+  const sent = join(folder, 'sent');
+  writeFileSync(join(bin, 'sendmail'), `#!/bin/sh\n[ "$1" = -t ] && cat > ${sent}\n`, { mode: 0o755 });
+  const here = line.replaceAll('/var/lib/daywalk', folder);
+  const runAt = (now: string) =>
+    promisify(execFile)('/bin/sh', ['-c', here], {
+      env: { ...envOf(rig), PATH: `${bin}:/usr/bin:/bin`, DAYWALK_NOW: now },
+    });
+  await expect(runAt('2026-03-10T07:00:00.000Z')).rejects.toMatchObject({ code: 1, stdout: /unhealthy/ });
+  await expect(runAt('2026-02-10T07:00:00.000Z')).resolves.toEqual({ stdout: '', stderr: '' });
+  expect(readFileSync(sent, 'utf8')).toMatch(
+    /^From: .+\nTo: .+\nSubject: =\?UTF-8\?B\?.+\?=\n[\s\S]+--daywalk-\w{32}--\n$/,
+  );
 });

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { compareMetric } from '../../../src/comparison/compare-metric.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { readOrganizationIds } from '../../../src/ledger/ledger.ts';
-import type { Page } from '../../../src/look/page.ts';
+import type { Cell, Page } from '../../../src/look/page.ts';
 import type { PageParams } from '../../../src/look/pages/page-kind.ts';
 import { people } from '../../../src/look/pages/people.ts';
 import { person } from '../../../src/look/pages/person.ts';
 import { team } from '../../../src/look/pages/team.ts';
 import { teams } from '../../../src/look/pages/teams.ts';
+import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion } from '../../../src/metrics/question.ts';
 import { cellText, figureOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
@@ -28,6 +30,22 @@ async function withTeams(rig: PeopleRig): Promise<void> {
   ]);
 }
 
+/** The rows of the list by the ID of their user. */
+function rowsByUser(page: Page): Map<string, readonly Cell[]> {
+  return new Map(
+    figureOf(page, 'people').table.rows.map((row) => {
+      const [, name] = row;
+      if (name?.kind !== 'link') throw new Error('a row does not lead to a person');
+      return [decodeURIComponent(name.path.replace('/people/', '')), row];
+    }),
+  );
+}
+
+function numberOf(cell: Cell | undefined): number | null {
+  if (cell?.kind !== 'number') throw new Error('the cell is no number');
+  return cell.value;
+}
+
 const peoplePage = async (rig: PeopleRig, params: PageParams = {}): Promise<Page> =>
   reading(await open(rig.place), (reader) => people.build(reader, params));
 
@@ -45,21 +63,81 @@ onEachDatabase((database) => {
         by: ['user'],
         ...PERIOD,
       });
-      const { columns, rows } = figureOf(page, 'people').table;
-      const column = columns.findIndex(({ sort }) => sort === 'credits');
-      const id = columns.findIndex(({ sort }) => sort === 'id');
-      const shown = rows.map((row): [string, number | null] => {
-        const [idCell, number] = [row[id], row[column]];
-        if (idCell?.kind !== 'text' || number?.kind !== 'number')
-          throw new Error('a row lacks its ID or credits');
-        return [idCell.text, number.value];
-      });
+      const shown = [...rowsByUser(page)].map(([id, row]): [string, number | null] => [id, numberOf(row[3])]);
       expect(new Map(shown)).toEqual(new Map(credits.rows.map(({ user, value }) => [user, value])));
       const idle = rowsOf(figureOf(page, 'seats-without-activity'));
       const inactive = await answerMetric(warehouse, { metric: 'inactive_users', orgId, by: [], ...PERIOD });
       expect(idle).toHaveLength(inactive.rows[0]?.value ?? -1);
       expect(idle[0]).toEqual(['never-active', 'web', 'never']);
-      expect(phraseText(page.sentence)).toContain(`${credits.rows.length} people were active`);
+      expect(phraseText(page.sentence)).toMatch(
+        new RegExp(`^14 to 23 January: ${credits.rows.length} people, `),
+      );
+    });
+
+    test('show the weeks, the model and the change of each person, also while a week is to be summed up again', async () => {
+      const rig = await createPeopleRig(database, { today: '2026-02-16' });
+      const warehouse = await open(rig.place);
+      const [orgId = ''] = await readOrganizationIds(warehouse);
+      const period = { from: parseDay('2026-02-02'), until: parseDay('2026-02-11') };
+      const read = () =>
+        warehouse.inSnapshot(() => people.build(pageReader(warehouse, { orgId, ...period }), {}));
+      const rows = rowsByUser(await read());
+      expect(rows.size).toBeGreaterThan(3);
+      const weekly = await answerMetric(warehouse, {
+        ...{ metric: 'billable_tokens', orgId, by: ['user', 'week'] },
+        ...{ from: parseDay('2026-01-19'), until: parseDay('2026-02-08') },
+      });
+      const compared = await compareMetric(
+        warehouse,
+        { metric: 'billable_tokens', orgId, by: ['user'], ...period },
+        'previous',
+      );
+      const used = await rig.sql<{ user_id: string; model_id: string; credits: number }>(
+        `SELECT user_id, model_id, SUM(billable_tokens) AS credits FROM tokens_daily_by_user_model
+        WHERE date BETWEEN '2026-02-02' AND '2026-02-11' GROUP BY user_id, model_id`,
+      );
+      const changes: (number | null)[] = [];
+      for (const [id, row] of rows) {
+        const values = ['2026-01-19', '2026-01-26', '2026-02-02'].map(
+          (week) => weekly.rows.find((own) => own['user'] === id && own['week'] === week)?.value ?? 0,
+        );
+        expect(row[5]).toEqual({ kind: 'weeks', values });
+        const before = compared.rows.find(({ user }) => user === id)?.['before'] ?? null;
+        const change = before === null ? null : (numberOf(row[3]) ?? 0) - Number(before);
+        expect(numberOf(row[8])).toBe(change);
+        changes.push(change);
+        const most = used
+          .filter(({ user_id }) => user_id === id)
+          .toSorted((a, b) => Number(b.credits) - Number(a.credits));
+        expect(row[7]).toMatchObject({ text: most[0]?.model_id });
+      }
+      expect(changes.filter((change) => change !== null).length).toBeGreaterThan(2);
+      const share = [...rows.values()].reduce((sum, row) => sum + (numberOf(row[4]) ?? 0), 0);
+      expect(share).toBeGreaterThan(0.9);
+      await rig.place.execute(
+        "UPDATE export_units SET content_sha256 = 'another' WHERE stream = 'users' AND date = '2026-02-04'",
+      );
+      await rig.place.execute("UPDATE user_weekly SET billable_tokens = 1 WHERE week_start = '2026-02-02'");
+      const again = rowsByUser(await read());
+      expect([...again].map(([id, row]) => [id, row[5]])).toEqual([...rows].map(([id, row]) => [id, row[5]]));
+    });
+
+    test('sort by days, both ways, and number the rows in their order', async () => {
+      const rig = await createPeopleRig(database, { today: '2026-02-16' });
+      const page = async (descending: boolean) =>
+        reading(
+          await open(rig.place),
+          (reader) => people.build(reader, { sort: { by: 'days', descending } }),
+          {
+            until: '2026-02-15',
+          },
+        );
+      const [most, fewest] = [figureOf(await page(true), 'people'), figureOf(await page(false), 'people')];
+      const days = most.table.rows.map((row) => numberOf(row[6]) ?? 0);
+      expect(days).toEqual(days.toSorted((a, b) => b - a));
+      expect(fewest.table.rows.map((row) => numberOf(row[6]))).toEqual(days.toReversed());
+      expect(rowsOf(fewest).map(([rank]) => rank)).toEqual(days.map((_, index) => String(index + 1)));
+      expect(fewest.subtitle).toContain(`1 to ${days.length} of ${days.length}`);
     });
 
     test('find a user of any name, and say so where nobody is found', async () => {
@@ -71,7 +149,7 @@ onEachDatabase((database) => {
       );
       const found = await peoplePage(rig, { search: '<SCRIPT>/' });
       const [row] = figureOf(found, 'people').table.rows;
-      expect(row?.[0]).toMatchObject({ kind: 'link', path: `/people/${encodeURIComponent(HOSTILE)}` });
+      expect(row?.[1]).toMatchObject({ kind: 'link', path: `/people/${encodeURIComponent(HOSTILE)}` });
       const all = figureOf(await peoplePage(rig, { search: '%' }), 'people');
       expect(all.table.rows).toHaveLength(1);
       const none = figureOf(await peoplePage(rig, { search: "' OR 1=1 --" }), 'people');

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createReportRig, MIN_GROUP, readable } from '../../support/audience/report-rig.ts';
+import { readable } from '../../support/audience/readable.ts';
+import { createReportRig, MIN_GROUP } from '../../support/audience/report-rig.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { databases, onDatabase } from '../../support/warehouse/each-database.ts';

@@ -58,13 +58,3 @@ export async function createReportRig(database: Database): Promise<ReportRig> {
     read: (name) => readFileSync(join(folder, name), 'utf8'),
   };
 }
-
-/** A document as people and programs read it: without character references. */
-export function readable(html: string): string {
-  return html
-    .replaceAll('&#39;', "'")
-    .replaceAll('&quot;', '"')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
-}

@@ -14,7 +14,14 @@ export interface Tab {
 /** How a tab looks at pages. */
 export type TabOptions = Pick<
   BrowserContextOptions,
-  'colorScheme' | 'deviceScaleFactor' | 'forcedColors' | 'httpCredentials' | 'javaScriptEnabled' | 'viewport'
+  | 'colorScheme'
+  | 'deviceScaleFactor'
+  | 'forcedColors'
+  | 'hasTouch'
+  | 'httpCredentials'
+  | 'isMobile'
+  | 'javaScriptEnabled'
+  | 'viewport'
 >;
 
 /** Opens tabs of one browser. */

@@ -31,6 +31,8 @@ export function cellText(cell: Cell): string {
       return `${cell.spent} of ${cell.budget}`;
     case 'phrase':
       return phraseText(cell.parts);
+    case 'weeks':
+      return cell.values.join(' ');
     case 'state':
       return cell.state;
     default:

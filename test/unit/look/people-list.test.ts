@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ActivePerson } from '../../../src/look/figures/active-people.ts';
 import {
   peopleOrder,
-  peopleTable,
+  personCell,
   searchPeople,
   slicePeople,
   sortPeople,
@@ -93,7 +93,7 @@ test('a page outside a list of people is the nearest page of it', () => {
 });
 
 test('a person without name and address is called by the end of a long ID', () => {
-  const nameOf = (person: ReturnType<typeof personOf>) => peopleTable([person]).rows[0]?.[0];
+  const nameOf = (person: ReturnType<typeof personOf>) => personCell(person);
   const path = '/people/user_01HZZZZZZZZC4NG2N';
   expect(nameOf(personOf('user_01HZZZZZZZZC4NG2N', { email: null, name: null }))).toEqual({
     kind: 'link',

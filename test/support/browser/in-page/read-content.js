@@ -21,15 +21,19 @@
     contentOf(section).map((problem) => `${titleOf(section)}: ${problem}`),
   );
 
-  // What scrolls can be read; what is hidden on purpose has a name, and titles of endless names are cut on purpose.
+  // What scrolls can be read; what is hidden on purpose has a name; a name in a row of one line is cut, and whole in its title.
   const isCut = (element) => {
     const { overflowX, overflowY } = getComputedStyle(element);
     const hides = [overflowX, overflowY].some((overflow) => ['hidden', 'clip'].includes(overflow));
     const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
     return hides && (scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 1);
   };
+  const isWholeInTitle = (element) =>
+    getComputedStyle(element).textOverflow === 'ellipsis' &&
+    element.title !== '' &&
+    element.title.startsWith(element.textContent.trim());
   const boxes = [...document.querySelectorAll('body *:not(.hidden, svg, svg *)')].filter(
-    (element) => element.checkVisibility() && isCut(element),
+    (element) => element.checkVisibility() && isCut(element) && !isWholeInTitle(element),
   );
   const labels = [...document.querySelectorAll('.plot text')].filter((label) => {
     const { left, right } = label.getBoundingClientRect();
