@@ -11,7 +11,7 @@ import {
   text,
   yesNo,
 } from '../define.ts';
-import { userDaily } from './daily.ts';
+import { credits, tokensDailyByUserModel, userDaily } from './daily.ts';
 
 /** The columns of `user_daily` that rollups add up. */
 export const ROLLUP_SUMS = [
@@ -117,6 +117,33 @@ export const orgMonthly = table({
   },
 });
 
+const team = { team: key('team of the users on the day; unassigned without one') };
+const modelValues = tokensDailyByUserModel.columns;
+
+export const teamDaily = table({
+  name: 'team_daily',
+  doc: 'Totals of each team by day, from the rows of its users: one row per day and team with activity.',
+  role: 'rollup',
+  by: { ...orgColumn, date: day('UTC day'), ...team },
+  values: {
+    active_users: integer('number of users with a row on the day, which must not be summed over days'),
+    ...sums,
+    thinking_tokens: metric('credits of the users whose primary model of the day had the tier thinking'),
+  },
+});
+
+export const teamModelDaily = table({
+  name: 'team_model_daily',
+  doc: 'Credits of each team by model and day, from `tokens_daily_by_user_model`: one row per day, team and model with activity.',
+  role: 'rollup',
+  by: { ...orgColumn, date: day('UTC day'), ...team, model_id: modelValues.model_id },
+  values: {
+    active_users: integer('number of users with a row on the day, which must not be summed'),
+    model_tier: modelValues.model_tier,
+    ...credits,
+  },
+});
+
 export const userTeams = table({
   name: 'user_teams',
   doc: 'Who each user is according to `people`, by period. A user has at most one person on a day; days without one have no row.',
@@ -150,8 +177,8 @@ export const rollupMarks = table({
   role: 'rollup',
   by: {
     ...orgColumn,
-    rollup: key('weekly, monthly or users'),
-    date: key("UTC day of the unit of users; '' for the people"),
+    rollup: key('weekly, monthly, users, teams or models'),
+    date: key("UTC day of the unit of users, for models of the unit of tokens; '' for the people"),
   },
   values: {
     content_sha256: text('SHA-256 of the rows of the unit, as in the ledger; of the people for the others'),

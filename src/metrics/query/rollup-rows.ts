@@ -15,7 +15,7 @@ import {
 
 /** The whole weeks or months of a period, and the rollup that has their sums. */
 interface Whole {
-  readonly rollup: keyof ReadableRollups['stale'];
+  readonly rollup: 'weekly' | 'monthly';
   readonly first: UtcDay;
   readonly last: UtcDay;
 }
@@ -36,7 +36,10 @@ const STALE_BUCKETS_MAX = 6;
 export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
   const found = wholeBuckets(plan);
   if (found === undefined || plan.rollups === null || !isServed(plan, terms)) return undefined;
-  const whole = { ...found, stale: plan.rollups.stale[found.rollup] };
+  const stale = plan.rollups.stale[found.rollup].filter(
+    ({ firstDay, lastDay }) => found.first <= firstDay && lastDay <= found.last,
+  );
+  const whole = { ...found, stale };
   if (whole.stale.length > STALE_BUCKETS_MAX) return undefined;
   return {
     kind: 'rollup',
@@ -56,11 +59,7 @@ function isServed(plan: Plan, terms: readonly Term[]): boolean {
 }
 
 /** The whole weeks of a period cut by week, otherwise its whole months; undefined if it has none. */
-export function wholeBuckets({
-  grain,
-  from,
-  until,
-}: Pick<Plan, 'grain' | 'from' | 'until'>): Whole | undefined {
+function wholeBuckets({ grain, from, until }: Pick<Plan, 'grain' | 'from' | 'until'>): Whole | undefined {
   if (grain === 'date') return undefined;
   const start = grain === 'week' ? mondayOf : monthOf;
   const first = start(from) === from ? from : nextStart(start, from);
@@ -218,10 +217,11 @@ function noneOf(column: SQL, values: readonly SQL[]): SQL[] {
 }
 
 /** The columns of a rollup that terms read, from rows of days. */
-function dailyColumns(terms: readonly Term[]): Iterable<SQL> {
+export function dailyColumns(terms: readonly Term[]): Iterable<SQL> {
   return new Map(
     terms.flatMap((term) => {
-      if (term.kind !== 'sum') return [];
+      if (term.kind === 'users') return [];
+      if (term.kind === 'cost') return [['billable_tokens', sql`r.billable_tokens`] as const];
       const { where } = term;
       if (where === undefined) return term.columns.map((column) => [column, sql.raw(`r.${column}`)] as const);
       const [column = ''] = term.columns;
