@@ -11,7 +11,7 @@ import {
   text,
   yesNo,
 } from '../define.ts';
-import { credits, tokensDailyByUserModel, userDaily } from './daily.ts';
+import { credits, tokensDailyByUserModel, userDaily, userDailyLanguages } from './daily.ts';
 
 /** The columns of `user_daily` that rollups add up. */
 export const ROLLUP_SUMS = [
@@ -101,6 +101,23 @@ export const userMonthly = table({
   role: 'rollup',
   by: { ...orgColumn, month: key('month, YYYY-MM'), ...user },
   values: { ...userDays, ...sums, ...thinking },
+});
+
+export const userMonthlyLanguages = table({
+  name: 'user_monthly_languages',
+  doc: 'Languages in which each user worked by month, from `user_daily_languages`: one row per user, month and language.',
+  role: 'rollup',
+  by: {
+    ...orgColumn,
+    month: key('month, YYYY-MM'),
+    ...user,
+    language: userDailyLanguages.columns.language,
+  },
+  values: {
+    first_active_on: day('first day with the language'),
+    last_active_on: day('last day with the language'),
+    active_days: count('number of days with the language'),
+  },
 });
 
 export const orgMonthly = table({

@@ -28,6 +28,7 @@ const BUCKETED = [
   { table: tables.userWeekly, name: sql`week_start`, rollup: 'weekly' },
   { table: tables.userMonthly, name: sql`month`, rollup: 'monthly' },
   { table: tables.userEmails, name: sql`month`, rollup: 'monthly' },
+  { table: tables.userMonthlyLanguages, name: sql`month`, rollup: 'monthly' },
   { table: tables.teamDaily, name: sql`substr(CAST(date AS text), 1, 7)`, rollup: 'teams' },
   { table: tables.teamModelDaily, name: sql`substr(CAST(date AS text), 1, 7)`, rollup: 'models' },
 ] as const;

@@ -187,7 +187,8 @@ function* removeStrayBuckets(orgId: string): Steps<void> {
   const months = bucketsOf('monthly', days).map(({ name }) => sql`${name}`);
   if (days.length === 0) return;
   yield sql`DELETE FROM user_weekly WHERE org_id = ${orgId} AND week_start NOT IN (${listOf(weeks)})`;
-  for (const { name } of [tables.userMonthly, tables.userEmails, tables.orgMonthly]) {
+  const ofMonths = [tables.userMonthly, tables.userEmails, tables.userMonthlyLanguages, tables.orgMonthly];
+  for (const { name } of ofMonths) {
     yield sql`
       DELETE FROM ${sql.identifier(name)} WHERE org_id = ${orgId} AND month NOT IN (${listOf(months)})`;
   }

@@ -45,6 +45,7 @@ export function tablesOfBucket(
       return [
         { table: tables.userMonthly, rows: userTotals(dialect, orgId, bucket) },
         { table: tables.userEmails, rows: monthEmails(orgId, bucket) },
+        { table: tables.userMonthlyLanguages, rows: monthLanguages(orgId, bucket) },
       ];
     case 'teams':
       return [{ table: tables.teamDaily, rows: teamTotals(orgId, bucket) }];
@@ -76,6 +77,16 @@ function teamTotals(orgId: string, { rollup, firstDay, lastDay }: Bucket): SQL {
       AND r.date BETWEEN t.valid_from AND t.valid_to
     WHERE r.org_id = ${orgId} AND r.date BETWEEN ${firstDay} AND ${lastDay}
     GROUP BY r.org_id, r.date, ${TEAM}${isModels ? sql`, r.model_id` : sql``}`;
+}
+
+/** The rows of `user_monthly_languages` of a month. */
+function monthLanguages(orgId: string, { name, firstDay, lastDay }: Bucket): SQL {
+  return sql`
+    SELECT org_id, CAST(${name} AS text) AS month, user_id, language, MIN(date) AS first_active_on,
+      MAX(date) AS last_active_on, COUNT(*) AS active_days
+    FROM user_daily_languages
+    WHERE org_id = ${orgId} AND date BETWEEN ${firstDay} AND ${lastDay}
+    GROUP BY org_id, user_id, language`;
 }
 
 /** The rows of `org_monthly` from a month on, computed from `user_monthly`. */

@@ -46,7 +46,7 @@ export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
     named: usesDays && grain === undefined && !withPrice ? [calendarOf(plan)] : [],
     from: [
       // The days come first, so that the rows of one day after the other, or of one user on each, are found by the key.
-      ...(usesDays ? [sql`days d`, sql`CROSS JOIN ${table} r`] : [rowsBetween(plan, table, from, until)]),
+      ...(usesDays ? [sql`days d`, sql`CROSS JOIN ${table} r`] : [rowsBetween(plan, from, until)]),
       ...teamJoin(plan),
     ],
     where: [
@@ -60,10 +60,11 @@ export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
 }
 
 /**
- * The rows `r` of a table between two days. With teams, PostgreSQL must read them first: from the users of a team, it would read
+ * The rows `r` of the source between two days. With teams, PostgreSQL must read them first: from the users of a team, it would read
  * the key of the whole time for each.
  */
-export function rowsBetween(plan: Plan, table: SQL, from: UtcDay, until: UtcDay): SQL {
+export function rowsBetween(plan: Plan, from: UtcDay, until: UtcDay): SQL {
+  const table = sql.raw(plan.source.table.name);
   if (!needsTeam(plan)) return sql`${table} r`;
   const { phrases, orgId } = plan;
   return sql`(

@@ -1,4 +1,4 @@
-import { type Term, userRows } from '../../../schema/metrics/dictionary.ts';
+import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween } from '../../core/day.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
@@ -10,8 +10,8 @@ import { bucketOf, columnsOfTerm, filterConditions, type Rows, rowsBetween, team
 const STALE_DAYS_MAX = 31;
 
 /**
- * The days of teams in the period, from `team_daily`; those that are stale from `user_daily`. Undefined if they cannot serve the
- * question: they know no single user, so that users are only counted within one day.
+ * The days of teams in the period, and the rows of those that are stale. Undefined if they cannot serve the question: they know no
+ * single user, so that users are only counted within one day.
  */
 export function teamRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
   if (!isServed(plan, terms)) return undefined;
@@ -25,7 +25,7 @@ export function teamRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
     selectSql(
       {
         columns: [...dayAndTeam(plan, sql`t.team`), ...users(sql`1`, terms), ...dailyColumns(terms)],
-        from: [rowsBetween(plan, sql`user_daily`, firstDay, lastDay), ...teamJoin(plan)],
+        from: [rowsBetween(plan, firstDay, lastDay), ...teamJoin(plan)],
         where: [
           sql`r.org_id = ${orgId}`,
           sql`r.date BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
@@ -98,7 +98,7 @@ export function costAndUserRows(plan: Plan, terms: readonly Term[]): Rows | unde
 
 function isServed(plan: Plan, terms: readonly Term[]): boolean {
   const { source, rollups, user, grain, from, until, teams } = plan;
-  if (source !== userRows || rollups === null || user !== undefined) return false;
+  if (source.rollups.teams === undefined || rollups === null || user !== undefined) return false;
   if (needsTeam(plan) && teams.length > 0) return false;
   if (terms.some(({ kind }) => kind === 'users') && grain !== 'date' && from !== until) return false;
   return groupsOf(plan).every((dimension) => dimension === 'team');
@@ -118,7 +118,7 @@ function currentRows(plan: Plan, terms: readonly Term[]): SQL {
         ...users(sql`r.active_users`, terms),
         ...[...columns].map((column) => sql.raw(`r.${column}`)),
       ],
-      from: [sql`team_daily r`],
+      from: [sql.raw(`${plan.source.rollups.teams?.name} r`)],
       where: [
         sql`r.org_id = ${orgId}`,
         sql`r.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,

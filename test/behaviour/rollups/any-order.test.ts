@@ -4,7 +4,12 @@ import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { readableRollups } from '../../../src/rollups/current.ts';
 import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { expectTeamsExact, killed } from '../../support/rollups/exact-teams.ts';
-import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
+import {
+  expectedRollups,
+  expectLanguages,
+  storedRollups,
+  storedUserDays,
+} from '../../support/rollups/expected.ts';
 import { expectTeamDays } from '../../support/rollups/team-days.ts';
 import { type UserOfDay, usersOn } from '../../support/rollups/user-days.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
@@ -54,6 +59,7 @@ async function expectReadableExact(warehouse: Held): Promise<boolean> {
   expect(found).toEqual(wanted);
   if (months?.length === 0) expect(stored.org_monthly).toEqual(expected.org_monthly);
   if (users) expect(stored.users).toEqual(expected.users);
+  await expectLanguages(warehouse.place, new Set(months));
   const days = (buckets: typeof stale.teams) =>
     new Set(buckets.flatMap(({ firstDay, lastDay }) => daysFrom(firstDay, lastDay)));
   await expectTeamDays(warehouse.place, { teams: days(stale.teams), models: days(stale.models) });

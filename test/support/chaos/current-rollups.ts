@@ -1,6 +1,12 @@
 import { expect } from 'vitest';
 import { parseDay, shiftDay, weekdayOf } from '../../../src/core/day.ts';
-import { expectedRollups, type Rollups, storedRollups, storedUserDays } from '../rollups/expected.ts';
+import {
+  expectedRollups,
+  expectLanguages,
+  type Rollups,
+  storedRollups,
+  storedUserDays,
+} from '../rollups/expected.ts';
 import { expectTeamDays } from '../rollups/team-days.ts';
 import type { Place } from '../warehouse/each-database.ts';
 
@@ -26,6 +32,7 @@ export async function expectCurrentRollups(place: Place): Promise<boolean> {
   // New users depend on earlier months too.
   if (months.size === 0) expect(stored.org_monthly).toEqual(expected.org_monthly);
   if (stale.users.length === 0) expect(stored.users).toEqual(expected.users);
+  await expectLanguages(place, months);
   await expectTeamDays(place, { teams: new Set(stale.teams), models: new Set(stale.models) });
   return Object.values(stale).every((days) => days.length === 0);
 }
