@@ -16,6 +16,7 @@ import { chooseOrganization } from '../src/organizations/index.ts';
 import { checkEmailSalt, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
 import { usersOf } from '../src/privacy/index.ts';
+import { refreshRollups } from '../src/rollups/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
 import { learnErasures } from './erasures.ts';
@@ -86,6 +87,8 @@ export async function loadFile<Types extends FileTypes>(
     );
     // Remembered last, because a refused load must store nothing.
     if (kind.holdsEmails === true) await expectEmailSalt(warehouse, emails);
+    // The days of teams are many, so they follow in transactions of their own; after a kill, the next run computes them.
+    if (kind.refresh !== undefined) await refreshRollups(warehouse, { orgId, now });
     if (lines.length > 0) await warehouse.refreshStatistics();
     return loaded;
   };

@@ -11,7 +11,12 @@ export interface Source {
   readonly columns: DimensionColumns;
   /** True if each row belongs to a user, whose team on the day is known from `user_teams`. */
   readonly hasUsers: boolean;
+  /** The rollups that hold the same numbers in fewer rows. */
+  readonly rollups: SourceRollups;
 }
+
+/** Rows by user and week, by user and month, and by day and team. */
+export type SourceRollups = Partial<Readonly<Record<'weekly' | 'monthly' | 'teams', AnyTable>>>;
 
 type DimensionColumns = Partial<Readonly<Record<Dimension, readonly string[]>>>;
 
@@ -89,9 +94,10 @@ export function source<T extends AnyTable>(spec: {
   stream: Stream;
   columns?: Partial<Readonly<Record<Dimension, readonly ColumnOf<T>[]>>>;
   hasUsers?: boolean;
+  rollups?: SourceRollups;
 }): Source {
-  const { table, stream, columns = {}, hasUsers = false } = spec;
-  return { table, stream, columns, hasUsers };
+  const { table, stream, columns = {}, hasUsers = false, rollups = {} } = spec;
+  return { table, stream, columns, hasUsers, rollups };
 }
 
 /** The term that adds up columns, for {@link Measure}. */

@@ -172,7 +172,7 @@ const invocations = (
   title,
   unit: 'invocations',
   doc,
-  source: { table: from.table, stream: 'tools', columns: { [from.by]: from.columns }, hasUsers: false },
+  source: source({ table: from.table, stream: 'tools', columns: { [from.by]: from.columns } }),
   measure: { kind: 'term', term: sum(from.count) },
 });
 

@@ -7,6 +7,7 @@ export const userRows = source({
   stream: 'users',
   columns: { delegation_level: ['delegation_level'] },
   hasUsers: true,
+  rollups: { weekly: tables.userWeekly, monthly: tables.userMonthly, teams: tables.teamDaily },
 });
 
 const languageRows = source({
@@ -14,6 +15,7 @@ const languageRows = source({
   stream: 'users',
   columns: { language: ['language'] },
   hasUsers: true,
+  rollups: { monthly: tables.userMonthlyLanguages },
 });
 
 const userModelRows = source({

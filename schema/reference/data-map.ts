@@ -104,7 +104,7 @@ const EXPIRING: ReadonlySet<string> = new Set([
 /** Events, sessions and numbers of a team are about few people, often about one. */
 function isKeptBack(relation: AnyTable | View): boolean {
   const isTable = 'role' in relation;
-  const ofTeams = !isTable && relation.columns['team'] !== undefined;
+  const ofTeams = relation.columns['team'] !== undefined && (!isTable || relation.role === 'rollup');
   return ofTeams || (isTable && (relation.role === 'event' || unpublishedTables.includes(relation)));
 }
 

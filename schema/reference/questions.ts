@@ -145,7 +145,7 @@ LIMIT 10`,
     id: 'languages',
     title: 'In which languages does each team work?',
     ask: { metric: 'language_users', by: ['team', 'language'] },
-    isFromRollup: false,
+    isFromRollup: true,
   },
   {
     id: 'filesPerSession',

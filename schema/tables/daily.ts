@@ -1,6 +1,6 @@
 import { distinct, factTable, flag, json, key, label, metric, ratio, share } from '../define.ts';
 
-const credits = {
+export const credits = {
   billable_tokens: metric('credits consumed; the service computes them from raw tokens with cache discounts'),
   input_tokens: metric('raw input tokens'),
   output_tokens: metric('output tokens'),

@@ -11,7 +11,7 @@ import {
   text,
   yesNo,
 } from '../define.ts';
-import { userDaily } from './daily.ts';
+import { credits, tokensDailyByUserModel, userDaily, userDailyLanguages } from './daily.ts';
 
 /** The columns of `user_daily` that rollups add up. */
 export const ROLLUP_SUMS = [
@@ -103,6 +103,23 @@ export const userMonthly = table({
   values: { ...userDays, ...sums, ...thinking },
 });
 
+export const userMonthlyLanguages = table({
+  name: 'user_monthly_languages',
+  doc: 'Languages in which each user worked by month, from `user_daily_languages`: one row per user, month and language.',
+  role: 'rollup',
+  by: {
+    ...orgColumn,
+    month: key('month, YYYY-MM'),
+    ...user,
+    language: userDailyLanguages.columns.language,
+  },
+  values: {
+    first_active_on: day('first day with the language'),
+    last_active_on: day('last day with the language'),
+    active_days: count('number of days with the language'),
+  },
+});
+
 export const orgMonthly = table({
   name: 'org_monthly',
   doc: 'Totals of the organization by month, from the rows of its users: one row per month with activity.',
@@ -114,6 +131,33 @@ export const orgMonthly = table({
     user_days: integer('number of rows in user_daily'),
     ...sums,
     ...thinking,
+  },
+});
+
+const team = { team: key('team of the users on the day; unassigned without one') };
+const modelValues = tokensDailyByUserModel.columns;
+
+export const teamDaily = table({
+  name: 'team_daily',
+  doc: 'Totals of each team by day, from the rows of its users: one row per day and team with activity.',
+  role: 'rollup',
+  by: { ...orgColumn, date: day('UTC day'), ...team },
+  values: {
+    active_users: integer('number of users with a row on the day, which must not be summed over days'),
+    ...sums,
+    thinking_tokens: metric('credits of the users whose primary model of the day had the tier thinking'),
+  },
+});
+
+export const teamModelDaily = table({
+  name: 'team_model_daily',
+  doc: 'Credits of each team by model and day, from `tokens_daily_by_user_model`: one row per day, team and model with activity.',
+  role: 'rollup',
+  by: { ...orgColumn, date: day('UTC day'), ...team, model_id: modelValues.model_id },
+  values: {
+    active_users: integer('number of users with a row on the day, which must not be summed'),
+    model_tier: modelValues.model_tier,
+    ...credits,
   },
 });
 
@@ -150,8 +194,8 @@ export const rollupMarks = table({
   role: 'rollup',
   by: {
     ...orgColumn,
-    rollup: key('weekly, monthly or users'),
-    date: key("UTC day of the unit of users; '' for the people"),
+    rollup: key('weekly, monthly, users, teams or models'),
+    date: key("UTC day of the unit of users, for models of the unit of tokens; '' for the people"),
   },
   values: {
     content_sha256: text('SHA-256 of the rows of the unit, as in the ledger; of the people for the others'),

@@ -2,8 +2,15 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { daysFrom, monthOf, type UtcDay, weekdayOf } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { contractOf, spanStart, whyNotKept } from '../expected/index.ts';
-import { type Period, readProvenance, teamsInPlaceOfTable, withSql } from '../metrics/index.ts';
+import {
+  type NamedQuery,
+  type Period,
+  readProvenance,
+  teamsInPlaceOfTable,
+  withSql,
+} from '../metrics/index.ts';
 import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
+import { readableRollups, UNASSIGNED } from '../rollups/index.ts';
 import { frozen } from '../warehouse/index.ts';
 import { CAUSE_LINES, type Cause, causesOf, type ModelUse, type SpanUse } from './causes.ts';
 import type { ComparedAnswer } from './compare-metric.ts';
@@ -109,9 +116,8 @@ async function explained(
   [period, then]: readonly [Period, Period],
 ): Promise<Explained> {
   const read = (_title: string, query: SQL) => warehouse.select(query);
-  const { unit, now, before, causes, warnings } = await explainChange(read, {
+  const { unit, now, before, causes, warnings } = await explainChange(warehouse, read, {
     ...{ orgId: question.orgId, team: question.team, now: period, before: then },
-    teams: question.team === undefined ? [] : await teamsInPlaceOfTable(warehouse, question.orgId),
   });
   return {
     ...{ unit, value: now, before, change: now - before, warnings },
@@ -128,8 +134,6 @@ interface Change {
   readonly team: string | null | undefined;
   readonly now: Period;
   readonly before: Period;
-  /** What to read in place of the table of teams, see `teamsInPlaceOfTable`. */
-  readonly teams: Awaited<ReturnType<typeof teamsInPlaceOfTable>>;
 }
 
 /** Why the cost has changed. */
@@ -148,9 +152,18 @@ interface ExplainedChange {
  * period, then for those of the span before, then for the prices.
  * @throws {UsageError} if the prices have more than one currency.
  */
-export async function explainChange(read: ReadRows, change: Change): Promise<ExplainedChange> {
-  const own = await readSpan(read, change, change.now);
-  const earlier = await readSpan(read, change, change.before);
+export async function explainChange(
+  warehouse: Pick<Warehouse, 'select' | 'dialect'>,
+  read: ReadRows,
+  change: Change,
+): Promise<ExplainedChange> {
+  const { orgId, team, now: period, before: then } = change;
+  const teams = team === undefined ? [] : await teamsInPlaceOfTable(warehouse, orgId);
+  const { stale } = await readableRollups(warehouse, orgId, then.from, period.until);
+  const isCurrent = teams.length === 0 && stale.teams.length === 0 && stale.models.length === 0;
+  const queries = isCurrent ? queriesOfTeamDays(team) : queriesOfUsers(team, teams);
+  const own = await readSpan(read, { orgId, queries }, period);
+  const earlier = await readSpan(read, { orgId, queries }, then);
   const prices = await read(
     'Prices',
     sql`SELECT valid_from, valid_to, currency, price_per_million FROM prices
@@ -189,32 +202,77 @@ interface ReadSpan {
   readonly rows: readonly DayRows[];
 }
 
-async function readSpan(read: ReadRows, { orgId, team, teams }: Change, span: Period): Promise<ReadSpan> {
+/** The queries for the people and credits of each day, and for its credits and tokens by model. */
+interface SpanQueries {
+  users(orgId: string, span: Period): SQL;
+  models(orgId: string, span: Period): SQL;
+}
+
+const TOKENS = sql.raw(
+  ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens']
+    .map((column) => `COALESCE(r.${column}, 0)`)
+    .join(' + '),
+);
+
+function daysOf(orgId: string, { from, until }: Period): SQL {
+  return sql`WHERE r.org_id = ${orgId} AND r.date BETWEEN ${from} AND ${until}`;
+}
+
+/** Sums of teams by day, which are current. Everybody is in one team on a day, so that they add up. */
+function queriesOfTeamDays(team: Change['team']): SpanQueries {
+  const ofTeam = team === undefined ? sql`` : sql` AND r.team = ${team ?? UNASSIGNED}`;
+  return {
+    users: (orgId, span) => sql`SELECT r.date, SUM(r.active_users) AS count, SUM(r.billable_tokens) AS credits
+FROM team_daily r ${daysOf(orgId, span)}${ofTeam} GROUP BY r.date ORDER BY r.date`,
+    models: (
+      orgId,
+      span,
+    ) => sql`SELECT r.date, r.model_id, SUM(r.active_users) AS count, SUM(r.billable_tokens) AS credits,
+  SUM(${TOKENS}) AS tokens
+FROM team_model_daily r ${daysOf(orgId, span)}${ofTeam} GROUP BY r.date, r.model_id ORDER BY r.date, r.model_id`,
+  };
+}
+
+/** The rows of users, while sums of teams are stale. */
+function queriesOfUsers(team: Change['team'], teams: readonly NamedQuery[]): SpanQueries {
+  const join =
+    team === undefined
+      ? sql``
+      : sql`LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id
+  AND r.date BETWEEN t.valid_from AND t.valid_to`;
+  const ofTeam =
+    team === undefined ? sql`` : team === null ? sql` AND t.team IS NULL` : sql` AND t.team = ${team}`;
+  return {
+    users: (orgId, span) =>
+      withSql(
+        teams,
+        sql`SELECT r.date, COUNT(*) AS count, SUM(r.billable_tokens) AS credits FROM user_daily r ${join}
+${daysOf(orgId, span)}${ofTeam} GROUP BY r.date ORDER BY r.date`,
+      ),
+    models: (orgId, span) =>
+      withSql(
+        teams,
+        sql`SELECT r.date, r.model_id, COUNT(*) AS count, SUM(r.billable_tokens) AS credits, SUM(${TOKENS}) AS tokens
+FROM tokens_daily_by_user_model r ${join}
+${daysOf(orgId, span)}${ofTeam} GROUP BY r.date, r.model_id ORDER BY r.date, r.model_id`,
+      ),
+  };
+}
+
+async function readSpan(
+  read: ReadRows,
+  { orgId, queries }: { orgId: string; queries: SpanQueries },
+  span: Period,
+): Promise<ReadSpan> {
   const closed = await read(
     'Days on which nobody works',
     sql`SELECT DISTINCT date FROM events
 WHERE org_id = ${orgId} AND team = '' AND closed AND date BETWEEN ${span.from} AND ${span.until} ORDER BY date`,
     span,
   );
-  const scope = sql`WHERE r.org_id = ${orgId} AND r.date BETWEEN ${span.from} AND ${span.until}`;
-  const ofTeam = team === null ? sql`t.team IS NULL` : sql`t.team = ${team ?? ''}`;
-  const [join, where] =
-    team === undefined
-      ? [sql``, scope]
-      : [
-          sql`LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id
-  AND r.date BETWEEN t.valid_from AND t.valid_to`,
-          sql`${scope} AND ${ofTeam}`,
-        ];
-  const users = sql`SELECT r.date, COUNT(*) AS count, SUM(r.billable_tokens) AS credits FROM user_daily r ${join}
-${where} GROUP BY r.date ORDER BY r.date`;
-  const models = sql`SELECT r.date, r.model_id, COUNT(*) AS count, SUM(r.billable_tokens) AS credits,
-  SUM(COALESCE(r.input_tokens, 0) + COALESCE(r.output_tokens, 0) + COALESCE(r.cache_read_tokens, 0) + COALESCE(r.cache_write_tokens, 0)) AS tokens
-FROM tokens_daily_by_user_model r ${join}
-${where} GROUP BY r.date, r.model_id ORDER BY r.date, r.model_id`;
   const found = [
-    ...(await read('People and credits by day', withSql(teams, users), span)),
-    ...(await read('Credits and tokens by day and model', withSql(teams, models), span)),
+    ...(await read('People and credits by day', queries.users(orgId, span), span)),
+    ...(await read('Credits and tokens by day and model', queries.models(orgId, span), span)),
   ];
   return {
     workingDays: workingDaysIn(span, new Set(closed.map(({ date }) => String(date)))),

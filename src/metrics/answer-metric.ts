@@ -1,7 +1,7 @@
 import type { Dimension, Metric } from '../../schema/metrics/dictionary.ts';
 import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
 import type { QueryRow, Warehouse } from '../port/index.ts';
-import { type ReadableRollups, readableRollups } from '../rollups/index.ts';
+import { readableRollups } from '../rollups/index.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './limits.ts';
 import type { Period } from './period.ts';
 import { type FirstLooks, readProvenance } from './provenance.ts';
@@ -18,7 +18,6 @@ import {
   VALUE,
   withSql,
 } from './query/plan.ts';
-import { wholeBuckets } from './query/rollup-rows.ts';
 import {
   bucketsOf,
   dailyRows,
@@ -123,7 +122,7 @@ export function metricQuery(
 async function planIn(warehouse: Warehouse, question: MetricQuestion) {
   const { orgId, from, until } = question;
   const metric = findMetric(question.metric);
-  const grain = checkDimensions(metric, question);
+  checkDimensions(metric, question);
   const provenance = await readProvenance(warehouse, {
     orgId,
     streams: [metric.source.stream],
@@ -132,7 +131,10 @@ async function planIn(warehouse: Warehouse, question: MetricQuestion) {
   });
   expectKept(metric, question, provenance.notKept);
   const period = { from: provenance.from, until: provenance.until };
-  const rollups = await rollupsFor(warehouse, { metric, grain, orgId, ...period });
+  const rollups =
+    metric.source.stream === 'users'
+      ? await readableRollups(warehouse, orgId, period.from, period.until)
+      : null;
   const { by, team } = question;
   const teams = readsUserTeams({ metric, by, team }) ? await teamsInPlaceOfTable(warehouse, orgId) : [];
   const plan = planOf(
@@ -172,16 +174,6 @@ function planOf(
     countsEach,
     ...state,
   };
-}
-
-/** The rollups that are current where the question could read them. */
-function rollupsFor(
-  warehouse: Warehouse,
-  { metric, ...period }: Pick<Plan, 'metric' | 'grain' | 'orgId' | 'from' | 'until'>,
-): Promise<ReadableRollups> | null {
-  if (metric.source.stream !== 'users') return null;
-  const { first, last } = wholeBuckets(period) ?? { first: period.from, last: period.until };
-  return readableRollups(warehouse, period.orgId, first, last);
 }
 
 /** The metrics that one query answers, and their columns. */

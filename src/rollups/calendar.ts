@@ -16,7 +16,7 @@ import {
 } from '../core/day.ts';
 import type { Steps } from '../port/index.ts';
 
-/** A unit of `users` with stored content, as the ledger has it. */
+/** A unit of `users` or `tokens` with stored content, as the ledger has it. */
 export interface StoredDay {
   readonly day: UtcDay;
   /** Number of rows of the unit in all its tables. */
@@ -24,10 +24,10 @@ export interface StoredDay {
   readonly contentSha256: string;
 }
 
-/** A week or a month of a rollup. */
+/** What a rollup computes at once: a week, a month, or days of one month that follow each other. */
 export interface Bucket {
-  readonly rollup: 'weekly' | 'monthly';
-  /** The Monday of the week, or the month as `YYYY-MM`. */
+  readonly rollup: 'weekly' | 'monthly' | 'teams' | 'models';
+  /** The Monday of the week, the month as `YYYY-MM`, or the first of the days. */
   readonly name: string;
   readonly firstDay: UtcDay;
   readonly lastDay: UtcDay;
@@ -47,10 +47,22 @@ export function monthBucketOf(day: UtcDay): Bucket {
 
 /** The buckets of days, each once, in order of time. */
 export function bucketsOf(rollup: Bucket['rollup'], days: readonly UtcDay[]): Bucket[] {
+  if (rollup === 'teams' || rollup === 'models') return dayBuckets(rollup, days);
   const bucketOf = rollup === 'weekly' ? weekOf : monthBucketOf;
   const found = new Map(days.map((day) => [day.slice(0, rollup === 'weekly' ? 10 : 7), day]));
   const buckets = new Map([...found.values()].map(bucketOf).map((bucket) => [bucket.name, bucket]));
   return [...buckets.values()].toSorted((a, b) => (a.firstDay < b.firstDay ? -1 : 1));
+}
+
+function dayBuckets(rollup: Bucket['rollup'], days: readonly UtcDay[]): Bucket[] {
+  const buckets: Bucket[] = [];
+  for (const day of [...new Set(days)].toSorted()) {
+    const last = buckets.at(-1);
+    const follows = last !== undefined && shiftDay(last.lastDay, 1) === day && monthOf(day) !== day;
+    if (follows) buckets.splice(-1, 1, { ...last, lastDay: day });
+    else buckets.push({ rollup, name: day, firstDay: day, lastDay: day });
+  }
+  return buckets;
 }
 
 /**
@@ -82,8 +94,9 @@ function rowsIn({ firstDay, lastDay }: Bucket, stored: readonly StoredDay[]): nu
 }
 
 /** The condition that selects the rows of a bucket in its tables. */
-export function isIn(bucket: Bucket): SQL {
-  return bucket.rollup === 'weekly' ? sql`week_start = ${bucket.firstDay}` : sql`month = ${bucket.name}`;
+export function isIn({ rollup, name, firstDay, lastDay }: Bucket): SQL {
+  if (rollup === 'weekly') return sql`week_start = ${firstDay}`;
+  return rollup === 'monthly' ? sql`month = ${name}` : sql`date BETWEEN ${firstDay} AND ${lastDay}`;
 }
 
 /** How far the calendar goes beyond the present. */

@@ -12,8 +12,10 @@ import {
   type MarkedRollup,
   readStanding,
   type Standing,
+  storedOf,
+  streamOf,
 } from './standing.ts';
-import { columnList, monthEmails, organizationTotals, usersOfToday, userTotals } from './totals.ts';
+import { columnList, organizationTotals, tablesOfBucket, usersOfToday } from './totals.ts';
 
 /** What a check finds, and the first day that is concerned. */
 export type RollupFinding =
@@ -21,12 +23,18 @@ export type RollupFinding =
   /** The rollup waits for the next refresh: so many of its days, or its people, have changed. */
   | { readonly day: UtcDay; readonly stale: MarkedRollup; readonly days: number };
 
-/** The tables with a row per bucket and user, and the column that names the bucket. */
+/** The tables that are computed by buckets, and the bucket of a row; days are compared by month. */
 const BUCKETED = [
-  { table: tables.userWeekly, column: 'week_start', rollup: 'weekly' },
-  { table: tables.userMonthly, column: 'month', rollup: 'monthly' },
-  { table: tables.userEmails, column: 'month', rollup: 'monthly' },
+  { table: tables.userWeekly, name: sql`week_start`, rollup: 'weekly' },
+  { table: tables.userMonthly, name: sql`month`, rollup: 'monthly' },
+  { table: tables.userEmails, name: sql`month`, rollup: 'monthly' },
+  { table: tables.userMonthlyLanguages, name: sql`month`, rollup: 'monthly' },
+  { table: tables.teamDaily, name: sql`substr(CAST(date AS text), 1, 7)`, rollup: 'teams' },
+  { table: tables.teamModelDaily, name: sql`substr(CAST(date AS text), 1, 7)`, rollup: 'models' },
 ] as const;
+
+/** The days of a stream whose rows are known to differ from the ledger. */
+export type BrokenDays = Readonly<Record<'users' | 'tokens', ReadonlySet<string>>>;
 
 /** The organizations that have rollups. */
 export async function organizationsWithRollups(warehouse: Warehouse): Promise<string[]> {
@@ -38,20 +46,20 @@ export async function organizationsWithRollups(warehouse: Warehouse): Promise<st
 
 /**
  * Compares the rollups of an organization with the facts wherever their marks are current. Call inside a snapshot.
- * @param broken days whose rows in `user_daily` are known to differ from the ledger; they and their buckets are left out.
+ * @param broken these days and their buckets are left out.
  */
 export async function* checkRollups(
   warehouse: Warehouse,
   orgId: string,
-  broken: ReadonlySet<string>,
+  broken: BrokenDays,
 ): AsyncGenerator<RollupFinding> {
   const standing = await runReads(warehouse, readStanding(orgId));
   yield* staleFindings(standing, broken);
-  for (const rollup of ['weekly', 'monthly'] as const)
+  for (const rollup of new Set(BUCKETED.map((each) => each.rollup)))
     yield* checkBuckets(warehouse, orgId, { rollup, standing, broken });
   const day = standing.today ?? FIRST_DAY;
   const found = await organizationDifferences(warehouse, orgId);
-  const isCurrent = isUsersCurrent(standing) && broken.size === 0;
+  const isCurrent = isUsersCurrent(standing) && broken.users.size === 0;
   if (isCurrent) {
     found.push(...(await teamDifferences(warehouse, orgId, standing)));
     found.push(...(await userDifferences(warehouse, orgId, day)));
@@ -65,10 +73,11 @@ async function* checkBuckets(
   orgId: string,
   { rollup, standing, broken }: BucketCheck,
 ): AsyncGenerator<RollupFinding> {
-  const leftOut = bucketsOf(rollup, [...standing.stale[rollup], ...[...broken].filter(isDay)]);
-  const names = new Set(leftOut.map(({ name }) => name));
-  const days = standing.stored.map(({ day }) => day);
-  const buckets = new Map(bucketsOf(rollup, days).map((bucket) => [bucket.name, bucket]));
+  const leftOut = [...standing.stale[rollup], ...[...broken[streamOf(rollup)]].filter(isDay)];
+  const isByDay = rollup === 'teams' || rollup === 'models';
+  const names = new Set(isByDay ? [] : bucketsOf(rollup, leftOut).map(({ name }) => name));
+  const days = storedOf(standing, rollup).map(({ day }) => day);
+  const buckets = new Map(days.map((day) => bucketOf(rollup, day)).map((bucket) => [bucket.name, bucket]));
   for (const { table, name, rows } of await storedBuckets(warehouse, orgId, rollup)) {
     const bucket = bucketNamed(rollup, name);
     if (bucket !== undefined) buckets.set(name, bucket);
@@ -76,23 +85,25 @@ async function* checkBuckets(
   }
   for (const bucket of buckets.values()) {
     if (names.has(bucket.name)) continue;
-    const differences = await bucketDifferences(warehouse, orgId, bucket);
-    yield* differences.map((difference) => ({ day: dayIn(bucket), difference }));
+    const differences = await bucketDifferences(warehouse, orgId, bucket, isByDay ? leftOut : []);
+    yield* differences.map((difference) => ({ day: dayIn(bucket, difference), difference }));
   }
+}
+
+/** The bucket of a day in which rows are compared. */
+function bucketOf(rollup: Bucket['rollup'], day: UtcDay): Bucket {
+  return rollup === 'weekly' ? weekOf(day) : { ...monthBucketOf(day), rollup };
 }
 
 interface BucketCheck {
   readonly rollup: Bucket['rollup'];
   readonly standing: Standing;
-  readonly broken: ReadonlySet<string>;
+  readonly broken: BrokenDays;
 }
 
-function staleFindings(
-  { stale, isPeopleStale, today }: Standing,
-  broken: ReadonlySet<string>,
-): RollupFinding[] {
+function staleFindings({ stale, isPeopleStale, today }: Standing, broken: BrokenDays): RollupFinding[] {
   return MARKED_ROLLUPS.flatMap((rollup) => {
-    const days = stale[rollup].filter((day) => !broken.has(day));
+    const days = stale[rollup].filter((day) => !broken[streamOf(rollup)].has(day));
     if (days.length === 0 && !(rollup === 'users' && isPeopleStale)) return [];
     return [{ day: days.toSorted()[0] ?? today ?? FIRST_DAY, stale: rollup, days: days.length }];
   });
@@ -101,13 +112,13 @@ function staleFindings(
 /** The buckets of which a rollup's tables have rows, and how many. */
 async function storedBuckets(warehouse: Warehouse, orgId: string, rollup: Bucket['rollup']) {
   const found: { readonly table: string; readonly name: string; readonly rows: number }[] = [];
-  for (const { table, column } of BUCKETED.filter((each) => each.rollup === rollup)) {
+  for (const { table, name } of BUCKETED.filter((each) => each.rollup === rollup)) {
     const names = await warehouse.select(
-      sql`SELECT ${sql.identifier(column)} AS name, COUNT(*) AS stored_rows FROM ${sql.identifier(table.name)}
-        WHERE org_id = ${orgId} GROUP BY ${sql.identifier(column)} ORDER BY ${sql.identifier(column)}`,
+      sql`SELECT ${name} AS bucket, COUNT(*) AS stored_rows FROM ${sql.identifier(table.name)}
+        WHERE org_id = ${orgId} GROUP BY ${name} ORDER BY ${name}`,
     );
-    for (const { name, stored_rows } of names)
-      found.push({ table: table.name, name: String(name), rows: Number(stored_rows) });
+    for (const { bucket, stored_rows } of names)
+      found.push({ table: table.name, name: String(bucket), rows: Number(stored_rows) });
   }
   return found;
 }
@@ -116,11 +127,14 @@ async function storedBuckets(warehouse: Warehouse, orgId: string, rollup: Bucket
 function bucketNamed(rollup: Bucket['rollup'], name: string): Bucket | undefined {
   const day = rollup === 'weekly' ? name : `${name}-01`;
   if (!isDay(day)) return undefined;
-  const bucket = rollup === 'weekly' ? weekOf(day) : monthBucketOf(day);
+  const bucket = bucketOf(rollup, day);
   return bucket.name === name ? bucket : undefined;
 }
 
-function dayIn({ firstDay }: Bucket): UtcDay {
+/** The day of a difference; of a week or month the first one. */
+function dayIn({ rollup, firstDay }: Bucket, { row }: RollupDifference): UtcDay {
+  const [day] = row.split(', ');
+  if ((rollup === 'teams' || rollup === 'models') && isDay(day)) return day;
   return firstDay < FIRST_DAY ? FIRST_DAY : firstDay;
 }
 
@@ -197,23 +211,32 @@ interface Comparison {
   readonly computed: SQL;
 }
 
-/** Compares a week or month with `user_daily`. The database compares, so memory holds only the differences. */
+/**
+ * Compares a bucket with the rows of days. The database compares, so memory holds only the differences.
+ * @param leftOut days of it that are not compared.
+ */
 async function bucketDifferences(
   warehouse: Warehouse,
   orgId: string,
   bucket: Bucket,
+  leftOut: readonly UtcDay[],
 ): Promise<RollupDifference[]> {
-  const condition = isIn(bucket);
-  const computed = userTotals(warehouse.dialect, orgId, bucket);
-  if (bucket.rollup === 'weekly')
-    return compare(warehouse, { orgId, table: tables.userWeekly, condition, computed });
-  return [
-    ...(await compare(warehouse, { orgId, table: tables.userMonthly, condition, computed })),
-    ...(await compare(warehouse, {
-      ...{ orgId, table: tables.userEmails, condition },
-      computed: monthEmails(orgId, bucket),
-    })),
-  ];
+  const own = leftOut.filter((day) => bucket.firstDay <= day && day <= bucket.lastDay);
+  const isCompared =
+    own.length === 0 ? sql`TRUE` : sql`date NOT IN (${listOf(own.map((day) => sql`${day}`))})`;
+  const found: RollupDifference[] = [];
+  for (const { table, rows } of tablesOfBucket(warehouse.dialect, orgId, bucket)) {
+    const computed = own.length === 0 ? rows : sql`SELECT * FROM (${rows}) AS rows WHERE ${isCompared}`;
+    found.push(
+      ...(await compare(warehouse, {
+        orgId,
+        table,
+        condition: sql`${isIn(bucket)} AND ${isCompared}`,
+        computed,
+      })),
+    );
+  }
+  return found;
 }
 
 /** Compares `org_monthly` with `user_monthly`. */

@@ -11,7 +11,7 @@ import { isUsersCurrent, readStanding, type Standing } from './standing.ts';
 export interface ReadableRollups {
   /** `users` and `user_teams`, which are about all days and all people. */
   readonly users: boolean;
-  /** The weeks and months of the range whose rows may not be read. */
+  /** The weeks, months and days of teams in the range whose rows may not be read. */
   readonly stale: Readonly<Record<Bucket['rollup'], readonly Bucket[]>>;
 }
 
@@ -38,7 +38,12 @@ export async function readableRollups(
     );
   return {
     users: isUsersCurrent(standing),
-    stale: { weekly: staleIn('weekly'), monthly: staleIn('monthly') },
+    stale: {
+      weekly: staleIn('weekly'),
+      monthly: staleIn('monthly'),
+      teams: staleIn('teams'),
+      models: staleIn('models'),
+    },
   };
 }
 

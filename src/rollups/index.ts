@@ -1,4 +1,10 @@
-export { checkRollups, organizationsWithRollups, type RollupFinding, wrongDates } from './compare.ts';
+export {
+  type BrokenDays,
+  checkRollups,
+  organizationsWithRollups,
+  type RollupFinding,
+  wrongDates,
+} from './compare.ts';
 export { type ReadableRollups, readableRollups, teamChanges } from './current.ts';
 export {
   fillRollups,

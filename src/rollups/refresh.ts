@@ -2,12 +2,21 @@ import type { AnyTable } from '../../schema/define.ts';
 import { type Dialect, listOf, type SQL, sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { daysFrom, type UtcDay } from '../core/day.ts';
+import { daysBetween, daysFrom, type UtcDay } from '../core/day.ts';
 import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 import { type Bucket, bucketsOf, extendDates, groupsOf, hasAllDates, isIn } from './calendar.ts';
+import { unmarkMoves } from './moves.ts';
 import { teamPeriods } from './resolve-people.ts';
-import { PEOPLE_MARK, peopleSha256, readStanding, type Standing } from './standing.ts';
-import { columnList, monthEmails, organizationTotals, usersOfToday, userTotals } from './totals.ts';
+import {
+  isUsersCurrent,
+  PEOPLE_MARK,
+  peopleSha256,
+  readStanding,
+  type Standing,
+  storedOf,
+  streamOf,
+} from './standing.ts';
+import { columnList, organizationTotals, tablesOfBucket, usersOfToday } from './totals.ts';
 
 /** The name under which one process at a time writes rollups, see `Warehouse.oneAtATime`. */
 export const ROLLUPS = 'rollups';
@@ -38,6 +47,8 @@ interface Refreshed {
   readonly months: number;
   /** `users` and `user_teams` were computed again. */
   readonly users: boolean;
+  /** Days of `team_daily` and of `team_model_daily`. */
+  readonly teamDays: number;
 }
 
 /**
@@ -67,7 +78,7 @@ export async function refreshAllRollups(
   }
 }
 
-const NOTHING: Refreshed = { weeks: 0, months: 0, users: false };
+const NOTHING: Refreshed = { weeks: 0, months: 0, users: false, teamDays: 0 };
 
 async function isAllCurrent(warehouse: Warehouse, { orgId, now }: RefreshOptions): Promise<boolean> {
   const { stale, isPeopleStale } = await runReads(warehouse, readStanding(orgId));
@@ -80,11 +91,13 @@ async function refreshAlone(warehouse: Warehouse, options: RefreshOptions): Prom
   await warehouse.transact('extend the calendar of', () => extendDates(now, options.force !== undefined));
   if (options.force !== undefined)
     await warehouse.transact('clear rollups of', () => removeStrayBuckets(orgId));
-  const done = { weeks: 0, months: 0, users: false };
+  const done = { weeks: 0, months: 0, users: false, teamDays: 0 };
   for (let round = 1; round <= ROUNDS_MAX && !done.users; round += 1) {
     const standing = await runReads(warehouse, readStanding(orgId));
     const force = round === 1 ? options.force : undefined;
-    for (const group of groupsToRefresh(standing, force)) {
+    const groups = groupsToRefresh(['weekly', 'monthly'], standing, force);
+    if (groups.length === 0 && isUsersCurrent(standing)) break;
+    for (const group of groups) {
       if (signal?.aborted) return done;
       await warehouse.transact('refresh rollups of', () => refreshBuckets(warehouse.dialect, orgId, group));
       done.weeks += group.filter(({ rollup }) => rollup === 'weekly').length;
@@ -93,17 +106,30 @@ async function refreshAlone(warehouse: Warehouse, options: RefreshOptions): Prom
     if (signal?.aborted) return done;
     done.users = await warehouse.transact('refresh users of', () => refreshUsers(warehouse.dialect, orgId));
   }
+  const standing = await runReads(warehouse, readStanding(orgId));
+  // Days of teams follow from who is in which team.
+  if (!isUsersCurrent(standing)) return done;
+  for (const group of groupsToRefresh(['teams', 'models'], standing, options.force)) {
+    if (signal?.aborted) return done;
+    await warehouse.transact('refresh teams of', () => refreshBuckets(warehouse.dialect, orgId, group));
+    for (const { firstDay, lastDay } of group) done.teamDays += daysBetween(firstDay, lastDay) + 1;
+  }
   return done;
 }
 
 /** The stale buckets and those of the forced days, in groups that fit one transaction. */
 function groupsToRefresh(
-  { stale, stored }: Pick<Standing, 'stale' | 'stored'>,
+  rollups: readonly Bucket['rollup'][],
+  standing: Standing,
   force: RefreshOptions['force'],
 ): Bucket[][] {
   const forced = force === undefined ? [] : daysFrom(force.firstDay, force.lastDay);
-  return (['weekly', 'monthly'] as const).flatMap((rollup) =>
-    groupsOf(bucketsOf(rollup, [...stale[rollup], ...forced]), stored, ROWS_PER_TRANSACTION),
+  return rollups.flatMap((rollup) =>
+    groupsOf(
+      bucketsOf(rollup, [...standing.stale[rollup], ...forced]),
+      storedOf(standing, rollup),
+      ROWS_PER_TRANSACTION,
+    ),
   );
 }
 
@@ -115,13 +141,8 @@ function groupsToRefresh(
 function* refreshBuckets(dialect: Dialect, orgId: string, buckets: readonly Bucket[]): Steps<void> {
   for (const bucket of buckets) {
     yield* markBucket(orgId, bucket);
-    const totals = userTotals(dialect, orgId, bucket);
-    if (bucket.rollup === 'weekly') {
-      yield* replace(tables.userWeekly, orgId, isIn(bucket), totals);
-    } else {
-      yield* replace(tables.userMonthly, orgId, isIn(bucket), totals);
-      yield* replace(tables.userEmails, orgId, isIn(bucket), monthEmails(orgId, bucket));
-    }
+    for (const { table, rows } of tablesOfBucket(dialect, orgId, bucket))
+      yield* replace(table, orgId, isIn(bucket), rows);
   }
   const first = buckets.find(({ rollup }) => rollup === 'monthly');
   if (first === undefined) return;
@@ -146,19 +167,28 @@ function* markBucket(orgId: string, { rollup, firstDay, lastDay }: Bucket): Step
   yield sql`
     INSERT INTO rollup_marks (org_id, rollup, date, content_sha256)
     SELECT org_id, CAST(${rollup} AS text), date, content_sha256 FROM export_units
-    WHERE org_id = ${orgId} AND stream = 'users' AND content_sha256 IS NOT NULL
+    WHERE org_id = ${orgId} AND stream = ${streamOf(rollup)} AND content_sha256 IS NOT NULL
       AND date BETWEEN ${firstDay} AND ${lastDay}`;
 }
 
 /** Deletes rows of weeks and months in which no day is stored. Only another program can have written them. */
 function* removeStrayBuckets(orgId: string): Steps<void> {
-  const { stored } = yield* readStanding(orgId);
+  const { stored, tokens } = yield* readStanding(orgId);
+  for (const [table, own] of [
+    [tables.teamDaily, stored],
+    [tables.teamModelDaily, tokens],
+  ] as const) {
+    const kept =
+      own.length === 0 ? sql`` : sql` AND date NOT IN (${listOf(own.map(({ day }) => sql`${day}`))})`;
+    yield sql`DELETE FROM ${sql.identifier(table.name)} WHERE org_id = ${orgId}${kept}`;
+  }
   const days = stored.map(({ day }) => day);
   const weeks = bucketsOf('weekly', days).map(({ firstDay }) => sql`${firstDay}`);
   const months = bucketsOf('monthly', days).map(({ name }) => sql`${name}`);
   if (days.length === 0) return;
   yield sql`DELETE FROM user_weekly WHERE org_id = ${orgId} AND week_start NOT IN (${listOf(weeks)})`;
-  for (const { name } of [tables.userMonthly, tables.userEmails, tables.orgMonthly]) {
+  const ofMonths = [tables.userMonthly, tables.userEmails, tables.userMonthlyLanguages, tables.orgMonthly];
+  for (const { name } of ofMonths) {
     yield sql`
       DELETE FROM ${sql.identifier(name)} WHERE org_id = ${orgId} AND month NOT IN (${listOf(months)})`;
   }
@@ -177,8 +207,11 @@ export function* refreshUsers(dialect: Dialect, orgId: string): Steps<boolean> {
   const isCurrent = stale.monthly.length === 0;
   yield sql`DELETE FROM rollup_marks WHERE org_id = ${orgId} AND rollup = 'users'`;
   if (isCurrent) yield* markUsers(orgId, standing);
+  const before =
+    yield sql`SELECT user_id, valid_from, valid_to, team FROM user_teams WHERE org_id = ${orgId}`;
   yield sql`DELETE FROM user_teams WHERE org_id = ${orgId}`;
   const periods = yield* teamPeriods(orgId, standing);
+  yield* unmarkMoves(orgId, standing, { before, after: periods });
   if (periods.length > 0) yield { table: tables.userTeams, rows: periods.map(encodePeriod) };
   if (today === null) yield sql`DELETE FROM users WHERE org_id = ${orgId}`;
   else yield* replace(tables.users, orgId, sql`TRUE`, usersOfToday(dialect, orgId, today));
@@ -199,12 +232,14 @@ function* markUsers(orgId: string, { stored, people }: Standing): Steps<void> {
  */
 export function* fillRollups(dialect: Dialect, now: Date): Steps<void> {
   const organizations = yield sql`
-    SELECT DISTINCT org_id FROM export_units WHERE stream = 'users' AND content_sha256 IS NOT NULL`;
+    SELECT DISTINCT org_id FROM export_units WHERE stream IN ('users', 'tokens') AND content_sha256 IS NOT NULL`;
   if (organizations.length > 0) yield* extendDates(now);
   for (const row of organizations) {
     const orgId = String(row['org_id']);
     const standing = yield* readStanding(orgId);
-    for (const group of groupsToRefresh(standing, undefined)) yield* refreshBuckets(dialect, orgId, group);
+    const groupsOfBoth = (...rollups: Bucket['rollup'][]) => groupsToRefresh(rollups, standing, undefined);
+    for (const group of groupsOfBoth('weekly', 'monthly')) yield* refreshBuckets(dialect, orgId, group);
     yield* refreshUsers(dialect, orgId);
+    for (const group of groupsOfBoth('teams', 'models')) yield* refreshBuckets(dialect, orgId, group);
   }
 }

@@ -53,11 +53,21 @@ function inKeyOrder(a: PersonRow, b: PersonRow): number {
   return a.valid_from < b.valid_from ? -1 : 1;
 }
 
-/** The rollups that carry marks: `user_weekly`; the tables by month; `users` with `user_teams`. */
-export const MARKED_ROLLUPS = ['weekly', 'monthly', 'users'] as const;
+/** The rollups that carry marks: `user_weekly`; the tables by month; `users` with `user_teams`; `team_daily`; `team_model_daily`. */
+export const MARKED_ROLLUPS = ['weekly', 'monthly', 'users', 'teams', 'models'] as const;
 
 /** One of {@link MARKED_ROLLUPS}. */
 export type MarkedRollup = (typeof MARKED_ROLLUPS)[number];
+
+/** The stream whose units a rollup is computed from. */
+export function streamOf(rollup: MarkedRollup): 'users' | 'tokens' {
+  return rollup === 'models' ? 'tokens' : 'users';
+}
+
+/** The units that a rollup is computed from. */
+export function storedOf({ stored, tokens }: Pick<Standing, 'stored' | 'tokens'>, rollup: MarkedRollup) {
+  return streamOf(rollup) === 'users' ? stored : tokens;
+}
 
 /** The `date` of the mark that holds the digest of the people. */
 export const PEOPLE_MARK = '';
@@ -67,8 +77,10 @@ const NO_PEOPLE = peopleSha256([]);
 
 /** What the ledger holds of an organization, and what its rollups were computed from. */
 export interface Standing {
-  /** In order of their days. */
+  /** The units of `users` in order of their days. */
   readonly stored: readonly StoredDay[];
+  /** Those of `tokens`. */
+  readonly tokens: readonly StoredDay[];
   /** By rollup: the days whose content differs from what the rollup was computed from. */
   readonly stale: Readonly<Record<MarkedRollup, readonly UtcDay[]>>;
   readonly people: readonly PersonRow[];
@@ -88,8 +100,8 @@ export function isUsersCurrent({ stale, isPeopleStale }: Standing): boolean {
 /** Reads the standing of an organization's rollups. All steps must see the same state of the database. */
 export function* readStanding(orgId: string): Steps<Standing> {
   const units = yield sql`
-    SELECT date, rows, content_sha256 FROM export_units
-    WHERE org_id = ${orgId} AND stream = 'users' AND content_sha256 IS NOT NULL ORDER BY date`;
+    SELECT stream, date, rows, content_sha256 FROM export_units
+    WHERE org_id = ${orgId} AND stream IN ('users', 'tokens') AND content_sha256 IS NOT NULL ORDER BY date`;
   const marks = yield sql`SELECT rollup, date, content_sha256 FROM rollup_marks WHERE org_id = ${orgId}`;
   const people = yield selectPeople(orgId);
   const known = computed.get(units);
@@ -114,13 +126,19 @@ function standingOf(
   marks: readonly QueryRow[],
   people: readonly PersonRow[],
 ): Standing {
-  const stored = units.flatMap(({ date, rows, content_sha256 }) =>
-    isDay(date) ? [{ day: date, rows: Number(rows), contentSha256: String(content_sha256) }] : [],
-  );
+  const unitsOf = (own: 'users' | 'tokens') =>
+    units.flatMap(({ stream, date, rows, content_sha256 }) =>
+      stream === own && isDay(date)
+        ? [{ day: date, rows: Number(rows), contentSha256: String(content_sha256) }]
+        : [],
+    );
+  const [stored, tokens] = [unitsOf('users'), unitsOf('tokens')];
   const marked: Record<MarkedRollup, Map<unknown, unknown>> = {
     weekly: new Map(),
     monthly: new Map(),
     users: new Map(),
+    teams: new Map(),
+    models: new Map(),
   };
   for (const { rollup, date, content_sha256 } of marks) {
     const name = MARKED_ROLLUPS.find((known) => known === rollup);
@@ -128,10 +146,13 @@ function standingOf(
   }
   return {
     stored,
+    tokens,
     stale: {
       weekly: staleDays(stored, marked.weekly),
       monthly: staleDays(stored, marked.monthly),
       users: staleDays(stored, marked.users),
+      teams: staleDays(stored, marked.teams),
+      models: staleDays(tokens, marked.models),
     },
     people,
     isPeopleStale: (marked.users.get(PEOPLE_MARK) ?? NO_PEOPLE) !== peopleSha256(people),

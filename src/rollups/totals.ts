@@ -1,9 +1,10 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { type Dialect, listOf, type SQL, sql } from '../../schema/query.ts';
 import { columnsOf } from '../../schema/row.ts';
-import { ROLLUP_SUMS, tables } from '../../schema/tables.ts';
+import { CREDIT_COLUMNS, ROLLUP_SUMS, tables } from '../../schema/tables.ts';
 import { shiftDay, type UtcDay } from '../core/day.ts';
 import type { Bucket } from './calendar.ts';
+import { UNASSIGNED } from './resolve-people.ts';
 
 /** `active_days_30` covers this many days up to today. */
 const RECENT_DAYS = 30;
@@ -11,10 +12,13 @@ const RECENT_DAYS = 30;
 /** The columns that `users` adds up over the months. */
 const USER_SUMS = ROLLUP_SUMS.filter((name) => name in tables.users.columns);
 
+/** The credits of days on which the primary model of the user thinks. */
+const THINKING = sql`SUM(CASE WHEN primary_model_tier = 'thinking' THEN billable_tokens ELSE 0 END) AS thinking_tokens`;
+
 // The queries whose rows the rollups hold. A refresh stores these rows, and `verify` compares them with the stored ones.
 
 /** The totals of each user in a bucket: rows of `user_weekly` or `user_monthly`, computed from `user_daily`. */
-export function userTotals(dialect: Dialect, orgId: string, bucket: Bucket): SQL {
+function userTotals(dialect: Dialect, orgId: string, bucket: Bucket): SQL {
   const name =
     bucket.rollup === 'weekly'
       ? sql`${dayValue(dialect, bucket.firstDay)} AS week_start`
@@ -22,18 +26,67 @@ export function userTotals(dialect: Dialect, orgId: string, bucket: Bucket): SQL
   return sql`
     SELECT org_id, ${name}, user_id, ${latestDaysEmail(dialect)} AS user_email,
       MIN(date) AS first_active_on, MAX(date) AS last_active_on, COUNT(*) AS active_days, ${sumsOf(ROLLUP_SUMS)},
-      SUM(CASE WHEN primary_model_tier = 'thinking' THEN billable_tokens ELSE 0 END) AS thinking_tokens
+      ${THINKING}
     FROM user_daily
     WHERE org_id = ${orgId} AND date BETWEEN ${bucket.firstDay} AND ${bucket.lastDay}
     GROUP BY org_id, user_id`;
 }
 
+/** The tables that hold a bucket, and the query of its rows in each. */
+export function tablesOfBucket(
+  dialect: Dialect,
+  orgId: string,
+  bucket: Bucket,
+): { readonly table: AnyTable; readonly rows: SQL }[] {
+  switch (bucket.rollup) {
+    case 'weekly':
+      return [{ table: tables.userWeekly, rows: userTotals(dialect, orgId, bucket) }];
+    case 'monthly':
+      return [
+        { table: tables.userMonthly, rows: userTotals(dialect, orgId, bucket) },
+        { table: tables.userEmails, rows: monthEmails(orgId, bucket) },
+        { table: tables.userMonthlyLanguages, rows: monthLanguages(orgId, bucket) },
+      ];
+    case 'teams':
+      return [{ table: tables.teamDaily, rows: teamTotals(orgId, bucket) }];
+    case 'models':
+      return [{ table: tables.teamModelDaily, rows: teamTotals(orgId, bucket) }];
+  }
+}
+
 /** The rows of `user_emails` of a month. */
-export function monthEmails(orgId: string, { name, firstDay, lastDay }: Bucket): SQL {
+function monthEmails(orgId: string, { name, firstDay, lastDay }: Bucket): SQL {
   return sql`
     SELECT org_id, CAST(${name} AS text) AS month, user_id, user_email, MAX(date) AS last_seen_on FROM user_daily
     WHERE org_id = ${orgId} AND date BETWEEN ${firstDay} AND ${lastDay} AND user_email IS NOT NULL
     GROUP BY org_id, user_id, user_email`;
+}
+
+const TEAM = sql.raw(`COALESCE(t.team, '${UNASSIGNED}')`);
+
+/** The rows of `team_daily` or `team_model_daily` of some days, computed from the rows of users and `user_teams`. */
+function teamTotals(orgId: string, { rollup, firstDay, lastDay }: Bucket): SQL {
+  const isModels = rollup === 'models';
+  const table = isModels ? tables.tokensDailyByUserModel : tables.userDaily;
+  const model = isModels ? sql`r.model_id, MAX(r.model_tier) AS model_tier, ` : sql``;
+  const sums = isModels ? sumsOf(CREDIT_COLUMNS) : listOf([sumsOf(ROLLUP_SUMS), THINKING]);
+  return sql`
+    SELECT r.org_id, r.date, ${TEAM} AS team, ${model}COUNT(*) AS active_users, ${sums}
+    FROM ${sql.identifier(table.name)} AS r
+    LEFT JOIN user_teams AS t ON t.org_id = r.org_id AND t.user_id = r.user_id
+      AND r.date BETWEEN t.valid_from AND t.valid_to
+    WHERE r.org_id = ${orgId} AND r.date BETWEEN ${firstDay} AND ${lastDay}
+    GROUP BY r.org_id, r.date, ${TEAM}${isModels ? sql`, r.model_id` : sql``}`;
+}
+
+/** The rows of `user_monthly_languages` of a month. */
+function monthLanguages(orgId: string, { name, firstDay, lastDay }: Bucket): SQL {
+  return sql`
+    SELECT org_id, CAST(${name} AS text) AS month, user_id, language, MIN(date) AS first_active_on,
+      MAX(date) AS last_active_on, COUNT(*) AS active_days
+    FROM user_daily_languages
+    WHERE org_id = ${orgId} AND date BETWEEN ${firstDay} AND ${lastDay}
+    GROUP BY org_id, user_id, language`;
 }
 
 /** The rows of `org_monthly` from a month on, computed from `user_monthly`. */

@@ -7,6 +7,7 @@ import { DAILY_STREAMS, isStream, type Stream } from '../core/stream.ts';
 import { contractOf, isExpected } from '../expected/index.ts';
 import { readUnits } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
+import type { BrokenDays } from '../rollups/index.ts';
 import { dateOf, isDayUnit, type LedgerUnit } from '../units/index.ts';
 import { crossCheck, DaySums, type Standing } from './cross-checks.ts';
 import type { FindingList } from './finding.ts';
@@ -42,21 +43,16 @@ export async function checkWarehouse(
   checked: Checked,
   only?: string,
 ): Promise<void> {
-  const brokenUsers = new Map<string, ReadonlySet<string>>();
-  await checkUnits(
-    only === undefined ? warehouse : limitedTo(warehouse, only),
-    findings,
-    checked,
-    brokenUsers,
-  );
-  await checkAllRollups(warehouse, findings, brokenUsers, only);
+  const broken = new Map<string, BrokenDays>();
+  await checkUnits(only === undefined ? warehouse : limitedTo(warehouse, only), findings, checked, broken);
+  await checkAllRollups(warehouse, findings, broken, only);
 }
 
 async function checkUnits(
   warehouse: Warehouse,
   findings: FindingList,
   checked: Checked,
-  brokenUsers: Map<string, ReadonlySet<string>>,
+  broken: Map<string, BrokenDays>,
 ): Promise<void> {
   const pass = {
     ledger: new Groups(warehouse, [tables.exportUnits], 1),
@@ -70,7 +66,7 @@ async function checkUnits(
       if (orgId === undefined) return;
       const check = new OrganizationCheck(warehouse, orgId, findings, checked);
       await check.run(pass);
-      brokenUsers.set(orgId, check.brokenUsers);
+      broken.set(orgId, check.broken);
     }
   } finally {
     for (const groups of Object.values(pass)) await groups.close();
@@ -99,8 +95,8 @@ class OrganizationCheck {
   readonly #quarantined = new Map<string, number>();
   /** Days whose people have expired. */
   #expired: ReadonlySet<string> = new Set();
-  /** Days of `users` whose rows differ from the ledger. */
-  readonly brokenUsers = new Set<string>();
+  /** Days whose rows differ from the ledger, of the streams that rollups are computed from. */
+  readonly broken = { users: new Set<string>(), tokens: new Set<string>() };
 
   constructor(warehouse: Warehouse, orgId: string, findings: FindingList, checked: Checked) {
     this.#warehouse = warehouse;
@@ -179,7 +175,7 @@ class OrganizationCheck {
     const isOther = reading.contentSha256 !== (unit?.contentSha256 ?? null);
     const hasContent = reading.rows > 0 || (unit?.contentSha256 ?? null) !== null;
     const isBroken = (isOther && hasContent) || reading.foreignValues > 0;
-    if (stream === 'users' && isBroken) this.brokenUsers.add(day);
+    if (isBroken && (stream === 'users' || stream === 'tokens')) this.broken[stream].add(day);
     if (unit === undefined) {
       if (reading.rows === 0) return 'unclear';
       const what = 'rows of a unit that is not in the ledger';

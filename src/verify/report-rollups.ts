@@ -1,6 +1,7 @@
 import { readOrganizationIds } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import {
+  type BrokenDays,
   checkRollups,
   OPEN_END,
   organizationsWithRollups,
@@ -16,22 +17,24 @@ import type { FindingList } from './finding.ts';
  * Compares every rollup with the facts that it was computed from. Rollups that wait for the next refresh are oddities.
  * Call inside a snapshot.
  * @param only the only organization to compare; by default, all.
- * @param broken by organization: the days of `users` whose rows differ from the ledger, so that rollups cannot equal both.
+ * @param broken by organization: the days whose rows differ from the ledger, so that rollups cannot equal both.
  */
 export async function checkAllRollups(
   warehouse: Warehouse,
   findings: FindingList,
-  broken: ReadonlyMap<string, ReadonlySet<string>>,
+  broken: ReadonlyMap<string, BrokenDays>,
   only?: string,
 ): Promise<void> {
   const known = await readOrganizationIds(warehouse);
   const organizations = new Set([...known, ...(await organizationsWithRollups(warehouse))]);
   for (const orgId of only === undefined ? [...organizations].toSorted() : [only]) {
-    for await (const finding of checkRollups(warehouse, orgId, broken.get(orgId) ?? new Set()))
+    for await (const finding of checkRollups(warehouse, orgId, broken.get(orgId) ?? NONE_BROKEN))
       report(orgId, finding, findings);
   }
   for (const finding of await wrongDates(warehouse)) report('', finding, findings);
 }
+
+const NONE_BROKEN: BrokenDays = { users: new Set(), tokens: new Set() };
 
 function report(orgId: string, finding: RollupFinding, findings: FindingList): void {
   const at = { orgId, stream: 'users', day: finding.day } as const;

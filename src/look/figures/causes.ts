@@ -1,6 +1,6 @@
 import { explainChange } from '../../comparison/index.ts';
 import { UsageError } from '../../core/errors.ts';
-import { type Period, teamsInPlaceOfTable } from '../../metrics/index.ts';
+import type { Period } from '../../metrics/index.ts';
 import { type NumberFormat, noNumber, type Result, type ShownNumber, shareOf } from '../numbers.ts';
 import { type Cell, emptyFigure, type Figure, orNotKept, type Phrase } from '../page.ts';
 import type { PageReader } from '../reader.ts';
@@ -77,9 +77,8 @@ export async function whyChanged(reader: PageReader): Promise<WhyChanged> {
     results.push(result);
     return result.rows;
   };
-  const teams = team === undefined ? [] : await teamsInPlaceOfTable(warehouse, orgId);
   try {
-    const change = await explainChange(read, { orgId, team, now, before, teams });
+    const change = await explainChange(warehouse, read, { orgId, team, now, before });
     const why = whyNot(results);
     return why === undefined ? explained(change, { now, before, results }) : nothing(why, results);
   } catch (error) {

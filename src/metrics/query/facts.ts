@@ -21,6 +21,7 @@ import {
   ratioSql,
   termSql,
 } from './rows.ts';
+import { costAndUserRows, teamRows } from './team-rows.ts';
 
 /** The terms that the metrics of a plan add up. */
 export function termsOf({ computed }: Pick<Plan, 'computed'>): readonly Term[] {
@@ -69,7 +70,11 @@ export function factsOf(plan: Plan): Facts {
 
 function groupedTerms(plan: Plan): Facts {
   const terms = termsOf(plan);
-  const rows = rollupRows(plan, terms) ?? dailyRows(plan, terms);
+  const rows =
+    teamRows(plan, terms) ??
+    rollupRows(plan, terms) ??
+    costAndUserRows(plan, terms) ??
+    dailyRows(plan, terms);
   const values = plan.computed.map(({ metric, column }) => ({
     column,
     ...formulaOf(metric.measure, rows.kind),

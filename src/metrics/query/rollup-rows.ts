@@ -1,4 +1,5 @@
-import { type Term, userRows } from '../../../schema/metrics/dictionary.ts';
+import type { AnyTable } from '../../../schema/define.ts';
+import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { listOf, type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { ReadableRollups } from '../../rollups/index.ts';
@@ -15,13 +16,14 @@ import {
 
 /** The whole weeks or months of a period, and the rollup that has their sums. */
 interface Whole {
-  readonly rollup: keyof ReadableRollups['stale'];
+  readonly rollup: 'weekly' | 'monthly';
   readonly first: UtcDay;
   readonly last: UtcDay;
 }
 
 /** The whole weeks or months that a query reads from a rollup. */
 interface Served extends Whole {
+  readonly table: AnyTable;
   /** Those of them whose days it reads instead, because the rollup was computed from other content. */
   readonly stale: ReadableRollups['stale']['weekly'];
 }
@@ -30,13 +32,18 @@ interface Served extends Whole {
 const STALE_BUCKETS_MAX = 6;
 
 /**
- * The rows of the period with its whole weeks or months from a rollup, and its other days from `user_daily`. Undefined if
+ * The rows of the period with its whole weeks or months from a rollup, and its other days from the rows of the source. Undefined if
  * no current rollup can serve the question.
  */
 export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
   const found = wholeBuckets(plan);
-  if (found === undefined || plan.rollups === null || !isServed(plan, terms)) return undefined;
-  const whole = { ...found, stale: plan.rollups.stale[found.rollup] };
+  const table = found && plan.source.rollups[found.rollup];
+  if (found === undefined || table === undefined || plan.rollups === null) return undefined;
+  if (!isServed(plan, terms, table)) return undefined;
+  const stale = plan.rollups.stale[found.rollup].filter(
+    ({ firstDay, lastDay }) => found.first <= firstDay && lastDay <= found.last,
+  );
+  const whole = { ...found, table, stale };
   if (whole.stale.length > STALE_BUCKETS_MAX) return undefined;
   return {
     kind: 'rollup',
@@ -48,20 +55,32 @@ export function rollupRows(plan: Plan, terms: readonly Term[]): Rows | undefined
   };
 }
 
-function isServed(plan: Plan, terms: readonly Term[]): boolean {
-  if (plan.source !== userRows || conditionsOf(plan).length > 0) return false;
+function isServed(plan: Plan, terms: readonly Term[], table: AnyTable): boolean {
+  if (conditionsOf(plan).length > 0) return false;
   if (terms.some(({ kind }) => kind === 'cost')) return false;
   // The database would read all teams again for each row.
   if (needsTeam(plan) && plan.teams.some(({ isTakenForSmall }) => isTakenForSmall)) return false;
-  return groupsOf(plan).every((dimension) => dimension === 'user' || dimension === 'team');
+  return groupsOf(plan).every(
+    (dimension) =>
+      dimension === 'user' ||
+      dimension === 'team' ||
+      plan.source.columns[dimension]?.every((column) => column in table.columns),
+  );
+}
+
+/** The columns that tell the rows of one user in a week or month apart. */
+function partsOf({ key }: AnyTable): SQL[] {
+  return key.filter((column) => !BUCKET_KEY.has(column)).map((column) => sql.raw(column));
+}
+
+const BUCKET_KEY: ReadonlySet<string> = new Set(['org_id', 'week_start', 'month', 'user_id']);
+
+function columnsIn(row: string, columns: readonly SQL[]): SQL[] {
+  return columns.map((column) => sql`${sql.raw(row)}.${column}`);
 }
 
 /** The whole weeks of a period cut by week, otherwise its whole months; undefined if it has none. */
-export function wholeBuckets({
-  grain,
-  from,
-  until,
-}: Pick<Plan, 'grain' | 'from' | 'until'>): Whole | undefined {
+function wholeBuckets({ grain, from, until }: Pick<Plan, 'grain' | 'from' | 'until'>): Whole | undefined {
   if (grain === 'date') return undefined;
   const start = grain === 'week' ? mondayOf : monthOf;
   const first = start(from) === from ? from : nextStart(start, from);
@@ -87,10 +106,12 @@ function activity(plan: Plan, terms: readonly Term[], whole: Served): NamedQuery
   const { first, last, stale } = whole;
   const parts = [
     wholeRows(plan, terms, whole),
-    ...(needsTeam(plan) ? [movedRows(plan, terms)] : []),
-    ...stale.map(({ firstDay, lastDay }) => clippedRows(plan, terms, firstDay, lastDay)),
-    ...(from < first ? [clippedRows(plan, terms, from, shiftDay(first, -1))] : []),
-    ...(last < until ? [clippedRows(plan, terms, shiftDay(last, 1), until)] : []),
+    ...(needsTeam(plan) ? [movedRows(plan, terms, whole)] : []),
+    ...stale.map(({ firstDay, lastDay }) =>
+      clippedRows(plan, terms, { ...whole, first: firstDay, last: lastDay }),
+    ),
+    ...(from < first ? [clippedRows(plan, terms, { ...whole, first: from, last: shiftDay(first, -1) })] : []),
+    ...(last < until ? [clippedRows(plan, terms, { ...whole, first: shiftDay(last, 1), last: until })] : []),
   ];
   return { name: 'activity', body: sql.join(parts, sql.raw('\n  UNION ALL\n')) };
 }
@@ -100,10 +121,12 @@ function wholeRows(plan: Plan, terms: readonly Term[], whole: Served): SQL {
   const { key, table, conditions } = rollupOf(plan, whole);
   const columns = [...new Set(terms.flatMap((term) => columnsOfTerm(term, 'rollup')))];
   // As a list, the databases look up each row in an index that they make; with EXISTS, SQLite would read all of it.
-  const hasMoved = sql`(r.user_id, ${key}) IN (SELECT user_id, bucket FROM moved)`;
+  const parts = partsOf(whole.table);
+  const own = listOf([sql`r.user_id`, key, ...columnsIn('r', parts)]);
+  const hasMoved = sql`(${own}) IN (SELECT ${listOf([sql`user_id`, sql`bucket`, ...parts])} FROM moved)`;
   return selectSql(
     {
-      columns: [...identityOf(plan, key), ...columns.map((column) => sql.raw(`r.${column}`))],
+      columns: [...identityOf(plan, key, whole), ...columns.map((column) => sql.raw(`r.${column}`))],
       from: [table, ...teamJoin(plan, sql`r.first_active_on`)],
       where: [...conditions, ...filterConditions(plan), ...(needsTeam(plan) ? [sql`NOT ${hasMoved}`] : [])],
     },
@@ -122,6 +145,7 @@ function movedUsers(plan: Plan, whole: Served): NamedQuery[] {
         sql`${key} AS bucket`,
         sql`r.first_active_on`,
         sql`r.last_active_on`,
+        ...columnsIn('r', partsOf(whole.table)),
       ],
       // The few changes come first, so that the database finds their rows by the key.
       from: [sql`user_teams t`, sql`CROSS JOIN ${table}`],
@@ -143,16 +167,22 @@ function movedUsers(plan: Plan, whole: Served): NamedQuery[] {
 }
 
 /** The days of the users who moved, with the columns of the rollup. */
-function movedRows(plan: Plan, terms: readonly Term[]): SQL {
+function movedRows(plan: Plan, terms: readonly Term[], whole: Served): SQL {
   return selectSql(
     {
-      columns: [...identityOf(plan, sql`m.bucket`), ...dailyColumns(terms)],
-      from: [sql`moved m`, sql`CROSS JOIN days d`, sql`CROSS JOIN user_daily r`, ...teamJoin(plan)],
+      columns: [...identityOf(plan, sql`m.bucket`, whole), ...dailyColumns(terms)],
+      from: [
+        sql`moved m`,
+        sql`CROSS JOIN days d`,
+        sql.raw(`CROSS JOIN ${plan.source.table.name} r`),
+        ...teamJoin(plan),
+      ],
       where: [
         sql`d.date BETWEEN m.first_active_on AND m.last_active_on`,
         sql`r.org_id = ${plan.orgId}`,
         sql`r.date = d.date`,
         sql`r.user_id = m.user_id`,
+        ...partsOf(whole.table).map((part) => sql`r.${part} = m.${part}`),
         ...filterConditions(plan),
       ],
     },
@@ -161,31 +191,33 @@ function movedRows(plan: Plan, terms: readonly Term[]): SQL {
 }
 
 /** The rows of the days of one bucket that the rollup cannot serve, with the columns of the rollup. */
-function clippedRows(plan: Plan, terms: readonly Term[], from: UtcDay, until: UtcDay): SQL {
+function clippedRows(plan: Plan, terms: readonly Term[], clip: Served): SQL {
   const { phrases, grain, orgId } = plan;
-  const bucket = grain === 'week' ? phrases.day(mondayOf(from)) : sql`${from.slice(0, 7)}`;
+  const { first, last } = clip;
+  const bucket = grain === 'week' ? phrases.day(mondayOf(first)) : sql`${first.slice(0, 7)}`;
   return selectSql(
     {
-      columns: [...identityOf(plan, bucket), ...dailyColumns(terms)],
-      from: [rowsBetween(plan, sql`user_daily`, from, until), ...teamJoin(plan)],
-      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${from} AND ${until}`, ...filterConditions(plan)],
+      columns: [...identityOf(plan, bucket, clip), ...dailyColumns(terms)],
+      from: [rowsBetween(plan, first, last), ...teamJoin(plan)],
+      where: [sql`r.org_id = ${orgId}`, sql`r.date BETWEEN ${first} AND ${last}`, ...filterConditions(plan)],
     },
     '  ',
   );
 }
 
-/** The columns that tell rows of activity apart: bucket, user and team, as far as the question needs them. */
-function identityOf(plan: Plan, bucket: SQL): SQL[] {
+/** The columns that tell rows of activity apart: bucket, user and team as far as the question needs them, and parts. */
+function identityOf(plan: Plan, bucket: SQL, { table }: Served): SQL[] {
   const { grain } = plan;
   return [
     ...(grain === undefined ? [] : [sql`${bucket} AS ${sql.raw(grain)}`]),
     sql`r.user_id`,
     ...(needsTeam(plan) ? [sql`t.team`] : []),
+    ...columnsIn('r', partsOf(table)),
   ];
 }
 
 /** The key of the rows of a rollup, also on a day, their table, and the condition of the whole weeks or months that it serves. */
-function rollupOf({ orgId, phrases }: Plan, { rollup, first, last, stale }: Served) {
+function rollupOf({ orgId, phrases }: Plan, { rollup, table, first, last, stale }: Served) {
   const org = sql`r.org_id = ${orgId}`;
   if (rollup === 'weekly') {
     const range = sql`r.week_start BETWEEN ${first} AND ${last}`;
@@ -196,7 +228,7 @@ function rollupOf({ orgId, phrases }: Plan, { rollup, first, last, stale }: Serv
     return {
       key: sql`r.week_start`,
       keyOn: phrases.weekOf,
-      table: sql`user_weekly r`,
+      table: sql.raw(`${table.name} r`),
       conditions: [org, range, ...others],
     };
   }
@@ -208,7 +240,7 @@ function rollupOf({ orgId, phrases }: Plan, { rollup, first, last, stale }: Serv
   return {
     key: sql`r.month`,
     keyOn: phrases.monthOf,
-    table: sql`user_monthly r`,
+    table: sql.raw(`${table.name} r`),
     conditions: [org, range, ...others],
   };
 }
@@ -219,10 +251,11 @@ function noneOf(column: SQL, values: readonly SQL[]): SQL[] {
 }
 
 /** The columns of a rollup that terms read, from rows of days. */
-function dailyColumns(terms: readonly Term[]): Iterable<SQL> {
+export function dailyColumns(terms: readonly Term[]): Iterable<SQL> {
   return new Map(
     terms.flatMap((term) => {
-      if (term.kind !== 'sum') return [];
+      if (term.kind === 'users') return [];
+      if (term.kind === 'cost') return [['billable_tokens', sql`r.billable_tokens`] as const];
       const { where } = term;
       if (where === undefined) return term.columns.map((column) => [column, sql.raw(`r.${column}`)] as const);
       const [column = ''] = term.columns;

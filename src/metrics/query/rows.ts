@@ -47,7 +47,7 @@ export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
     named: usesDays && grain === undefined && !withPrice ? [calendarOf(plan)] : [],
     from: [
       // The days come first, so that the rows of one day after the other, or of one user on each, are found by the key.
-      ...(usesDays ? [sql`days d`, sql`CROSS JOIN ${table} r`] : [rowsBetween(plan, table, from, until)]),
+      ...(usesDays ? [sql`days d`, sql`CROSS JOIN ${table} r`] : [rowsBetween(plan, from, until)]),
       ...teamJoin(plan),
     ],
     where: [
@@ -61,10 +61,11 @@ export function dailyRows(plan: Plan, terms: readonly Term[]): Rows {
 }
 
 /**
- * The rows `r` of a table between two days. With teams, PostgreSQL must read them first: from the users of a team, it would read
+ * The rows `r` of the source between two days. With teams, PostgreSQL must read them first: from the users of a team, it would read
  * the key of the whole time for each.
  */
-export function rowsBetween(plan: Plan, table: SQL, from: UtcDay, until: UtcDay): SQL {
+export function rowsBetween(plan: Plan, from: UtcDay, until: UtcDay): SQL {
+  const table = sql.raw(plan.source.table.name);
   if (!needsTeam(plan)) return sql`${table} r`;
   const { phrases, orgId } = plan;
   return sql`(
@@ -127,7 +128,8 @@ export function groupsOfRows(plan: Plan, { bucket, team }: Rows): Group[] {
   return [{ expression: bucket, column: columnName(grain) }, ...own];
 }
 
-function bucketOf({ grain }: Plan): SQL | undefined {
+/** The bucket of a row `r` with a date on the days `d`. */
+export function bucketOf({ grain }: Plan): SQL | undefined {
   if (grain === undefined) return undefined;
   return sql.raw(grain === 'date' ? 'r.date' : `d.${grain}`);
 }
@@ -242,17 +244,21 @@ export function bucketsOf(plan: Plan): NamedQuery {
   return { name: 'buckets', body };
 }
 
-/** The rows that a term is computed over: those of a source, or rollups with the same columns. */
-export type RowKind = 'daily' | 'rollup';
+/** The rows that a term is computed over: those of a source, rollups with the same columns, or days of teams with their number of users. */
+export type RowKind = 'daily' | 'rollup' | 'team days';
 
 /** The value of a term over a group of the rows `r`, on the days `d`. */
 export function termSql(term: Term, rows: RowKind): SQL {
-  if (term.kind === 'users') return sql.raw('COUNT(DISTINCT r.user_id)');
-  if (term.kind === 'cost') return COST;
+  if (term.kind === 'users')
+    return sql.raw(
+      rows === 'team days' ? 'CAST(SUM(r.active_users) AS BIGINT)' : 'COUNT(DISTINCT r.user_id)',
+    );
+  // Rows of a rollup have their price with them.
+  if (term.kind === 'cost') return costSql(rows === 'rollup' ? 'r' : 'd');
   const { columns, where } = term;
   const sums = columns.map((column) => {
     if (where === undefined) return sql.raw(`SUM(r.${column})`);
-    if (rows === 'rollup') return sql.raw(`SUM(COALESCE(r.${where.rollupColumn}, 0))`);
+    if (rows !== 'daily') return sql.raw(`SUM(COALESCE(r.${where.rollupColumn}, 0))`);
     return sql`SUM(CASE WHEN r.${sql.raw(where.column)} = ${where.equals} THEN r.${sql.raw(column)} ELSE 0 END)`;
   });
   return sums.length === 1 ? sql.join(sums) : sql`(${sql.join(sums, sql.raw(' + '))})`;
@@ -269,14 +275,16 @@ export function columnsOfTerm(term: Term, rows: RowKind): readonly string[] {
   if (term.kind === 'cost') return ['billable_tokens'];
   const { columns, where } = term;
   if (where === undefined) return columns;
-  return rows === 'rollup' ? [where.rollupColumn] : [where.column, ...columns];
+  return rows === 'daily' ? [where.column, ...columns] : [where.rollupColumn];
 }
 
 // Without a price a row with tokens has no cost, and then the group has none. Rows without tokens cost nothing.
-const COST = sql.raw(`CASE
-      WHEN COUNT(CASE WHEN r.billable_tokens <> 0 AND d.price_per_million IS NULL THEN 1 END) = 0
-      THEN SUM(r.billable_tokens * COALESCE(d.price_per_million, 0)) / 1000000
+function costSql(priced: 'd' | 'r'): SQL {
+  return sql.raw(`CASE
+      WHEN COUNT(CASE WHEN r.billable_tokens <> 0 AND ${priced}.price_per_million IS NULL THEN 1 END) = 0
+      THEN SUM(r.billable_tokens * COALESCE(${priced}.price_per_million, 0)) / 1000000
     END`);
+}
 
 /**
  * The named query that hides the table `user_teams` from a query while the table is not current, so that the query reads

@@ -219,19 +219,68 @@ onEachDatabase((database) => {
     it('reads the weeks of a rollup that are current, and the days of the others', async () => {
       const warehouse = await smallWorld(database);
       const weeks = { from: parseDay('2026-02-23'), until: parseDay('2026-03-08'), by: ['week'] as const };
-      expect(await metricSql(warehouse, questionOf('sessions', weeks))).toContain('FROM user_weekly');
+      expect(await metricSql(warehouse, questionOf('sessions_per_active_user', weeks))).toContain(
+        'FROM user_weekly',
+      );
       await storeUsers(warehouse, '2026-02-26', [{ user_id: 'ann', sessions: 30 }]);
-      expect(await metricSql(warehouse, questionOf('sessions', weeks))).toMatch(
+      expect(await metricSql(warehouse, questionOf('sessions_per_active_user', weeks))).toMatch(
         /FROM user_weekly r\s+WHERE .*\s+AND .*\s+AND r\.week_start NOT IN \((CAST\()?'2026-02-23'/,
       );
       const restated = [
         ['2026-02-23', 30],
-        ['2026-03-02', 7],
+        ['2026-03-02', 3.5],
       ];
-      expect(await ask(warehouse, 'sessions', weeks)).toEqual(restated);
+      expect(await ask(warehouse, 'sessions_per_active_user', weeks)).toEqual(restated);
       await refresh(warehouse);
-      expect(await metricSql(warehouse, questionOf('sessions', weeks))).not.toContain('NOT IN');
-      expect(await ask(warehouse, 'sessions', weeks)).toEqual(restated);
+      expect(await metricSql(warehouse, questionOf('sessions_per_active_user', weeks))).not.toContain(
+        'NOT IN',
+      );
+      expect(await ask(warehouse, 'sessions_per_active_user', weeks)).toEqual(restated);
+    });
+
+    it('reads sums and costs from the days of teams that are current, and from the rows of the others', async () => {
+      const warehouse = await smallWorld(database);
+      const period = { from: parseDay('2026-02-23'), until: parseDay('2026-03-08') };
+      await storePrices(warehouse, [
+        { valid_from: '2026-01-14', valid_to: null, currency: 'EUR', price_per_million: 1e6 },
+      ]);
+      const asked = [
+        ['sessions', { ...period, by: ['team'] }],
+        ['cost', { ...period, by: ['week', 'team'] }],
+        ['cost_per_active_user', { ...period, by: ['week'] }],
+        ['active_users', { ...period, by: ['date', 'team'] }],
+      ] as const;
+      const answers = async () => {
+        const found = [];
+        for (const [metric, own] of asked) found.push(await ask(warehouse, metric, own));
+        return found;
+      };
+      const texts = async () => {
+        const found = [];
+        for (const [metric, own] of asked) found.push(await metricSql(warehouse, questionOf(metric, own)));
+        return found;
+      };
+      await storeUsers(warehouse, '2026-02-26', [
+        { user_id: 'ann', sessions: 30, billable_tokens: 4 },
+        { user_id: 'bob', sessions: 1, billable_tokens: null },
+      ]);
+      const stale = await answers();
+      expect(stale[2]).toEqual([
+        ['2026-02-23', 2],
+        ['2026-03-02', 150],
+      ]);
+      for (const text of await texts()) {
+        expect(text).toContain('FROM team_daily');
+        expect(text).toMatch(/r\.date NOT BETWEEN (CAST\()?'2026-02-26'/);
+      }
+      await refresh(warehouse);
+      for (const text of await texts()) {
+        expect(text).toContain('FROM team_daily');
+        expect(text).not.toContain('FROM user_daily');
+      }
+      expect(await answers()).toEqual(stale);
+      await warehouse.place.execute('DELETE FROM rollup_marks');
+      expect(await answers()).toEqual(stale);
     });
 
     it('has the teams of the people and days that are stored, also before the rollups are computed', async () => {

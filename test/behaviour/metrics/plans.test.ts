@@ -68,12 +68,12 @@ const STALE: Readonly<Record<string, (warehouse: Held) => Promise<void>>> = {
 };
 
 describe('on SQLite, where users were computed from', () => {
-  it.each(Object.keys(STALE))('%s, questions by team read the other rollups', async (name) => {
+  it.each(Object.keys(STALE))('%s, questions about users by team read the other rollups', async (name) => {
     const { warehouse, world } = await withoutRollups();
     await refreshRollups(warehouse, { orgId: world.orgId, now: new Date('2026-06-01T03:00:00Z') });
     await STALE[name]?.(warehouse);
     for (const by of [['team'], ['week', 'team'], ['month', 'team']] as const) {
-      const question = { metric: 'sessions', orgId: world.orgId, by: [...by], ...PERIOD };
+      const question = { metric: 'active_users', orgId: world.orgId, by: [...by], ...PERIOD };
       const query = await metricSql(warehouse, question);
       expect(query).toMatch(by[0] === 'week' ? /FROM user_weekly r/ : /FROM user_monthly r/);
       expect(query).toMatch(/user_teams AS MATERIALIZED|FROM user_teams t/);

@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { readableRollups } from '../../../src/rollups/current.ts';
 import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { expectTeamsExact, killed } from '../../support/rollups/exact-teams.ts';
-import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
+import {
+  expectedRollups,
+  expectLanguages,
+  storedRollups,
+  storedUserDays,
+} from '../../support/rollups/expected.ts';
+import { expectTeamDays } from '../../support/rollups/team-days.ts';
 import { type UserOfDay, usersOn } from '../../support/rollups/user-days.ts';
-import { commitDay } from '../../support/warehouse/commit-of.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const FIRST = parseDay('2026-01-26');
@@ -25,15 +31,20 @@ const step = fc.oneof(
     users: fc.uniqueArray(user, { minLength: 1, selector: ({ id }) => id }),
   }),
   fc.record({
+    kind: fc.constant('tokens' as const),
+    day: fc.integer({ min: 0, max: 12 }).map((days) => shiftDay(FIRST, days)),
+    users: fc.uniqueArray(user, { minLength: 1, selector: ({ id }) => id }),
+  }),
+  fc.record({
     kind: fc.constant('people' as const),
     person: fc.constantFrom('A@example.com', 'b@example.com', 'u1'),
     team: fc.constantFrom('Red', 'Blue'),
   }),
   // A refresh that is killed before its nth transaction.
-  fc.record({ kind: fc.constant('refresh' as const), killedAt: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ kind: fc.constant('refresh' as const), killedAt: fc.integer({ min: 1, max: 8 }) }),
 );
 
-/** Weeks, months and users that may be read equal a plain computation. Returns true if everything may be read. */
+/** Weeks, months, users and days of teams that may be read equal a plain computation. Returns true if everything may be read. */
 async function expectReadableExact(warehouse: Held): Promise<boolean> {
   const { users, stale } = await readableRollups(warehouse, OPTIONS.orgId, FIRST, LAST);
   const [stored, expected] = [
@@ -48,7 +59,11 @@ async function expectReadableExact(warehouse: Held): Promise<boolean> {
   expect(found).toEqual(wanted);
   if (months?.length === 0) expect(stored.org_monthly).toEqual(expected.org_monthly);
   if (users) expect(stored.users).toEqual(expected.users);
-  return users && weeks?.length === 0 && months?.length === 0;
+  await expectLanguages(warehouse.place, new Set(months));
+  const days = (buckets: typeof stale.teams) =>
+    new Set(buckets.flatMap(({ firstDay, lastDay }) => daysFrom(firstDay, lastDay)));
+  await expectTeamDays(warehouse.place, { teams: days(stale.teams), models: days(stale.models) });
+  return users && Object.values(stale).every((buckets) => buckets.length === 0);
 }
 
 onEachDatabase((database) => {
@@ -62,6 +77,14 @@ onEachDatabase((database) => {
           if (taken.kind === 'commit') {
             const rows = taken.users.map(({ id, email, credits }): UserOfDay => [id, email, credits]);
             await commitDay(warehouse, usersOn(taken.day, rows));
+          } else if (taken.kind === 'tokens') {
+            const rows = taken.users.flatMap(({ id, credits }) =>
+              ['m-1', 'm-2'].map((model) => [id, model, 'standard', credits, null, 1, 2, 3, null]),
+            );
+            await commitDay(
+              warehouse,
+              commitOf({ stream: 'tokens', day: taken.day, rows: { tokens_daily_by_user_model: rows } }),
+            );
           } else if (taken.kind === 'people') {
             await warehouse.place.execute(
               `DELETE FROM people; INSERT INTO people (org_id, person, valid_from, team) VALUES ('org_1', '${taken.person}', '2026-01-14', '${taken.team}'), ('org_1', 'a@example.com', '2026-01-20', 'Green')`,

@@ -49,12 +49,12 @@ onEachDatabase((database) => {
     it('are computed again only where the ledger differs, and an earlier day makes a user no longer new', async () => {
       const warehouse = await open(database);
       await commitDay(warehouse, usersOn(parseDay('2026-03-02'), [['u1', null, 5]]));
-      expect(await refresh(warehouse)).toEqual({ weeks: 1, months: 1, users: true });
-      expect(await refresh(warehouse)).toEqual({ weeks: 0, months: 0, users: false });
+      expect(await refresh(warehouse)).toEqual({ weeks: 1, months: 1, users: true, teamDays: 1 });
+      expect(await refresh(warehouse)).toEqual({ weeks: 0, months: 0, users: false, teamDays: 0 });
       expect(await current(warehouse)).toEqual(ALL);
       await commitDay(warehouse, usersOn(DAY, [['u1', null, 5]]));
       expect(await current(warehouse)).toEqual([]);
-      expect(await refresh(warehouse)).toEqual({ weeks: 1, months: 1, users: true });
+      expect(await refresh(warehouse)).toEqual({ weeks: 1, months: 1, users: true, teamDays: 1 });
       await expectExact(warehouse);
       const months = await warehouse.place.query('SELECT month, new_users FROM org_monthly ORDER BY month');
       expect(months).toEqual([

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import { readStatus } from '../../../jobs/warehouse.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
-import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
+import {
+  expectedRollups,
+  expectLanguages,
+  storedRollups,
+  storedUserDays,
+} from '../../support/rollups/expected.ts';
+import { expectTeamDays } from '../../support/rollups/team-days.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
@@ -11,6 +17,10 @@ onEachDatabase((database) => {
     const expected = expectedRollups(await storedUserDays(rig.place));
     expect(expected.user_weekly.length).toBeGreaterThan(30);
     expect(await storedRollups(rig.place)).toEqual(expected);
+    expect((await rig.place.query('SELECT * FROM team_model_daily')).length).toBeGreaterThan(30);
+    expect(await rig.place.query('SELECT * FROM user_monthly_languages')).not.toEqual([]);
+    await expectLanguages(rig.place, new Set());
+    await expectTeamDays(rig.place, { teams: new Set(), models: new Set() });
   });
 
   it('status counts the days that the rollups lack, until the next run adds them', {

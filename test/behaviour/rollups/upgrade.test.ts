@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { expectedRollups, storedRollups, storedUserDays } from '../../support/rollups/expected.ts';
+import {
+  expectedRollups,
+  expectLanguages,
+  storedRollups,
+  storedUserDays,
+} from '../../support/rollups/expected.ts';
+import { expectTeamDays } from '../../support/rollups/team-days.ts';
 import { restored } from '../../support/upgrade/kept-warehouses.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
@@ -9,5 +15,10 @@ onEachDatabase((database) => {
     const expected = expectedRollups(await storedUserDays(place));
     expect(expected.users.length).toBeGreaterThan(0);
     expect(await storedRollups(place)).toEqual(expected);
+    expect(await place.query('SELECT * FROM team_daily')).not.toEqual([]);
+    expect(await place.query('SELECT * FROM team_model_daily')).not.toEqual([]);
+    expect(await place.query('SELECT * FROM user_monthly_languages')).not.toEqual([]);
+    await expectLanguages(place, new Set());
+    await expectTeamDays(place, { teams: new Set(), models: new Set() });
   });
 });

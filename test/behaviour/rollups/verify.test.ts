@@ -26,6 +26,22 @@ const EDITS: Readonly<Record<string, { sql: string; finds: RegExp }>> = {
     sql: "UPDATE org_monthly SET new_users = new_users + 1 WHERE month = '2026-02'",
     finds: /^broken users 2026-02-09 org_monthly \(2026-02\): new_users$/,
   },
+  'a language of a month': {
+    sql: "UPDATE user_monthly_languages SET language = 'COBOL' WHERE month = '2026-01' AND user_id = (SELECT MIN(user_id) FROM user_monthly_languages WHERE month = '2026-01') AND language = (SELECT MIN(language) FROM user_monthly_languages WHERE month = '2026-01' AND user_id = (SELECT MIN(user_id) FROM user_monthly_languages WHERE month = '2026-01'))",
+    finds: /^broken users 2026-01-14 user_monthly_languages \(2026-01, \S+, \S+\): row$/,
+  },
+  'a sum of a team': {
+    sql: "UPDATE team_daily SET sessions = sessions + 1 WHERE date = '2026-01-26'",
+    finds: /^broken users 2026-01-26 team_daily \(2026-01-26, unassigned\): sessions$/,
+  },
+  'a row of a team that nobody is in': {
+    sql: "INSERT INTO team_model_daily (org_id, date, team, model_id, active_users) SELECT org_id, '2026-02-03', 'ghosts', 'm-1', 1 FROM org_monthly WHERE month = '2026-01'",
+    finds: /^broken users 2026-02-03 team_model_daily \(2026-02-03, ghosts, m-1\): row$/,
+  },
+  'a row of a team on a day that is not stored': {
+    sql: "INSERT INTO team_daily (org_id, date, team) SELECT org_id, '2026-12-03', 'ghosts' FROM org_monthly WHERE month = '2026-01'",
+    finds: /^broken users 2026-12-03 team_daily \(2026-12-03, ghosts\): row$/,
+  },
   'a team of today': {
     sql: "UPDATE users SET team = 'Other'",
     finds: /^broken users 2026-02-09 users \(\S+\): team$/,

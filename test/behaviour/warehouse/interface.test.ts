@@ -59,7 +59,10 @@ dates | date | iso_year, iso_week, week_start, month, quarter, weekday, is_weeke
 users | org_id, user_id | ${USER_DAYS}, billable_tokens, tool_calls, sessions, messages, user_messages, files_created, files_edited, git_commits, git_prs_created, team, active_days_30
 user_weekly | org_id, week_start, user_id | ${USER_DAYS}, ${SUMS}
 user_monthly | org_id, month, user_id | ${USER_DAYS}, ${SUMS}
+user_monthly_languages | org_id, month, user_id, language | first_active_on, last_active_on, active_days
 org_monthly | org_id, month | active_users, new_users, user_days, ${SUMS}
+team_daily | org_id, date, team | active_users, ${SUMS}
+team_model_daily | org_id, date, team, model_id | active_users, model_tier, ${CREDITS}
 user_teams | org_id, user_id, valid_from | valid_to, person, team, department, cost_center
 user_emails | org_id, month, user_id, user_email | last_seen_on
 rollup_marks | org_id, rollup, date | content_sha256`;

@@ -120,6 +120,7 @@ describe('a person who may only read the file of a warehouse', () => {
     onTestFinished(() => void writer.close());
     writer.exec('UPDATE tokens_daily SET billable_tokens = billable_tokens + 1');
     writer.exec('UPDATE user_daily SET billable_tokens = billable_tokens + 1');
+    writer.exec('UPDATE team_daily SET billable_tokens = billable_tokens + 1');
     expect(filesIn(readable.folder).map(([name]) => name)).toEqual([
       'daywalk.db',
       'daywalk.db-shm',

@@ -1,6 +1,13 @@
 import { expect } from 'vitest';
 import { parseDay, shiftDay, weekdayOf } from '../../../src/core/day.ts';
-import { expectedRollups, type Rollups, storedRollups, storedUserDays } from '../rollups/expected.ts';
+import {
+  expectedRollups,
+  expectLanguages,
+  type Rollups,
+  storedRollups,
+  storedUserDays,
+} from '../rollups/expected.ts';
+import { expectTeamDays } from '../rollups/team-days.ts';
 import type { Place } from '../warehouse/each-database.ts';
 
 /** The date of the mark that stands for the people. */
@@ -25,6 +32,8 @@ export async function expectCurrentRollups(place: Place): Promise<boolean> {
   // New users depend on earlier months too.
   if (months.size === 0) expect(stored.org_monthly).toEqual(expected.org_monthly);
   if (stale.users.length === 0) expect(stored.users).toEqual(expected.users);
+  await expectLanguages(place, months);
+  await expectTeamDays(place, { teams: new Set(stale.teams), models: new Set(stale.models) });
   return Object.values(stale).every((days) => days.length === 0);
 }
 
@@ -39,20 +48,27 @@ function mondayOf(date: string): string {
 }
 
 /** The days of each rollup whose mark is missing, has another digest, or has no unit. */
-async function staleDays(place: Place): Promise<Record<'weekly' | 'monthly' | 'users', string[]>> {
-  const units = await place.query<{ date: string; sha256: string }>(
-    "SELECT date, content_sha256 AS sha256 FROM export_units WHERE stream = 'users' AND content_sha256 IS NOT NULL",
+async function staleDays(place: Place) {
+  const all = await place.query<{ stream: string; date: string; sha256: string }>(
+    "SELECT stream, date, content_sha256 AS sha256 FROM export_units WHERE stream IN ('users', 'tokens') AND content_sha256 IS NOT NULL",
   );
   const marks = await place.query<{ rollup: string; date: string; sha256: string }>(
     'SELECT rollup, date, content_sha256 AS sha256 FROM rollup_marks',
   );
-  const days = new Set(units.map(({ date }) => date));
-  const staleOf = (rollup: string) => {
+  const staleOf = (rollup: string, from = 'users') => {
+    const units = all.filter(({ stream }) => stream === from);
+    const days = new Set(units.map(({ date }) => date));
     const own = marks.filter((mark) => mark.rollup === rollup && mark.date !== PEOPLE);
     const digests = new Map(own.map(({ date, sha256 }) => [date, sha256]));
     const changed = units.filter(({ date, sha256 }) => digests.get(date) !== sha256);
     const gone = own.filter(({ date }) => !days.has(date));
     return [...changed, ...gone].map(({ date }) => date);
   };
-  return { weekly: staleOf('weekly'), monthly: staleOf('monthly'), users: staleOf('users') };
+  return {
+    weekly: staleOf('weekly'),
+    monthly: staleOf('monthly'),
+    users: staleOf('users'),
+    teams: staleOf('teams'),
+    models: staleOf('models', 'tokens'),
+  };
 }

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { parseDay, shiftDay, weekdayOf } from '../../../src/core/day.ts';
 import type { Place } from '../warehouse/each-database.ts';
 
@@ -105,6 +106,34 @@ export async function storedRollups(place: Place): Promise<Rollups> {
 /** Reads the rows of user_daily. */
 export function storedUserDays(place: Place): Promise<UserDay[]> {
   return place.query<UserDay>('SELECT * FROM user_daily');
+}
+
+/** Asserts that the languages by month equal a plain computation from the rows of days, but for stale months. */
+export async function expectLanguages(place: Place, stale: ReadonlySet<string>): Promise<void> {
+  const days = await place.query<Record<'org_id' | 'date' | 'user_id' | 'language', string>>(
+    'SELECT org_id, date, user_id, language FROM user_daily_languages',
+  );
+  const groups = Map.groupBy(days, ({ org_id, date, user_id, language }) =>
+    JSON.stringify([org_id, date.slice(0, 7), user_id, language]),
+  );
+  const expected = [...groups.values()].flatMap((own): Row[] => {
+    const dates = own.map(({ date }) => date).toSorted();
+    const [first, last] = [dates[0], dates.at(-1)];
+    const [row] = own;
+    if (row === undefined || first === undefined || last === undefined || stale.has(first.slice(0, 7)))
+      return [];
+    const { date: _, ...key } = row;
+    const active = { first_active_on: first, last_active_on: last, active_days: own.length };
+    return [{ ...key, month: first.slice(0, 7), ...active }];
+  });
+  const stored = await place.query<Row>('SELECT * FROM user_monthly_languages');
+  const order = ['org_id', 'month', 'user_id', 'language'];
+  expect(
+    sorted(
+      stored.filter(({ month }) => !stale.has(String(month))),
+      order,
+    ),
+  ).toEqual(sorted(expected, order));
 }
 
 function datesOf(days: readonly UserDay[]): string[] {

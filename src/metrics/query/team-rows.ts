@@ -1,0 +1,140 @@
+import type { Term } from '../../../schema/metrics/dictionary.ts';
+import { type SQL, sql } from '../../../schema/query.ts';
+import { daysBetween } from '../../core/day.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
+import { conditionsOf, groupsOf, needsTeam, type Plan, selectSql } from './plan.ts';
+import { dailyColumns, rollupRows } from './rollup-rows.ts';
+import { bucketOf, columnsOfTerm, filterConditions, type Rows, rowsBetween, teamJoin } from './rows.ts';
+
+/** With more stale days, everything is likely to be stale. */
+const STALE_DAYS_MAX = 31;
+
+/**
+ * The days of teams in the period, and the rows of those that are stale. Undefined if they cannot serve the question: they know no
+ * single user, so that users are only counted within one day.
+ */
+export function teamRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
+  if (!isServed(plan, terms)) return undefined;
+  const stale = plan.rollups?.stale.teams ?? [];
+  if (
+    stale.reduce((sum, { firstDay, lastDay }) => sum + daysBetween(firstDay, lastDay) + 1, 0) > STALE_DAYS_MAX
+  )
+    return undefined;
+  const { phrases, grain, orgId } = plan;
+  const staleRows = stale.map(({ firstDay, lastDay }) =>
+    selectSql(
+      {
+        columns: [...dayAndTeam(plan, sql`t.team`), ...users(sql`1`, terms), ...dailyColumns(terms)],
+        from: [rowsBetween(plan, firstDay, lastDay), ...teamJoin(plan)],
+        where: [
+          sql`r.org_id = ${orgId}`,
+          sql`r.date BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
+          ...filterConditions(plan),
+        ],
+      },
+      '  ',
+    ),
+  );
+  const body = sql.join([currentRows(plan, terms), ...staleRows], sql.raw('\n  UNION ALL\n'));
+  const usesDays = grain === 'week' || grain === 'month' || terms.some(({ kind }) => kind === 'cost');
+  return {
+    kind: 'team days',
+    named: [{ name: 'activity', body }],
+    from: usesDays ? [sql`days d`, sql`CROSS JOIN activity r`] : [sql`activity r`],
+    where: usesDays ? [sql`r.date = d.date`] : [],
+    team: sql`r.team`,
+    bucket: bucketOf(plan),
+  };
+}
+
+/**
+ * The users of the period from a rollup of users, and what they cost from the days of teams: rows with a user alone, and rows with
+ * credits and their price alone. Undefined if either cannot serve the question.
+ */
+export function costAndUserRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
+  const sums = terms.filter(({ kind }) => kind !== 'users');
+  if (sums.length === terms.length || !sums.some(({ kind }) => kind === 'cost')) return undefined;
+  const [people, days] = [rollupRows(plan, []), teamRows(plan, sums)];
+  const [active, teamDays] = [people?.named.at(-1), days?.named.at(-1)];
+  if (people === undefined || active === undefined || days === undefined || teamDays === undefined)
+    return undefined;
+  const columns = [...new Set(sums.flatMap((term) => columnsOfTerm(term, 'team days')))];
+  const bucket = (rows: Rows) =>
+    plan.grain === undefined ? [] : [sql`${rows.bucket} AS ${sql.raw(plan.grain)}`];
+  const team = needsTeam(plan) ? [sql`r.team`] : [];
+  const parts = [
+    {
+      columns: [
+        ...bucket(people),
+        sql`r.user_id`,
+        ...team,
+        ...[...columns, 'price_per_million'].map((column) => sql.raw(`NULL AS ${column}`)),
+      ],
+      from: [sql`active r`],
+    },
+    {
+      columns: [
+        ...bucket(days),
+        sql`NULL`,
+        ...team,
+        ...columns.map((column) => sql.raw(`r.${column}`)),
+        sql`d.price_per_million`,
+      ],
+      from: [sql`days d`, sql`CROSS JOIN team_days r`],
+      where: days.where,
+    },
+  ].map((part) => selectSql(part, '  '));
+  return {
+    ...people,
+    named: [
+      // The days of the query are there anyway, for their prices.
+      ...people.named.slice(0, -1).filter(({ name }) => name !== 'days (date)'),
+      { ...active, name: 'active' },
+      { ...teamDays, name: 'team_days' },
+      { name: 'activity', body: sql.join(parts, sql.raw('\n  UNION ALL\n')) },
+    ],
+  };
+}
+
+function isServed(plan: Plan, terms: readonly Term[]): boolean {
+  const { source, rollups, user, grain, from, until, teams } = plan;
+  if (source.rollups.teams === undefined || rollups === null || user !== undefined) return false;
+  if (conditionsOf(plan).length > 0 || (needsTeam(plan) && teams.length > 0)) return false;
+  if (terms.some(({ kind }) => kind === 'users') && grain !== 'date' && from !== until) return false;
+  return groupsOf(plan).every((dimension) => dimension === 'team');
+}
+
+function currentRows(plan: Plan, terms: readonly Term[]): SQL {
+  const { phrases, orgId, from, until, team } = plan;
+  const stale = plan.rollups?.stale.teams ?? [];
+  const isCurrent = stale.map(
+    ({ firstDay, lastDay }) => sql`r.date NOT BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
+  );
+  const columns = new Set(terms.flatMap((term) => columnsOfTerm(term, 'team days')));
+  return selectSql(
+    {
+      columns: [
+        ...dayAndTeam(plan, sql`NULLIF(r.team, ${UNASSIGNED})`),
+        ...users(sql`r.active_users`, terms),
+        ...[...columns].map((column) => sql.raw(`r.${column}`)),
+      ],
+      from: [sql.raw(`${plan.source.rollups.teams?.name} r`)],
+      where: [
+        sql`r.org_id = ${orgId}`,
+        sql`r.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,
+        ...isCurrent,
+        ...(team === undefined ? [] : [sql`r.team = ${team ?? UNASSIGNED}`]),
+      ],
+    },
+    '  ',
+  );
+}
+
+function dayAndTeam(plan: Plan, team: SQL): SQL[] {
+  return [sql`r.date`, ...(needsTeam(plan) ? [sql`${team} AS team`] : [])];
+}
+
+/** The number of users of a row, for terms that count them. */
+function users(expression: SQL, terms: readonly Term[]): SQL[] {
+  return terms.some(({ kind }) => kind === 'users') ? [sql`${expression} AS active_users`] : [];
+}
