@@ -273,13 +273,15 @@ function differingRows({ orgId, table, condition, computed }: Comparison): SQL {
   const order = key.map(
     (column) => sql`COALESCE(${sql.identifier(column)}, ${sql.identifier(`stored_${column}`)})`,
   );
-  // SQLite plans a FULL JOIN as nested scans, and a LEFT JOIN of a materialized query with an automatic index.
+  // SQLite plans a FULL JOIN as nested scans. The stored row of a computed one is found by the key, the computed row of a stored one by
+  // an automatic index.
   return sql`
     WITH computed AS MATERIALIZED (${computed}), stored AS MATERIALIZED (
       SELECT ${columnList(table)} FROM ${sql.identifier(table.name)} WHERE org_id = ${orgId} AND ${condition}
     )
     SELECT * FROM (
-      SELECT ${listOf(shown)} FROM computed LEFT JOIN stored ON ${sql.join(isSameKey, sql` AND `)}
+      SELECT ${listOf(shown)} FROM computed
+      LEFT JOIN ${sql.identifier(table.name)} AS stored ON stored.org_id = ${orgId} AND ${sql.join(isSameKey, sql` AND `)}
       WHERE stored.org_id IS NULL OR ${sql.join(differs, sql` OR `)}
       UNION ALL
       SELECT ${listOf(shown)} FROM stored LEFT JOIN computed ON ${sql.join(isSameKey, sql` AND `)}

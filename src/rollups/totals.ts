@@ -64,14 +64,14 @@ function monthEmails(orgId: string, { name, firstDay, lastDay }: Bucket): SQL {
 
 const TEAM = sql.raw(`COALESCE(t.team, '${UNASSIGNED}')`);
 
-/** The rows of `team_daily` or `team_model_daily` of some days, computed from the rows of users and `user_teams`. */
+/** The cast gives the team a type, without which SQLite would not find it by an index. The rows of `team_daily` or `team_model_daily` of some days, computed from the rows of users and `user_teams`. */
 function teamTotals(orgId: string, { rollup, firstDay, lastDay }: Bucket): SQL {
   const isModels = rollup === 'models';
   const table = isModels ? tables.tokensDailyByUserModel : tables.userDaily;
   const model = isModels ? sql`r.model_id, MAX(r.model_tier) AS model_tier, ` : sql``;
   const sums = isModels ? sumsOf(CREDIT_COLUMNS) : listOf([sumsOf(ROLLUP_SUMS), THINKING]);
   return sql`
-    SELECT r.org_id, r.date, ${TEAM} AS team, ${model}COUNT(*) AS active_users, ${sums}
+    SELECT r.org_id, r.date, CAST(${TEAM} AS text) AS team, ${model}COUNT(*) AS active_users, ${sums}
     FROM ${sql.identifier(table.name)} AS r
     LEFT JOIN user_teams AS t ON t.org_id = r.org_id AND t.user_id = r.user_id
       AND r.date BETWEEN t.valid_from AND t.valid_to

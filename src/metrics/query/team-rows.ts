@@ -1,45 +1,21 @@
 import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
-import { daysBetween } from '../../core/day.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import { conditionsOf, groupsOf, needsTeam, type Plan, selectSql } from './plan.ts';
-import { dailyColumns, rollupRows } from './rollup-rows.ts';
-import { bucketOf, columnsOfTerm, filterConditions, type Rows, rowsBetween, teamJoin } from './rows.ts';
-
-/** With more stale days, everything is likely to be stale. */
-const STALE_DAYS_MAX = 31;
+import { rollupRows } from './rollup-rows.ts';
+import { bucketOf, columnsOfTerm, type Rows } from './rows.ts';
 
 /**
- * The days of teams in the period, and the rows of those that are stale. Undefined if they cannot serve the question: they know no
- * single user, so that users are only counted within one day.
+ * The days of teams in the period. Undefined if they cannot serve the question: they know no single user, so that users are only
+ * counted within one day.
  */
 export function teamRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
   if (!isServed(plan, terms)) return undefined;
-  const stale = plan.rollups?.stale.teams ?? [];
-  if (
-    stale.reduce((sum, { firstDay, lastDay }) => sum + daysBetween(firstDay, lastDay) + 1, 0) > STALE_DAYS_MAX
-  )
-    return undefined;
-  const { phrases, grain, orgId } = plan;
-  const staleRows = stale.map(({ firstDay, lastDay }) =>
-    selectSql(
-      {
-        columns: [...dayAndTeam(plan, sql`t.team`), ...users(sql`1`, terms), ...dailyColumns(terms)],
-        from: [rowsBetween(plan, firstDay, lastDay), ...teamJoin(plan)],
-        where: [
-          sql`r.org_id = ${orgId}`,
-          sql`r.date BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
-          ...filterConditions(plan),
-        ],
-      },
-      '  ',
-    ),
-  );
-  const body = sql.join([currentRows(plan, terms), ...staleRows], sql.raw('\n  UNION ALL\n'));
+  const { grain } = plan;
   const usesDays = grain === 'week' || grain === 'month' || terms.some(({ kind }) => kind === 'cost');
   return {
     kind: 'team days',
-    named: [{ name: 'activity', body }],
+    named: [{ name: 'activity', body: currentRows(plan, terms) }],
     from: usesDays ? [sql`days d`, sql`CROSS JOIN activity r`] : [sql`activity r`],
     where: usesDays ? [sql`r.date = d.date`] : [],
     team: sql`r.team`,
@@ -99,6 +75,8 @@ export function costAndUserRows(plan: Plan, terms: readonly Term[]): Rows | unde
 function isServed(plan: Plan, terms: readonly Term[]): boolean {
   const { source, rollups, user, grain, from, until, teams } = plan;
   if (source.rollups.teams === undefined || rollups === null || user !== undefined) return false;
+  // A day that is stale is read from the rows of users, with all others: a union would have no index.
+  if (rollups.stale.teams.length > 0) return false;
   if (conditionsOf(plan).length > 0 || (needsTeam(plan) && teams.length > 0)) return false;
   if (terms.some(({ kind }) => kind === 'users') && grain !== 'date' && from !== until) return false;
   return groupsOf(plan).every((dimension) => dimension === 'team');
@@ -106,10 +84,6 @@ function isServed(plan: Plan, terms: readonly Term[]): boolean {
 
 function currentRows(plan: Plan, terms: readonly Term[]): SQL {
   const { phrases, orgId, from, until, team } = plan;
-  const stale = plan.rollups?.stale.teams ?? [];
-  const isCurrent = stale.map(
-    ({ firstDay, lastDay }) => sql`r.date NOT BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
-  );
   const columns = new Set(terms.flatMap((term) => columnsOfTerm(term, 'team days')));
   return selectSql(
     {
@@ -122,7 +96,6 @@ function currentRows(plan: Plan, terms: readonly Term[]): SQL {
       where: [
         sql`r.org_id = ${orgId}`,
         sql`r.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,
-        ...isCurrent,
         ...(team === undefined ? [] : [sql`r.team = ${team ?? UNASSIGNED}`]),
       ],
     },

@@ -9,7 +9,7 @@ import { endless } from '../../support/warehouse/endless-table.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
-const QUESTION = ['metric', 'sessions', '--by', 'date', '--from', '2026-02-02', '--until', '2026-02-08'];
+const QUESTION = ['metric', 'sessions', '--by', 'user', '--from', '2026-02-02', '--until', '2026-02-08'];
 const BEGUN_MS = 2_000;
 
 /** The environment of a command whose statements never end. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
+import { readCauses } from '../../../src/comparison/index.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { overview } from '../../../src/look/pages/overview.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
@@ -86,6 +87,47 @@ onEachDatabase((database) => {
       'atlas',
       'without a model',
       'All models',
+    ]);
+  });
+
+  it('the causes lead from the spend before to the spend, and are those of the command', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const figure = figureOf(await pageOf(warehouse, overview), 'causes');
+    const period = { from: parseDay('2026-03-01'), until: parseDay('2026-03-19') };
+    const { rows, value, before } = await readCauses(warehouse, { orgId: 'org_1', ...period });
+    const values = figure.table.rows.map((cells) => {
+      const [, , cell] = cells;
+      return cell?.kind === 'number' ? cell.value : undefined;
+    });
+    expect(values.at(0)).toBe(before);
+    expect(values.at(-1)).toBe(value);
+    const causes = rows.filter((row) => row.cause !== 'rows without a model');
+    expect(values.slice(1, -1)).toEqual(causes.map((row) => row.value));
+    expect(values.slice(1, -1).reduce<number>((sum, own) => sum + (own ?? 0), 0)).toBeCloseTo(1_900, 6);
+    const hole = await worldOf({ missing: ['2026-02-05'] });
+    expect(figureOf(await pageOf(hole, overview), 'causes').empty).toMatch(/^1 day is missing/);
+  });
+
+  it('events and changes of the price are marked in the chart and written in its table', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', valid_to: '2026-02-28', currency: 'EUR', price_per_million: 1e5 },
+      { valid_from: '2026-03-01', currency: 'EUR', price_per_million: 2e5 },
+    ]);
+    await load(warehouse, tables.events, [
+      { date: '2026-03-04', team: '', text: 'Release <script>', closed: 0 },
+      { date: '2026-03-05', team: 'core', text: 'of a team', closed: 0 },
+    ]);
+    const figure = figureOf(await pageOf(warehouse, overview), 'cost-per-day');
+    expect(figure.chart?.svg).toContain('Release &lt;script&gt;');
+    expect(figure.chart?.svg).toContain('price 200000.00 EUR');
+    const happened = rowsOf(figure).map((row) => [row[0], row.at(-1)]);
+    expect(happened.filter(([, text]) => text !== '–')).toEqual([
+      ['2026-03-04', 'Release <script>'],
+      ['2026-03-01', 'price 200000.00 EUR'],
     ]);
   });
 

@@ -3,12 +3,16 @@ import type { Page } from 'playwright-core';
 /** True in the campaign: every page in every size; the suite has one of each. */
 export const IS_LONG = process.env['DAYWALK_BROWSER'] === '1';
 
-/** Paths of all pages in the navigation, and of one person and one team that a list leads to. */
+/** Paths of all pages in the navigation, of one person and one team that a list leads to, and of what numbers of the overview open. */
 export async function pagePaths(page: Page, url: string): Promise<string[]> {
   await page.goto(url);
   const paths = await hrefs(page, 'nav[aria-label="Pages"] li a');
   if (paths.length === 0) throw new Error(`${url} has no navigation`);
-  const subjects: string[] = [];
+  const opened = await hrefs(page, 'main a.opens');
+  const subjects: string[] = ['team=', 'model='].flatMap(
+    (part) => opened.find((path) => path.includes(part)) ?? [],
+  );
+  subjects.push('/explore?by=person', '/explore?by=day');
   for (const list of ['/people', '/teams'].filter((path) => paths.includes(path))) {
     await page.goto(`${url}${list}`);
     subjects.push(...(await hrefs(page, `main a[href^="${list}/"]`)).slice(0, 1));

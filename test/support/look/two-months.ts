@@ -60,7 +60,7 @@ export async function fillTwoMonths(
 /** Adds rows to tables that people load. */
 export async function load(
   warehouse: Warehouse,
-  table: (typeof tables)['people' | 'prices' | 'budgets'],
+  table: (typeof tables)['people' | 'prices' | 'budgets' | 'events'],
   rows: readonly Parameters<Collector['add']>[1][],
 ): Promise<void> {
   const collector = new Collector(ORG);
