@@ -7,6 +7,8 @@ export interface Source {
   readonly table: AnyTable;
   /** The stream whose units say which days are stored. */
   readonly stream: Stream;
+  /** The streams without which a day is not whole. @default the stream */
+  readonly streams?: readonly Stream[] | undefined;
   /** The column of each dimension, or the columns that together name one. */
   readonly columns: DimensionColumns;
   /** True if each row belongs to a user, whose team on the day is known from `user_teams`. */
@@ -95,9 +97,10 @@ export function source<T extends AnyTable>(spec: {
   columns?: Partial<Readonly<Record<Dimension, readonly ColumnOf<T>[]>>>;
   hasUsers?: boolean;
   rollups?: SourceRollups;
+  streams?: readonly Stream[];
 }): Source {
-  const { table, stream, columns = {}, hasUsers = false, rollups = {} } = spec;
-  return { table, stream, columns, hasUsers, rollups };
+  const { table, stream, columns = {}, hasUsers = false, rollups = {}, streams } = spec;
+  return { table, stream, streams, columns, hasUsers, rollups };
 }
 
 /** The term that adds up columns, for {@link Measure}. */

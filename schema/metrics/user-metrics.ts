@@ -18,9 +18,11 @@ const languageRows = source({
   rollups: { monthly: tables.userMonthlyLanguages },
 });
 
+/** The rows come with the stream `tokens`, and are kept as long as those of `users`. */
 const userModelRows = source({
   table: tables.tokensDailyByUserModel,
-  stream: 'tokens',
+  stream: 'users',
+  streams: ['users', 'tokens'],
   columns: { model: ['model_id'], tier: ['model_tier'] },
   hasUsers: true,
 });

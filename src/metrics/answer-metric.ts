@@ -125,7 +125,7 @@ async function planIn(warehouse: Warehouse, question: MetricQuestion) {
   checkDimensions(metric, question);
   const provenance = await readProvenance(warehouse, {
     orgId,
-    streams: [metric.source.stream],
+    streams: metric.source.streams ?? [metric.source.stream],
     from,
     until,
   });

@@ -52,10 +52,11 @@ export async function readProvenance(
 ): Promise<Provenance> {
   const units = await readUnits(warehouse, orgId, streams);
   const isAsked = from !== undefined;
-  const contract = isAsked && units.length > 0 ? null : await warehouse.read(() => contractOf(orgId));
+  const isLacking = streams.some((stream) => units.every((unit) => unit.stream !== stream));
+  const contract = isAsked && !isLacking ? null : await warehouse.read(() => contractOf(orgId));
   const usersFrom = usersFromOf(units);
   const begin = from ?? laterOf(contract?.firstDay, streams.includes('users') ? usersFrom : null);
-  const notKept = contract === null || units.length > 0 ? null : whyNotKept(contract, streams);
+  const notKept = contract === null || !isLacking ? null : whyNotKept(contract, streams);
   if (contract !== null && notKept !== null) {
     const others = dailyOf(contract);
     const period = resolvePeriod(await readUnits(warehouse, orgId, others), others, { from, until }, begin);

@@ -17,12 +17,12 @@ const STREAMS = ['users', 'tokens', 'tools', 'activity', 'productivity'] as cons
  * A warehouse with nine people, three models and two prices from 1 February to 19 March. A tenth of the credits is without a model, and the
  * service publishes some that belong to nobody. One person leaves, and one comes.
  */
-async function companyPlace(database: Database) {
+async function companyPlace(database: Database, { keepsUsers = true }: { keepsUsers?: boolean } = {}) {
   const warehouse = await open(database);
   const rows = new Collector('org_1');
   for (const [index, date] of daysFrom(parseDay('2026-02-01'), parseDay('2026-03-19')).entries()) {
     const at = `2026-03-20T03:00:00.000Z`;
-    for (const stream of STREAMS) {
+    for (const stream of STREAMS.filter((name) => keepsUsers || name !== 'users')) {
       rows.add(tables.exportUnits, {
         ...{ stream, date, state: 'loaded', run_id: 'run 1', rows: 2, attempts: 1, requests: 1 },
         ...{ content_sha256: `content ${date}`, first_loaded_at: at, last_pulled_at: at, changed_at: at },
@@ -35,23 +35,24 @@ async function companyPlace(database: Database) {
       if (!isThere || (index + person) % 3 === 0) continue;
       const user_id = `user_${person}_0123456789`;
       const credits = 1_000 + 137 * person + 11 * index;
-      rows.add(tables.userDaily, { date, user_id, sessions: 1, billable_tokens: credits });
+      if (keepsUsers) rows.add(tables.userDaily, { date, user_id, sessions: 1, billable_tokens: credits });
       for (const [place, model_id] of MODELS.entries()) {
         const own = Math.floor((credits * 0.9 * (place + 1)) / 6);
-        rows.add(tables.tokensDailyByUserModel, {
-          date,
-          user_id,
-          model_id,
-          billable_tokens: own,
-          input_tokens: 2 * own,
-        });
+        if (keepsUsers)
+          rows.add(tables.tokensDailyByUserModel, {
+            date,
+            user_id,
+            model_id,
+            billable_tokens: own,
+            input_tokens: 2 * own,
+          });
         byModel.set(model_id, (byModel.get(model_id) ?? 0) + own);
       }
     }
     for (const [model_id, own] of byModel)
       rows.add(tables.tokensDailyByModel, { date, model_id, billable_tokens: own + 500 });
   }
-  for (let person = 0; person < 9; person += 1) {
+  for (let person = 0; keepsUsers && person < 9; person += 1) {
     const team = TEAMS[person % TEAMS.length] ?? null;
     const user_id = `user_${person}_0123456789`;
     rows.add(tables.people, {
@@ -66,6 +67,12 @@ async function companyPlace(database: Database) {
     ...{ valid_from: '2026-01-14', valid_to: '2026-02-28', currency: 'EUR', price_per_million: 5.5e3 },
   });
   rows.add(tables.prices, { valid_from: '2026-03-01', currency: 'EUR', price_per_million: 5.6e3 });
+  if (!keepsUsers) {
+    rows.add(tables.contracts, {
+      ...{ first_day: '2026-02-01', streams: 'tokens,tools,activity,productivity,-users' },
+      ...{ max_age_seconds: 100_000, changed_at: '2026-03-20T03:00:00.000Z' },
+    });
+  }
   rows.add(tables.budgets, { month: '2026-03', team: 'core', amount: 900, currency: 'EUR' });
   rows.add(tables.events, { date: '2026-03-04', team: '', text: 'Release <1>', closed: 0 });
   await changeRows(warehouse, { put: rows.all(), remove: [] });
@@ -103,6 +110,23 @@ onEachDatabase((database) => {
     expect(models.find(([name]) => name === 'All models')?.[1]).toBe(people.at(-2)?.[1]);
     const days = await rowsOf('/explore?model=atlas&by=day&value=cost');
     expect(days).toHaveLength(19 + 3);
+  });
+
+  it('where nothing is kept of single users, no number of theirs is shown, and published ones are', async () => {
+    const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
+    const served = await serve(await companyPlace(database, { keepsUsers: false }), { clock });
+    const published = await served.ask('/explore?model=atlas&by=team&value=credits');
+    expect(published.status).toBe(200);
+    expect(published.body).toMatch(/<p class="sentence"><strong><data value="\d+"/);
+    expect(published.body).not.toContain('people</strong>');
+    expect(published.body).toContain('Nothing is kept of single users');
+    for (const path of ['/explore?by=person', '/explore?value=cost', '/']) {
+      const { status, body } = await served.ask(path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(body).toContain('Nothing is kept of single users');
+      expect(body).not.toMatch(/missing, so|by <strong><data value="0"/);
+    }
+    expect(served.failures).toEqual([]);
   });
 
   it('what does not exist is refused with what does', async () => {
