@@ -274,7 +274,7 @@ const MEDIA = `
   }
   @page { margin: 14mm 12mm; }
   body { font-size: 10pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .top nav, .panel, .skip, .search, .pager, .copy, .sources > .sql, .sources > .folded > summary, .sources > .csv { display: none; }
+  .top nav, .crumbs, .panel, .skip, .search, .pager, .copy, .sources > .sql, .sources > .folded > summary, .sources > .csv { display: none; }
   .top { border: 0; }
   .filters > summary { padding: 0; }
   .filters > summary::after { display: none; }

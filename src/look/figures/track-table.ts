@@ -86,14 +86,16 @@ function soFar({ whole, currency }: Track, until: UtcDay): Phrase {
 
 function rowOf(line: TrackLine, isMerged: boolean, period: Pick<Slice, 'from' | 'until'>): Cell[] {
   const { name, isTeam, spent, forecast, budget, range } = line;
+  // A budget can name a team that nobody was ever in; it has no page.
+  const isUsed = isTeam && spent.formula.op === 'cell';
   return [
-    isTeam
+    isUsed
       ? linkTo('/teams', name, name)
       : isMerged
         ? { kind: 'link', text: name, path: '/models' }
         : { kind: 'text', text: name },
     { kind: 'bullet', spent: spent.value, forecast: forecast.value, range, budget: budget.value },
-    isTeam ? { ...spent, path: slicePath({ team: name, value: 'cost', ...period }) } : spent,
+    isUsed ? { ...spent, path: slicePath({ team: name, value: 'cost', ...period }) } : spent,
     forecast,
     budget,
     budget.value === null || forecast.value === null

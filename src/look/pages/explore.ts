@@ -158,10 +158,15 @@ function choicesOf(chosen: Chosen, personName: string | undefined): NonNullable<
     const path = slicePath({ ...slice, ...changed });
     return path === undefined ? [text] : [{ kind: 'link', text, path }];
   };
-  const filter = (label: string, name: string | undefined, without: Slice) => ({
-    label,
-    parts: name === undefined ? ['all'] : [`${name} `, ...link('×', without)],
-  });
+  // The name leads to all that is about it alone.
+  const filter = (label: string, alone: Slice, name: string | undefined, without: Slice) => {
+    const path = slicePath({ team: '', ...alone, value });
+    const isChosen = name !== undefined && path !== undefined;
+    const parts = isChosen
+      ? [{ kind: 'link' as const, text: name, path }, ' ', ...link('×', without)]
+      : ['all'];
+    return { label, parts };
+  };
   const instead = (names: readonly string[], current: string, changed: (name: string) => Slice): Phrase =>
     names.flatMap(
       (name, index): Phrase => [
@@ -176,9 +181,9 @@ function choicesOf(chosen: Chosen, personName: string | undefined): NonNullable<
       (name !== 'model' || model === undefined),
   );
   return [
-    filter('Team', team, { team: '', by: undefined }),
-    filter('Model', model, { model: undefined, by: undefined }),
-    filter('Person', person === undefined ? undefined : (personName ?? lastOf(person)), {
+    filter('Team', { team }, team, { team: '', by: undefined }),
+    filter('Model', { model }, model, { model: undefined, by: undefined }),
+    filter('Person', { person }, person === undefined ? undefined : (personName ?? lastOf(person)), {
       person: undefined,
       by: undefined,
     }),

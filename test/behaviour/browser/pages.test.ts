@@ -10,7 +10,7 @@ import {
   marksOf,
 } from '../../support/browser/inspect-page.ts';
 import { readClaims } from '../../support/browser/page-claims.ts';
-import { IS_LONG, pagePaths, problemsOf } from '../../support/browser/page-paths.ts';
+import { IS_LONG, pagePaths, problemsOf, withQuery } from '../../support/browser/page-paths.ts';
 import { wrongClaims } from '../../support/browser/wrong-claims.ts';
 
 /** Windows: a phone, a tablet, a laptop, a wide screen, and a laptop at 200 %. */
@@ -50,7 +50,7 @@ describe('the pages of a warehouse', () => {
           '?from=2026-03-01&until=2026-03-01',
         ]
       : ['', '?team=Platform'];
-    const asked = (await paths(page)).flatMap((path) => periods.map((period) => `${path}${period}`));
+    const asked = (await paths(page)).flatMap((path) => periods.map((period) => withQuery(path, period)));
     let numbers = 0;
     const wrong = await problemsOf(asked, async (path) => {
       const response = await page.goto(`${dashboard.url}${path}`);

@@ -4,7 +4,7 @@ import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { useBrowser } from '../../support/browser/browser.ts';
 import { type Contents, type DashboardRig, serveContents } from '../../support/browser/dashboard-rig.ts';
 import { contentProblems, layoutProblems } from '../../support/browser/inspect-page.ts';
-import { IS_LONG, pagePaths, problemsOf } from '../../support/browser/page-paths.ts';
+import { IS_LONG, pagePaths, problemsOf, withQuery } from '../../support/browser/page-paths.ts';
 import { type Rig, rigOver } from '../../support/rig/rig.ts';
 
 const TODAY = parseDay('2026-02-10');
@@ -51,7 +51,7 @@ describe('the pages of a warehouse with', () => {
         const { page } = await browser.open({ viewport: { width, height: 800 } });
         const paths = await pagePaths(page, dashboard.url);
         const found = await problemsOf(paths, async (path) => {
-          const response = await page.goto(`${dashboard.url}${path}${query}`);
+          const response = await page.goto(`${dashboard.url}${withQuery(path, query)}`);
           if (response?.status() !== 200) return [`answered ${response?.status()}`];
           return [...(await layoutProblems(page)), ...(await contentProblems(page))];
         });

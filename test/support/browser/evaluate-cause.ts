@@ -70,7 +70,8 @@ function partOf(cause: string, now: Span, before: Span): number {
     const growth = (at: number) => Math.log((p[at] ?? 0) / (q[at] ?? 1));
     sum += mean * (growth(next) - growth(index));
   }
-  return sum;
+  // What is less than the digits of the costs is noise of their sums.
+  return Math.abs(sum) <= 1e-12 * Math.max(now.cost, before.cost) ? 0 : sum;
 }
 
 function spanOf(

@@ -35,3 +35,10 @@ export async function problemsOf(
   for (const path of paths) problems.push(...(await check(path)).map((problem) => `${path}: ${problem}`));
   return problems;
 }
+
+/** A path with further parameters, which replace those of the same names; the query begins with `?`, or is empty. */
+export function withQuery(path: string, query: string): string {
+  const url = new URL(path, 'http://daywalk.invalid');
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
+  return `${url.pathname}${url.search}`;
+}
