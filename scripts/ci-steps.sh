@@ -13,10 +13,10 @@ step() {
   printf '\n== %s\n' "$current"
 }
 
-# No part of a campaign begins after so many seconds: a machine that is busy would otherwise end the whole by its limit.
+# No such step begins after so many seconds: a machine that is busy would otherwise end the whole by its limit.
 SAMPLES_UNTIL=${SAMPLES_UNTIL:-4200}
 
-# NAME COMMAND…: a step that is a part of a campaign. The summary says so if it was left out for want of time.
+# NAME COMMAND…: a step that is left out if it begins too late. The summary says so.
 sample() {
   if [ "$SECONDS" -ge "$SAMPLES_UNTIL" ]; then
     end_step 's '
