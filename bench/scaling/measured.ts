@@ -4,8 +4,8 @@
  */
 export const MEASURED = {
   rows: { perDay: 105, perUserDay: 5.11 },
-  sqliteBytes: { perDay: 8_338, perUserDay: 762.35 },
-  postgresBytes: { perDay: 22_993, perUserDay: 1_584.04 },
+  sqliteBytes: { perDay: 8_886, perUserDay: 804.63 },
+  postgresBytes: { perDay: 24_701, perUserDay: 1_668.67 },
   /** Rows of the two streams that grow with users; they decide how many days fit into one request. */
   streamRowsPerUserDay: { tokens: 2.72, users: 2.38 },
   /** The slowest measurement of the whole pipeline with 1,000 users or more, on a busy machine. */

@@ -84,6 +84,8 @@ describe.skipIf(installed === undefined)('a COMMIT without a response', () => {
     ['does not know its ID', 0, 'is in the future'],
   ])('of a server that has crashed and %s is repeated, and the day is stored', async (_, others, said) => {
     const { sql, ask, warehouse, commitAndLose, crash } = await openBehindProxy();
+    // A page of the log that is full is written, whatever the delay: the transaction begins on a new one.
+    await ask('pg_switch_wal()');
     const last = await ask('pg_current_xact_id()');
     const outcome = await commitAndLose('before', async () => {
       await crash();
