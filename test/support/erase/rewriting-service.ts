@@ -3,6 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
+/** What the client that passes a request on writes itself. */
+const OWN: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
+
 /** A service in front of another one that changes the text of its answers. */
 export interface RewritingService {
   readonly url: string;
@@ -16,7 +19,7 @@ export async function rewritingService(behind: string): Promise<RewritingService
   const server = createServer(async (request, response) => {
     const headers = new Headers();
     for (const [name, value] of Object.entries(request.headers))
-      if (typeof value === 'string' && name !== 'host') headers.set(name, value);
+      if (typeof value === 'string' && !OWN.has(name)) headers.set(name, value);
     const sent = request.method === 'POST' ? { method: 'POST', body: await textOf(request) } : {};
     const answer = await fetch(new URL(request.url ?? '/', behind), { headers, ...sent });
     const text = change(await answer.text());
