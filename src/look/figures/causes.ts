@@ -83,7 +83,8 @@ export async function whyChanged(reader: PageReader): Promise<WhyChanged> {
     return why === undefined ? explained(change, { now, before, results }) : nothing(why, results);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return nothing(asSentence(error.message), results);
+    const { message, hint } = error;
+    return nothing(asSentence(hint === undefined ? message : `${message}; ${hint}`), results);
   }
 }
 
