@@ -1,5 +1,4 @@
 import type { Dimension } from '../../../schema/metrics/dictionary.ts';
-import { UNASSIGNED } from '../../rollups/index.ts';
 import {
   cellOf,
   changeOf,
@@ -25,7 +24,7 @@ import {
 import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
 import { asSentence, periodWords } from '../words.ts';
-import { type Group, groupsOf } from './groups.ts';
+import { type Group, groupName, groupsOf } from './groups.ts';
 
 const ROWS_MAX = 8;
 
@@ -155,9 +154,7 @@ function goneFrom(
   { now, then, by, format }: { now: MetricResult; then: MetricResult; by: Dimension; format: NumberFormat },
 ): Group | null {
   const present = new Set(groups.flatMap(({ members }) => members));
-  const members = [
-    ...new Set(then.rows.flatMap((row) => (row.value === null ? [] : groupName(row[by], by)))),
-  ];
+  const members = [...new Set(then.rows.flatMap((row) => (row.value === null ? [] : groupName(row, by))))];
   const lost = members.filter((name) => !present.has(name));
   if (lost.length === 0 || holeIn(now, then) !== undefined) return null;
   const rows: Formula = { op: 'rows', result: now.id };
@@ -166,10 +163,6 @@ function goneFrom(
     formula: { op: 'difference', of: [rows, rows] },
   };
   return { name: '', isOthers: true, members: lost, numbers: new Map(), total };
-}
-
-function groupName(value: string | number | null | undefined, by: Dimension): string {
-  return String(value ?? (by === 'team' ? UNASSIGNED : 'none'));
 }
 
 function isSame(a: number, b: number | null): boolean {
@@ -221,7 +214,7 @@ function changeIn(
     return hasGone ? group.members.includes(name) : !named.has(name);
   };
   const cells = then.rows.flatMap((row, index) =>
-    row.value !== null && isOwn(groupName(row[by], by)) ? [cellOf(then, index, format)] : [],
+    row.value !== null && isOwn(groupName(row, by)) ? [cellOf(then, index, format)] : [],
   );
   if (cells.length === 0) return { by: { ...amount, format }, relative: noNumber('it is new', 'change') };
   const before = wholeSumOf(cells, format);

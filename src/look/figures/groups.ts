@@ -100,6 +100,11 @@ export interface Group {
   readonly total: ShownNumber;
 }
 
+/** What a group of a row is called: rows of people without a team, and of no model, have names too. */
+export function groupName(row: MetricResult['rows'][number], by: Dimension): string {
+  return String(row[by] ?? (by === 'team' ? UNASSIGNED : 'none'));
+}
+
 /**
  * The groups of an answer, largest first, at most `most` and then the others merged. Only for metrics that add up.
  * @param question `group` is the column that names the group, `bucket` that of the time, if any.
@@ -122,7 +127,7 @@ export function groupsOf(
   for (const [index, row] of result.rows.entries()) {
     // A bucket in which nothing occurs has one row without a group and without a value.
     if (row[group] === null && row.value === null) continue;
-    const name = String(row[group] ?? (group === 'team' ? UNASSIGNED : 'none'));
+    const name = groupName(row, group);
     const numbers = byName.get(name) ?? new Map<string, ShownNumber>();
     const key = bucket === undefined ? '' : String(row[bucket]);
     const open = bucket === undefined ? undefined : bucketOpenness(result, bucket, key);

@@ -2,6 +2,7 @@ import { UNASSIGNED } from '../../rollups/index.ts';
 import { cellOf, differenceOf, type MetricResult, type NumberFormat, type ShownNumber } from '../numbers.ts';
 import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { holeIn, periodBefore } from '../time-spans.ts';
+import { groupName } from './groups.ts';
 
 /** What changed between a period and the span before. */
 interface ChangesSpec {
@@ -50,12 +51,7 @@ export async function largestChanges(reader: PageReader, spec: ChangesSpec): Pro
 }
 
 function numbersIn(result: MetricResult, { by, format }: ChangesSpec): ReadonlyMap<string, ShownNumber> {
-  return new Map(
-    result.rows.map((row, index) => [
-      String(row[by] ?? (by === 'team' ? UNASSIGNED : 'none')),
-      cellOf(result, index, format),
-    ]),
-  );
+  return new Map(result.rows.map((row, index) => [groupName(row, by), cellOf(result, index, format)]));
 }
 
 /** What has no row in a span of which no day is missing was not used. */

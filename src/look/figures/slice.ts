@@ -16,6 +16,7 @@ import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { bucketOpenness } from '../time-spans.ts';
 import { asSentence } from '../words.ts';
 import { drivers, modelLinks } from './drivers.ts';
+import { groupName } from './groups.ts';
 
 export const ROWS = ['person', 'team', 'model', 'day', 'week', 'month'] as const;
 type Rows = (typeof ROWS)[number];
@@ -117,7 +118,7 @@ async function dailyRows(
       rows: result.rows.flatMap((row, index): Cell[][] => [
         [
           { kind: 'text', text: String(row['date']) },
-          { kind: 'text', text: String(row[dimension] ?? (by === 'team' ? UNASSIGNED : 'none')) },
+          { kind: 'text', text: groupName(row, dimension) },
           cellOf(result, index, format),
         ],
       ]),
