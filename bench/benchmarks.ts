@@ -1,8 +1,9 @@
 import { archive, archivedNights } from './archive.ts';
+import { copying } from './copying.ts';
 import { dashboard } from './dashboard.ts';
 import { everything } from './everything.ts';
 import { firstSync } from './first-sync.ts';
-import { staleTeams, verifying } from './growth.ts';
+import { languages, staleTeams, verifying } from './growth.ts';
 import { history } from './history.ts';
 import { latency } from './latency.ts';
 import { memory } from './memory.ts';
@@ -11,7 +12,7 @@ import { postgresFirstSync } from './postgres-first-sync.ts';
 import { postgresPullAgain } from './postgres-pull-again.ts';
 import { pullAgain } from './pull-again.ts';
 import { queries } from './queries.ts';
-import { answering } from './questions.ts';
+import { answering, answeringLarge } from './questions.ts';
 import { requestsWithoutRanges, requestsWithRanges } from './requests.ts';
 import { startUp } from './start-up.ts';
 import type { Benchmark } from './support/bench.ts';
@@ -39,4 +40,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   archivedNights,
   verifying,
   staleTeams,
+  answeringLarge,
+  languages,
+  copying,
 ];

@@ -1,45 +1,23 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync } from 'node:fs';
-import Sqlite from 'better-sqlite3';
+import { type SQL, sql } from '../schema/query.ts';
 import { allTables } from '../schema/tables.ts';
-import { FIRST_DAY, parseDay, shiftDay } from '../src/core/day.ts';
+import { FIRST_DAY, shiftDay, type UtcDay } from '../src/core/day.ts';
 import { readOrganizationIds } from '../src/ledger/ledger.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
 import type { Warehouse } from '../src/port/warehouse.ts';
 import { checkWarehouse } from '../src/verify/check-warehouse.ts';
 import { FindingList } from '../src/verify/finding.ts';
 import { checkPeople } from '../src/verify/report-rollups.ts';
-import { loadDimensions, ORGANIZATION, SIZE, withWarehouse } from './support/answering.ts';
+import {
+  activeOf,
+  filledFile,
+  filledWarehouses,
+  ORGANIZATION,
+  type Times,
+  withWarehouse,
+} from './support/answering.ts';
 import type { Bench, Benchmark } from './support/bench.ts';
-import { runExport } from './support/daywalk.ts';
 import { inTurns, type Measure, ratio, type Sample } from './support/measure.ts';
-
-const TIMES_LARGER = 4;
-
-const filled = new WeakMap<Bench, Map<number, Promise<string>>>();
-
-/** A SQLite warehouse of the organization, so many times as large, with teams and prices. It is made once for all benchmarks. */
-function fileOf(bench: Bench, times: number): Promise<string> {
-  const known = filled.get(bench) ?? new Map<number, Promise<string>>();
-  filled.set(bench, known);
-  const file = known.get(times) ?? fill(bench, times);
-  known.set(times, file);
-  return file;
-}
-
-async function fill(bench: Bench, times: number): Promise<string> {
-  const service = await bench.service({ ...ORGANIZATION, users: ORGANIZATION.users * times });
-  const file = bench.path(`times-${times}.db`);
-  await runExport(service, file, [
-    'backfill',
-    '--from',
-    FIRST_DAY,
-    '--until',
-    shiftDay(FIRST_DAY, ORGANIZATION.days - 1),
-  ]);
-  await withWarehouse(file, loadDimensions);
-  return file;
-}
 
 /** The duration of a task and its processor time in this process. */
 async function timed(task: () => Promise<unknown>): Promise<Sample> {
@@ -56,17 +34,21 @@ const SCANS_MAX = 3;
 /** What `verify` costs as the rows grow, and against the least that it could do. */
 export const verifying: Benchmark = {
   number: 19,
-  title: `verify ÷ a scan of the same tables that hashes each row, and ${TIMES_LARGER} times the rows ÷ the rows`,
+  title: 'verify ÷ a scan of the same tables that hashes each row, and four times the rows ÷ the rows',
   async run(bench) {
-    const [small, large] = [await fileOf(bench, 1), await fileOf(bench, TIMES_LARGER)];
+    const [small, large] = [await filledFile(bench, 1), await filledFile(bench, 4)];
     const lanes = await inTurns(bench.rounds, {
       verify: () => withWarehouse(small, (warehouse) => timed(() => verify(warehouse))),
       scan: () => withWarehouse(small, (warehouse) => timed(() => hashEachRow(warehouse))),
       larger: () => withWarehouse(large, (warehouse) => timed(() => verify(warehouse))),
+      'larger scan': () => withWarehouse(large, (warehouse) => timed(() => hashEachRow(warehouse))),
     });
     return {
       measures: [
-        ratio(lanes, ['verify', 'scan'], { name: 'against the scan', limit: SCANS_MAX }),
+        ratio(lanes, ['verify', 'scan'], { name: `against the scan, ${activeOf(1)}`, limit: SCANS_MAX }),
+        ratio(lanes, ['larger', 'larger scan'], {
+          ...{ name: `against the scan, ${activeOf(4)}`, limit: SCANS_MAX },
+        }),
         ratio(lanes, ['larger', 'verify'], { name: 'growth', limit: GROWTH_MAX }),
       ],
     };
@@ -90,58 +72,111 @@ async function hashEachRow(warehouse: Warehouse): Promise<void> {
   }
 }
 
-/** What happens to a warehouse whose rollups were current, until the next refresh. */
-const STALE = {
-  'one day': `UPDATE export_units SET content_sha256 = 'other' WHERE stream = 'users'
-    AND date = (SELECT MAX(date) FROM user_daily)`,
-  'a day a month ago': `UPDATE export_units SET content_sha256 = 'other' WHERE stream = 'users'
-    AND date = (SELECT date(MAX(date), '-31 days') FROM user_daily)`,
-  'other people': "UPDATE people SET team = 'elsewhere' WHERE person = (SELECT MIN(person) FROM people)",
+const LAST_DAY = shiftDay(FIRST_DAY, ORGANIZATION.days - 1);
+
+/** What happens to a warehouse whose rollups were current, until the next refresh, and how it is undone. */
+const STALE: Readonly<
+  Record<string, { readonly make: SQL; readonly undo: SQL; readonly limit: number | null }>
+> = {
+  'one day': { ...staleDay(LAST_DAY), limit: 1.5 },
+  'a day a month ago': { ...staleDay(shiftDay(LAST_DAY, -31)), limit: 1.5 },
+  // Everybody is resolved again, which costs as much as a refresh of the teams.
+  'other people': {
+    make: sql`UPDATE people SET team = team || '!' WHERE person = (SELECT MIN(person) FROM people)`,
+    undo: sql`UPDATE people SET team = REPLACE(team, '!', '')`,
+    limit: null,
+  },
 };
-/** With other people, everybody is resolved again, which costs as much as a refresh of the teams. */
-const STALE_MAX: Readonly<Record<string, number | null>> = {
-  'one day': 1.5,
-  'a day a month ago': 1.5,
-  'other people': null,
-};
-const PERIODS = {
-  'three weeks': { from: parseDay('2026-10-26'), until: parseDay('2026-11-15') },
-  'the whole time': {},
-};
+
+function staleDay(day: UtcDay) {
+  const own = sql`stream = 'users' AND date = ${day}`;
+  return {
+    make: sql`UPDATE export_units SET content_sha256 = content_sha256 || '!' WHERE ${own}`,
+    undo: sql`UPDATE export_units SET content_sha256 = REPLACE(content_sha256, '!', '') WHERE ${own}`,
+  };
+}
+
+const PERIODS = { 'three weeks': { from: shiftDay(LAST_DAY, -20), until: LAST_DAY }, 'the whole time': {} };
 
 /** What a question by team costs while the rollup of users waits for its next refresh, without the start of a process. */
 export const staleTeams: Benchmark = {
   number: 20,
-  title: `A question by team while rollups are stale ÷ while they are current, at ${TIMES_LARGER} times ${SIZE}`,
+  title: 'A question by team while rollups are stale ÷ while they are current',
   async run(bench) {
-    const current = await fileOf(bench, TIMES_LARGER);
+    const postgres = await bench.postgres();
     const measures: Measure[] = [];
-    for (const [name, sql] of Object.entries(STALE)) {
-      const stale = bench.path('stale.db');
-      copyFileSync(current, stale);
-      execute(stale, sql);
-      for (const [period, days] of Object.entries(PERIODS)) {
-        const ask = (file: string) =>
-          withWarehouse(file, (warehouse) => timed(() => byTeam(warehouse, days)));
-        const lanes = await inTurns(bench.rounds, { stale: () => ask(stale), current: () => ask(current) });
-        const about = { name: `${name} stale, ${period}`, limit: STALE_MAX[name] ?? null };
-        measures.push(ratio(lanes, ['stale', 'current'], about));
-      }
+    for (const times of [1, 4] as const) {
+      const file = await filledFile(bench, times);
+      measures.push(...(await withWarehouse(file, (warehouse) => byTeamAt(bench, times, warehouse))));
+      if (postgres === null) continue;
+      const { location } = await filledWarehouses(bench, postgres, times);
+      measures.push(...(await withWarehouse(location, (warehouse) => byTeamAt(bench, times, warehouse))));
     }
     return { measures };
   },
 };
 
-function execute(file: string, sql: string): void {
-  const db = new Sqlite(file);
-  try {
-    db.exec(sql);
-  } finally {
-    db.close();
+async function byTeamAt(bench: Bench, times: Times, warehouse: Warehouse): Promise<Measure[]> {
+  const database = warehouse.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+  const execute = (statement: SQL) =>
+    warehouse.transact('change', function* () {
+      yield statement;
+    });
+  const measures: Measure[] = [];
+  for (const [what, { make, undo, limit }] of Object.entries(STALE)) {
+    for (const [period, days] of Object.entries(PERIODS)) {
+      const lanes = await inTurns(bench.rounds, {
+        current: () => timed(() => byTeam(warehouse, days)),
+        stale: async () => {
+          await execute(make);
+          const sample = await timed(() => byTeam(warehouse, days));
+          await execute(undo);
+          return sample;
+        },
+      });
+      const name = `${database}, ${activeOf(times)}, ${what} stale, ${period}`;
+      measures.push(ratio(lanes, ['stale', 'current'], { name, limit }));
+    }
   }
+  return measures;
 }
 
 async function byTeam(warehouse: Warehouse, days: (typeof PERIODS)[keyof typeof PERIODS]): Promise<void> {
   const [orgId = ''] = await readOrganizationIds(warehouse);
   await answerMetric(warehouse, { metric: 'billable_tokens', by: ['team'], orgId, ...days });
 }
+
+const LANGUAGES_FROM_ROWS = sql`SELECT language, COUNT(DISTINCT user_id) AS users FROM user_daily_languages
+  GROUP BY org_id, language`;
+
+/** What the rollup of languages by month is worth. */
+export const languages: Benchmark = {
+  number: 22,
+  title: 'How many people work in each language, from the rollup by month ÷ from the rows of days',
+  async run(bench) {
+    const postgres = await bench.postgres();
+    const measures: Measure[] = [];
+    for (const times of [1, 4] as const) {
+      const places =
+        postgres === null
+          ? { SQLite: await filledFile(bench, times) }
+          : await filledWarehouses(bench, postgres, times).then(({ file, location }) => ({
+              ...{ SQLite: file, PostgreSQL: location },
+            }));
+      for (const [database, place] of Object.entries(places)) {
+        const lanes = await withWarehouse(place, async (warehouse) => {
+          const [orgId = ''] = await readOrganizationIds(warehouse);
+          const asked = { metric: 'language_users', by: ['language'], orgId } as const;
+          return inTurns(bench.rounds, {
+            rollup: () => timed(() => answerMetric(warehouse, asked)),
+            rows: () => timed(() => warehouse.select(LANGUAGES_FROM_ROWS)),
+          });
+        });
+        measures.push(
+          ratio(lanes, ['rollup', 'rows'], { name: `${database}, ${activeOf(times)}`, limit: 1 }),
+        );
+      }
+    }
+    return { measures };
+  },
+};

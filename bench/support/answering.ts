@@ -10,7 +10,7 @@ import { openWarehouse } from '../../src/warehouse/open.ts';
 import type { Bench } from './bench.ts';
 import { MAIN, runExport } from './daywalk.ts';
 import type { Postgres } from './postgres.ts';
-import { runNode } from './process.ts';
+import { type Finished, runNode } from './process.ts';
 
 /** A realistic organization: it grows, and most people work on most weekdays. */
 export const ORGANIZATION = { users: 3_000, days: 310, steady: false };
@@ -19,7 +19,21 @@ export const ORGANIZATION = { users: 3_000, days: 310, steady: false };
 export const ACTIVE_A_DAY = 736;
 
 /** Its size, for the titles of benchmarks. */
-export const SIZE = `3,000 people (${ACTIVE_A_DAY} active a day) and ${ORGANIZATION.days} days`;
+export const SIZE = sizeOf(1);
+
+/** How many times as many people a warehouse has. */
+export type Times = 1 | 4;
+
+/** The size of a warehouse with so many times as many people, for the titles of benchmarks and the names of measures. */
+export function sizeOf(times: Times): string {
+  const { users, days } = ORGANIZATION;
+  return `${(users * times).toLocaleString('en')} people (${activeOf(times)}) and ${days} days`;
+}
+
+/** How many are active on an average day. */
+export function activeOf(times: Times): string {
+  return times === 1 ? `${ACTIVE_A_DAY} active a day` : 'about 3,000 active a day';
+}
 
 const TEAMS = 40;
 /** Every so many people, one changes the team, on the day of the move. */
@@ -28,30 +42,47 @@ const LAST_DAY_BEFORE_MOVE = parseDay('2026-05-31');
 /** Every so many users, one is not in the list of people. */
 const UNKNOWN_EVERY = 50;
 
-/** The same warehouse in both databases: where it is. */
-export interface Filled {
-  readonly file: string;
-  readonly location: string;
-}
+const filled = new WeakMap<Bench, Map<string, Promise<string>>>();
 
-const filled = new WeakMap<Bench, Promise<Filled>>();
-
-/** A warehouse of {@link ORGANIZATION} with teams, moves and prices in each database. It is made once for all benchmarks. */
-export function filledWarehouses(bench: Bench, postgres: Postgres): Promise<Filled> {
-  const known = filled.get(bench) ?? fill(bench, postgres);
+/** What `make` returned for this benchmark session under a name: it is made once for all benchmarks. */
+function once(bench: Bench, name: string, make: () => Promise<string>): Promise<string> {
+  const known = filled.get(bench) ?? new Map<string, Promise<string>>();
   filled.set(bench, known);
-  return known;
+  const made = known.get(name) ?? make();
+  known.set(name, made);
+  return made;
 }
 
-async function fill(bench: Bench, postgres: Postgres): Promise<Filled> {
-  const service = await bench.service(ORGANIZATION);
-  const file = bench.path('answering.db');
-  const last = shiftDay(FIRST_DAY, ORGANIZATION.days - 1);
-  await runExport(service, file, ['backfill', '--from', FIRST_DAY, '--until', last]);
-  const location = postgres.warehouse(await postgres.freshSchema());
-  await runNode(MAIN, ['copy', '--to', location, '--json'], { env: { DAYWALK_WAREHOUSE: file } });
-  for (const place of [file, location]) await withWarehouse(place, loadDimensions);
+/** A SQLite warehouse of {@link ORGANIZATION}, so many times as large, with teams, moves and prices. */
+export function filledFile(bench: Bench, times: Times): Promise<string> {
+  return once(bench, `file ${times}`, async () => {
+    const service = await bench.service({ ...ORGANIZATION, users: ORGANIZATION.users * times });
+    const file = bench.path(`times-${times}.db`);
+    const last = shiftDay(FIRST_DAY, ORGANIZATION.days - 1);
+    await runExport(service, file, ['backfill', '--from', FIRST_DAY, '--until', last]);
+    await withWarehouse(file, loadDimensions);
+    return file;
+  });
+}
+
+/** The same warehouse in both databases: where it is. */
+export async function filledWarehouses(
+  bench: Bench,
+  postgres: Postgres,
+  times: Times = 1,
+): Promise<{ readonly file: string; readonly location: string }> {
+  const file = await filledFile(bench, times);
+  const location = await once(bench, `schema ${times}`, async () => {
+    const to = postgres.warehouse(await postgres.freshSchema());
+    await copyTo(file, to);
+    return to;
+  });
   return { file, location };
+}
+
+/** Copies a warehouse in a process of its own. */
+export function copyTo(from: string, to: string): Promise<Finished> {
+  return runNode(MAIN, ['copy', '--to', to, '--json'], { env: { DAYWALK_WAREHOUSE: from } });
 }
 
 /** Opens a warehouse for the time of `use`. */

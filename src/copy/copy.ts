@@ -87,11 +87,7 @@ export async function copyAll(
   const writer = createCopyWriter(work);
   writer.counts.unitsUnchanged = plan.unchanged;
   await moveAll(work, writer);
-  // A copy moves no rollups: the destination computes its own.
-  await refreshAllRollups(destination, { now: clock.now(), signal: work.signal });
-  work.signal.throwIfAborted();
-  if (writer.counts.rowsWritten > 0) await destination.refreshStatistics();
-  const comparison = await work.stored.inSnapshot(() => compareSides(work, observe));
+  const comparison = await compareAndRefresh(work, writer.counts.rowsWritten > 0);
   const isSame = comparison.tables.every((table) => table.isSame);
   if (forgets) await forgetReplaced(destination);
   const report: CopyReport = {
@@ -108,6 +104,26 @@ export async function copyAll(
   };
   observe({ type: 'copy-ended', report });
   return report;
+}
+
+/**
+ * Compares the sides while the destination computes its rollups: a copy moves none. PostgreSQL does so in a process of its own,
+ * SQLite in the time that the comparison leaves.
+ */
+async function compareAndRefresh(work: CopyWork, hasWritten: boolean): Promise<Comparison> {
+  const { destination, stored, clock, signal, observe } = work;
+  const refresh = async () => {
+    await refreshAllRollups(destination, { now: clock.now(), signal });
+    signal.throwIfAborted();
+    if (hasWritten) await destination.refreshStatistics();
+  };
+  const [compared, refreshed] = await Promise.allSettled([
+    stored.inSnapshot(() => compareSides(work, observe)),
+    refresh(),
+  ]);
+  if (refreshed.status === 'rejected') throw refreshed.reason;
+  if (compared.status === 'rejected') throw compared.reason;
+  return compared.value;
 }
 
 interface CopyPlan {

@@ -32,25 +32,25 @@ interface DaysRequest {
  * source lacks are deleted in the same transaction.
  */
 export async function moveDays(sides: Sides, writer: CopyWriter, request: DaysRequest): Promise<void> {
-  for (const batch of dayBatches(request.pairs, request)) {
-    await moveBatch(sides, writer, request, batch);
+  let written = Promise.resolve();
+  try {
+    for (const batch of dayBatches(request.pairs, request)) {
+      const { changes, days } = await changesOf(sides, partsOf(request, batch));
+      await written;
+      written = writer.commit(changes, {
+        what: request.stream,
+        firstDay: batch.pairs[0]?.day ?? '',
+        lastDay: batch.pairs.at(-1)?.day ?? '',
+        units: outcomesOf(batch, days),
+      });
+      // What fails is thrown where it is awaited.
+      written.catch(() => undefined);
+      // The next batch is read meanwhile, unless this one takes much memory.
+      if (changes.rows > BATCH_ROWS_MAX) await written;
+    }
+  } finally {
+    await written;
   }
-}
-
-/** A separate function, so that the memory of a batch is free before the next one is read. */
-async function moveBatch(
-  sides: Sides,
-  writer: CopyWriter,
-  request: DaysRequest,
-  batch: DayBatch,
-): Promise<void> {
-  const { changes, days } = await changesOf(sides, partsOf(request, batch));
-  await writer.commit(changes, {
-    what: request.stream,
-    firstDay: batch.pairs[0]?.day ?? '',
-    lastDay: batch.pairs.at(-1)?.day ?? '',
-    units: outcomesOf(batch, days),
-  });
 }
 
 function partsOf({ orgId, stream }: DaysRequest, { firstDay, lastDay }: DayBatch): Part[] {

@@ -95,11 +95,10 @@ export function organizationTotals(orgId: string, sinceMonth: string): SQL {
     SELECT own.org_id, own.month, COUNT(*) AS active_users,
       SUM(CASE WHEN first_month = own.month THEN 1 ELSE 0 END) AS new_users, SUM(active_days) AS user_days,
       ${sumsOf([...ROLLUP_SUMS, 'thinking_tokens'])}
-    FROM user_monthly AS own
-    JOIN (
-      SELECT user_id, MIN(month) AS first_month FROM user_monthly WHERE org_id = ${orgId} GROUP BY user_id
-    ) AS firsts ON firsts.user_id = own.user_id
-    WHERE own.org_id = ${orgId} AND own.month >= ${sinceMonth}
+    FROM (
+      SELECT *, MIN(month) OVER (PARTITION BY user_id) AS first_month FROM user_monthly WHERE org_id = ${orgId}
+    ) AS own
+    WHERE own.month >= ${sinceMonth}
     GROUP BY own.org_id, own.month`;
 }
 

@@ -92,7 +92,7 @@ export interface NamedQuery {
   /** Its name, and its columns if the body does not name them. */
   readonly name: string;
   readonly body: SQL;
-  /** Computed once, even if a join reads it row by row. @default as the database decides */
+  /** True: computed once, even if a join reads it row by row. False: where it is read, so that a join uses its indexes. @default as the database decides */
   readonly isMaterialized?: boolean;
   /** The database takes it for small however large it is, so that it must not be joined in more than one way. @default false */
   readonly isTakenForSmall?: boolean;
@@ -120,8 +120,9 @@ export function selectSql(
 /** Writes a query that uses named subqueries. */
 export function withSql(named: readonly NamedQuery[], main: SQL): SQL {
   if (named.length === 0) return main;
-  const parts = named.map(({ name, body, isMaterialized = false }) => {
-    const head = sql.raw(`${name} AS ${isMaterialized ? 'MATERIALIZED ' : ''}(\n`);
+  const parts = named.map(({ name, body, isMaterialized }) => {
+    const word = isMaterialized === undefined ? '' : isMaterialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED ';
+    const head = sql.raw(`${name} AS ${word}(\n`);
     return sql`${head}${body}\n)`;
   });
   // PostgreSQL would take the hidden table for the query itself. SQLite knows recursion without the word.

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type AnyTable, KINDS } from '../../../schema/define.ts';
 import { decodedChunks, type EncodedRows } from '../../../schema/digest.ts';
-import type { TableRows, Value, Values } from '../../../schema/row.ts';
+import { byKey, keyOf, type TableRows, type Value, type Values } from '../../../schema/row.ts';
 import type { FoundRows, GoneRows, NewRows, QueryRow } from '../../port/index.ts';
 import type { Link, Parameter } from './link.ts';
 
@@ -26,7 +26,26 @@ export interface Puttable {
 
 /** Inserts rows, or updates those that differ. Each key may occur once. Returns how many were written. */
 export async function putRows(link: Link, { table, rows }: TableRows): Promise<number> {
-  return put(link, { table, count: rows.length, rows: () => rows, csv: () => csvOf(rows) });
+  const part = { table, count: rows.length, rows: () => rows, csv: () => csvOf(rows) };
+  if (!isWorthCopying(part) || !(await isFree(link, table, rows)) || !(await isOpenToCopies(link, table)))
+    return put(link, part);
+  // Another worker may store one of the keys meanwhile: that is a conflict, and the transaction begins again.
+  await copyRows(link, part);
+  return rows.length;
+}
+
+/** True if no row is stored from the first to the last key of rows. The order of keys makes the server ask the index. */
+async function isFree(link: Link, table: AnyTable, rows: readonly Values[]): Promise<boolean> {
+  const compare = byKey(table);
+  const first = rows.reduce((least, row) => (compare(row, least) < 0 ? row : least));
+  const last = rows.reduce((most, row) => (compare(row, most) > 0 ? row : most));
+  const values: Value[] = [];
+  const conditions = Object.entries({ '>=': first, '<=': last }).map(([operator, row]) => {
+    const key = keyOf(table)(row).map((value) => `$${values.push(value)}`);
+    return `(${keyList(table)}) ${operator} (${key.join(', ')})`;
+  });
+  const stored = await link.query(`${selectWhere(link, table, conditions, table.key)} LIMIT 1`, values);
+  return stored.length === 0;
 }
 
 /** As {@link putRows}, for rows that are produced on demand. */

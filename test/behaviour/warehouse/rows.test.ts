@@ -1,7 +1,9 @@
 // @module-tag database-specific
 
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Values } from '../../../schema/row.ts';
+import { tables } from '../../../schema/tables.ts';
+import { changeRows } from '../../../src/port/steps.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onDatabase, open, type Place } from '../../support/warehouse/each-database.ts';
@@ -33,6 +35,34 @@ onDatabase(postgres, () => {
       const commit = commitOf({ day, rows: { tokens_daily_by_model: models } });
       expect(await commitDay(warehouse, commit)).toMatchObject({ rowsWritten: 1_000 });
     }
+  });
+
+  it('stores many rows of which another program stores one meanwhile', async () => {
+    const warehouse = await open(postgres);
+    const own = (id: number): Values => [
+      'org_1',
+      '2026-02-01',
+      ...model(`m ${String(id).padStart(4, '0')}`, id),
+    ];
+    const rows = Array.from({ length: 1_000 }, (_, n) => own(999 - n));
+    const put = (some: readonly Values[]) =>
+      changeRows(warehouse, { put: [{ table: tables.tokensDailyByModel, rows: some }], remove: [] });
+    const other = await warehouse.place.connect();
+    await other.execute(
+      "BEGIN; INSERT INTO tokens_daily_by_model (org_id, date, model_id) VALUES ('org_1', '2026-02-01', 'm 0500')",
+    );
+    const putting = put(rows);
+    const [blocked] = await vi.waitUntil(async () => {
+      const waiting = await warehouse.place.query(
+        "SELECT query FROM pg_stat_activity WHERE wait_event = 'transactionid' AND datname = current_database()",
+      );
+      return waiting.length > 0 && waiting;
+    });
+    expect(blocked).toMatchObject({ query: expect.stringMatching(/^COPY .*"tokens_daily_by_model"/) });
+    await other.execute('COMMIT');
+    expect(await putting).toBe(1_000);
+    expect(await put(rows)).toBe(0);
+    expect(await warehouse.rowsOf(tables.tokensDailyByModel, { orgId: 'org_1' })).toEqual(rows.toReversed());
   });
 
   it.each([10, 1000])('writes only the row that differs, among %i', async (count) => {

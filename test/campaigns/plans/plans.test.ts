@@ -1,61 +1,15 @@
 // @module-tag campaign/plans
 
 import { expect, test } from 'vitest';
-import type { Warehouse } from '../../../src/port/warehouse.ts';
-import { openWarehouse } from '../../../src/warehouse/open.ts';
-import { FakeClock } from '../../support/clock/fake-clock.ts';
-import {
-  type Activity,
-  commands,
-  publish,
-  READS,
-  refresh,
-  storeAgain,
-} from '../../support/plans/activities.ts';
-import { type Emitted, growing, type Measured } from '../../support/plans/emitted.ts';
+import { actAll, STATISTICS } from '../../support/plans/activities.ts';
+import { growing, type Measured, type Statement } from '../../support/plans/emitted.ts';
 import { emittedToSqlite, scansInLoops, timeAgain } from '../../support/plans/sqlite-plans.ts';
-import { fill, nowOf, type Size } from '../../support/plans/world.ts';
+import { fill, LARGE, type Size, SMALL, using } from '../../support/plans/world.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
-const SMALL: Size = { users: 150, days: 40 };
-/** Four times the rows: by users, and by days. */
-const LARGE: readonly Size[] = [
-  { users: 600, days: 40 },
-  { users: 150, days: 160 },
-];
-
 /** Processor time of a statement that says nothing about it, in milliseconds. */
 const LEAST_MS = 8;
-
-const STATISTICS = ['without statistics', 'with statistics'] as const;
-
-/** Everything that the program does with a warehouse, with current rollups and with stale ones. */
-async function actAll(warehouse: Warehouse, size: Size, emitted: Emitted): Promise<void> {
-  const act = async (activities: readonly Activity[], state = '') => {
-    for (const activity of activities) {
-      emitted.activity = `${activity.name}${state}`;
-      await activity.act(warehouse, size);
-    }
-  };
-  await act([...READS, ...commands(sqlite.place().location), storeAgain]);
-  await act(READS, ', stale');
-  await act([refresh, publish]);
-}
-
-async function using<Result>(
-  location: string,
-  size: Size,
-  work: (warehouse: Warehouse) => Promise<Result>,
-): Promise<Result> {
-  const clock = new FakeClock({ auto: true, now: nowOf(size).toISOString() });
-  const warehouse = await openWarehouse(location, { clock, create: true });
-  try {
-    return await work(warehouse);
-  } finally {
-    await warehouse.close();
-  }
-}
 
 interface Seen extends Measured {
   /** What was read again and again. */
@@ -71,9 +25,9 @@ async function measured(size: Size): Promise<Seen[]> {
   for (const statistics of STATISTICS) {
     if (statistics === 'with statistics') await place.execute('ANALYZE');
     const emitted = await emittedToSqlite((own) =>
-      using(location, size, (warehouse) => actAll(warehouse, size, own)),
+      using(location, size, (warehouse) => actAll(warehouse, { size, emitted: own, copyTo: sqlite.place() })),
     );
-    const again = (statement: Parameters<Measured['again']>[0]) => timeAgain(location, statement);
+    const again = (statement: Statement) => timeAgain(location, statement);
     seen.push({ emitted, again, scans: scansInLoops(location, emitted) });
   }
   return seen;

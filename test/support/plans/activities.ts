@@ -13,10 +13,12 @@ import { FindingList } from '../../../src/verify/finding.ts';
 import { checkPeople } from '../../../src/verify/report-rollups.ts';
 import { FIRST_WEEK, publishWeeks } from '../../../src/weeks/publish-weeks.ts';
 import { daywalkInProcess } from '../process/daywalk-in-process.ts';
+import type { Place } from '../warehouse/each-database.ts';
+import type { Emitted } from './emitted.ts';
 import { lastDayOf, nowOf, ORG, type Size, usersDay } from './world.ts';
 
 /** What a program does with a warehouse of a size. It may be repeated. */
-export interface Activity {
+interface Activity {
   readonly name: string;
   act(warehouse: Warehouse, size: Size): Promise<unknown>;
 }
@@ -85,10 +87,10 @@ const verify: Activity = {
 };
 
 /** What only reads. */
-export const READS: readonly Activity[] = [...metrics, ...pages, ...views, verify];
+const READS: readonly Activity[] = [...metrics, ...pages, ...views, verify];
 
 /** Stores the last day again, with or without a new user, so that it differs each time. */
-export const storeAgain: Activity = {
+const storeAgain: Activity = {
   name: 'store a day',
   act: async (warehouse, size) => {
     const day = lastDayOf(size);
@@ -96,13 +98,13 @@ export const storeAgain: Activity = {
   },
 };
 
-export const refresh: Activity = {
+const refresh: Activity = {
   name: 'refresh',
   act: (warehouse, size) => refreshRollups(warehouse, { orgId: ORG, now: nowOf(size) }),
 };
 
 /** Settles every day, publishes all weeks, and reads what reports show of them. */
-export const publish: Activity = {
+const publish: Activity = {
   name: 'publish weeks',
   act: async (warehouse, size) => {
     await warehouse.transact('settle the days of', function* () {
@@ -119,7 +121,7 @@ export const publish: Activity = {
 };
 
 /** Commands that read or copy everything, with the place of their result. */
-export function commands(place: string): readonly Activity[] {
+function commands(place: string): readonly Activity[] {
   const asked = [['status'], ['digest'], ['people', 'missing'], ['copy', '--to', place]];
   return asked.map((args) => ({
     name: args.slice(0, 2).join(' '),
@@ -133,4 +135,23 @@ export function commands(place: string): readonly Activity[] {
       if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}: ${stderr}`);
     },
   }));
+}
+
+/** What a database knows of its rows when it plans. */
+export const STATISTICS = ['without statistics', 'with statistics'] as const;
+
+/** Everything that the program does with a warehouse, with current rollups and with stale ones. */
+export async function actAll(
+  warehouse: Warehouse,
+  { size, emitted, copyTo }: { readonly size: Size; readonly emitted: Emitted; readonly copyTo: Place },
+): Promise<void> {
+  const act = async (activities: readonly Activity[], state = '') => {
+    for (const activity of activities) {
+      emitted.activity = `${activity.name}${state}`;
+      await activity.act(warehouse, size);
+    }
+  };
+  await act([...READS, ...commands(copyTo.location), storeAgain]);
+  await act(READS, ', stale');
+  await act([refresh, publish]);
 }

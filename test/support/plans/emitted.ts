@@ -39,8 +39,8 @@ const FACTOR_MAX = 6;
 /** A warehouse of a size. */
 export interface Measured {
   readonly emitted: Emitted;
-  /** Measures a statement again that only reads; undefined for another one. */
-  again(statement: Statement): number | undefined;
+  /** Measures a statement again that only reads; undefined for another one. @default the cost is the same each time */
+  again?(statement: Statement): number | undefined;
 }
 
 /**
@@ -54,7 +54,7 @@ export function growing(before: Measured, after: Measured, least: number): strin
     if (cost <= FACTOR_MAX * Math.max(known, least)) return [];
     const [earlier, later] = [before, after].map(({ emitted, again }) => {
       const statement = emitted.statements.get(name);
-      return statement === undefined ? undefined : again(statement);
+      return statement === undefined || again === undefined ? emitted.costs.get(name) : again(statement);
     });
     if (earlier === undefined || later === undefined) return [];
     const factor = later / Math.max(earlier, least / FACTOR_MAX);

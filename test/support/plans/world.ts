@@ -4,6 +4,8 @@ import { daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/da
 import { changeRows } from '../../../src/port/steps.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { refreshRollups } from '../../../src/rollups/refresh.ts';
+import { openWarehouse } from '../../../src/warehouse/open.ts';
+import { FakeClock } from '../clock/fake-clock.ts';
 import { commitOf } from '../warehouse/commit-of.ts';
 
 /** How large a warehouse is. All users are active every day. */
@@ -11,6 +13,13 @@ export interface Size {
   readonly users: number;
   readonly days: number;
 }
+
+export const SMALL: Size = { users: 150, days: 40 };
+/** Four times the rows: by users, and by days. */
+export const LARGE: readonly Size[] = [
+  { users: 600, days: 40 },
+  { users: 150, days: 160 },
+];
 
 export const ORG = 'org_1';
 
@@ -88,4 +97,19 @@ export async function fill(warehouse: Warehouse, size: Size): Promise<void> {
   ];
   await changeRows(warehouse, { put, remove: [] });
   await refreshRollups(warehouse, { orgId: ORG, now: nowOf(size) });
+}
+
+/** Opens a warehouse for the time of `work`, on the morning after its last day. */
+export async function using<Result>(
+  location: string,
+  size: Size,
+  work: (warehouse: Warehouse) => Promise<Result>,
+): Promise<Result> {
+  const clock = new FakeClock({ auto: true, now: nowOf(size).toISOString() });
+  const warehouse = await openWarehouse(location, { clock, create: true });
+  try {
+    return await work(warehouse);
+  } finally {
+    await warehouse.close();
+  }
 }
