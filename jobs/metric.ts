@@ -4,20 +4,24 @@ import {
   type ComparedAnswer,
   type Comparison,
   compareMetric,
+  type RankedAnswer,
+  type RankOrder,
+  rankMetric,
   readCauses,
 } from '../src/comparison/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import type { UtcDay } from '../src/core/day.ts';
+import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import {
+  type AskedFilter,
   answerMetric,
-  checkUser,
   findMetric,
   findTeam,
   type MetricAnswer,
   type MetricQuestion,
   metricSql,
   type Period,
+  resolveFilters,
 } from '../src/metrics/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
@@ -37,8 +41,14 @@ export interface AskedMetric {
   readonly team?: string | undefined;
   /** A user ID. */
   readonly user?: string | undefined;
+  /** Only rows with these values; a team, a user or a period may be given here, too. @default all rows */
+  readonly filters?: readonly AskedFilter[] | undefined;
   /** Compares with another span: how it is found, or the span itself. */
   readonly compare?: Comparison | Period | undefined;
+  /** So many of the largest rows, see {@link readRankedMetric}. @default all */
+  readonly top?: number | undefined;
+  /** The order of the rows, see {@link readRankedMetric}. @default by value with `top`; otherwise by the dimensions */
+  readonly order?: RankOrder | undefined;
   /** The organization; the only one by default. */
   readonly organization?: string | undefined;
 }
@@ -58,10 +68,31 @@ export function readMetric(
     const answer = await (compare === undefined
       ? answerMetric(warehouse, question)
       : compareMetric(warehouse, question, compare));
-    if (answer.rows.length <= ANSWER_ROWS_MAX) return answer;
-    throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
-      hint: 'ask for a shorter period, or for fewer dimensions',
-    });
+    return withRowsMax(answer);
+  });
+}
+
+/**
+ * Answers a question about a metric with its rows in an order, the largest of them, the others together, and the total; see
+ * `rankMetric`. Without `top` and `order`, the rows are those of {@link readMetric}, and the total is there, too. Writes nothing,
+ * and may be repeated.
+ * @throws {UsageError} as {@link readMetric} does.
+ */
+export function readRankedMetric(
+  settings: Settings,
+  asked: AskedMetric,
+  context: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<RankedAnswer> {
+  const { top, order, compare } = asked;
+  return withQuestion(settings, asked, context, async (warehouse, question) =>
+    withRowsMax(await rankMetric(warehouse, question, { top, order, comparison: compare })),
+  );
+}
+
+function withRowsMax<Answer extends MetricAnswer>(answer: Answer): Answer {
+  if (answer.rows.length <= ANSWER_ROWS_MAX) return answer;
+  throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
+    hint: 'ask for a shorter period, or for fewer dimensions',
   });
 }
 
@@ -106,11 +137,27 @@ function withQuestion<Result>(
   findMetric(asked.metric);
   return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, asked.organization);
-    const { metric, by, from, until, user } = asked;
-    if (user !== undefined) await checkUser(warehouse, orgId, user);
-    const team = await teamOf(warehouse, orgId, asked.team);
-    return use(warehouse, { metric, orgId, by, from, until, team, user });
+    return use(warehouse, await questionOf(warehouse, orgId, { asked, today: dayOf(clock.now()) }));
   });
+}
+
+/**
+ * The question that a person asks, with its team, user and values checked.
+ * @throws {UsageError} for one that does not exist, and for a filter that the metric does not have.
+ */
+async function questionOf(
+  warehouse: Warehouse,
+  orgId: string,
+  { asked, today }: { readonly asked: AskedMetric; readonly today: UtcDay },
+): Promise<MetricQuestion> {
+  const { metric, by, from, until, team, user, filters = [] } = asked;
+  const given = [
+    ...(team === undefined ? [] : [{ dimension: 'team' as const, value: team }]),
+    ...(user === undefined ? [] : [{ dimension: 'user' as const, value: user }]),
+    ...filters,
+  ];
+  const found = await resolveFilters(warehouse, { orgId, metric, filters: given, from, until, today });
+  return { metric, orgId, by, ...found };
 }
 
 async function teamOf(warehouse: Warehouse, orgId: string, name: string | undefined) {

@@ -135,8 +135,10 @@ async function planIn(warehouse: Warehouse, question: MetricQuestion) {
     metric.source.stream === 'users'
       ? await readableRollups(warehouse, orgId, period.from, period.until)
       : null;
-  const { by, team } = question;
-  const teams = readsUserTeams({ metric, by, team }) ? await teamsInPlaceOfTable(warehouse, orgId) : [];
+  const { by, team, except } = question;
+  const teams = readsUserTeams({ metric, by, team, except })
+    ? await teamsInPlaceOfTable(warehouse, orgId)
+    : [];
   const plan = planOf(
     warehouse.dialect,
     { ...question, ...period },
@@ -150,14 +152,16 @@ function planOf(
   question: DatedQuestion,
   state: Pick<Plan, 'rollups' | 'teams' | 'checksCurrency'>,
 ): Plan {
-  const { orgId, by, from, until, team, user, where = {}, countsEach = false } = question;
+  const { orgId, by, from, until, team, user, where = {}, except, countsEach = false } = question;
   const metric = findMetric(question.metric);
   const grain = checkDimensions(metric, question);
   checkAdditivity(metric, question, { grain, period: { from, until } });
   const { source, breakdown } = metric;
   const needsBreakdown =
     breakdown !== undefined &&
-    [...by, ...conditionsOf({ where })].some((dimension) => breakdown.columns[dimension] !== undefined);
+    [...by, ...conditionsOf({ where }), ...(except?.by ?? [])].some(
+      (dimension) => breakdown.columns[dimension] !== undefined,
+    );
   return {
     phrases: PHRASES[dialect],
     metric,
@@ -171,6 +175,7 @@ function planOf(
     team,
     user,
     where,
+    except,
     countsEach,
     ...state,
   };

@@ -1,4 +1,5 @@
 export { answerMetric, answerWithSql, metricQuery, metricSql } from './answer-metric.ts';
+export { type AskedFilter, resolveFilters } from './filters.ts';
 export {
   type AskedPeriod,
   isLoaded,
