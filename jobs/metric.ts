@@ -13,7 +13,6 @@ import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import {
-  type AskedFilter,
   answerMetric,
   findMetric,
   findTeam,
@@ -21,6 +20,7 @@ import {
   type MetricQuestion,
   metricSql,
   type Period,
+  readCohorts,
   resolveFilters,
 } from '../src/metrics/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
@@ -41,8 +41,8 @@ export interface AskedMetric {
   readonly team?: string | undefined;
   /** A user ID. */
   readonly user?: string | undefined;
-  /** Only rows with these values; a team, a user or a period may be given here, too. @default all rows */
-  readonly filters?: readonly AskedFilter[] | undefined;
+  /** Only rows with these values; a team, a user or a period may be given here instead. @default all rows */
+  readonly filters?: Readonly<Partial<Record<Dimension, string>>> | undefined;
   /** Compares with another span: how it is found, or the span itself. */
   readonly compare?: Comparison | Period | undefined;
   /** So many of the largest rows, see {@link readRankedMetric}. @default all */
@@ -94,6 +94,32 @@ function withRowsMax<Answer extends MetricAnswer>(answer: Answer): Answer {
   throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
     hint: 'ask for a shorter period, or for fewer dimensions',
   });
+}
+
+/** What a person asks about cohorts. */
+type AskedCohorts = Pick<AskedMetric, 'metric' | 'from' | 'until' | 'organization'>;
+
+export type CohortAnswer = Awaited<ReturnType<typeof readCohorts>>;
+
+/**
+ * Follows people from the month of their first activity, see `readCohorts`. Writes nothing, and may be repeated.
+ * @throws {UsageError} when there is no such warehouse or organization, for a metric that cannot be followed, and where the first
+ * activity of people is not known.
+ */
+export function readCohortsOf(
+  { warehouse: location, queryTimeout }: Settings,
+  { metric, organization, from, until }: AskedCohorts,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<CohortAnswer> {
+  findMetric(metric);
+  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) =>
+    readCohorts(warehouse, {
+      metric,
+      orgId: await chooseOrganization(warehouse, organization),
+      from,
+      until,
+    }),
+  );
 }
 
 /** The name by which `daywalk metric` knows the causes; they are no metric of the dictionary, because they are about two spans. */
@@ -150,12 +176,16 @@ async function questionOf(
   orgId: string,
   { asked, today }: { readonly asked: AskedMetric; readonly today: UtcDay },
 ): Promise<MetricQuestion> {
-  const { metric, by, from, until, team, user, filters = [] } = asked;
-  const given = [
-    ...(team === undefined ? [] : [{ dimension: 'team' as const, value: team }]),
-    ...(user === undefined ? [] : [{ dimension: 'user' as const, value: user }]),
+  const { metric, by, from, until, team, user, filters = {} } = asked;
+  const twice = (['team', 'user'] as const).find(
+    (name) => asked[name] !== undefined && filters[name] !== undefined,
+  );
+  if (twice !== undefined) throw new UsageError(`the ${twice} is given twice`, { hint: 'give it once' });
+  const given = {
     ...filters,
-  ];
+    ...(team === undefined ? {} : { team }),
+    ...(user === undefined ? {} : { user }),
+  };
   const found = await resolveFilters(warehouse, { orgId, metric, filters: given, from, until, today });
   return { metric, orgId, by, ...found };
 }

@@ -119,7 +119,8 @@ export function metricQuery(
   return queryOf(planOf(dialect, question, { rollups: null, teams: first, checksCurrency }));
 }
 
-async function planIn(warehouse: Warehouse, question: MetricQuestion) {
+/** The plan of a question, and what its answer rests on. Call inside the snapshot of the query. */
+export async function planIn(warehouse: Warehouse, question: MetricQuestion) {
   const { orgId, from, until } = question;
   const metric = findMetric(question.metric);
   checkDimensions(metric, question);

@@ -1,4 +1,11 @@
-import { type Dimension, GRAINS, type Grain, isGrain, type Metric } from '../../schema/metrics/dictionary.ts';
+import {
+  DIMENSIONS,
+  type Dimension,
+  GRAINS,
+  type Grain,
+  isGrain,
+  type Metric,
+} from '../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../schema/query.ts';
 import { parseDay, parseMonth, parseWeek, shiftDay, type UtcDay } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
@@ -8,13 +15,6 @@ import type { AskedPeriod } from './period.ts';
 import { equals } from './query/plan.ts';
 import { columnsOf } from './query/rows.ts';
 import { checkFilter, checkUser, findMetric, findTeam, type MetricQuestion } from './question.ts';
-
-/** A condition as a person gives it: only rows with this value of a dimension. */
-export interface AskedFilter {
-  readonly dimension: Dimension;
-  /** As answers show it; {@link NO_VALUE} for rows that name none. */
-  readonly value: string;
-}
 
 /** The word for rows that name no value of a dimension. */
 const NO_VALUE = 'none';
@@ -26,7 +26,8 @@ type Filtered = Pick<MetricQuestion, 'team' | 'user' | 'where' | 'from' | 'until
 interface FilteredQuestion extends AskedPeriod {
   readonly orgId: string;
   readonly metric: string;
-  readonly filters: readonly AskedFilter[];
+  /** Only rows with these values, as answers show them; {@link NO_VALUE} for rows that name none. */
+  readonly filters: Readonly<Partial<Record<Dimension, string>>>;
   /** Days from it on have no data; a month or week that is not over ends with the newest loaded day. */
   readonly today: UtcDay;
 }
@@ -34,22 +35,17 @@ interface FilteredQuestion extends AskedPeriod {
 /**
  * Turns filters into parts of a question: a date, week or month becomes its period; a team and a user are found; any other value
  * must occur in a row of the metric, because the answer would be 0 for a misspelt one.
- * @throws {UsageError} for a dimension that the metric does not have or that is given twice, and for an unknown value.
+ * @throws {UsageError} for a dimension that the metric does not have, for two periods, and for an unknown value.
  */
 export async function resolveFilters(
   warehouse: Pick<Warehouse, 'select'>,
   { orgId, metric: name, filters, from, until, today }: FilteredQuestion,
 ): Promise<Filtered> {
   const metric = findMetric(name);
-  const names = filters.map(({ dimension }) => dimension);
-  const repeated = names.find((dimension, index) => names.indexOf(dimension) !== index);
-  if (repeated !== undefined) {
-    throw new UsageError(`the filter ${repeated} is given twice`, {
-      hint: `give one value, or ask for it by ${repeated}`,
-    });
-  }
   let found: Filtered = { from, until };
-  for (const { dimension, value } of filters) {
+  for (const dimension of DIMENSIONS) {
+    const value = filters[dimension];
+    if (value === undefined) continue;
     checkFilter(metric, dimension, true);
     if (isGrain(dimension)) found = { ...found, ...periodOf(dimension, value, found, today) };
     else if (dimension === 'team') found = { ...found, team: await findTeam(warehouse, orgId, value) };

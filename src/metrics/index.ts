@@ -1,5 +1,6 @@
 export { answerMetric, answerWithSql, metricQuery, metricSql } from './answer-metric.ts';
-export { type AskedFilter, resolveFilters } from './filters.ts';
+export { readCohorts } from './cohorts.ts';
+export { resolveFilters } from './filters.ts';
 export {
   type AskedPeriod,
   isLoaded,

@@ -76,10 +76,9 @@ export function rowsBetween(plan: Plan, from: UtcDay, until: UtcDay): SQL {
   ) r`;
 }
 
-/** The first row ever of each user whose first row is in the period. */
-export function firstRows(plan: Plan): Rows {
-  const { phrases, orgId, from, until, grain, rollups } = plan;
-  const firstDays = rollups?.users
+/** The day of the first row ever of each user. */
+export function firstDaysOf({ orgId, rollups }: Plan): NamedQuery {
+  const body = rollups?.users
     ? sql`  SELECT user_id, first_active_on AS date
   FROM users
   WHERE org_id = ${orgId}`
@@ -87,10 +86,16 @@ export function firstRows(plan: Plan): Rows {
   FROM user_daily
   WHERE org_id = ${orgId}
   GROUP BY user_id`;
+  return { name: 'first_days', body };
+}
+
+/** The first row ever of each user whose first row is in the period. */
+export function firstRows(plan: Plan): Rows {
+  const { phrases, orgId, from, until, grain } = plan;
   const days = grain === 'week' || grain === 'month' ? [sql`JOIN days d ON d.date = n.date`] : [];
   return {
     kind: 'daily',
-    named: [{ name: 'first_days', body: firstDays }],
+    named: [firstDaysOf(plan)],
     from: [
       sql`first_days n`,
       sql`JOIN user_daily r ON r.org_id = ${orgId} AND r.user_id = n.user_id AND r.date = n.date`,
