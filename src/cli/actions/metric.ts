@@ -10,7 +10,7 @@ import {
 } from '../../../jobs/metric.ts';
 import {
   additivityOf,
-  allMetrics,
+  askableMetrics,
   DIMENSIONS,
   type Dimension,
   dimensionsOf,
@@ -247,7 +247,7 @@ interface ListedMetric {
 
 /** Every metric of the dictionary. */
 function listMetrics(): ListedMetric[] {
-  return allMetrics.map((metric) => ({
+  return askableMetrics.map((metric) => ({
     name: metric.name,
     unit: metric.unit,
     title: metric.title,

@@ -1,5 +1,5 @@
 import type { CohortAnswer } from '../../../jobs/metric.ts';
-import type { Dimension } from '../../../schema/metrics/dictionary.ts';
+import { type Dimension, isGrain } from '../../../schema/metrics/dictionary.ts';
 import type { CausesAnswer, CombinedValue, ComparedAnswer, RankedAnswer } from '../../comparison/index.ts';
 import { writeCsv } from '../../csv-files/index.ts';
 import type { MetricAnswer, MetricRow } from '../../metrics/index.ts';
@@ -44,8 +44,10 @@ export function renderAnswer(by: readonly Dimension[], answer: Answer, frame: Sc
 }
 
 /** The others, what no row has, and the total, as rows; none for an answer that is not ranked, or has one row anyway. */
-function combinedRows([first, ...rest]: readonly Dimension[], answer: Answer): MetricRow[] {
+function combinedRows(by: readonly Dimension[], answer: Answer): MetricRow[] {
+  const [first, ...rest] = by;
   if (!('total' in answer) || first === undefined) return [];
+  const parts = by.filter((name) => !isGrain(name));
   const { others, unnamed, total } = answer;
   const line = (label: string, { value, before = null, change = null }: CombinedValue): MetricRow => ({
     ...Object.fromEntries(rest.map((name) => [name, ''])),
@@ -53,7 +55,7 @@ function combinedRows([first, ...rest]: readonly Dimension[], answer: Answer): M
   });
   return [
     ...(others === null ? [] : [line(`others (${others.count})`, others)]),
-    ...(unnamed === null ? [] : [line('not named', unnamed)]),
+    ...(unnamed === null ? [] : [line(`without a ${parts.join(' or ')}`, unnamed)]),
     line('total', total),
   ];
 }
