@@ -33,9 +33,8 @@ onEachDatabase((database) => {
       env: envOf(rig),
     });
     const sizes = new Map(answer.rows.map(({ cohort, size }: Record<string, unknown>) => [cohort, size]));
-    expect([...sizes]).toEqual(
-      JSON.parse(fresh.stdout).rows.map(({ month, value }: Record<string, unknown>) => [month, value]),
-    );
+    const began = JSON.parse(fresh.stdout).rows.filter(({ value }: { value: number }) => value > 0);
+    expect([...sizes]).toEqual(began.map(({ month, value }: Record<string, unknown>) => [month, value]));
     const [user = ''] = await rig.column<string>('SELECT MIN(user_id) FROM user_daily');
     const { certificate } = await eraseFrom(rig, { user });
     const after = await call('--json');
