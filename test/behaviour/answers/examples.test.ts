@@ -13,6 +13,14 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 /** Questions that have no answer in a warehouse whose days are all stored. */
 const WITHOUT_ROWS = ['holes'];
 
+/** A question about the months and a team of the demo, about those of this world. */
+function inThisWorld(sql: string): string {
+  return sql
+    .replaceAll("'2026-11-", "'2026-02-")
+    .replaceAll(/'2026-(?:10|08)-/g, "'2026-01-")
+    .replaceAll("'platform'", "'blue'");
+}
+
 test.each(allViews)('the view $name has an example query', ({ name }) => {
   const reading = Object.values(exampleQueries).filter(({ sql }) => new RegExp(`FROM ${name}\\b`).test(sql));
   expect(reading.length).toBeGreaterThan(0);
@@ -50,9 +58,9 @@ onDatabase(postgres, () => {
             expect(comparable(await server.sql(sql)), id).toEqual(expected);
           }
           for (const { id, sql } of questions) {
-            const [mine, theirs] = [await lite.sql(sql), await server.sql(sql)];
-            // Days of a question are those of the demo.
-            if (!sql.includes('2026-1')) expect(mine.length > 0, id).toBe(!WITHOUT_ROWS.includes(id));
+            const select = inThisWorld(sql);
+            const [mine, theirs] = [await lite.sql(select), await server.sql(select)];
+            expect(mine.length > 0, id).toBe(!WITHOUT_ROWS.includes(id));
             expect(comparable(theirs), id).toEqual(comparable(mine));
           }
         }),
