@@ -1,12 +1,11 @@
 import {
-  allMetrics,
+  askableMetrics,
   type Dimension,
   dimensionsOf,
   GRAINS,
   type Grain,
   isGrain,
   type Metric,
-  userModelMetrics,
 } from '../../schema/metrics/dictionary.ts';
 import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
@@ -16,7 +15,7 @@ import { runReads, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
 import type { Period } from './period.ts';
-import { conditionsOf } from './query/plan.ts';
+import { conditionsOf, type DimensionValues, type GroupsLeftOut } from './query/plan.ts';
 
 /** What to compute. */
 export interface MetricQuestion {
@@ -46,7 +45,9 @@ export interface MetricQuestion {
   /** Only rows of this user ID. */
   readonly user?: string | undefined;
   /** Only rows with these values of dimensions other than time, team and user. */
-  readonly where?: Readonly<Partial<Record<Dimension, string>>> | undefined;
+  readonly where?: DimensionValues | undefined;
+  /** Leaves out the rows of these groups of the answer to the same question cut by their dimensions. @default none */
+  readonly except?: GroupsLeftOut | undefined;
   /** Gives each erased person a group of the dimension `user`, to count people; no output may name these. @default false */
   readonly countsEach?: boolean | undefined;
 }
@@ -116,7 +117,7 @@ export function checkDimensions(metric: Metric, question: MetricQuestion): Grain
  */
 export function checkAdditivity(
   { name, measure }: Metric,
-  { by }: MetricQuestion,
+  { by, where = {} }: MetricQuestion,
   { grain, period }: { readonly grain: Grain | undefined; readonly period: Period },
 ): void {
   if (measure.kind !== 'snapshot') return;
@@ -129,7 +130,7 @@ export function checkAdditivity(
       facts: { instead, grain: grain ?? '' },
     });
   }
-  if (needs !== undefined && !by.includes(needs)) {
+  if (needs !== undefined && !by.includes(needs) && where[needs] === undefined) {
     throw new UsageError(`${name} cannot be added over values of ${needs}`, {
       hint: `ask for it by ${needs}`,
       reason: 'metric-needs-dimension',
@@ -157,13 +158,13 @@ function checkCondition(metric: Metric, dimension: Dimension): void {
     });
   }
   checkFilter(metric, dimension, true);
-  if (['term', 'ratio', 'snapshot'].includes(metric.measure.kind)) return;
-  throw new UsageError(`${metric.name} cannot be filtered by ${dimension}`, {
-    hint: `ask for it by ${dimension}`,
-  });
 }
 
-function checkFilter(metric: Metric, filter: Dimension, isGiven: boolean): void {
+/**
+ * Checks that a metric has a dimension that a question filters by.
+ * @throws {UsageError} if it does not.
+ */
+export function checkFilter(metric: Metric, filter: Dimension, isGiven: boolean): void {
   if (!isGiven || dimensionsOf(metric).includes(filter)) return;
   throw new UsageError(`${metric.name} cannot be filtered by ${filter}`, { hint: hintFor(metric, filter) });
 }
@@ -172,7 +173,7 @@ function checkFilter(metric: Metric, filter: Dimension, isGiven: boolean): void 
 const NAMES_MAX = 5;
 
 function hintFor(metric: Metric, dimension: Dimension): string {
-  const others = allMetrics.filter((other) => dimensionsOf(other).includes(dimension));
+  const others = askableMetrics.filter((other) => dimensionsOf(other).includes(dimension));
   const names = others.slice(0, NAMES_MAX).map(({ name }) => name);
   const more = others.length > NAMES_MAX ? ' and others' : '';
   return `it has ${dimensionsOf(metric).join(', ')}; ${dimension} is a dimension of ${names.join(', ')}${more}`;
@@ -183,9 +184,9 @@ function hintFor(metric: Metric, dimension: Dimension): string {
  * @throws {UsageError} if the dictionary has none.
  */
 export function findMetric(name: string): Metric {
-  const found = [...allMetrics, ...userModelMetrics].find((metric) => metric.name === name);
+  const found = askableMetrics.find((metric) => metric.name === name);
   if (found !== undefined) return found;
-  const names = allMetrics.map((metric) => metric.name);
+  const names = askableMetrics.map((metric) => metric.name);
   const nearest = nearestName(name, names);
   throw new UsageError(`there is no metric "${name}"`, {
     hint: nearest === undefined ? 'daywalk metric lists the names' : `did you mean ${nearest}?`,

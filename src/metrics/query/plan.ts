@@ -35,7 +35,9 @@ export interface Plan {
   readonly team: string | null | undefined;
   readonly user: string | undefined;
   /** The values of dimensions that rows must have. */
-  readonly where: Readonly<Partial<Record<Dimension, string>>>;
+  readonly where: DimensionValues;
+  /** The groups whose rows are left out; undefined for none. */
+  readonly except: GroupsLeftOut | undefined;
   /** Erased people are told apart, to count them. Otherwise they are one group of the dimension `user`. */
   readonly countsEach: boolean;
   /** The rollups that may be read, because they are current in the snapshot of the query; null for none. */
@@ -44,6 +46,15 @@ export interface Plan {
   readonly teams: readonly NamedQuery[];
   /** True if the query must give NULL for a cost in several currencies, because nothing refuses the question before it runs. */
   readonly checksCurrency: boolean;
+}
+
+/** A value of some dimensions; null is the value of rows that name none. */
+export type DimensionValues = Readonly<Partial<Record<Dimension, string | null>>>;
+
+/** Groups of an answer: the dimensions that it was cut by, and the values of each group. */
+export interface GroupsLeftOut {
+  readonly by: readonly Dimension[];
+  readonly groups: readonly DimensionValues[];
 }
 
 /** The dimensions whose values a question names. */
@@ -57,24 +68,21 @@ export function groupsOf({ by, grain }: Plan): readonly Dimension[] {
 }
 
 /** True if the query needs the team of each row. */
-export function needsTeam({ by, team }: Pick<Plan, 'by' | 'team'>): boolean {
-  return by.includes('team') || team !== undefined;
+export function needsTeam({ by, team, except }: Pick<Plan, 'by' | 'team' | 'except'>): boolean {
+  return by.includes('team') || team !== undefined || except?.by.includes('team') === true;
 }
 
 /** True if the query reads who the users are: their teams, or which people have been active. */
-export function readsUserTeams({ metric, by, team }: Pick<Plan, 'metric' | 'by' | 'team'>): boolean {
-  return metric.measure.kind === 'inactive users' || (metric.source.hasUsers && needsTeam({ by, team }));
+export function readsUserTeams({
+  metric,
+  ...asked
+}: Pick<Plan, 'metric' | 'by' | 'team' | 'except'>): boolean {
+  return metric.measure.kind === 'inactive users' || (metric.source.hasUsers && needsTeam(asked));
 }
 
 /** The column of a dimension in subqueries. `user` is a reserved word in PostgreSQL. */
 export function columnName(dimension: Dimension): SQL {
   return sql.raw(dimension === 'user' ? 'user_id' : dimension);
-}
-
-/** The conditions on the team of a row; none without a filter. */
-export function teamConditions({ team, phrases }: Plan, column: SQL): SQL[] {
-  if (team === undefined) return [];
-  return [team === null ? sql`${column} IS NULL` : phrases.joined(column, team)];
 }
 
 /** The clauses of a SELECT. Conditions are joined by AND. */

@@ -3,16 +3,9 @@ import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { listOf, type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { ReadableRollups } from '../../rollups/index.ts';
+import { filterConditions, userConditions } from './conditions.ts';
 import { conditionsOf, groupsOf, type NamedQuery, needsTeam, type Plan, selectSql } from './plan.ts';
-import {
-  calendarOf,
-  columnsOfTerm,
-  filterConditions,
-  type Rows,
-  rowsBetween,
-  teamJoin,
-  userConditions,
-} from './rows.ts';
+import { calendarOf, columnsOfTerm, type Rows, rowsBetween, teamJoin } from './rows.ts';
 
 /** The whole weeks or months of a period, and the rollup that has their sums. */
 interface Whole {
@@ -60,7 +53,7 @@ function isServed(plan: Plan, terms: readonly Term[], table: AnyTable): boolean 
   if (terms.some(({ kind }) => kind === 'cost')) return false;
   // The database would read all teams again for each row.
   if (needsTeam(plan) && plan.teams.some(({ isTakenForSmall }) => isTakenForSmall)) return false;
-  return groupsOf(plan).every(
+  return [...groupsOf(plan), ...(plan.except?.by ?? [])].every(
     (dimension) =>
       dimension === 'user' ||
       dimension === 'team' ||

@@ -1,21 +1,11 @@
-import type { Dimension, Grain, Term } from '../../../schema/metrics/dictionary.ts';
+import type { Grain, Term } from '../../../schema/metrics/dictionary.ts';
 import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { unchanging, type Warehouse } from '../../port/index.ts';
-import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
 import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
 import { storedUnit } from '../../units/index.ts';
-import {
-  columnName,
-  conditionsOf,
-  groupsOf,
-  type NamedQuery,
-  needsTeam,
-  PHRASES,
-  type Plan,
-  selectSql,
-  teamConditions,
-} from './plan.ts';
+import { expressionOf, filterConditions } from './conditions.ts';
+import { columnName, groupsOf, type NamedQuery, needsTeam, PHRASES, type Plan, selectSql } from './plan.ts';
 
 /** The rows `r` that a metric is computed from, and the expression of each dimension over them. */
 export interface Rows {
@@ -74,10 +64,9 @@ export function rowsBetween(plan: Plan, from: UtcDay, until: UtcDay): SQL {
   ) r`;
 }
 
-/** The first row ever of each user whose first row is in the period. */
-export function firstRows(plan: Plan): Rows {
-  const { phrases, orgId, from, until, grain, rollups } = plan;
-  const firstDays = rollups?.users
+/** The day of the first row ever of each user. */
+export function firstDaysOf({ orgId, rollups }: Plan): NamedQuery {
+  const body = rollups?.users
     ? sql`  SELECT user_id, first_active_on AS date
   FROM users
   WHERE org_id = ${orgId}`
@@ -85,10 +74,16 @@ export function firstRows(plan: Plan): Rows {
   FROM user_daily
   WHERE org_id = ${orgId}
   GROUP BY user_id`;
+  return { name: 'first_days', body };
+}
+
+/** The first row ever of each user whose first row is in the period. */
+export function firstRows(plan: Plan): Rows {
+  const { phrases, orgId, from, until, grain } = plan;
   const days = grain === 'week' || grain === 'month' ? [sql`JOIN days d ON d.date = n.date`] : [];
   return {
     kind: 'daily',
-    named: [{ name: 'first_days', body: firstDays }],
+    named: [firstDaysOf(plan)],
     from: [
       sql`first_days n`,
       sql`JOIN user_daily r ON r.org_id = ${orgId} AND r.user_id = n.user_id AND r.date = n.date`,
@@ -99,22 +94,6 @@ export function firstRows(plan: Plan): Rows {
     team: sql`t.team`,
     bucket: bucketOf(plan),
   };
-}
-
-/** The conditions on the user `r` and the team `t` of a row, and on its dimensions; none without a filter. */
-export function filterConditions(plan: Plan): SQL[] {
-  return [
-    ...userConditions(plan),
-    ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
-    ...conditionsOf(plan).map(
-      (dimension) => sql`${expressionOf(plan, dimension)} = ${plan.where[dimension] ?? ''}`,
-    ),
-  ];
-}
-
-/** The conditions on the user of a row; none without a filter. */
-export function userConditions({ user }: Plan): SQL[] {
-  return user === undefined ? [] : [sql`r.user_id = ${user}`];
 }
 
 /** The groups of the rows: their bucket, then the other dimensions of the question. */
@@ -141,40 +120,6 @@ export function teamJoin(plan: Plan, day: SQL = sql`r.date`): SQL[] {
     sql`LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id
     AND ${day} BETWEEN t.valid_from AND t.valid_to`,
   ];
-}
-
-/** The fewest erased people that are a group of their own; fewer are unassigned. */
-const ERASED_MIN = 5;
-const IS_ERASED = `r.user_id LIKE '${PSEUDONYM_LIKE}'`;
-
-/** How rows by user have erased people as one group, and nobody of them alone. */
-export const ERASED_GROUP = {
-  /** The user of a row `r`. */
-  user: sql.raw(`CASE WHEN ${IS_ERASED} THEN 'erased' ELSE r.user_id END`),
-  /** A column of groups with the number of erased people in each. */
-  people: sql.raw(`COUNT(DISTINCT CASE WHEN ${IS_ERASED} THEN r.user_id END) AS erased_people`),
-  /** The user of a group `f`. */
-  name: sql.raw(
-    `CASE WHEN f.erased_people BETWEEN 1 AND ${ERASED_MIN - 1} THEN 'unassigned' ELSE f.user_id END`,
-  ),
-};
-
-/** True if the question has a group for each user, and one for the erased. */
-export function groupsErased({
-  by,
-  source,
-  countsEach,
-}: Pick<Plan, 'by' | 'source' | 'countsEach'>): boolean {
-  return source.hasUsers && by.includes('user') && !countsEach;
-}
-
-function expressionOf(plan: Plan, dimension: Dimension): SQL {
-  const { source } = plan;
-  if (source.hasUsers && dimension === 'user') return groupsErased(plan) ? ERASED_GROUP.user : sql`r.user_id`;
-  const [first, ...rest] = source.columns[dimension] ?? [];
-  if (first === undefined) throw new TypeError(`${source.table.name} has no dimension ${dimension}`);
-  const parts = rest.map((column) => `CASE WHEN r.${column} <> '' THEN ' / ' || r.${column} ELSE '' END`);
-  return sql.raw([`r.${first}`, ...parts].join(' || '));
 }
 
 /** The days of the period, each with its bucket, and with its price if `withPrice`. */

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { metricGroups } from '../../../schema/metrics/dictionary.ts';
 import { exampleQueries, metricExamples } from '../../../schema/reference/examples.ts';
-import { isMetricCall, questions } from '../../../schema/reference/questions.ts';
+import { questions } from '../../../schema/reference/questions.ts';
 import { allViews } from '../../../schema/views.ts';
 import { answeredRigs, answerRows, comparable, withAnswers } from '../../support/answers/answered-rig.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';
@@ -12,6 +12,14 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** Questions that have no answer in a warehouse whose days are all stored. */
 const WITHOUT_ROWS = ['holes'];
+
+/** A question about the months and a team of the demo, about those of this world. */
+function inThisWorld(sql: string): string {
+  return sql
+    .replaceAll("'2026-11-", "'2026-02-")
+    .replaceAll(/'2026-(?:10|08)-/g, "'2026-01-")
+    .replaceAll("'platform'", "'blue'");
+}
 
 test.each(allViews)('the view $name has an example query', ({ name }) => {
   const reading = Object.values(exampleQueries).filter(({ sql }) => new RegExp(`FROM ${name}\\b`).test(sql));
@@ -23,8 +31,8 @@ test('every metric has one example question', () => {
   expect(metricExamples.map(({ metric }) => metric).toSorted()).toEqual(metrics.toSorted());
 });
 
-test('there are twenty questions', () => {
-  expect(new Set(questions.map(({ id }) => id)).size).toBe(20);
+test('there are forty questions', () => {
+  expect(new Set(questions.map(({ id }) => id)).size).toBe(40);
 });
 
 onDatabase(postgres, () => {
@@ -49,13 +57,9 @@ onDatabase(postgres, () => {
             expect(expected.length, id).toBeGreaterThan(0);
             expect(comparable(await server.sql(sql)), id).toEqual(expected);
           }
-          for (const { id, ask } of questions) {
-            const [mine, theirs] = isMetricCall(ask)
-              ? await Promise.all([
-                  answerRows(liteAnswers, { metric: ask.metric, by: ask.by, orgId: lite.orgId }),
-                  answerRows(serverAnswers, { metric: ask.metric, by: ask.by, orgId: lite.orgId }),
-                ])
-              : [await lite.sql(ask.sql), await server.sql(ask.sql)];
+          for (const { id, sql } of questions) {
+            const select = inThisWorld(sql);
+            const [mine, theirs] = [await lite.sql(select), await server.sql(select)];
             expect(mine.length > 0, id).toBe(!WITHOUT_ROWS.includes(id));
             expect(comparable(theirs), id).toEqual(comparable(mine));
           }
