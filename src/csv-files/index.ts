@@ -1,13 +1,13 @@
 export {
   BUDGET_STATES,
   type BudgetCheck,
-  type BudgetStatus,
   checkBudgets,
   judgeBudget,
   monthForecast,
 } from './budget-check.ts';
 export { budgetsFile, storedBudgets } from './budgets.ts';
 export { eventsFile } from './events.ts';
+export { invoices } from './invoice-check.ts';
 export type { Counts, FileScreen, FileTypes, LoadedFile, Wording } from './loaded-file.ts';
 export { findMissingPeople, type MissingPeople } from './missing-people.ts';
 export { peopleFile } from './people-file.ts';
