@@ -100,6 +100,24 @@ FROM month_forecast
 WHERE month = (SELECT MAX(month) FROM month_forecast)
 ORDER BY team`,
   },
+  budgets: {
+    id: 'budgets',
+    title: 'Do the teams keep their budgets?',
+    sql: `SELECT month, team, budget, currency, cost_so_far, cost_forecast, status
+FROM budget_outlook ORDER BY month DESC, team LIMIT 20`,
+  },
+  userModels: {
+    id: 'userModels',
+    title: 'Teams and models of the last month',
+    sql: `SELECT team, model_id, currency, SUM(billable_tokens) AS billable_tokens, SUM(cost) AS cost
+FROM usage_by_user_model WHERE date >= (SELECT MIN(date) FROM dates WHERE month = (SELECT MAX(month) FROM org_monthly)) GROUP BY team, model_id, currency ORDER BY team, model_id`,
+  },
+  cohorts: {
+    id: 'cohorts',
+    title: 'Who stays? Users by the month of their first activity',
+    sql: `SELECT cohort, month, people, size, people * 1.0 / size AS share
+FROM cohorts_monthly ORDER BY cohort, month`,
+  },
   readiness: {
     id: 'readiness',
     title: 'Repositories that are least ready for agents',

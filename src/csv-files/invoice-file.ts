@@ -174,7 +174,7 @@ function namesIn(
   };
   if (names['credits'] !== undefined || names['amount'] !== undefined) return names;
   throw new UsageError(`${file}:1: the header has no column credits and no column amount`, {
-    hint: `begin the file with a header line such as ${all}, or say what the columns are called, for example --columns amount=Net`,
+    hint: `begin the file with a header line such as ${all}, or say what its columns are called`,
   });
 }
 

@@ -195,7 +195,7 @@ const invoiceCheck: Command = {
   required: ['--month'],
   examples: {
     'daywalk invoice check invoice.csv --month 2026-10': 'does the bill agree?',
-    "daywalk invoice check invoice.csv --month 2026-10 --columns 'team=Cost Center,amount=Net'":
+    'daywalk invoice check invoice.csv --month 2026-10 --columns team=CostCenter,amount=Net':
       'an invoice with other names of columns',
     'daywalk invoice check focus-2026-10.csv --month 2026-10 --json': 'a FOCUS file, as JSON',
   },

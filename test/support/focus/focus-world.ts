@@ -8,7 +8,7 @@ import { parseMonth } from '../../../src/core/day.ts';
 import { refresh, storeUsers } from '../metrics/small-world.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { commitDay, commitOf } from '../warehouse/commit-of.ts';
-import { type Database, open } from '../warehouse/each-database.ts';
+import { type Database, type Foreign, open } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
 
 /** A row of a CSV file, as text. */
@@ -17,8 +17,9 @@ export type FileRow = Readonly<Record<string, string>>;
 export interface FocusWorld {
   /** The folder of the files. */
   readonly folder: string;
-  /** The place of the warehouse. */
+  /** The place of the warehouse, and how other programs query it. */
   readonly location: string;
+  readonly query: Foreign['query'];
   /**
    * Stores a day of tokens: by user and model as `{ 'ada/atlas': 5 }`, and their total unless another is given.
    * @param at when it was pulled. @default 2026-03-20
@@ -79,6 +80,7 @@ export async function focusWorld(database: Database = sqlite): Promise<FocusWorl
   return {
     folder,
     location: warehouse.place.location,
+    query: (text, ...values) => warehouse.place.query(text, ...values),
     path,
     rows: (name) => parse(readFileSync(path(name)), { columns: true }),
     day: async (day, tokens, total, at = '2026-03-20') => {
