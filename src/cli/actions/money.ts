@@ -66,7 +66,7 @@ function checkWarnings(check: BudgetCheck): string[] {
   const { month, teams, currencies, without_price, days } = check;
   const has = (status: BudgetStatus) => teams.some((team) => team.status === status);
   const warnings: string[] = [];
-  if (days.expected === 0) return check.warnings.map((warning) => `${warning}.`);
+  if (check.warnings.length > 0) return check.warnings.map((warning) => `${warning}.`);
   if (days.missing.length === days.expected) {
     warnings.push(`No day of ${month} is stored, so there is no cost and no forecast.`);
   }
@@ -95,7 +95,7 @@ function withoutBudget({ without_budget: teams }: BudgetCheck): string[] {
 }
 
 function forecastBasis({ weekdays_settled, weekdays }: BudgetCheck): string {
-  return `forecast from ${weekdays_settled} of ${counted(weekdays, 'weekday')}`;
+  return `forecast from ${weekdays_settled} of ${counted(weekdays, 'working day')}`;
 }
 
 const TOLERANCE = 0.005;

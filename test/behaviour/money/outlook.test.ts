@@ -120,7 +120,7 @@ onEachDatabase((database) => {
       '2026-02 2026-02 2 2',
       '2026-02 2026-03 1 2',
     ]);
-    await world.query(
+    await world.execute(
       "UPDATE export_units SET state = 'expired' WHERE stream = 'users' AND date = '2026-01-20'",
     );
     expect(await cohorts()).toEqual([]);

@@ -20,6 +20,7 @@ export interface FocusWorld {
   /** The place of the warehouse, and how other programs query it. */
   readonly location: string;
   readonly query: Foreign['query'];
+  readonly execute: Foreign['execute'];
   /**
    * Stores a day of tokens: by user and model as `{ 'ada/atlas': 5 }`, and their total unless another is given.
    * @param at when it was pulled. @default 2026-03-20
@@ -80,6 +81,7 @@ export async function focusWorld(database: Database = sqlite): Promise<FocusWorl
   return {
     folder,
     location: warehouse.place.location,
+    execute: (text, ...values) => warehouse.place.execute(text, ...values),
     query: (text, ...values) => warehouse.place.query(text, ...values),
     path,
     rows: (name) => parse(readFileSync(path(name)), { columns: true }),
