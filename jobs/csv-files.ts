@@ -6,8 +6,8 @@ import {
   type BudgetCheck,
   checkBudgets,
   type FileTypes,
-  invoices,
   type LoadedFile,
+  loadInvoices,
   type MissingPeople,
   findMissingPeople as missingSteps,
   readCsv,
@@ -154,12 +154,14 @@ export function checkBudget(
   return inSnapshot(settings, request, context, (warehouse, orgId) => checkBudgets(warehouse, orgId, month));
 }
 
+type Invoices = Awaited<ReturnType<typeof loadInvoices>>;
+
 /** Which invoice to check, and how. */
 interface InvoiceCheckRequest extends OrganizationRequest {
   readonly file: { readonly path: string; readonly name: string };
   readonly month: Month;
   /** What the invoice calls its columns, where it is not as here. */
-  readonly columns: ReturnType<typeof invoices.parseColumns>;
+  readonly columns: ReturnType<Invoices['parseColumns']>;
   /** The last day whose changes the invoice can know. Default: the last day of the month. */
   readonly date?: UtcDay | undefined;
   /** How much a number may differ, as a share of the larger one. */
@@ -167,7 +169,7 @@ interface InvoiceCheckRequest extends OrganizationRequest {
 }
 
 /** An invoice against the warehouse, as JSON. */
-export type InvoiceCheck = Awaited<ReturnType<typeof invoices.check>>;
+export type InvoiceCheck = Awaited<ReturnType<Invoices['check']>>;
 
 /**
  * Compares an invoice with the charges of its month. Its exit code is 5 if they differ by more than the tolerance. Writes nothing.
@@ -194,6 +196,7 @@ export function checkInvoice(
     );
   }
   return inSnapshot(settings, request, context, async (warehouse, orgId) => {
+    const invoices = await loadInvoices();
     const gate = await readGate(warehouse, settings.emails);
     gate.keepOut(await readErased(warehouse), orgId);
     const invoice = await invoices.read({ file, month, columns, passed: (text) => gate.key(text) }, orgId);

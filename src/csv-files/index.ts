@@ -7,7 +7,6 @@ export {
 } from './budget-check.ts';
 export { budgetsFile, storedBudgets } from './budgets.ts';
 export { eventsFile } from './events.ts';
-export { invoices } from './invoice-check.ts';
 export type { Counts, FileScreen, FileTypes, LoadedFile, Wording } from './loaded-file.ts';
 export { findMissingPeople, type MissingPeople } from './missing-people.ts';
 export { peopleFile } from './people-file.ts';
@@ -15,3 +14,6 @@ export { currenciesOf, pricesFile, storedPrices } from './prices.ts';
 export { readCsv } from './read-csv.ts';
 export { replaceRows } from './replace-rows.ts';
 export { isEscapedFormula, unescapeFormula, writeCsv } from './write-csv.ts';
+
+/** How an invoice is read and compared with the warehouse; loaded when it is asked for. */
+export const loadInvoices = async () => (await import('./invoice-check.ts')).invoices;

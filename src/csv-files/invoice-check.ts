@@ -261,7 +261,7 @@ function warningsOf(
   }
   if (restated.length > 0 && invoice.lines.some(({ team, model }) => team !== null || model !== null)) {
     warnings.push(
-      'Restatements are known for the whole organization. To compare the lines as of the date of the invoice, replay the archive with daywalk replay --as-of into another warehouse.',
+      'Restatements are known for the whole organization. To compare the lines as of the date of the invoice, replay the archive as of that date into another warehouse.',
     );
   }
   return warnings;

@@ -41,7 +41,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/weeks/': 55,
   'src/publish/': 1,
   'src/copy/': 75,
-  'src/csv-files/': 105,
+  'src/csv-files/': 106,
   'src/hooks/': 25,
   'src/pipeline/': 161,
   'src/policy/': 60,

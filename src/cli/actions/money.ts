@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { checkBudget, checkInvoice, type InvoiceCheck } from '../../../jobs/csv-files.ts';
 import { parseDay, parseMonth } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { type BudgetCheck, invoices } from '../../csv-files/index.ts';
+import { type BudgetCheck, loadInvoices } from '../../csv-files/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Paint, Style } from '../output/terminal.ts';
 import type { Action } from '../program/command.ts';
@@ -114,6 +114,7 @@ export const checkInvoiceAction: Action = async ({ settings, job, flags, out, op
   const month = flags.parse('--month', parseMonth);
   if (month === undefined)
     throw new UsageError('--month is missing', { hint: 'give the month of the invoice' });
+  const invoices = await loadInvoices();
   const request = {
     file: { name, path: resolve(directory, name) },
     month,
