@@ -51,6 +51,7 @@ export const metricAction: Action = async (context) => {
   const [name] = operands;
   if (name === undefined) return showList(context);
   const asked = askedMetric(name, flags);
+  if (flags.isOn('--unusual')) return (await import('./unusual.ts')).showUnusual(context, asked);
   if (name === CAUSES_NAME) return showCauses(context, asked);
   if (flags.isOn('--sql')) {
     if (asked.compare !== undefined) {
