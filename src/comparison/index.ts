@@ -1,6 +1,6 @@
 export { type ComparedAnswer, compareMetric } from './compare-metric.ts';
 export { type CausesAnswer, explainChange, readCauses } from './read-causes.ts';
-export { readUnusual, type UnusualAnswer } from './read-unusual.ts';
+export type { UnusualAnswer } from './read-unusual.ts';
 export {
   COMPARISONS,
   type Comparison,
@@ -8,3 +8,8 @@ export {
   NO_SPAN_BEFORE,
   whyNotCompared,
 } from './span.ts';
+
+type ReadUnusual = typeof import('./read-unusual.ts');
+
+export const readUnusual: ReadUnusual['readUnusual'] = async (...given) =>
+  (await import('./read-unusual.ts')).readUnusual(...given);

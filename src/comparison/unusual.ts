@@ -34,7 +34,7 @@ export interface Unusual {
   readonly looked_at: Readonly<Record<UnusualKind, number>>;
 }
 
-/** How many weeks before a day count. Messages and docs/metrics.md name it. */
+/** How many weeks before a day count. docs/comparison.md names it. */
 export const WEEKS_BEFORE = 13;
 /** With fewer days of the same weekday nothing can be said. */
 const REFERENCES_MIN = 6;
@@ -56,7 +56,7 @@ const BEYOND: Readonly<Record<UnusualKind, number>> = { date: 1.8, team: 2.8, mo
  * How far a value must at least be from its median, as a share of the usual value of the organization on its largest day of the week: a
  * weekend with one person at work is no matter.
  */
-const MATTERS: Readonly<Record<UnusualKind, number>> = { date: 0.35, team: 0.3, model: 0.4, user: 0.01 };
+const MATTERS: Readonly<Record<UnusualKind, number>> = { date: 0.35, team: 0.3, model: 0.3, user: 0.01 };
 /** The same for a value that is too low, as a share of it: what is there for several days stops less often than it jumps. */
 const MATTERS_LOW = 0.2;
 /** A part that was not there before is unusual with this share of the organization's usual value. */
