@@ -20,6 +20,9 @@ onEachDatabase((database) => {
     }
     const period = { valid_from: '2026-01-14', valid_to: null };
     await storePeople(warehouse, [{ ...period, person: 'ada', team: 'core' }]);
+    await warehouse.place.execute(
+      "UPDATE export_units SET settled_at = '2026-05-13T03:00:00.000Z', confirmed = 'data'",
+    );
     const call = (...args: string[]) =>
       daywalkInProcess(
         ['metric', ...args, '--unusual', '--warehouse', warehouse.location, '--log', 'silent'],
