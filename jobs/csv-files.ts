@@ -1,11 +1,13 @@
+import { readCharges } from '../src/bi/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import type { Month } from '../src/core/day.ts';
+import { dayOf, type Month, type UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import {
   type BudgetCheck,
   checkBudgets,
   type FileTypes,
   type LoadedFile,
+  loadInvoices,
   type MissingPeople,
   findMissingPeople as missingSteps,
   readCsv,
@@ -13,7 +15,7 @@ import {
 } from '../src/csv-files/index.ts';
 import { expectSameErased, LISTING, readErased } from '../src/erased/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import { checkEmailSalt, expectEmailSalt, openGate } from '../src/policy/index.ts';
+import { checkEmailSalt, expectEmailSalt, openGate, readGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
 import { usersOf } from '../src/privacy/index.ts';
 import { refreshRollups } from '../src/rollups/index.ts';
@@ -150,6 +152,58 @@ export function checkBudget(
   context: Pick<JobContext, 'clock'>,
 ): Promise<BudgetCheck> {
   return inSnapshot(settings, request, context, (warehouse, orgId) => checkBudgets(warehouse, orgId, month));
+}
+
+type Invoices = Awaited<ReturnType<typeof loadInvoices>>;
+
+/** Which invoice to check, and how. */
+interface InvoiceCheckRequest extends OrganizationRequest {
+  readonly file: { readonly path: string; readonly name: string };
+  readonly month: Month;
+  /** What the invoice calls its columns, where it is not as here. */
+  readonly columns: ReturnType<Invoices['parseColumns']>;
+  /** The last day whose changes the invoice can know. Default: the last day of the month. */
+  readonly date?: UtcDay | undefined;
+  /** How much a number may differ, as a share of the larger one. */
+  readonly tolerance: number;
+}
+
+/** An invoice against the warehouse, as JSON. */
+export type InvoiceCheck = Awaited<ReturnType<Invoices['check']>>;
+
+/**
+ * Compares an invoice with the charges of its month. Its exit code is 5 if they differ by more than the tolerance. Writes nothing.
+ * @throws {UsageError} if anything is wrong with the file, if the month is not over, if a price is missing, or if there is no such
+ * warehouse or organization.
+ */
+export function checkInvoice(
+  settings: Settings,
+  { month, date = month.last, columns, file, tolerance, ...request }: InvoiceCheckRequest,
+  context: Pick<JobContext, 'clock'>,
+): Promise<InvoiceCheck> {
+  const today = dayOf(context.clock.now());
+  if (month.next > today) {
+    throw new UsageError(`${month.name} is not over`, {
+      hint: `check its invoice when all days are loaded, on ${month.next} at the earliest`,
+    });
+  }
+  if (date < month.first || date > today) {
+    throw new UsageError(
+      `the date of the invoice ${date} is not between ${month.first} and today, ${today}`,
+      {
+        hint: 'give the day of the invoice',
+      },
+    );
+  }
+  return inSnapshot(settings, request, context, async (warehouse, orgId) => {
+    const invoices = await loadInvoices();
+    const gate = await readGate(warehouse, settings.emails);
+    gate.keepOut(await readErased(warehouse), orgId);
+    const invoice = await invoices.read({ file, month, columns, passed: (text) => gate.key(text) }, orgId);
+    const charges = await readCharges(warehouse, orgId, month);
+    const what = { orgId, month, invoice, file: file.name, charges, invoiceDate: date, tolerance };
+    return invoices.check(warehouse, what);
+  });
 }
 
 function inSnapshot<Result>(

@@ -8,6 +8,8 @@ import {
   type RankOrder,
   rankMetric,
   readCauses,
+  readUnusual,
+  type UnusualAnswer,
 } from '../src/comparison/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
@@ -138,6 +140,22 @@ export function readCausesOf(
     const orgId = await chooseOrganization(warehouse, organization);
     const own = await teamOf(warehouse, orgId, team);
     return readCauses(warehouse, { orgId, from, until, team: own, comparison: compare });
+  });
+}
+
+/**
+ * Finds the values of a metric that are far from those of the same weekday before. Writes nothing, and may be repeated.
+ * @throws {UsageError} when there is no such warehouse, organization or metric, or when the metric does not add up.
+ */
+export function readUnusualOf(
+  { warehouse: location, queryTimeout }: Settings,
+  { metric, organization, from, until, by }: AskedMetric,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<UnusualAnswer> {
+  findMetric(metric);
+  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
+    const orgId = await chooseOrganization(warehouse, organization);
+    return readUnusual(warehouse, { metric, orgId, kinds: by, from, until });
   });
 }
 

@@ -1,7 +1,8 @@
 import type { View } from './define.ts';
-import { costDaily, costMonthlyByTeam, monthForecast } from './views/costs.ts';
+import { budgetOutlook } from './views/budgets.ts';
+import { costDaily, costMonthlyByTeam, monthForecast, usageByUserModel } from './views/costs.ts';
 import { coverage, restatedDays } from './views/ledger.ts';
-import { dailyOverview, monthlyOverview, weeklyOverview } from './views/overviews.ts';
+import { cohortsMonthly, dailyOverview, monthlyOverview, weeklyOverview } from './views/overviews.ts';
 import { failingCriteria, readinessHistory, readinessLatest } from './views/readiness.ts';
 import { inactiveUsers, modelMix, thinkingShareByUser, todaySoFar } from './views/usage.ts';
 
@@ -16,6 +17,9 @@ export const views = {
   costDaily,
   costMonthlyByTeam,
   monthForecast,
+  budgetOutlook,
+  usageByUserModel,
+  cohortsMonthly,
   readinessLatest,
   readinessHistory,
   failingCriteria,

@@ -4,12 +4,14 @@ import { additivityOf, dimensionsOf, type Metric } from '../metrics/define.ts';
 import { metricGroups } from '../metrics/dictionary.ts';
 import { allTables } from '../tables.ts';
 import { allViews } from '../views.ts';
-import { exampleQueries, type MetricExample, metricExamples } from './examples.ts';
+import { exampleQueries } from './examples.ts';
+import { type MetricExample, metricExamples } from './metric-examples.ts';
 import { commandOf } from './questions.ts';
 
 /** The declarations of the warehouse, rendered for readers and for tools. */
 
-export { type ExampleQuery, exampleQueries, type MetricExample, metricExamples } from './examples.ts';
+export { type ExampleQuery, exampleQueries } from './examples.ts';
+export { type MetricExample, metricExamples } from './metric-examples.ts';
 
 export {
   commandOf,

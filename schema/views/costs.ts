@@ -1,10 +1,11 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
-import { count, day, key, label, metric, orgColumn, type View } from '../define.ts';
+import { count, day, key, label, metric, orgColumn, ratio, type View } from '../define.ts';
 import { forecastOf, workingDay } from '../query.ts';
+import { CREDIT_COLUMNS, credits, tokensDailyByUserModel } from '../tables/daily.ts';
 import { type Cast, castInSqlite, plain } from './dialect.ts';
 
 /** What differs between the databases in the views about costs. */
-interface CostDialect {
+export interface CostDialect {
   readonly cast: Cast;
   /** A day of `dates` as the ledger writes it. */
   readonly ledgerDay: string;
@@ -12,20 +13,20 @@ interface CostDialect {
   readonly leftFirst: string;
 }
 
-const costsInSqlite: CostDialect = {
+export const costsInSqlite: CostDialect = {
   cast: castInSqlite,
   ledgerDay: 'd.date',
   leftFirst: 'CROSS JOIN',
 };
 
-const costsInPostgres: CostDialect = {
+export const costsInPostgres: CostDialect = {
   cast: plain,
   ledgerDay: "to_char(d.date, 'YYYY-MM-DD')",
   leftFirst: 'JOIN',
 };
 
 /** A price that has no end ends on this day. */
-const LAST_DAY = "'9999-12-31'";
+export const LAST_DAY = "'9999-12-31'";
 
 /** True for units whose rows are an answer of the service. `src/metrics/period.ts` has the same rule. */
 const IS_STORED = `(x.state IN ('loaded', 'empty', 'quarantined', 'doubted')
@@ -40,7 +41,7 @@ function pricedOn(day: string): string {
  * The days of the units of `users`: whether each is stored, settled (neither doubted nor settled by its age alone), and
  * whether `user_monthly` was computed from other content.
  */
-const unitDays = ({ ledgerDay }: CostDialect) => `unit_days AS (
+export const unitDays = ({ ledgerDay }: CostDialect) => `unit_days AS (
   SELECT x.org_id, d.date, d.month, ${workingDay('d', 'x.org_id')} AS is_working,
     CASE WHEN ${IS_STORED} THEN 1 ELSE 0 END AS is_stored,
     CASE WHEN ${IS_STORED} AND x.settled_at IS NOT NULL AND x.state <> 'doubted'
@@ -57,7 +58,7 @@ const unitDays = ({ ledgerDay }: CostDialect) => `unit_days AS (
  * The months of these days, without those of which people have expired: what is left would pass for all. A month is uniform if `user_monthly` is current, one price or none is valid on all its days, and
  * all of them are settled or none is. Its first day then represents every day.
  */
-const MONTHS = `months AS (
+export const MONTHS = `months AS (
   SELECT m.org_id, m.month, m.first_day, m.settled_days, m.weekdays_settled,
     CASE WHEN m.is_stale = 0 AND m.settled_days IN (0, m.days) AND MAX(
       CASE WHEN p.valid_from > m.first_day OR p.valid_to < m.last_day THEN 1 ELSE 0 END) = 0
@@ -224,7 +225,8 @@ const settled = (column: string) =>
 
 const forecast = (soFar: string) => forecastOf({ soFar, days: 'weekdays_settled', of: 'weekdays' });
 
-const selectForecasts = (dialect: CostDialect) => `
+/** Selects the rows of `month_forecast`. */
+export const selectForecasts = (dialect: CostDialect) => `
 WITH ${teamDays(dialect)},
 working_days AS (
   SELECT m.org_id, m.month, SUM(${workingDay('d', 'm.org_id')}) AS weekdays
@@ -283,4 +285,38 @@ export const monthForecast = {
     sqlite: selectForecasts(costsInSqlite),
     postgres: selectForecasts(costsInPostgres),
   },
+} satisfies View;
+
+const selectUsage = ({ cast }: CostDialect) => `
+SELECT u.org_id, u.date, u.user_id, u.model_id, u.model_tier,
+  ${cast("COALESCE(t.team, 'unassigned')", 'TEXT')} AS team, t.cost_center,
+  ${CREDIT_COLUMNS.map((name) => `u.${name}`).join(', ')},
+  p.currency, p.price_per_million,
+  ${cast('CASE WHEN u.billable_tokens <> 0 AND p.currency IS NULL THEN NULL ELSE u.billable_tokens * COALESCE(p.price_per_million, 0) / 1000000 END', 'REAL')} AS cost
+FROM tokens_daily_by_user_model u
+${TEAM_OF_DAY}
+LEFT JOIN prices p ON p.org_id = u.org_id AND ${pricedOn('u.date')}
+`;
+
+const { user_id, model_id, model_tier } = tokensDailyByUserModel.columns;
+
+export const usageByUserModel = {
+  name: 'usage_by_user_model',
+  doc:
+    'Credits by user and model with the team and the price of the day, and what they cost: one row per row of tokens_daily_by_user_model. ' +
+    'The total of a day in tokens_daily may be another. Teams are those of user_teams, which may lag behind until the next run.',
+  columns: {
+    ...orgColumn,
+    date: day('UTC day'),
+    user_id,
+    model_id,
+    model_tier,
+    team: key('team of the user on the day; unassigned without one'),
+    cost_center: label('cost center of the user on the day; NULL without one'),
+    ...credits,
+    currency: label('ISO 4217 code of the price of the day; NULL without a price'),
+    price_per_million: ratio('price of a million credits on the day; NULL without a price'),
+    cost: metric('cost in this currency; NULL if there are credits and no price'),
+  },
+  select: { sqlite: selectUsage(costsInSqlite), postgres: selectUsage(costsInPostgres) },
 } satisfies View;

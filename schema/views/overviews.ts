@@ -270,3 +270,40 @@ export const monthlyOverview = {
     postgres: selectMonths(plain, daysInPostgres, ['true', 'false']),
   },
 } satisfies View;
+
+const selectCohorts = (cast: Cast, days: DayDialect) => `
+WITH members AS (
+  SELECT n.org_id, n.user_id, ${days.asKey(days.monthOf('n.first_active_on'))} AS cohort FROM users n WHERE ${NONE_EXPIRED}
+), sizes AS (
+  SELECT org_id, cohort, COUNT(*) AS size FROM members GROUP BY org_id, cohort
+), active AS (
+  SELECT c.org_id, c.cohort, m.month, COUNT(*) AS people
+  FROM members c JOIN user_monthly m ON m.org_id = c.org_id AND m.user_id = c.user_id
+  GROUP BY c.org_id, c.cohort, m.month
+)
+SELECT s.org_id, ${cast('s.cohort', 'TEXT')} AS cohort, o.month,
+  ${cast('COALESCE(a.people, 0)', 'INTEGER')} AS people, ${cast('s.size', 'INTEGER')} AS size
+FROM sizes s
+JOIN org_monthly o ON o.org_id = s.org_id AND o.month >= s.cohort
+LEFT JOIN active a ON a.org_id = s.org_id AND a.cohort = s.cohort AND a.month = o.month
+`;
+
+export const cohortsMonthly = {
+  name: 'cohorts_monthly',
+  doc:
+    'How many of the users who were active for the first time in a month were active in each month since: one row per month of the first row ' +
+    'and month with activity from it on. It has no rows once any day of users has expired, because the first row of a user is not known then. Users come from rollups, which may lag behind until the next run.',
+  columns: {
+    ...orgColumn,
+    cohort: key(
+      'month of the first row of the users, YYYY-MM; that of 2026-01-14 holds all who were there before',
+    ),
+    month: key('month in which they were active, YYYY-MM'),
+    people: count('number of these users with a row in the month'),
+    size: count('number of users of the cohort; the same in each of its rows'),
+  },
+  select: {
+    sqlite: selectCohorts(castInSqlite, daysInSqlite),
+    postgres: selectCohorts(plain, daysInPostgres),
+  },
+} satisfies View;

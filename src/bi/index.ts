@@ -6,7 +6,11 @@ export { formatOf } from './focus/files.ts';
 export { biTargets, findTarget } from './targets.ts';
 export { type WrittenFolder, writeFolder } from './write-folder.ts';
 
+type Charges = typeof import('./focus/charges.ts');
 type Focus = typeof import('./focus/export.ts');
 
 export const exportFocus: Focus['exportFocus'] = async (...given) =>
   (await import('./focus/export.ts')).exportFocus(...given);
+
+export const readCharges: Charges['readCharges'] = async (...given) =>
+  (await import('./focus/charges.ts')).readCharges(...given);

@@ -19,7 +19,7 @@ const ADVICE: Readonly<Record<ExitCode, { readonly meaning?: string; readonly re
   },
   [EXIT.quarantine]: {
     meaning:
-      'something is in quarantine, a loss is doubted, the organization is [not the expected one](trust.md#the-organization-must-be-the-expected-one), or `verify` or `copy` found a difference',
+      'something is in quarantine, a loss is doubted, the organization is [not the expected one](trust.md#the-organization-must-be-the-expected-one), or `verify`, `copy` or `invoice check` found a difference',
     remedy: 'see [When something is missing](#when-something-is-missing)',
   },
   [EXIT.storage]: {

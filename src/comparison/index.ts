@@ -7,6 +7,7 @@ export {
   rankMetric,
 } from './rank-metric.ts';
 export { type CausesAnswer, explainChange, readCauses } from './read-causes.ts';
+export type { UnusualAnswer } from './read-unusual.ts';
 export {
   COMPARISONS,
   type Comparison,
@@ -14,3 +15,8 @@ export {
   NO_SPAN_BEFORE,
   whyNotCompared,
 } from './span.ts';
+
+type ReadUnusual = typeof import('./read-unusual.ts');
+
+export const readUnusual: ReadUnusual['readUnusual'] = async (...given) =>
+  (await import('./read-unusual.ts')).readUnusual(...given);

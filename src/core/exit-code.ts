@@ -26,6 +26,8 @@ export const EXIT = {
   quarantine: 5,
   /** A team is above its budget, or will be. */
   overBudget: 5,
+  /** An invoice and the warehouse differ. */
+  differs: 5,
   /** The service failed: some units failed or were left out. A rerun resumes. */
   upstream: 4,
   /** Everything requested is in the warehouse. */
@@ -59,7 +61,7 @@ const MEANING: Readonly<Record<ExitCode, { readonly ofAny: string; readonly ofRu
   },
   [EXIT.quarantine]: {
     ofAny:
-      'records were quarantined, the organization is not the expected one, a difference was found, or a budget is exceeded',
+      'records were quarantined, the organization is not the expected one, a difference was found (also between an invoice and the warehouse), or a budget is exceeded',
     ofRun:
       'records were quarantined, a loss of stored rows is doubted, or the organization is not the expected one',
   },

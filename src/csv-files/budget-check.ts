@@ -147,7 +147,10 @@ async function coverageOf(
   const isRunning = newest !== null && newest >= from && newest < month.last;
   const until = isRunning ? newest : month.last;
   const found = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
-  const { days, run_id, notKept } = found;
+  const { days, run_id, usersFrom } = found;
+  // What is left of a month would pass for all of it.
+  const hasExpired = usersFrom !== null && from < usersFrom;
+  const notKept = found.notKept ?? (hasExpired ? `rows about people before ${usersFrom} have expired` : null);
   const open = new Set([...days.unsettled, ...days.missing]);
   const rows = await warehouse.select(workingDays(orgId, { from, until: month.last }));
   const working = rows.map(({ date }) => parseDay(String(date)));
@@ -196,8 +199,8 @@ function numberOf(value: unknown): number | null {
 }
 
 /** A team without a row in the month has used nothing, if anything of the month is stored. */
-function idle({ team }: BudgetRow, { days, weekdaysSettled }: Covered): TeamForecast {
-  const soFar = days.missing.length < days.expected ? 0 : null;
+function idle({ team }: BudgetRow, { days, weekdaysSettled, notKept }: Covered): TeamForecast {
+  const soFar = notKept === null && days.missing.length < days.expected ? 0 : null;
   return {
     team,
     currency: null,

@@ -1,7 +1,6 @@
 export {
   BUDGET_STATES,
   type BudgetCheck,
-  type BudgetStatus,
   checkBudgets,
   judgeBudget,
   monthForecast,
@@ -15,3 +14,8 @@ export { currenciesOf, pricesFile, storedPrices } from './prices.ts';
 export { readCsv } from './read-csv.ts';
 export { replaceRows } from './replace-rows.ts';
 export { isEscapedFormula, unescapeFormula, writeCsv } from './write-csv.ts';
+
+type Invoices = typeof import('./invoice-check.ts')['invoices'];
+
+/** How an invoice is read and compared with the warehouse; loaded when it is asked for. */
+export const loadInvoices = async (): Promise<Invoices> => (await import('./invoice-check.ts')).invoices;

@@ -39,6 +39,16 @@ export interface CsvFormat<Columns extends CsvColumns> {
   readonly columns: Columns;
   /** Columns of which every row needs one. */
   readonly oneOf?: readonly (keyof Columns & string)[];
+  /**
+   * What a file with this header calls the columns.
+   * @default as they are called here
+   */
+  named?(header: readonly string[]): Readonly<Partial<Record<keyof Columns & string, string>>>;
+  /**
+   * True if a file may have further columns, which are not read.
+   * @default false
+   */
+  readonly allowsOthers?: boolean;
 }
 
 /**
@@ -64,9 +74,10 @@ export function parseCsv<Columns extends CsvColumns>(
     const columns = Object.keys(format.columns).join(',');
     throw new UsageError(`${name}:1: the file is empty`, { hint: `begin it with a header line: ${columns}` });
   }
-  checkHeader(header, name, format);
+  const names: Names = { ...format.named?.(header.cells) };
+  checkHeader(header, name, { ...format, names });
   const mistakes = new Mistakes(name);
-  const rows = records.flatMap((record) => rowOf(record, header.cells, format, mistakes) ?? []);
+  const rows = records.flatMap((record) => rowOf(record, header.cells, { ...format, names }, mistakes) ?? []);
   mistakes.refuse();
   return rows;
 }
@@ -105,10 +116,13 @@ async function readBytes(file: FileHandle): Promise<Buffer> {
   return bytes;
 }
 
+/** What a file calls the columns that it calls otherwise. */
+type Names = Readonly<Record<string, string | undefined>>;
+
 function rowOf<Columns extends CsvColumns>(
   { line, cells }: CsvRecord,
   header: readonly string[],
-  { columns, oneOf }: CsvFormat<Columns>,
+  { columns, oneOf, names }: CsvFormat<Columns> & { readonly names: Names },
   mistakes: Mistakes,
 ): CsvRow<Columns> | null {
   if (cells.length !== header.length) {
@@ -117,18 +131,19 @@ function rowOf<Columns extends CsvColumns>(
     return null;
   }
   const texts = new Map(header.map((column, index) => [column, unescapeFormula(cells[index] ?? '')]));
-  if (oneOf?.every((column) => (texts.get(column) ?? '') === '')) {
+  const textIn = (column: string) => texts.get(names[column] ?? column) ?? '';
+  if (oneOf?.every((column) => textIn(column) === '')) {
     mistakes.add({ line, message: `${oneOf.join(' and ')} are empty`, hint: `give one of them` });
   }
   const row: Record<string, unknown> = {};
   for (const [column, { presence, parse, absent }] of Object.entries(columns)) {
-    const text = texts.get(column) ?? '';
+    const text = textIn(column);
     try {
       if (text === '' && presence === 'value') throw new UsageError('is empty', { hint: `give a ${column}` });
       row[column] = text === '' ? absent : parse(text);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      const message = `${column}${text === '' ? '' : ` "${shortened(text)}"`} ${error.message}`;
+      const message = `${names[column] ?? column}${text === '' ? '' : ` "${shortened(text)}"`} ${error.message}`;
       mistakes.add({ line, message, hint: error.hint ?? '' });
     }
   }
@@ -157,27 +172,34 @@ function checkHeader(
   format: {
     readonly columns: Readonly<Record<string, CsvColumn<unknown>>>;
     readonly oneOf?: readonly string[];
+    readonly allowsOthers?: boolean;
+    readonly names: Names;
   },
 ): void {
-  const { columns, oneOf = [] } = format;
+  const { columns, allowsOthers = false, names } = format;
+  const inFile = (column: string) => names[column] ?? column;
+  const oneOf = (format.oneOf ?? []).map(inFile);
   const mistakes = new Mistakes(name);
   const found = otherSeparator(cells);
   if (found !== undefined) {
     mistakes.add({ line, message: `the columns are separated by ${found}`, hint: `${SAVE_AS}, with commas` });
     mistakes.refuse();
   }
-  const known = Object.keys(columns);
+  const known = Object.keys(columns).map(inFile);
   for (const [index, column] of cells.entries()) {
+    const isOther = !known.includes(column);
+    if (isOther && allowsOthers) continue;
     if (cells.indexOf(column) < index) {
       mistakes.add({ line, message: `the column "${column}" occurs twice`, hint: 'remove one of them' });
-    } else if (!known.includes(column)) {
+    } else if (isOther) {
       const near = nearestName(column, known);
       const hint = near === undefined ? `the columns are ${known.join(', ')}` : `write ${near}`;
       mistakes.add({ line, message: `unknown column "${column}"`, hint });
     }
   }
-  for (const column of known) {
-    if (columns[column]?.presence === 'optional' || cells.includes(column)) continue;
+  for (const [own, { presence }] of Object.entries(columns)) {
+    const column = inFile(own);
+    if (presence === 'optional' || cells.includes(column)) continue;
     mistakes.add({ line, message: `the column ${column} is missing`, hint: `add the column ${column}` });
   }
   if (oneOf.length > 0 && !oneOf.some((column) => cells.includes(column))) {

@@ -41,7 +41,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/weeks/': 55,
   'src/publish/': 1,
   'src/copy/': 75,
-  'src/csv-files/': 108,
+  'src/csv-files/': 109,
   'src/hooks/': 25,
   'src/pipeline/': 161,
   'src/policy/': 60,
@@ -52,7 +52,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/bi/': 12,
   'src/look/': 3,
   'src/settings/': 45,
-  'src/serve/': 246,
+  'src/serve/': 247,
 };
 
 /** The emulator's door is an entry of the package, so it also offers what only others use. */

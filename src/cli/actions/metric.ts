@@ -64,6 +64,7 @@ export const metricAction: Action = async (context) => {
   const [name] = operands;
   if (name === undefined) return showList(context);
   const asked = askedMetric(name, flags);
+  if (flags.isOn('--unusual')) return (await import('./unusual.ts')).showUnusual(context, asked);
   if (name === CAUSES_NAME) return showCauses(context, asked);
   if (isGiven(flags, '--cohort')) return showCohorts(context, asked);
   if (flags.isOn('--sql')) {

@@ -135,6 +135,8 @@ export const checkCommands: readonly Command[] = [
         'follow people from the month of their first activity: first-month, for active_users',
       '--compare [span]':
         'compare with the same weekdays before (previous, the default), with the same days of the month before (calendar), or with a span: FIRST..LAST',
+      '--unusual':
+        'days, teams, models and people far from their own weekdays of the 13 weeks before; --by chooses from date, team, model, user (default: all, of the last settled week)',
       ...organizationFlag,
       '--json': 'print one JSON document, with the days that are not settled or missing',
       '--csv': 'print CSV that is safe to open in a spreadsheet',
@@ -151,6 +153,7 @@ export const checkCommands: readonly Command[] = [
         'the five most expensive models of a month, the others, the total, and their changes',
       'daywalk metric causes --from 2026-11-01 --until 2026-11-23':
         'how much of the change of the cost comes from days, people, use, models, credits per token and price',
+      'daywalk metric billable_tokens --unusual': 'what was unusual in the last settled week',
       'daywalk metric thinking_share --by week --sql | sqlite3 daywalk.db':
         'the query itself, run by another program',
     },

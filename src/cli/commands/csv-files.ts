@@ -171,6 +171,39 @@ const budgetCheck: Command = {
   load: async () => (await import('../actions/money.ts')).checkBudgetAction,
 };
 
+/** `daywalk invoice check`: an invoice against what the warehouse has of its month. */
+const invoiceCheck: Command = {
+  name: 'invoice check',
+  group: { name: 'invoice', summary: 'compares an invoice with the credits and costs of its month' },
+  summary: 'compares the lines of an invoice with the credits and costs of its month',
+  description:
+    'Reads an invoice as CSV: team, model (empty: all), credits, amount, currency; or the FOCUS file of the month. Compares each line ' +
+    'with the warehouse, shows the days that were restated after the date of the invoice, and what they do not explain. Exit code ' +
+    '0 if all lines and the total agree within the tolerance, 5 if not; 2 if anything is wrong with the file, if a price is missing, or if ' +
+    'the month is not over. Only reads the warehouse; sends nothing.',
+  uses: usesOf('warehouse', 'emails'),
+  operands: csvFileOperand,
+  flags: {
+    '--month <month>': 'the month of the invoice, YYYY-MM',
+    '--columns <names>': 'what the invoice calls its columns, for example team=Cost Center,amount=Net',
+    '--date <day>':
+      'the date of the invoice, which knows no later change (default: the last day of the month)',
+    '--tolerance <share>': 'how much a number may differ (default: 0.5%)',
+    ...organizationFlag,
+    ...jsonFlag,
+  },
+  required: ['--month'],
+  examples: {
+    'daywalk invoice check invoice.csv --month 2026-10': 'does the bill agree?',
+    'daywalk invoice check invoice.csv --month 2026-10 --columns team=CostCenter,amount=Net':
+      'an invoice with other names of columns',
+    'daywalk invoice check focus-2026-10.csv --month 2026-10 --json': 'a FOCUS file, as JSON',
+  },
+  onlyReads: true,
+  resultIsOutput: true,
+  load: async () => (await import('../actions/money.ts')).checkInvoiceAction,
+};
+
 /** `daywalk events load` and `list`: what happened on a day, and the days on which nobody works. */
 const events = csvCommands({
   group: {
@@ -198,6 +231,7 @@ export const moneyCommands: readonly Command[] = [
   budgets.load,
   budgets.list,
   budgetCheck,
+  invoiceCheck,
   events.load,
   events.list,
 ];

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { type BudgetStatus, checkBudgets, storedBudgets, storedPrices } from '../../csv-files/index.ts';
+import { type BUDGET_STATES, checkBudgets, storedBudgets, storedPrices } from '../../csv-files/index.ts';
 import { countQuarantine, type QuarantineCount, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import type { QueryRow, Warehouse } from '../../port/index.ts';
 import { selectPeople } from '../../rollups/index.ts';
@@ -199,6 +199,7 @@ function endedRun(row: QueryRow | undefined): EndedRun | null {
 }
 
 /** Teams with a budget by the state of the budget; empty if there is nothing to check. */
+type BudgetStatus = (typeof BUDGET_STATES)[number];
 type BudgetStates = ReadonlyMap<BudgetStatus, number>;
 
 /** Reads the states of the budgets of an organization. Call in a snapshot. */

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { metricGroups } from '../../../schema/metrics/dictionary.ts';
-import { exampleQueries, metricExamples } from '../../../schema/reference/examples.ts';
+import { exampleQueries } from '../../../schema/reference/examples.ts';
+import { metricExamples } from '../../../schema/reference/metric-examples.ts';
 import { questions } from '../../../schema/reference/questions.ts';
 import { allViews } from '../../../schema/views.ts';
 import { answeredRigs, answerRows, comparable, withAnswers } from '../../support/answers/answered-rig.ts';

@@ -94,10 +94,11 @@ test('every example query returns rows on a real warehouse', async () => {
   const answers = await Promise.all(
     Object.entries(exampleQueries).map(async ([name, { sql }]) => [name, (await rig.sql(sql)).length > 0]),
   );
-  // Nobody is inactive, nothing is missing and nothing was restated in this warehouse.
+  // Nobody is inactive, nothing is missing, nothing was restated, and nobody has a budget in this warehouse.
   expect(Object.fromEntries(answers)).toEqual({
     ...Object.fromEntries(Object.keys(exampleQueries).map((name) => [name, true])),
     inactive: false,
+    budgets: false,
     restated: false,
     holes: expect.any(Boolean),
   });

@@ -47,6 +47,17 @@ onEachDatabase((database) => {
     return { rig, call, load, focus, folder };
   };
 
+  test('an invoice is checked by model, and one with teams is refused with the reason', async () => {
+    const { call, focus, folder } = await warehouseWithoutUsers();
+    await focus('f.csv');
+    const agreed = await call('invoice', 'check', join(folder, 'f.csv'), '--month', '2026-01', '--json');
+    expect([agreed.code, JSON.parse(agreed.stdout).verdict], agreed.stderr).toEqual([0, 'agreed']);
+    writeFileSync(join(folder, 'teams.csv'), 'team,credits\ncore,1\n');
+    const refused = await call('invoice', 'check', join(folder, 'teams.csv'), '--month', '2026-01');
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain(`teams.csv:2: ${WHY}, so what the team core has consumed is not known`);
+  });
+
   test('a metric of users is null with the reason, and no user can be asked for', async () => {
     const { rig, call } = await warehouseWithoutUsers();
     for (const metric of ['billable_tokens', 'active_users', 'cost', 'licensed_users', 'tokens_per_commit']) {

@@ -101,6 +101,8 @@ onEachDatabase((database) => {
         [...EXPECTED.map(({ name }) => name), '__drizzle_migrations'].toSorted(),
       );
       expect(namesOf(true).toSorted()).toEqual([
+        'budget_outlook',
+        'cohorts_monthly',
         'cost_daily',
         'cost_monthly_by_team',
         'coverage',
@@ -115,6 +117,7 @@ onEachDatabase((database) => {
         'restated_days',
         'thinking_share_by_user',
         'today_so_far',
+        'usage_by_user_model',
         'weekly_overview',
       ]);
     });

@@ -200,7 +200,7 @@ test('a metric is its declaration and its example: it is listed, documented, and
   }),`,
     },
     {
-      file: 'schema/reference/examples.ts',
+      file: 'schema/reference/metric-examples.ts',
       before: / {2}thinking_share: monthly/,
       add: "  hooks_per_session: monthly('How many hooks did a session run?', 'hooks / NULLIF(sessions, 0)'),",
     },

@@ -37,6 +37,9 @@ async function loadPeople({ place }: Rig, orgId: string): Promise<void> {
   await insertRows(place, 'prices', [
     { org_id: orgId, valid_from: '2026-01-14', currency: 'EUR', price_per_million: 2.5 },
   ]);
+  await insertRows(place, 'budgets', [
+    { org_id: orgId, month: '2026-02', team: 'blue', amount: 1_000, currency: 'EUR' },
+  ]);
 }
 
 /** A warehouse with people, prices and a restated day, in each of the databases, filled from one service. */

@@ -8,7 +8,7 @@ import { parseMonth } from '../../../src/core/day.ts';
 import { refresh, storeUsers } from '../metrics/small-world.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { commitDay, commitOf } from '../warehouse/commit-of.ts';
-import { type Database, open } from '../warehouse/each-database.ts';
+import { type Database, type Foreign, open } from '../warehouse/each-database.ts';
 import { sqlite } from '../warehouse/sqlite-place.ts';
 
 /** A row of a CSV file, as text. */
@@ -17,8 +17,15 @@ export type FileRow = Readonly<Record<string, string>>;
 export interface FocusWorld {
   /** The folder of the files. */
   readonly folder: string;
-  /** Stores a day of tokens: by user and model as `{ 'ada/atlas': 5 }`, and their total unless another is given. */
-  day(day: string, tokens: Readonly<Record<string, number>>, total?: number): Promise<void>;
+  /** The place of the warehouse, and how other programs query it. */
+  readonly location: string;
+  readonly query: Foreign['query'];
+  readonly execute: Foreign['execute'];
+  /**
+   * Stores a day of tokens: by user and model as `{ 'ada/atlas': 5 }`, and their total unless another is given.
+   * @param at when it was pulled. @default 2026-03-20
+   */
+  day(day: string, tokens: Readonly<Record<string, number>>, total?: number, at?: string): Promise<void>;
   /** Replaces all prices. */
   prices(
     ...prices: readonly (readonly [from: string, to: string | null, currency: string, price: number])[]
@@ -73,9 +80,12 @@ export async function focusWorld(database: Database = sqlite): Promise<FocusWorl
   };
   return {
     folder,
+    location: warehouse.place.location,
+    execute: (text, ...values) => warehouse.place.execute(text, ...values),
+    query: (text, ...values) => warehouse.place.query(text, ...values),
     path,
     rows: (name) => parse(readFileSync(path(name)), { columns: true }),
-    day: async (day, tokens, total) => {
+    day: async (day, tokens, total, at = '2026-03-20') => {
       const byUser = Object.entries(tokens).map(([name, count]) => [
         ...name.split('/'),
         'standard',
@@ -83,10 +93,7 @@ export async function focusWorld(database: Database = sqlite): Promise<FocusWorl
       ]);
       const sum = Object.values(tokens).reduce((all, count) => all + count, 0);
       const rows = { tokens_daily: [FIVE(total ?? sum)], tokens_daily_by_user_model: byUser };
-      await commitDay(
-        warehouse,
-        commitOf({ day, rows, settled: true, pulledAt: '2026-03-20T03:00:00.000Z' }),
-      );
+      await commitDay(warehouse, commitOf({ day, rows, settled: true, pulledAt: `${at}T03:00:00.000Z` }));
     },
     prices: (...prices) => replace('prices', prices),
     teams: (...teams) =>

@@ -15,6 +15,7 @@ describe('the exit code of a run', () => {
       upstream: 4,
       quarantine: 5,
       overBudget: 5,
+      differs: 5,
       storage: 6,
       busy: 75,
       interrupted: 130,

@@ -1,0 +1,271 @@
+import { FIRST_DAY, type Month, type UtcDay } from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import { type CoveredDays, readProvenance } from '../metrics/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { type Invoice, type InvoiceLine, keyOf, parseInvoiceColumns, readInvoice } from './invoice-file.ts';
+import {
+  expectKnown,
+  type MonthCharges,
+  type RestatedDay,
+  restatedDays,
+  shortened,
+  type Usage,
+  usageBy,
+} from './invoice-usage.ts';
+
+/** What to compare. */
+interface CheckRequest {
+  readonly orgId: string;
+  readonly month: Month;
+  readonly invoice: Invoice;
+  /** The name of its file in messages. */
+  readonly file: string;
+  /** The charges of the warehouse. */
+  readonly charges: MonthCharges;
+  /** The last day whose changes the invoice can know. */
+  readonly invoiceDate: UtcDay;
+  /** How much a number may differ, as a share of the larger one. */
+  readonly tolerance: number;
+}
+
+/** A number of the invoice beside that of the warehouse. */
+interface Compared {
+  /** Null where the invoice does not say. */
+  readonly invoiced: number | null;
+  readonly stored: number;
+  /** invoiced minus stored. */
+  readonly difference: number | null;
+}
+
+/** A line of the invoice beside the warehouse. */
+interface CheckedLine {
+  /** Null for what no line charges. */
+  readonly line: number | null;
+  /** Null: all teams. */
+  readonly team: string | null;
+  /** Null: all models. */
+  readonly model: string | null;
+  readonly credits: Compared;
+  readonly amount: Compared;
+  readonly agreed: boolean;
+}
+
+/** An invoice against the warehouse, as JSON. */
+interface InvoiceCheck {
+  readonly org_id: string;
+  readonly month: string;
+  readonly from: UtcDay;
+  readonly until: UtcDay;
+  readonly invoice_date: UtcDay;
+  readonly currency: string | null;
+  readonly tolerance: number;
+  /** `explained`: it differs by no more than what was restated after its date. */
+  readonly verdict: 'agreed' | 'explained' | 'differs';
+  readonly lines: readonly CheckedLine[];
+  /** What the warehouse has and no line charges. */
+  readonly not_invoiced: readonly CheckedLine[];
+  readonly total: { readonly credits: Explained; readonly amount: Explained };
+  readonly restated: readonly RestatedDay[];
+  readonly days: CoveredDays;
+  readonly run_id: string | null;
+  readonly warnings: readonly string[];
+  readonly exit_code: ExitCode;
+}
+
+/** A total, and what explains its difference. */
+interface Explained extends Compared {
+  readonly credit_notes: number;
+  /** Days that were restated after the date of the invoice. */
+  readonly restated: number;
+  readonly unexplained: number | null;
+}
+
+/** Half of the smallest part of most currencies: invoices are rounded. */
+const ROUNDING = 0.005;
+
+/**
+ * Compares an invoice with the charges of its month. Call in a snapshot. Writes nothing.
+ * @throws {UsageError} if it has an unknown team or model, another currency than the prices, or a team where none is kept.
+ */
+async function checkInvoice(warehouse: Warehouse, request: CheckRequest): Promise<InvoiceCheck> {
+  const { orgId, month, invoice, charges, invoiceDate, tolerance } = request;
+  const [from, until] = [month.first < FIRST_DAY ? FIRST_DAY : month.first, month.last];
+  const { days, run_id } = await readProvenance(warehouse, { orgId, streams: ['tokens'], from, until });
+  if (days.missing.length === days.expected) {
+    throw new UsageError(`no day of ${month.name} is stored`, { hint: 'run the export first' });
+  }
+  expectCurrency(request);
+  const usage = await usageBy(invoice.lines, charges);
+  await expectKnown(warehouse, request, usage);
+  const lines = invoice.lines.map((line) => checkedLine(line, usage.parts.get(keyOf(line)), tolerance));
+  const invoiced = new Set(invoice.lines.map(keyOf));
+  const others = [...usage.parts.values()]
+    .filter((used) => !invoiced.has(keyOf(used)) && (used.credits !== 0 || used.amount !== 0))
+    .map((used) => checkedLine({ ...used, credits: 0, amount: 0, line: null }, used, tolerance));
+  const restated = await restatedDays(warehouse, request);
+  const total = totalOf({ ...invoice, restated }, [...usage.parts.values()]);
+  const verdict = verdictOf({ lines: [...lines, ...others], total, restated, tolerance });
+  const basis = { lines, others, total, restated, days };
+  return {
+    ...{ org_id: orgId, month: month.name, from, until, invoice_date: invoiceDate },
+    ...{ currency: charges.currency ?? invoice.currency, tolerance, verdict, lines, not_invoiced: others },
+    ...{ total, restated, days, run_id },
+    warnings: [...invoice.notes, ...warningsOf(request, basis)],
+    exit_code: verdict === 'agreed' ? EXIT.ok : EXIT.differs,
+  };
+}
+
+function expectCurrency({ file, month, invoice, charges }: CheckRequest): void {
+  if (invoice.currency === null || charges.currency === null || invoice.currency === charges.currency) return;
+  const message = `${file}: the invoice is in ${invoice.currency}, the prices of ${month.name} are in ${charges.currency}`;
+  throw new UsageError(message, {
+    hint: `load a price list in ${invoice.currency} with daywalk prices load FILE.csv, or check an invoice in ${charges.currency}`,
+  });
+}
+
+function checkedLine(
+  { line, team, model, ...invoiced }: Omit<InvoiceLine, 'line'> & { readonly line: number | null },
+  used: Usage | undefined,
+  tolerance: number,
+): CheckedLine {
+  const credits = compare(invoiced.credits, used?.credits ?? 0);
+  const amount = compare(invoiced.amount, used?.amount ?? 0);
+  const agreed = isNear(credits, tolerance) && isNear(amount, tolerance, ROUNDING);
+  return { line, team, model, credits, amount, agreed };
+}
+
+function compare(invoiced: number | null, stored: number): Compared {
+  return { invoiced, stored, difference: invoiced === null ? null : invoiced - stored };
+}
+
+/** True where the invoice says nothing. */
+function isNear({ invoiced, stored, difference }: Compared, tolerance: number, rounding = 0): boolean {
+  return (
+    Math.abs(difference ?? 0) <=
+    allowed(Math.max(Math.abs(invoiced ?? 0), Math.abs(stored)), tolerance, rounding)
+  );
+}
+
+/** Sums of the same numbers in another order differ by less. */
+const RELATIVE_ERROR = 1e-9;
+
+function allowed(size: number, tolerance: number, rounding: number): number {
+  return Math.max(size * (tolerance + RELATIVE_ERROR), rounding + RELATIVE_ERROR);
+}
+
+function totalOf(
+  {
+    lines,
+    creditNotes,
+    restated,
+  }: Pick<Invoice, 'lines' | 'creditNotes'> & { restated: readonly RestatedDay[] },
+  used: readonly Usage[],
+): InvoiceCheck['total'] {
+  const explained = (name: 'credits' | 'amount', changes: readonly number[]): Explained => {
+    const isStated = lines.every((line) => line[name] !== null);
+    const notes = sum(creditNotes.map((note) => note[name] ?? 0));
+    const invoiced = isStated ? sum(lines.map((line) => line[name] ?? 0)) + notes : null;
+    const compared = compare(invoiced, sum(used.map((one) => one[name])));
+    const change = -sum(changes);
+    const { difference } = compared;
+    const unexplained = difference === null ? null : difference - notes - change;
+    return { ...compared, credit_notes: notes, restated: change, unexplained };
+  };
+  return {
+    credits: explained(
+      'credits',
+      restated.map(({ change_credits }) => change_credits),
+    ),
+    amount: explained(
+      'amount',
+      restated.map(({ change_amount }) => change_amount),
+    ),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+interface Findings {
+  readonly lines: readonly CheckedLine[];
+  readonly total: InvoiceCheck['total'];
+  readonly restated: readonly RestatedDay[];
+  readonly tolerance: number;
+}
+
+/** A restatement is known for the organization only, so it explains lines that together differ by no more than it. */
+function verdictOf({ lines, total, restated, tolerance }: Findings): InvoiceCheck['verdict'] {
+  const isAgreed =
+    lines.every(({ agreed }) => agreed) &&
+    isNear(total.credits, tolerance) &&
+    isNear(total.amount, tolerance, ROUNDING);
+  if (isAgreed) return 'agreed';
+  const isExplained = (name: 'credits' | 'amount', changes: readonly number[]) => {
+    const { invoiced, stored, unexplained } = total[name];
+    const room = allowed(Math.max(Math.abs(invoiced ?? 0), Math.abs(stored)), tolerance, ROUNDING);
+    const moved = sum(lines.map((line) => Math.abs(line[name].difference ?? 0)));
+    return Math.abs(unexplained ?? 0) <= room && moved <= sum(changes.map(Math.abs)) + room;
+  };
+  const [credits, amounts] = [
+    restated.map(({ change_credits }) => change_credits),
+    restated.map(({ change_amount }) => change_amount),
+  ];
+  return restated.length > 0 && isExplained('credits', credits) && isExplained('amount', amounts)
+    ? 'explained'
+    : 'differs';
+}
+
+interface Basis {
+  readonly lines: readonly CheckedLine[];
+  readonly others: readonly CheckedLine[];
+  readonly total: InvoiceCheck['total'];
+  readonly restated: readonly RestatedDay[];
+  readonly days: CoveredDays;
+}
+
+/** What limits the comparison, or explains a difference in words. */
+function warningsOf(
+  { charges, tolerance, invoice }: CheckRequest,
+  { lines, others, total, restated, days }: Basis,
+): string[] {
+  const { credits, amount } = total;
+  const warnings: string[] = [];
+  if (days.missing.length > 0) {
+    warnings.push(`Days of the month that are not stored have no credits here: ${shortened(days.missing)}.`);
+  }
+  if (days.unsettled.length > 0) {
+    warnings.push(`Days that are not settled may still change: ${shortened(days.unsettled)}.`);
+  }
+  const isPrice =
+    amount.invoiced !== null &&
+    credits.invoiced !== null &&
+    credits.invoiced !== 0 &&
+    credits.stored !== 0 &&
+    isNear(credits, tolerance) &&
+    !isNear(amount, tolerance, ROUNDING);
+  if (isPrice) {
+    const price = (cost: number, tokens: number) => Number(((cost * 1_000_000) / tokens).toPrecision(6));
+    const [theirs, ours] = [
+      price(amount.invoiced ?? 0, credits.invoiced ?? 0),
+      price(amount.stored, credits.stored),
+    ];
+    warnings.push(
+      `The credits agree and the amounts do not: a million credits cost ${theirs} ${charges.currency} on the invoice, and ${ours} by the prices that are loaded.`,
+    );
+  }
+  const differing = [...lines, ...others].filter(({ agreed }) => !agreed);
+  if (differing.some(({ team }) => team !== null)) {
+    warnings.push('A team has the people who are loaded now; a later move changes its lines, and no total.');
+  }
+  if (restated.length > 0 && invoice.lines.some(({ team, model }) => team !== null || model !== null)) {
+    warnings.push(
+      'Restatements are known for the whole organization. To compare the lines as of the date of the invoice, replay the archive as of that date into another warehouse.',
+    );
+  }
+  return warnings;
+}
+
+/** An invoice: how its columns are named, how it is read, and what the warehouse says to it. */
+export const invoices = { parseColumns: parseInvoiceColumns, read: readInvoice, check: checkInvoice };
