@@ -5,5 +5,6 @@ export {
   type Comparison,
   comparedSpan,
   NO_SPAN_BEFORE,
+  parseComparison,
   whyNotCompared,
 } from './span.ts';

@@ -13,17 +13,12 @@ import {
   dimensionsOf,
   GRAINS,
 } from '../../../schema/metrics/dictionary.ts';
-import {
-  type CausesAnswer,
-  COMPARISONS,
-  type ComparedAnswer,
-  type Comparison,
-} from '../../comparison/index.ts';
+import { type CausesAnswer, type ComparedAnswer, parseComparison } from '../../comparison/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { writeCsv } from '../../csv-files/index.ts';
-import { type MetricAnswer, type MetricRow, type Period, resolvePeriod } from '../../metrics/index.ts';
+import type { MetricAnswer, MetricRow } from '../../metrics/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
@@ -140,25 +135,9 @@ function askedMetric(metric: string, flags: Flags): AskedMetric {
     until: flags.parse('--until', parseDay),
     team: flags.text('--team'),
     user: flags.text('--user'),
-    compare: flags.isOn('--compare') ? 'previous' : flags.parse('--compare', parseCompared),
+    compare: flags.isOn('--compare') ? 'previous' : flags.parse('--compare', parseComparison),
     organization: flags.text('--organization'),
   };
-}
-
-/**
- * Parses what a period is compared with.
- * @throws {UsageError} for a word that is no way to compare, and for a span that is reversed or not of days.
- */
-function parseCompared(text: string): Comparison | Period {
-  const way = COMPARISONS.find((name) => name === text);
-  if (way !== undefined) return way;
-  const [first, last, ...others] = text.split('..');
-  if (first === undefined || last === undefined || others.length > 0) {
-    throw new UsageError(`"${text}" is not a span to compare with`, {
-      hint: `write ${COMPARISONS.join(', ')}, or two days: 2026-10-01..2026-10-31`,
-    });
-  }
-  return resolvePeriod([], ['users'], { from: parseDay(first), until: parseDay(last) });
 }
 
 function parseDimensions(list: string): Dimension[] {
