@@ -1,6 +1,6 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
 import { count, day, key, label, metric, orgColumn, type View } from '../define.ts';
-import { type Cast, castInSqlite, plain } from './dialect.ts';
+import { type Cast, castInSqlite, forecastOf, plain, workingDay } from './dialect.ts';
 
 /** What differs between the databases in the views about costs. */
 interface CostDialect {
@@ -40,7 +40,7 @@ function pricedOn(day: string): string {
  * whether `user_monthly` was computed from other content.
  */
 const unitDays = ({ ledgerDay }: CostDialect) => `unit_days AS (
-  SELECT x.org_id, d.date, d.month, d.is_weekend,
+  SELECT x.org_id, d.date, d.month, ${workingDay('d', 'x.org_id')} AS is_working,
     CASE WHEN ${IS_STORED} THEN 1 ELSE 0 END AS is_stored,
     CASE WHEN ${IS_STORED} AND x.settled_at IS NOT NULL AND x.state <> 'doubted'
       AND COALESCE(x.confirmed, '') <> 'age' THEN 1 ELSE 0 END AS is_settled,
@@ -63,7 +63,7 @@ const MONTHS = `months AS (
     THEN 1 ELSE 0 END AS is_uniform
   FROM (
     SELECT org_id, month, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days,
-      SUM(is_settled) AS settled_days, SUM(CASE WHEN is_weekend THEN 0 ELSE is_settled END) AS weekdays_settled,
+      SUM(is_settled) AS settled_days, SUM(is_working * is_settled) AS weekdays_settled,
       MAX(is_stale) AS is_stale
     FROM unit_days GROUP BY org_id, month HAVING MAX(is_expired) = 0
   ) m
@@ -129,7 +129,7 @@ team_days AS (
   GROUP BY org_id, month, date, team
 ),
 calendar AS (
-  SELECT month, MIN(date) AS first_day, MAX(date) AS last_day, SUM(CASE WHEN is_weekend THEN 0 ELSE 1 END) AS weekdays FROM dates GROUP BY month
+  SELECT month, MIN(date) AS first_day, MAX(date) AS last_day FROM dates GROUP BY month
 ),
 priced_months AS (
   SELECT p.org_id, c.month, CASE WHEN MIN(p.currency) = MAX(p.currency) THEN MIN(p.currency) END AS only_currency
@@ -221,12 +221,16 @@ export const costMonthlyByTeam = {
 const settled = (column: string) =>
   `CASE WHEN SUM(d.is_settled) = 0 THEN 0 ELSE SUM(CASE WHEN d.is_settled = 1 THEN t.${column} END) END`;
 
-/** A month whose weekdays are all settled is not multiplied, so that no rounding puts it above its budget. */
-const forecast = (column: string) =>
-  `CASE WHEN weekdays_settled = weekdays THEN ${column} ELSE ${column} * weekdays / NULLIF(weekdays_settled, 0) END`;
+const forecast = (soFar: string) => forecastOf({ soFar, days: 'weekdays_settled', of: 'weekdays' });
 
 const selectForecasts = (dialect: CostDialect) => `
 WITH ${teamDays(dialect)},
+working_days AS (
+  SELECT m.org_id, m.month, SUM(${workingDay('d', 'm.org_id')}) AS weekdays
+  FROM months m
+  JOIN dates d ON d.month = m.month
+  GROUP BY m.org_id, m.month
+),
 team_months AS (
   SELECT t.org_id, t.month, t.team, t.currency, m.settled_days, m.weekdays_settled, c.weekdays, p.only_currency,
     SUM(t.billable_tokens) AS tokens_so_far, ${settled('billable_tokens')} AS tokens_settled,
@@ -235,7 +239,7 @@ team_months AS (
   FROM team_costs t
   JOIN unit_days d ON d.org_id = t.org_id AND d.date = t.date
   JOIN months m ON m.org_id = t.org_id AND m.month = t.month
-  JOIN calendar c ON c.month = t.month
+  JOIN working_days c ON c.org_id = t.org_id AND c.month = t.month
   LEFT JOIN priced_months p ON p.org_id = t.org_id AND p.month = t.month
   GROUP BY t.org_id, t.month, t.team, t.currency, m.settled_days, m.weekdays_settled, c.weekdays, p.only_currency
 )
@@ -253,22 +257,24 @@ export const monthForecast = {
   name: 'month_forecast',
   doc:
     'What each team will have used at the end of the month: one row per month, team and currency. The forecast is the sum of ' +
-    'the settled days so far, divided by the number of their Mondays to Fridays, times the Mondays to Fridays of the month. Teams are ' +
-    'those of user_teams, which may lag behind until the next run; daywalk budget check does not.',
+    'the settled days so far, divided by the number of their working days (Mondays to Fridays that no event closes for all), times those of the month. ' +
+    'Teams are those of user_teams, which may lag behind until the next run; daywalk budget check does not.',
   columns: {
     ...orgColumn,
     month: key('month, YYYY-MM; the first one begins on 2026-01-14'),
     team: key('team of the users on each day; unassigned without one'),
     currency: label('ISO 4217 code, as in cost_monthly_by_team'),
     settled_days: count('number of settled days of the month'),
-    weekdays_settled: count('number of settled Mondays to Fridays'),
-    weekdays: count('number of Mondays to Fridays of the month'),
+    weekdays_settled: count('number of settled working days'),
+    weekdays: count('number of working days of the month: Mondays to Fridays that no event closes for all'),
     tokens_so_far: metric('credits of all stored days'),
-    tokens_forecast: metric('credits expected for the whole month; NULL before the first settled weekday'),
+    tokens_forecast: metric(
+      'credits expected for the whole month; NULL before the first settled working day',
+    ),
     cost_so_far: metric('cost of all stored days; NULL if the team has credits on a day without a price'),
     cost_settled: metric('cost of the settled days, from which the forecast is made'),
     cost_forecast: metric(
-      'cost expected for the whole month; NULL before the first settled weekday, without a price, or if the prices of ' +
+      'cost expected for the whole month; NULL before the first settled working day, without a price, or if the prices of ' +
         'the month have several currencies',
     ),
   },

@@ -1,5 +1,5 @@
 import { type SQL, sql } from '../../schema/query.ts';
-import { daysFrom, monthOf, type UtcDay, weekdayOf } from '../core/day.ts';
+import { daysFrom, monthOf, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { contractOf, spanStart, whyNotKept } from '../expected/index.ts';
 import {
@@ -10,7 +10,7 @@ import {
   withSql,
 } from '../metrics/index.ts';
 import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
-import { readableRollups, UNASSIGNED } from '../rollups/index.ts';
+import { readableRollups, UNASSIGNED, workingDays } from '../rollups/index.ts';
 import { frozen } from '../warehouse/index.ts';
 import { CAUSE_LINES, type Cause, causesOf, type ModelUse, type SpanUse } from './causes.ts';
 import type { ComparedAnswer } from './compare-metric.ts';
@@ -148,7 +148,7 @@ interface ExplainedChange {
 }
 
 /**
- * The change between two spans by its causes, see {@link readCauses}. It asks for the closed days, the users and the models of the
+ * The change between two spans by its causes, see {@link readCauses}. It asks for the working days, the users and the models of the
  * period, then for those of the span before, then for the prices.
  * @throws {UsageError} if the prices have more than one currency.
  */
@@ -264,18 +264,14 @@ async function readSpan(
   { orgId, queries }: { orgId: string; queries: SpanQueries },
   span: Period,
 ): Promise<ReadSpan> {
-  const closed = await read(
-    'Days on which nobody works',
-    sql`SELECT DISTINCT date FROM events
-WHERE org_id = ${orgId} AND team = '' AND closed AND date BETWEEN ${span.from} AND ${span.until} ORDER BY date`,
-    span,
-  );
+  const working = await read('Working days', workingDays(orgId, span), span);
   const found = [
     ...(await read('People and credits by day', queries.users(orgId, span), span)),
     ...(await read('Credits and tokens by day and model', queries.models(orgId, span), span)),
   ];
   return {
-    workingDays: workingDaysIn(span, new Set(closed.map(({ date }) => String(date)))),
+    // A span without working days counts its calendar days.
+    workingDays: working.length > 0 ? working.length : daysFrom(span.from, span.until).length,
     rows: found.map((row) => ({
       day: String(row['date']),
       model: typeof row['model_id'] === 'string' ? row['model_id'] : null,
@@ -284,15 +280,6 @@ WHERE org_id = ${orgId} AND team = '' AND closed AND date BETWEEN ${span.from} A
       credits: Number(row['credits'] ?? 0),
     })),
   };
-}
-
-const FRIDAY = 5;
-
-/** Mondays to Fridays that are not closed; in a span without any, its calendar days. */
-function workingDaysIn({ from, until }: Period, closed: ReadonlySet<string>): number {
-  const days = daysFrom(from, until);
-  const working = days.filter((day) => weekdayOf(day) <= FRIDAY && !closed.has(day));
-  return working.length > 0 ? working.length : days.length;
 }
 
 interface Prices {

@@ -5,10 +5,10 @@ import {
   daysFrom,
   FIRST_DAY,
   type Month,
+  parseDay,
   parseMonth,
   spansOf,
   type UtcDay,
-  weekdayOf,
 } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../core/exit-code.ts';
@@ -20,6 +20,7 @@ import {
   withSql,
 } from '../metrics/index.ts';
 import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
+import { workingDays } from '../rollups/index.ts';
 import { type BudgetRow, FIRST_MONTH, storedBudgets } from './budgets.ts';
 import { currenciesOf, newestDayWithCredits, storedPrices, unpricedAmong } from './prices.ts';
 import { storedRows } from './replace-rows.ts';
@@ -34,7 +35,7 @@ export interface BudgetCheck {
   readonly teams: readonly CheckedBudget[];
   /** Teams without a budget that have used credits. */
   readonly without_budget: readonly TeamForecast[];
-  /** Settled Mondays to Fridays, and all of the month: what the forecast is made from. */
+  /** Settled working days, and those of the month: what the forecast is made from. */
   readonly weekdays_settled: number;
   readonly weekdays: number;
   readonly days: CoveredDays;
@@ -81,7 +82,7 @@ export async function checkBudgets(
     teams,
     without_budget: forecasts.filter(({ team }) => !budgeted.has(team)),
     weekdays_settled: covered.weekdaysSettled,
-    weekdays: weekdaysIn(daysFrom(firstOf(month), month.last)),
+    weekdays: covered.weekdays,
     days,
     run_id,
     currencies: [...currencies].toSorted(),
@@ -126,6 +127,7 @@ async function budgetsOfMonth(
 
 interface Covered extends Pick<MetricAnswer, 'from' | 'until' | 'days' | 'run_id'> {
   readonly weekdaysSettled: number;
+  readonly weekdays: number;
   /** Why there are no numbers of teams, as a clause; null where there are. */
   readonly notKept: string | null;
 }
@@ -136,7 +138,7 @@ function firstOf({ first }: Month): UtcDay {
 
 /** The days of the month until the newest loaded day; all of them if the month is over or has not begun. */
 async function coverageOf(
-  warehouse: Pick<Warehouse, 'read'>,
+  warehouse: Pick<Warehouse, 'read' | 'select'>,
   orgId: string,
   month: Month,
   newest: UtcDay | null,
@@ -147,12 +149,10 @@ async function coverageOf(
   const found = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
   const { days, run_id, notKept } = found;
   const open = new Set([...days.unsettled, ...days.missing]);
-  const settled = notKept === null ? daysFrom(from, until).filter((day) => !open.has(day)) : [];
-  return { from, until, days, run_id, notKept, weekdaysSettled: weekdaysIn(settled) };
-}
-
-function weekdaysIn(days: readonly UtcDay[]): number {
-  return days.filter((day) => weekdayOf(day) <= 5).length;
+  const rows = await warehouse.select(workingDays(orgId, { from, until: month.last }));
+  const working = rows.map(({ date }) => parseDay(String(date)));
+  const settled = notKept === null ? working.filter((day) => day <= until && !open.has(day)) : [];
+  return { from, until, days, run_id, notKept, weekdaysSettled: settled.length, weekdays: working.length };
 }
 
 async function forecastsOf(warehouse: Warehouse, orgId: string, { name }: Month): Promise<TeamForecast[]> {
@@ -232,7 +232,7 @@ interface TeamForecast {
   readonly tokens_so_far: number | null;
   /** Null if a day with credits has no price, or if no day of the month is stored. */
   readonly cost_so_far: number | null;
-  /** Null before the first settled weekday too. */
+  /** Null before the first settled working day too. */
   readonly cost_forecast: number | null;
 }
 

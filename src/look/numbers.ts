@@ -265,7 +265,7 @@ export type Formula =
     }
   /**
    * What a cause is of the change between two spans: `value`, or its `factor`, or its factor `before`. `of`: the results of the period
-   * (closed days, users, models), of the span before, and the prices. docs/comparison.md derives it.
+   * (working days, users, models), of the span before, and the prices. docs/comparison.md derives it.
    */
   | {
       readonly op: 'cause';

@@ -1,6 +1,7 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
+import { workingDay } from '../../schema/views.ts';
 import {
   dayOf,
   daysBetween,
@@ -22,6 +23,12 @@ export interface StoredDay {
   /** Number of rows of the unit in all its tables. */
   readonly rows: number;
   readonly contentSha256: string;
+}
+
+/** Selects the working days of an organization in a span: Mondays to Fridays that no event closes for all. */
+export function workingDays(orgId: string, { from, until }: { from: UtcDay; until: UtcDay }): SQL {
+  return sql`SELECT d.date FROM (SELECT ${orgId} AS org_id) o CROSS JOIN dates d
+WHERE d.date BETWEEN ${from} AND ${until} AND ${sql.raw(workingDay('d', 'o.org_id'))} = 1 ORDER BY d.date`;
 }
 
 /** What a rollup computes at once: a week, a month, or days of one month that follow each other. */

@@ -1,3 +1,4 @@
+export { workingDays } from './calendar.ts';
 export {
   type BrokenDays,
   checkRollups,

@@ -91,5 +91,5 @@ function withoutBudget({ without_budget: teams }: BudgetCheck): string[] {
 }
 
 function forecastBasis({ weekdays_settled, weekdays }: BudgetCheck): string {
-  return `forecast from ${weekdays_settled} of ${counted(weekdays, 'weekday')}`;
+  return `forecast from ${weekdays_settled} of ${counted(weekdays, 'working day')}`;
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from '../../../schema/query.ts';
+import { forecastOf, workingDay } from '../../../schema/views.ts';
 import { FIRST_DAY, monthEndOf, monthOf, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { spanStart } from '../../expected/index.ts';
 import { PHRASES, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
@@ -11,7 +12,7 @@ export const ALL = '';
 
 /**
  * Actual ÷ forecast of each month before, had it been forecast on the same day of the month: by team, and of all together. From what is
- * stored now. Null if no month was complete, or no weekday of this one is settled.
+ * stored now. Null if no month was complete, or no working day of this one is settled.
  */
 export async function readErrors(reader: PageReader, month: UtcDay, used: Result): Promise<Result | null> {
   const { filters } = reader;
@@ -38,6 +39,8 @@ async function errorsQuery(
   const { textOf } = PHRASES[warehouse.dialect];
   const number = sql.raw(String(day));
   const dayOfMonth = sql`CAST(substr(${textOf(sql`c.date`)}, 9, 2) AS INTEGER)`;
+  const works = sql.raw(workingDay('c', 'o.org_id'));
+  const forecast = sql.raw(forecastOf({ soFar: 'n.so_far', days: 'w.so_far', of: 'w.weekdays' }));
   return withSql(
     [
       ...(await teamsInPlaceOfTable(warehouse, orgId)),
@@ -51,8 +54,8 @@ async function errorsQuery(
       },
       {
         name: 'calendar',
-        body: sql`  SELECT c.date, c.month, ${dayOfMonth} AS day, CASE WHEN c.is_weekend THEN 0 ELSE 1 END AS weekday
-  FROM dates c WHERE c.date BETWEEN ${first} AND ${last}`,
+        body: sql`  SELECT c.date, c.month, ${dayOfMonth} AS day, ${works} AS weekday
+  FROM (SELECT ${orgId} AS org_id) o CROSS JOIN dates c WHERE c.date BETWEEN ${first} AND ${last}`,
       },
       {
         name: 'weekdays',
@@ -75,10 +78,11 @@ async function errorsQuery(
   UNION ALL SELECT month, ${ALL}, SUM(cost), SUM(so_far), SUM(lacking) FROM costs GROUP BY month`,
       },
     ],
-    sql`SELECT n.team, n.month, n.cost, n.so_far * w.weekdays / w.so_far AS forecast,
-  n.cost * w.so_far / (n.so_far * w.weekdays) AS ratio
-FROM named n JOIN weekdays w ON w.month = n.month
-WHERE n.lacking = 0 AND n.so_far > 0 AND w.so_far > 0 ORDER BY n.team, n.month`,
+    sql`SELECT team, month, cost, forecast, cost / forecast AS ratio
+FROM (SELECT n.team, n.month, n.cost, ${forecast} AS forecast
+  FROM named n JOIN weekdays w ON w.month = n.month
+  WHERE n.lacking = 0 AND n.so_far > 0) f
+WHERE forecast IS NOT NULL ORDER BY team, month`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { sql } from '../../../schema/query.ts';
+import { workingDay } from '../../../schema/views.ts';
 import { monthEndOf, monthOf, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { currenciesOf, judgeBudget, monthForecast, storedPrices } from '../../csv-files/index.ts';
 import { spanStart } from '../../expected/index.ts';
@@ -195,9 +196,9 @@ function nothing({ id }: Result): ShownNumber {
 
 /** Why a team has no cost or no forecast. */
 const WHY_NO_COST = {
-  ok: 'no weekday of the month is settled yet',
-  'over budget': 'no weekday of the month is settled yet',
-  'forecast over budget': 'no weekday of the month is settled yet',
+  ok: 'no working day of the month is settled yet',
+  'over budget': 'no working day of the month is settled yet',
+  'forecast over budget': 'no working day of the month is settled yet',
   'no price': 'a day with credits has no price',
   'other currency': 'the prices of the month are not in the currency of the budget',
   'no data': 'nothing of the team is stored in the month',
@@ -216,7 +217,7 @@ function withoutBudget(lines: readonly TrackLine[]): TrackLine[] {
   return [{ ...merged, budget: noNumber('no budget is loaded', 'round') }];
 }
 
-/** The quarter: its months before, the forecast of this one, and as much per weekday in those that follow. */
+/** The quarter: its months before, the forecast of this one, and as much per working day in those that follow. */
 async function quarterLine(
   reader: PageReader,
   {
@@ -246,9 +247,10 @@ async function quarterLine(
       : null;
   if (asked?.kind === 'refusal') return null;
   const weekdays = await reader.select({
-    title: 'Weekdays of the months',
-    query: sql`SELECT month, SUM(CASE WHEN is_weekend THEN 0 ELSE 1 END) AS weekdays FROM dates
-WHERE month BETWEEN ${nameOf(month)} AND ${nameOf(quarter.at(-1) ?? month)} GROUP BY month ORDER BY month`,
+    title: 'Working days of the months',
+    query: sql`SELECT d.month, SUM(${sql.raw(workingDay('d', 'o.org_id'))}) AS weekdays
+FROM (SELECT ${filters.orgId} AS org_id) o CROSS JOIN dates d
+WHERE d.month BETWEEN ${nameOf(month)} AND ${nameOf(quarter.at(-1) ?? month)} GROUP BY d.month ORDER BY d.month`,
     streams: ['users'],
   });
   const past = asked === null ? [] : asked.result.rows.map((_, row) => cellOf(asked.result, row, 'round'));

@@ -114,6 +114,26 @@ onEachDatabase((database) => {
     ]);
   });
 
+  it('days that an event closes for all are no working days: of this month, of the earlier ones, and of the quarter', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', { core: 25 });
+    // One of eight working days so far, one in February after the 10th, and two in September.
+    const closed = ['2026-07-03', '2026-02-11', '2026-09-01', '2026-09-02'];
+    await load(
+      warehouse,
+      tables.events,
+      closed.map((date) => ({ date, team: '', text: 'Nobody works', closed: 1 })),
+    );
+    const { track } = await trackOf(warehouse);
+    const core = track.teams.find(({ name }) => name === 'core');
+    expect(core?.forecast.value).toBeCloseTo((8 / 7) * 22, 9);
+    const errors = Object.keys(LATER).map((month) => errorOf(month) * (month === '02' ? 20 / 19 : 1));
+    expect(core?.range?.[0]).toBeCloseTo((8 / 7) * 22 * Math.min(...errors), 9);
+    expect(core?.range?.[1]).toBeCloseTo((8 / 7) * 22 * Math.max(...errors), 9);
+    const july = (16 / 7) * 22;
+    expect(track.quarter?.forecast.value).toBeCloseTo(july + (july * 21) / 22 + (july * 20) / 22, 9);
+  });
+
   it('totals are those of the check of budgets', async () => {
     const warehouse = await open(database);
     await fill(warehouse, '2026-02-01', { core: 25 });

@@ -98,6 +98,27 @@ onEachDatabase((database) => {
       });
     });
 
+    test('a day that an event closes for all is no working day of the forecast; one of a team stays one', async () => {
+      await load('prices', HEADER, '2026-01-14,,EUR,1');
+      writeFileSync(
+        join(folder, 'events.csv'),
+        [
+          'date,text,team,closed',
+          '2026-03-02,Founding day,,yes',
+          '2026-03-07,Saturday,,yes',
+          '2026-03-30,Stocktaking,,yes',
+          '2026-03-31,Stocktaking,,yes',
+          '2026-03-03,Retreat,core,yes',
+        ].join('\n'),
+      );
+      await daywalk('events', 'load', 'events.csv');
+      // Core has spent 3 on the settled days, of which one is a working day; 19 of 22 weekdays are not closed.
+      expect(await check('2026-03,core,57,EUR')).toMatchObject({
+        code: 0,
+        check: { weekdays_settled: 1, weekdays: 19, teams: [{ cost_so_far: 4, cost_forecast: 57 }] },
+      });
+    });
+
     test('exits with 2 if a price is missing or has another currency, also beside a team above its budget', async () => {
       const lines = ['2026-03,core,1,EUR', '2026-03,unassigned,1,USD'];
       await load('prices', HEADER, '2026-01-14,,EUR,1');

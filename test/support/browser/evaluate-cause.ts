@@ -11,7 +11,7 @@ interface Span {
 }
 
 /**
- * A cause of a change, its factor, or its factor before, from the rows of the queries: closed days, users and models of the period, then
+ * A cause of a change, its factor, or its factor before, from the rows of the queries: working days, users and models of the period, then
  * of the span before, then the prices. It shares no code with the program.
  * @throws {Error} for a cause or a part that is not described.
  */
@@ -75,7 +75,7 @@ function partOf(cause: string, now: Span, before: Span): number {
 }
 
 function spanOf(
-  [closed, users, models]: readonly Answer[],
+  [workingDays, users, models]: readonly Answer[],
   prices: readonly Readonly<Record<string, unknown>>[],
 ): Span {
   const priceOn = (day: string) =>
@@ -99,12 +99,9 @@ function spanOf(
     byModel.set(String(row['model_id']), own);
   }
   const days = daysOf(String(users?.days.from), String(users?.days.until));
-  const off = new Set((closed?.rows ?? []).map(({ date }) => String(date)));
-  const working = days.filter(
-    (day) => ![0, 6].includes(new Date(`${day}T00:00:00Z`).getUTCDay()) && !off.has(day),
-  );
+  const working = (workingDays?.rows ?? []).length;
   return {
-    workingDays: working.length === 0 ? days.length : working.length,
+    workingDays: working === 0 ? days.length : working,
     personDays: sum(users?.rows, ({ count }) => Number(count)),
     cost: sum(users?.rows, costOf),
     tokens: sum(models?.rows, ({ tokens }) => Number(tokens)),
