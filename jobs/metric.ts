@@ -4,20 +4,24 @@ import {
   type ComparedAnswer,
   type Comparison,
   compareMetric,
+  type RankedAnswer,
+  type RankOrder,
+  rankMetric,
   readCauses,
 } from '../src/comparison/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import type { UtcDay } from '../src/core/day.ts';
+import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import {
   answerMetric,
-  checkUser,
   findMetric,
   findTeam,
   type MetricAnswer,
   type MetricQuestion,
   metricSql,
   type Period,
+  readCohorts,
+  resolveFilters,
 } from '../src/metrics/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
@@ -37,8 +41,14 @@ export interface AskedMetric {
   readonly team?: string | undefined;
   /** A user ID. */
   readonly user?: string | undefined;
+  /** Only rows with these values; a team, a user or a period may be given here instead. @default all rows */
+  readonly filters?: Readonly<Partial<Record<Dimension, string>>> | undefined;
   /** Compares with another span: how it is found, or the span itself. */
   readonly compare?: Comparison | Period | undefined;
+  /** So many of the largest rows, see {@link readRankedMetric}. @default all */
+  readonly top?: number | undefined;
+  /** The order of the rows, see {@link readRankedMetric}. @default by value with `top`; otherwise by the dimensions */
+  readonly order?: RankOrder | undefined;
   /** The organization; the only one by default. */
   readonly organization?: string | undefined;
 }
@@ -58,11 +68,58 @@ export function readMetric(
     const answer = await (compare === undefined
       ? answerMetric(warehouse, question)
       : compareMetric(warehouse, question, compare));
-    if (answer.rows.length <= ANSWER_ROWS_MAX) return answer;
-    throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
-      hint: 'ask for a shorter period, or for fewer dimensions',
-    });
+    return withRowsMax(answer);
   });
+}
+
+/**
+ * Answers a question about a metric with its rows in an order, the largest of them, the others together, and the total; see
+ * `rankMetric`. Without `top` and `order`, the rows are those of {@link readMetric}, and the total is there, too. Writes nothing,
+ * and may be repeated.
+ * @throws {UsageError} as {@link readMetric} does.
+ */
+export function readRankedMetric(
+  settings: Settings,
+  asked: AskedMetric,
+  context: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<RankedAnswer> {
+  const { top, order, compare } = asked;
+  return withQuestion(settings, asked, context, async (warehouse, question) =>
+    withRowsMax(await rankMetric(warehouse, question, { top, order, comparison: compare })),
+  );
+}
+
+function withRowsMax<Answer extends MetricAnswer>(answer: Answer): Answer {
+  if (answer.rows.length <= ANSWER_ROWS_MAX) return answer;
+  throw new UsageError(`the answer has ${answer.rows.length} rows, more than ${ANSWER_ROWS_MAX}`, {
+    hint: 'ask for a shorter period, or for fewer dimensions',
+  });
+}
+
+/** What a person asks about cohorts. */
+type AskedCohorts = Pick<AskedMetric, 'metric' | 'from' | 'until' | 'organization'>;
+
+export type CohortAnswer = Awaited<ReturnType<typeof readCohorts>>;
+
+/**
+ * Follows people from the month of their first activity, see `readCohorts`. Writes nothing, and may be repeated.
+ * @throws {UsageError} when there is no such warehouse or organization, for a metric that cannot be followed, and where the first
+ * activity of people is not known.
+ */
+export function readCohortsOf(
+  { warehouse: location, queryTimeout }: Settings,
+  { metric, organization, from, until }: AskedCohorts,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<CohortAnswer> {
+  findMetric(metric);
+  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) =>
+    readCohorts(warehouse, {
+      metric,
+      orgId: await chooseOrganization(warehouse, organization),
+      from,
+      until,
+    }),
+  );
 }
 
 /** The name by which `daywalk metric` knows the causes; they are no metric of the dictionary, because they are about two spans. */
@@ -106,11 +163,31 @@ function withQuestion<Result>(
   findMetric(asked.metric);
   return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, asked.organization);
-    const { metric, by, from, until, user } = asked;
-    if (user !== undefined) await checkUser(warehouse, orgId, user);
-    const team = await teamOf(warehouse, orgId, asked.team);
-    return use(warehouse, { metric, orgId, by, from, until, team, user });
+    return use(warehouse, await questionOf(warehouse, orgId, { asked, today: dayOf(clock.now()) }));
   });
+}
+
+/**
+ * The question that a person asks, with its team, user and values checked.
+ * @throws {UsageError} for one that does not exist, and for a filter that the metric does not have.
+ */
+async function questionOf(
+  warehouse: Warehouse,
+  orgId: string,
+  { asked, today }: { readonly asked: AskedMetric; readonly today: UtcDay },
+): Promise<MetricQuestion> {
+  const { metric, by, from, until, team, user, filters = {} } = asked;
+  const twice = (['team', 'user'] as const).find(
+    (name) => asked[name] !== undefined && filters[name] !== undefined,
+  );
+  if (twice !== undefined) throw new UsageError(`the ${twice} is given twice`, { hint: 'give it once' });
+  const given = {
+    ...filters,
+    ...(team === undefined ? {} : { team }),
+    ...(user === undefined ? {} : { user }),
+  };
+  const found = await resolveFilters(warehouse, { orgId, metric, filters: given, from, until, today });
+  return { metric, orgId, by, ...found };
 }
 
 async function teamOf(warehouse: Warehouse, orgId: string, name: string | undefined) {

@@ -50,7 +50,8 @@ export function compareMetric(
   return warehouse.inSnapshot(() => compareIn(frozen(warehouse), question, comparison));
 }
 
-async function compareIn(
+/** As {@link compareMetric}, inside a snapshot. */
+export async function compareIn(
   warehouse: Warehouse,
   question: MetricQuestion,
   comparison: Comparison | Period,
@@ -100,7 +101,8 @@ function ofNothing({ metric, days, from, until }: MetricAnswer): number | null {
   return isWhole && !['ratio', 'snapshot', 'readiness score'].includes(kind) ? 0 : null;
 }
 
-function changeFrom(before: number | null, value: number | null, unit: string): number | null {
+/** See {@link ComparedAnswer}. */
+export function changeFrom(before: number | null, value: number | null, unit: string): number | null {
   if (before === null || value === null) return null;
   if (unit === 'ratio') return value - before;
   return before === 0 ? null : (value - before) / before;

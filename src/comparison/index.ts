@@ -1,4 +1,5 @@
 export { type ComparedAnswer, compareMetric } from './compare-metric.ts';
+export { RANK_ORDERS, type RankedAnswer, type Ranking, type RankOrder, rankMetric } from './rank-metric.ts';
 export { type CausesAnswer, explainChange, readCauses } from './read-causes.ts';
 export {
   COMPARISONS,

@@ -119,7 +119,8 @@ export function metricQuery(
   return queryOf(planOf(dialect, question, { rollups: null, teams: first, checksCurrency }));
 }
 
-async function planIn(warehouse: Warehouse, question: MetricQuestion) {
+/** The plan of a question, and what its answer rests on. Call inside the snapshot of the query. */
+export async function planIn(warehouse: Warehouse, question: MetricQuestion) {
   const { orgId, from, until } = question;
   const metric = findMetric(question.metric);
   checkDimensions(metric, question);
@@ -135,8 +136,10 @@ async function planIn(warehouse: Warehouse, question: MetricQuestion) {
     metric.source.stream === 'users'
       ? await readableRollups(warehouse, orgId, period.from, period.until)
       : null;
-  const { by, team } = question;
-  const teams = readsUserTeams({ metric, by, team }) ? await teamsInPlaceOfTable(warehouse, orgId) : [];
+  const { by, team, except } = question;
+  const teams = readsUserTeams({ metric, by, team, except })
+    ? await teamsInPlaceOfTable(warehouse, orgId)
+    : [];
   const plan = planOf(
     warehouse.dialect,
     { ...question, ...period },
@@ -150,14 +153,16 @@ function planOf(
   question: DatedQuestion,
   state: Pick<Plan, 'rollups' | 'teams' | 'checksCurrency'>,
 ): Plan {
-  const { orgId, by, from, until, team, user, where = {}, countsEach = false } = question;
+  const { orgId, by, from, until, team, user, where = {}, except, countsEach = false } = question;
   const metric = findMetric(question.metric);
   const grain = checkDimensions(metric, question);
   checkAdditivity(metric, question, { grain, period: { from, until } });
   const { source, breakdown } = metric;
   const needsBreakdown =
     breakdown !== undefined &&
-    [...by, ...conditionsOf({ where })].some((dimension) => breakdown.columns[dimension] !== undefined);
+    [...by, ...conditionsOf({ where }), ...(except?.by ?? [])].some(
+      (dimension) => breakdown.columns[dimension] !== undefined,
+    );
   return {
     phrases: PHRASES[dialect],
     metric,
@@ -171,6 +176,7 @@ function planOf(
     team,
     user,
     where,
+    except,
     countsEach,
     ...state,
   };

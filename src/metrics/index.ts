@@ -1,4 +1,6 @@
 export { answerMetric, answerWithSql, metricQuery, metricSql } from './answer-metric.ts';
+export { readCohorts } from './cohorts.ts';
+export { resolveFilters } from './filters.ts';
 export {
   type AskedPeriod,
   isLoaded,

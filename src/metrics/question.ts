@@ -16,7 +16,7 @@ import { runReads, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
 import type { Period } from './period.ts';
-import { conditionsOf } from './query/plan.ts';
+import { conditionsOf, type DimensionValues, type GroupsLeftOut } from './query/plan.ts';
 
 /** What to compute. */
 export interface MetricQuestion {
@@ -46,7 +46,9 @@ export interface MetricQuestion {
   /** Only rows of this user ID. */
   readonly user?: string | undefined;
   /** Only rows with these values of dimensions other than time, team and user. */
-  readonly where?: Readonly<Partial<Record<Dimension, string>>> | undefined;
+  readonly where?: DimensionValues | undefined;
+  /** Leaves out the rows of these groups of the answer to the same question cut by their dimensions. @default none */
+  readonly except?: GroupsLeftOut | undefined;
   /** Gives each erased person a group of the dimension `user`, to count people; no output may name these. @default false */
   readonly countsEach?: boolean | undefined;
 }
@@ -116,7 +118,7 @@ export function checkDimensions(metric: Metric, question: MetricQuestion): Grain
  */
 export function checkAdditivity(
   { name, measure }: Metric,
-  { by }: MetricQuestion,
+  { by, where = {} }: MetricQuestion,
   { grain, period }: { readonly grain: Grain | undefined; readonly period: Period },
 ): void {
   if (measure.kind !== 'snapshot') return;
@@ -129,7 +131,7 @@ export function checkAdditivity(
       facts: { instead, grain: grain ?? '' },
     });
   }
-  if (needs !== undefined && !by.includes(needs)) {
+  if (needs !== undefined && !by.includes(needs) && where[needs] === undefined) {
     throw new UsageError(`${name} cannot be added over values of ${needs}`, {
       hint: `ask for it by ${needs}`,
       reason: 'metric-needs-dimension',
@@ -157,13 +159,13 @@ function checkCondition(metric: Metric, dimension: Dimension): void {
     });
   }
   checkFilter(metric, dimension, true);
-  if (['term', 'ratio', 'snapshot'].includes(metric.measure.kind)) return;
-  throw new UsageError(`${metric.name} cannot be filtered by ${dimension}`, {
-    hint: `ask for it by ${dimension}`,
-  });
 }
 
-function checkFilter(metric: Metric, filter: Dimension, isGiven: boolean): void {
+/**
+ * Checks that a metric has a dimension that a question filters by.
+ * @throws {UsageError} if it does not.
+ */
+export function checkFilter(metric: Metric, filter: Dimension, isGiven: boolean): void {
   if (!isGiven || dimensionsOf(metric).includes(filter)) return;
   throw new UsageError(`${metric.name} cannot be filtered by ${filter}`, { hint: hintFor(metric, filter) });
 }

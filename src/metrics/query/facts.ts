@@ -1,7 +1,16 @@
-import { type Measure, type Metric, type Term, userRows } from '../../../schema/metrics/dictionary.ts';
+import {
+  type Dimension,
+  type Measure,
+  type Metric,
+  type Term,
+  userRows,
+} from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import {
   columnName,
+  conditionsOf,
+  equals,
+  exceptConditions,
   groupsOf,
   type NamedQuery,
   type Plan,
@@ -159,7 +168,10 @@ function countedPeople(plan: Plan, { named, value }: { named: readonly NamedQuer
         sql`JOIN people p ON p.org_id = ${orgId}
     AND b.last_day >= p.valid_from AND (p.valid_to IS NULL OR b.last_day <= p.valid_to)`,
       ],
-      where: teamConditions(plan, sql`p.team`),
+      where: [
+        ...teamConditions(plan, sql`p.team`),
+        ...exceptConditions(plan, (dimension, value) => equals(sql`p.${columnName(dimension)}`, value)),
+      ],
       groupBy: groups,
     },
     '  ',
@@ -180,6 +192,7 @@ function activePeople(plan: Plan): NamedQuery[] {
     source: userRows,
     by: grain === undefined ? [] : [grain],
     team: undefined,
+    except: undefined,
   };
   const rows = rollupRows(everyone, []) ?? dailyRows(everyone, []);
   const bucket =
@@ -246,6 +259,7 @@ function readinessFacts(plan: Plan): Facts {
   );
   const bucket = grain === undefined ? [] : [sql.raw(`b.${grain}`)];
   const groups = [...bucket, ...groupsOf(plan).map((dimension) => sql.raw(`r.${dimension}`))];
+  const isOf = (dimension: Dimension, value: string | null) => equals(sql.raw(`r.${dimension}`), value);
   const facts = selectSql(
     {
       columns: [...groups, sql`COUNT(*) AS row_count`, sql`AVG(s.score) AS value`],
@@ -254,6 +268,10 @@ function readinessFacts(plan: Plan): Facts {
         sql`JOIN reports r ON r.created_on <= b.last_day
     AND (r.replaced_on IS NULL OR r.replaced_on > b.last_day)`,
         sql`LEFT JOIN scores s ON s.report_id = r.report_id`,
+      ],
+      where: [
+        ...conditionsOf(plan).map((dimension) => isOf(dimension, plan.where[dimension] ?? null)),
+        ...exceptConditions(plan, isOf),
       ],
       groupBy: groups,
     },

@@ -35,7 +35,9 @@ export interface Plan {
   readonly team: string | null | undefined;
   readonly user: string | undefined;
   /** The values of dimensions that rows must have. */
-  readonly where: Readonly<Partial<Record<Dimension, string>>>;
+  readonly where: DimensionValues;
+  /** The groups whose rows are left out; undefined for none. */
+  readonly except: GroupsLeftOut | undefined;
   /** Erased people are told apart, to count them. Otherwise they are one group of the dimension `user`. */
   readonly countsEach: boolean;
   /** The rollups that may be read, because they are current in the snapshot of the query; null for none. */
@@ -44,6 +46,15 @@ export interface Plan {
   readonly teams: readonly NamedQuery[];
   /** True if the query must give NULL for a cost in several currencies, because nothing refuses the question before it runs. */
   readonly checksCurrency: boolean;
+}
+
+/** A value of some dimensions; null is the value of rows that name none. */
+export type DimensionValues = Readonly<Partial<Record<Dimension, string | null>>>;
+
+/** Groups of an answer: the dimensions that it was cut by, and the values of each group. */
+export interface GroupsLeftOut {
+  readonly by: readonly Dimension[];
+  readonly groups: readonly DimensionValues[];
 }
 
 /** The dimensions whose values a question names. */
@@ -57,13 +68,16 @@ export function groupsOf({ by, grain }: Plan): readonly Dimension[] {
 }
 
 /** True if the query needs the team of each row. */
-export function needsTeam({ by, team }: Pick<Plan, 'by' | 'team'>): boolean {
-  return by.includes('team') || team !== undefined;
+export function needsTeam({ by, team, except }: Pick<Plan, 'by' | 'team' | 'except'>): boolean {
+  return by.includes('team') || team !== undefined || except?.by.includes('team') === true;
 }
 
 /** True if the query reads who the users are: their teams, or which people have been active. */
-export function readsUserTeams({ metric, by, team }: Pick<Plan, 'metric' | 'by' | 'team'>): boolean {
-  return metric.measure.kind === 'inactive users' || (metric.source.hasUsers && needsTeam({ by, team }));
+export function readsUserTeams({
+  metric,
+  ...asked
+}: Pick<Plan, 'metric' | 'by' | 'team' | 'except'>): boolean {
+  return metric.measure.kind === 'inactive users' || (metric.source.hasUsers && needsTeam(asked));
 }
 
 /** The column of a dimension in subqueries. `user` is a reserved word in PostgreSQL. */
@@ -75,6 +89,43 @@ export function columnName(dimension: Dimension): SQL {
 export function teamConditions({ team, phrases }: Plan, column: SQL): SQL[] {
   if (team === undefined) return [];
   return [team === null ? sql`${column} IS NULL` : phrases.joined(column, team)];
+}
+
+/** SQLite limits how deep an expression is, and a chain of ORs is as deep as it is long. */
+const CHAIN_MAX = 50;
+
+/**
+ * The condition that a row belongs to none of the groups that are left out; none if there are none.
+ * @param isOf the condition that a row has a value of a dimension
+ */
+export function exceptConditions(
+  { except }: Pick<Plan, 'except'>,
+  isOf: (dimension: Dimension, value: string | null) => SQL,
+): SQL[] {
+  if (except === undefined || except.groups.length === 0) return [];
+  const groups = except.groups.map(
+    (group) =>
+      sql`(${sql.join(
+        except.by.map((dimension) => isOf(dimension, group[dimension] ?? null)),
+        sql` AND `,
+      )})`,
+  );
+  // A comparison with NULL is not false; CASE takes it for false.
+  return [sql`CASE WHEN ${anyOf(groups)} THEN 0 ELSE 1 END = 1`];
+}
+
+function anyOf(conditions: readonly SQL[]): SQL {
+  if (conditions.length <= CHAIN_MAX) return sql.join([...conditions], sql`\n      OR `);
+  const parts: SQL[] = [];
+  for (let start = 0; start < conditions.length; start += CHAIN_MAX) {
+    parts.push(sql`(${anyOf(conditions.slice(start, start + CHAIN_MAX))})`);
+  }
+  return anyOf(parts);
+}
+
+/** The condition that an expression has a value. */
+export function equals(expression: SQL, value: string | null): SQL {
+  return value === null ? sql`${expression} IS NULL` : sql`${expression} = ${value}`;
 }
 
 /** The clauses of a SELECT. Conditions are joined by AND. */

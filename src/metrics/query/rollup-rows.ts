@@ -60,7 +60,7 @@ function isServed(plan: Plan, terms: readonly Term[], table: AnyTable): boolean 
   if (terms.some(({ kind }) => kind === 'cost')) return false;
   // The database would read all teams again for each row.
   if (needsTeam(plan) && plan.teams.some(({ isTakenForSmall }) => isTakenForSmall)) return false;
-  return groupsOf(plan).every(
+  return [...groupsOf(plan), ...(plan.except?.by ?? [])].every(
     (dimension) =>
       dimension === 'user' ||
       dimension === 'team' ||

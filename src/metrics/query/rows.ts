@@ -1,4 +1,4 @@
-import type { Dimension, Grain, Term } from '../../../schema/metrics/dictionary.ts';
+import type { Dimension, Grain, Source, Term } from '../../../schema/metrics/dictionary.ts';
 import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { Warehouse } from '../../port/index.ts';
@@ -8,6 +8,8 @@ import { storedUnit } from '../../units/index.ts';
 import {
   columnName,
   conditionsOf,
+  equals,
+  exceptConditions,
   groupsOf,
   type NamedQuery,
   needsTeam,
@@ -74,10 +76,9 @@ export function rowsBetween(plan: Plan, from: UtcDay, until: UtcDay): SQL {
   ) r`;
 }
 
-/** The first row ever of each user whose first row is in the period. */
-export function firstRows(plan: Plan): Rows {
-  const { phrases, orgId, from, until, grain, rollups } = plan;
-  const firstDays = rollups?.users
+/** The day of the first row ever of each user. */
+export function firstDaysOf({ orgId, rollups }: Plan): NamedQuery {
+  const body = rollups?.users
     ? sql`  SELECT user_id, first_active_on AS date
   FROM users
   WHERE org_id = ${orgId}`
@@ -85,10 +86,16 @@ export function firstRows(plan: Plan): Rows {
   FROM user_daily
   WHERE org_id = ${orgId}
   GROUP BY user_id`;
+  return { name: 'first_days', body };
+}
+
+/** The first row ever of each user whose first row is in the period. */
+export function firstRows(plan: Plan): Rows {
+  const { phrases, orgId, from, until, grain } = plan;
   const days = grain === 'week' || grain === 'month' ? [sql`JOIN days d ON d.date = n.date`] : [];
   return {
     kind: 'daily',
-    named: [{ name: 'first_days', body: firstDays }],
+    named: [firstDaysOf(plan)],
     from: [
       sql`first_days n`,
       sql`JOIN user_daily r ON r.org_id = ${orgId} AND r.user_id = n.user_id AND r.date = n.date`,
@@ -106,10 +113,32 @@ export function filterConditions(plan: Plan): SQL[] {
   return [
     ...userConditions(plan),
     ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
-    ...conditionsOf(plan).map(
-      (dimension) => sql`${expressionOf(plan, dimension)} = ${plan.where[dimension] ?? ''}`,
+    ...conditionsOf(plan).map((dimension) =>
+      equals(expressionOf(plan, dimension), plan.where[dimension] ?? null),
     ),
+    ...exceptConditions(plan, (dimension, value) => isOfGroup(plan, dimension, value)),
   ];
+}
+
+/** The condition that a row `r` with the team `t` has the value that its group has in an answer. */
+function isOfGroup(plan: Plan, dimension: Dimension, value: string | null): SQL {
+  const { phrases, source } = plan;
+  switch (dimension) {
+    case 'date':
+      return equals(phrases.textOf(sql`r.date`), value);
+    case 'week':
+      return equals(phrases.textOf(phrases.weekOf(sql`r.date`)), value);
+    case 'month':
+      return equals(phrases.monthOf(sql`r.date`), value);
+    case 'team':
+      return equals(sql`t.team`, value);
+    case 'user': {
+      if (value !== null && ERASED_NAMES.includes(value)) return sql.raw(IS_ERASED);
+      return equals(sql`r.user_id`, value);
+    }
+    default:
+      return equals(columnsOf(source, dimension), value);
+  }
 }
 
 /** The conditions on the user of a row; none without a filter. */
@@ -146,6 +175,8 @@ export function teamJoin(plan: Plan, day: SQL = sql`r.date`): SQL[] {
 /** The fewest erased people that are a group of their own; fewer are unassigned. */
 const ERASED_MIN = 5;
 const IS_ERASED = `r.user_id LIKE '${PSEUDONYM_LIKE}'`;
+/** What the group of erased people is called, also where they are too few for one. */
+const ERASED_NAMES: readonly string[] = ['erased', 'unassigned'];
 
 /** How rows by user have erased people as one group, and nobody of them alone. */
 export const ERASED_GROUP = {
@@ -171,6 +202,11 @@ export function groupsErased({
 function expressionOf(plan: Plan, dimension: Dimension): SQL {
   const { source } = plan;
   if (source.hasUsers && dimension === 'user') return groupsErased(plan) ? ERASED_GROUP.user : sql`r.user_id`;
+  return columnsOf(source, dimension);
+}
+
+/** The expression of a dimension over the columns of the rows `r` of a source. */
+export function columnsOf(source: Source, dimension: Dimension): SQL {
   const [first, ...rest] = source.columns[dimension] ?? [];
   if (first === undefined) throw new TypeError(`${source.table.name} has no dimension ${dimension}`);
   const parts = rest.map((column) => `CASE WHEN r.${column} <> '' THEN ' / ' || r.${column} ELSE '' END`);

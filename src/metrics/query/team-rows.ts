@@ -73,8 +73,9 @@ export function costAndUserRows(plan: Plan, terms: readonly Term[]): Rows | unde
 }
 
 function isServed(plan: Plan, terms: readonly Term[]): boolean {
-  const { source, rollups, user, grain, from, until, teams } = plan;
-  if (source.rollups.teams === undefined || rollups === null || user !== undefined) return false;
+  const { source, rollups, user, except, grain, from, until, teams } = plan;
+  if (source.rollups.teams === undefined || rollups === null) return false;
+  if (user !== undefined || except !== undefined) return false;
   // A day that is stale is read from the rows of users, with all others: a union would have no index.
   if (rollups.stale.teams.length > 0) return false;
   if (conditionsOf(plan).length > 0 || (needsTeam(plan) && teams.length > 0)) return false;
