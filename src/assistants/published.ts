@@ -106,6 +106,7 @@ export const queryPublished: Tool<QueryArguments> = async (reader, given) => {
     total_note: total.note,
     previous: null,
     rows: all.slice(0, ROWS_MAX),
+    others: null,
     rows_omitted: Math.max(0, all.length - ROWS_MAX),
     groups_hidden: rows.hidden,
     days,
@@ -174,14 +175,16 @@ function askedOf(reader: Reader, given: QueryArguments, published: Published): A
 }
 
 /** Whatever could be subtracted from a published week is refused. */
-function refuseOthers({ user, compare, by = [] }: QueryArguments, weeks: readonly UtcDay[]): void {
+function refuseOthers({ user, compare, top, by = [] }: QueryArguments, weeks: readonly UtcDay[]): void {
   const other = by.find((name) => name !== 'week' && !WEEK_DIMENSIONS.some((known) => known === name));
   const what =
     user !== undefined || other === 'user'
       ? 'nothing about single people is published'
       : compare !== undefined
         ? 'published weeks are not compared'
-        : other !== undefined
+        : top !== undefined
+          ? 'published weeks are not ranked'
+          : other !== undefined
           ? 'only weeks are published, not their parts by this dimension'
           : null;
   if (what !== null)

@@ -3,21 +3,17 @@ import {
   DIMENSIONS,
   type Dimension,
   dimensionsOf,
-  isGrain,
   type Metric,
 } from '../../schema/metrics/dictionary.ts';
 import { sql } from '../../schema/query.ts';
-import { isDay, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
+import { dayOf, isDay, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
-import { checkUser, type MetricQuestion, readProvenance } from '../metrics/index.ts';
+import { type MetricQuestion, readProvenance, resolveFilters } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
+import type { AssistantAudience } from './audience.ts';
 import type { QueryArguments } from './tools.ts';
 import { foreignText, Refusal } from './wording.ts';
-
-/** Who asks: `managers` see everything, a `team` sees published weeks and nothing else. */
-export const ASSISTANT_AUDIENCES = ['managers', 'team'] as const;
-export type AssistantAudience = (typeof ASSISTANT_AUDIENCES)[number];
 
 /** What a tool answers from: one snapshot of a warehouse, about one organization. */
 export interface Reader {
@@ -101,66 +97,70 @@ export function dayAsked(which: 'from' | 'until', text: string | undefined, now:
 
 /**
  * The question of a call.
- * @throws {Refusal} for what the metric does not have, and for a team or user that is not there.
+ * @throws {Refusal} for what the metric does not have, and for a team, a user or another value that is not there.
  */
-export async function questionOf(reader: Reader, given: QueryArguments): Promise<MetricQuestion & { metric: string }> {
+export async function questionOf(reader: Reader, given: QueryArguments): Promise<MetricQuestion> {
   const { warehouse, orgId, now } = reader;
   const metric = metricOf(given.metric);
   const by = (given.by ?? []).map((name) => dimensionOf(metric, name));
-  const { team, user, ...where } = filtersOf(metric, given);
-  const question = {
-    metric: metric.name,
-    orgId,
-    by,
-    from: dayAsked('from', given.from, now),
-    until: dayAsked('until', given.until, now),
-    team: team === undefined ? undefined : await teamOf(reader, team),
-    user,
-    ...(Object.keys(where).length > 0 && { where }),
+  const filters = filtersOf(metric, given);
+  const { team, ...others } = filters;
+  const known = { ...others, ...(team !== undefined && { team: await teamOf(reader, team) }) };
+  const asked = {
+    ...{ orgId, metric: metric.name, filters: known, today: dayOf(now) },
+    ...{ from: dayAsked('from', given.from, now), until: dayAsked('until', given.until, now) },
   };
-  if (user !== undefined) await expectUser(warehouse, orgId, user);
-  return given.settled_only === true ? { ...question, ...(await settledPart(reader, metric, question)) } : question;
+  const found = await resolveFilters(warehouse, asked).catch((error: unknown) => {
+    // The engine names values of the service, which have no place in a sentence.
+    throw error instanceof UsageError ? noSuchValue(Object.keys(filters)) : error;
+  });
+  if (found.from !== undefined) dayAsked('from', found.from, now);
+  const question = { metric: metric.name, orgId, by, ...found };
+  return given.settled_only === true
+    ? { ...question, ...(await settledPart(reader, metric, question)) }
+    : question;
+}
+
+function noSuchValue(dimensions: readonly string[]): Refusal {
+  return new Refusal(
+    `no row has this value of ${dimensions.join(' and ')}`,
+    `ask by ${dimensions[0]} for its values; a date, week or month is written as answers have it`,
+  );
 }
 
 type Filters = Partial<Record<Dimension, string>>;
 
 /** The filters of a call: team and user may be among the others, or be given by name. */
 function filtersOf(metric: Metric, { filter = {}, team, user }: QueryArguments): Filters {
+  const given = [
+    ...Object.entries(filter),
+    ...(team === undefined ? [] : [['team', team] as const]),
+    ...(user === undefined ? [] : [['user', user] as const]),
+  ];
   const filters: Filters = {};
-  for (const [name, value] of Object.entries(filter)) {
+  for (const [name, value] of given) {
     const dimension = dimensionOf(metric, name);
-    if (isGrain(dimension))
-      throw new Refusal(`${dimension} is not a filter`, 'give a period, with from and until');
+    if (filters[dimension] !== undefined && filters[dimension] !== value)
+      throw new Refusal(`${dimension} is given twice`, 'give it once');
     filters[dimension] = value;
   }
-  if (team !== undefined) filters[dimensionOf(metric, 'team')] = team;
-  if (user !== undefined) filters[dimensionOf(metric, 'user')] = user;
   return filters;
 }
 
-async function teamOf({ warehouse, orgId }: Reader, name: string): Promise<string | null> {
-  if (name === UNASSIGNED) return null;
+/** A team as it is stored: an answer has shown it without what people do not see. */
+async function teamOf({ warehouse, orgId }: Reader, name: string): Promise<string> {
+  if (name === UNASSIGNED) return name;
   const rows = await warehouse.select(sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId}`);
   const teams = rows.flatMap(({ team }) => (typeof team === 'string' ? team : [])).toSorted();
-  // An answer has shown the name without what people do not see.
   const found = teams.find((team) => team === name || foreignText(team) === name);
   if (found !== undefined) return found;
-  const near = nearestName(name, teams);
   if (teams.length === 0) throw new Refusal('nobody has a team', 'ask without a team');
+  const near = nearestName(name, teams);
   throw new Refusal(
     'there is no team of this name',
     `choose one of the names below, or ${UNASSIGNED}`,
     near === undefined ? teams : [near, ...teams.filter((team) => team !== near)],
   );
-}
-
-async function expectUser(warehouse: Warehouse, orgId: string, user: string): Promise<void> {
-  try {
-    await checkUser(warehouse, orgId, user);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new Refusal('no row is of this user', 'ask by user, which lists the user IDs');
-  }
 }
 
 /** The part of a period before its first day that can still change. */

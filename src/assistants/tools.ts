@@ -58,11 +58,13 @@ export const explainInput = Type.Object(
 export const coverageInput = Type.Object({}, strict);
 
 const days = Type.Object({
-  expected: Type.Integer(),
-  settled: Type.Integer(),
+  expected: Type.Number(),
+  settled: Type.Number(),
   unsettled: names,
   missing: names,
 });
+/** The same, described once: a list of tools costs every conversation its length. */
+const daysToo = Type.Unsafe<Static<typeof days>>({ type: 'object' });
 
 const listOutput = Type.Object({
   metrics: Type.Array(
@@ -80,6 +82,7 @@ const queryOutput = Type.Object({
   total_note: text('rule of the total, or why there is none'),
   previous: Type.Unsafe<Readonly<Record<string, unknown>> | null>(nullable('object')),
   rows: Type.Array(row),
+  others: Type.Unsafe<{ readonly count: number; readonly value: number | null } | null>(nullable('object')),
   rows_omitted: Type.Integer(),
   groups_hidden: Type.Integer(),
   days,
@@ -96,7 +99,7 @@ const coverageOutput = Type.Object({
   late: Type.Boolean(),
   streams: Type.Array(row),
   weeks: names,
-  days,
+  days: daysToo,
 });
 const explainOutput = Type.Object({
   metric: text(),
@@ -106,7 +109,7 @@ const explainOutput = Type.Object({
   sql: text(),
   from: text(),
   until: text(),
-  days,
+  days: daysToo,
   run_id: textOrNull,
 });
 
