@@ -1,7 +1,7 @@
 import type { AnyTable } from '../define.ts';
 import { tables } from '../tables.ts';
 import { type Dimension, type Metric, type SnapshotMeasure, type Source, source, sum } from './define.ts';
-import { userMetrics } from './user-metrics.ts';
+import { userMetrics, userModelMetrics } from './user-metrics.ts';
 
 const credits = source({ table: tables.tokensDaily, stream: 'tokens' });
 const creditsByModel = source({
@@ -268,7 +268,7 @@ export {
   type Source,
   type Term,
 } from './define.ts';
-export { userModelMetrics, userRows } from './user-metrics.ts';
+export { userRows } from './user-metrics.ts';
 
 /** A group of metrics of the dictionary, as documentation shows it. */
 interface MetricGroup {
@@ -296,7 +296,17 @@ export const metricGroups: readonly MetricGroup[] = [
   },
   { title: 'Tools', doc: 'Computed from the breakdowns of the stream `tools`.', metrics: toolMetrics },
   { title: 'Readiness', doc: 'Computed from the readiness reports.', metrics: readinessMetrics },
+  {
+    title: 'Users by model',
+    doc: 'Computed from `tokens_daily_by_user_model`. The service names no model for some credits of users; these are not in it.',
+    metrics: userModelMetrics,
+  },
 ];
 
-/** Every metric, in the order of the documentation. */
-export const allMetrics: readonly Metric[] = metricGroups.flatMap(({ metrics }) => metrics);
+/** Every metric that can be asked for, in the order of the documentation. */
+export const askableMetrics: readonly Metric[] = metricGroups.flatMap(({ metrics }) => metrics);
+
+/** The metrics that stand for themselves, in the same order: those in files for other tools, and in what is published. */
+export const allMetrics: readonly Metric[] = askableMetrics.filter(
+  (metric) => !userModelMetrics.includes(metric),
+);

@@ -163,7 +163,7 @@ export const userMetrics: readonly Metric[] = [
 
 /**
  * The parts of users by model. The service names no model for some rows, so that these numbers do not replace the others: pages open
- * them from those, and say what is without a model. They are not part of the dictionary.
+ * them from those, and say what is without a model. Files for other tools leave them out.
  */
 export const userModelMetrics: readonly Metric[] = [
   {

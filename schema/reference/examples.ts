@@ -333,6 +333,21 @@ const examples: Readonly<Record<string, Example>> = {
     'tools_daily_by_slash_command',
   ]),
   hook_invocations: total('How often did hooks run?', 'SUM(count)', 'tools_daily_by_hook'),
+  user_model_billable_tokens: parts('How many credits of users went to each model?', 'model', [
+    'model_id',
+    'SUM(billable_tokens)',
+    'tokens_daily_by_user_model',
+  ]),
+  user_model_cost: parts('What did they cost?', 'model', [
+    'model_id',
+    'SUM(billable_tokens * price_per_million) / 1000000',
+    'tokens_daily_by_user_model LEFT JOIN prices ON date >= valid_from AND (valid_to IS NULL OR date <= valid_to)',
+  ]),
+  user_model_active_users: parts('How many people used each model?', 'model', [
+    'model_id',
+    'COUNT(DISTINCT user_id)',
+    'tokens_daily_by_user_model',
+  ]),
 };
 
 /** One example for every metric. */

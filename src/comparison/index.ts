@@ -1,5 +1,11 @@
 export { type ComparedAnswer, compareMetric } from './compare-metric.ts';
-export { RANK_ORDERS, type RankedAnswer, type Ranking, type RankOrder, rankMetric } from './rank-metric.ts';
+export {
+  type CombinedValue,
+  RANK_ORDERS,
+  type RankedAnswer,
+  type RankOrder,
+  rankMetric,
+} from './rank-metric.ts';
 export { type CausesAnswer, explainChange, readCauses } from './read-causes.ts';
 export {
   COMPARISONS,

@@ -5,6 +5,7 @@ import { readableRollups } from '../rollups/index.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './limits.ts';
 import type { Period } from './period.ts';
 import { type FirstLooks, readProvenance } from './provenance.ts';
+import { ERASED_GROUP, groupsErased } from './query/conditions.ts';
 import { canShareQuery, type Facts, factsOf, termsOf, type ValueColumn } from './query/facts.ts';
 import {
   type ComputedMetric,
@@ -18,14 +19,7 @@ import {
   VALUE,
   withSql,
 } from './query/plan.ts';
-import {
-  bucketsOf,
-  dailyRows,
-  daysOf,
-  ERASED_GROUP,
-  groupsErased,
-  teamsInPlaceOfTable,
-} from './query/rows.ts';
+import { bucketsOf, dailyRows, daysOf, teamsInPlaceOfTable } from './query/rows.ts';
 import {
   checkAdditivity,
   checkDimensions,

@@ -4,7 +4,7 @@ import { UsageError } from '../core/errors.ts';
 import { whyNotKept } from '../expected/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { planIn } from './answer-metric.ts';
-import type { Period } from './period.ts';
+import type { AskedPeriod } from './period.ts';
 import { type NamedQuery, type Plan, selectSql, withSql } from './query/plan.ts';
 import { rollupRows } from './query/rollup-rows.ts';
 import { bucketsOf, dailyRows, daysOf, firstDaysOf } from './query/rows.ts';
@@ -41,7 +41,7 @@ interface CohortAnswer extends Omit<MetricAnswer, 'rows'> {
  */
 export function readCohorts(
   warehouse: Warehouse,
-  { metric, orgId, from, until }: Partial<Period> & { readonly metric: string; readonly orgId: string },
+  { metric, orgId, from, until }: AskedPeriod & { readonly metric: string; readonly orgId: string },
 ): Promise<CohortAnswer> {
   if (metric !== COHORT_METRIC) {
     throw new UsageError(`${metric} cannot be followed by cohort`, { hint: `ask for ${COHORT_METRIC}` });

@@ -12,8 +12,7 @@ import { nearestName, UsageError } from '../core/errors.ts';
 import { contractOf, whyNotKept } from '../expected/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import type { AskedPeriod } from './period.ts';
-import { equals } from './query/plan.ts';
-import { columnsOf } from './query/rows.ts';
+import { columnsOf, equals } from './query/conditions.ts';
 import { checkFilter, checkUser, findMetric, findTeam, type MetricQuestion } from './question.ts';
 
 /** The word for rows that name no value of a dimension. */

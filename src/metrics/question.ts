@@ -1,12 +1,11 @@
 import {
-  allMetrics,
+  askableMetrics,
   type Dimension,
   dimensionsOf,
   GRAINS,
   type Grain,
   isGrain,
   type Metric,
-  userModelMetrics,
 } from '../../schema/metrics/dictionary.ts';
 import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
@@ -174,7 +173,7 @@ export function checkFilter(metric: Metric, filter: Dimension, isGiven: boolean)
 const NAMES_MAX = 5;
 
 function hintFor(metric: Metric, dimension: Dimension): string {
-  const others = allMetrics.filter((other) => dimensionsOf(other).includes(dimension));
+  const others = askableMetrics.filter((other) => dimensionsOf(other).includes(dimension));
   const names = others.slice(0, NAMES_MAX).map(({ name }) => name);
   const more = others.length > NAMES_MAX ? ' and others' : '';
   return `it has ${dimensionsOf(metric).join(', ')}; ${dimension} is a dimension of ${names.join(', ')}${more}`;
@@ -185,9 +184,9 @@ function hintFor(metric: Metric, dimension: Dimension): string {
  * @throws {UsageError} if the dictionary has none.
  */
 export function findMetric(name: string): Metric {
-  const found = [...allMetrics, ...userModelMetrics].find((metric) => metric.name === name);
+  const found = askableMetrics.find((metric) => metric.name === name);
   if (found !== undefined) return found;
-  const names = allMetrics.map((metric) => metric.name);
+  const names = askableMetrics.map((metric) => metric.name);
   const nearest = nearestName(name, names);
   throw new UsageError(`there is no metric "${name}"`, {
     hint: nearest === undefined ? 'daywalk metric lists the names' : `did you mean ${nearest}?`,

@@ -1,33 +1,37 @@
 import {
   type AskedMetric,
   CAUSES_NAME,
+  type CohortAnswer,
   readCausesOf,
+  readCohortsOf,
   readMetric,
   readMetricSql,
+  readRankedMetric,
 } from '../../../jobs/metric.ts';
 import {
   additivityOf,
-  allMetrics,
+  askableMetrics,
   DIMENSIONS,
   type Dimension,
   dimensionsOf,
   GRAINS,
 } from '../../../schema/metrics/dictionary.ts';
-import { type CausesAnswer, type ComparedAnswer, parseComparison } from '../../comparison/index.ts';
+import { type CausesAnswer, parseComparison, RANK_ORDERS, type RankOrder } from '../../comparison/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { writeCsv } from '../../csv-files/index.ts';
-import type { MetricAnswer, MetricRow } from '../../metrics/index.ts';
-import { UNASSIGNED } from '../../rollups/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
-import { formatMeasured, formatNumber } from '../screens/numbers.ts';
-import { describeHole, renderProvenance } from '../screens/provenance.ts';
-import { type Cell, renderTable, right, shrinking } from '../screens/table.ts';
-
-/** One metric over one span, or over two. */
-type Answer = MetricAnswer | ComparedAnswer;
+import {
+  type Answer,
+  metricCsv,
+  renderAnswer,
+  renderCauses,
+  renderCohorts,
+} from '../screens/metric-answer.ts';
+import { describeHole } from '../screens/provenance.ts';
+import { renderTable, shrinking } from '../screens/table.ts';
 
 const FORMATS = ['--json', '--csv', '--sql'] as const;
 const QUESTION_FLAGS = [
@@ -36,9 +40,16 @@ const QUESTION_FLAGS = [
   '--until',
   '--team',
   '--user',
+  '--filter',
   '--compare',
+  '--top',
+  '--order',
+  '--cohort',
   '--organization',
 ] as const;
+/** The flags that causes have, and cohorts; both are about two spans or many months. */
+const CAUSES_FLAGS = ['--from', '--until', '--team', '--compare', '--organization'] as const;
+const COHORT_FLAGS = ['--from', '--until', '--cohort', '--organization'] as const;
 
 export const metricAction: Action = async (context) => {
   const { flags, operands, settings, job, out } = context;
@@ -47,32 +58,68 @@ export const metricAction: Action = async (context) => {
   if (name === undefined) return showList(context);
   const asked = askedMetric(name, flags);
   if (name === CAUSES_NAME) return showCauses(context, asked);
+  if (isGiven(flags, '--cohort')) return showCohorts(context, asked);
   if (flags.isOn('--sql')) {
-    if (asked.compare !== undefined) {
-      throw new UsageError('--sql and --compare exclude each other', {
-        hint: 'ask for the SQL of each span, with --from and --until',
-      });
-    }
+    refuseSqlOf(asked);
     out.print([`${await readMetricSql(settings, asked, job)};`]);
     return EXIT.ok;
   }
-  const answer = await readMetric(settings, asked, job);
+  const isRanked = asked.top !== undefined || asked.order !== undefined;
+  const answer = await (isRanked ? readRankedMetric : readMetric)(settings, asked, job);
   if (flags.isOn('--csv')) out.print([metricCsv(asked.by, answer).trimEnd()]);
   else out.show(answer, (frame) => renderAnswer(asked.by, answer, frame));
   warn(context, answer);
   return EXIT.ok;
 };
 
-async function showCauses(context: CommandContext, asked: AskedMetric): Promise<ExitCode> {
-  const { flags, settings, job, out } = context;
-  const foreign = (['--by', '--user', '--sql'] as const).find(
-    (flag) => flags.isOn(flag) || flags.text(flag) !== undefined,
-  );
-  if (foreign !== undefined) {
-    throw new UsageError(`${CAUSES_NAME} has no ${foreign}`, {
-      hint: 'it has --from, --until, --team, --compare and --organization',
+function isGiven(flags: Flags, flag: `--${string}`): boolean {
+  return flags.isOn(flag) || flags.text(flag) !== undefined || flags.texts(flag).length > 0;
+}
+
+function refuseSqlOf({ compare, top, order }: AskedMetric): void {
+  if (compare !== undefined) {
+    throw new UsageError('--sql and --compare exclude each other', {
+      hint: 'ask for the SQL of each span, with --from and --until',
     });
   }
+  if (top === undefined && order === undefined) return;
+  throw new UsageError(`--sql and ${top === undefined ? '--order' : '--top'} exclude each other`, {
+    hint: 'ask for the SQL of all rows, and order them with ORDER BY value DESC',
+  });
+}
+
+/** @throws {UsageError} for a flag of questions that `what` does not have. */
+function refuseOthers(flags: Flags, what: string, own: readonly string[]): void {
+  const foreign = [...QUESTION_FLAGS, '--sql' as const].find(
+    (flag) => !own.includes(flag) && isGiven(flags, flag),
+  );
+  if (foreign === undefined) return;
+  throw new UsageError(`${what} has no ${foreign}`, {
+    hint: `it has ${own.slice(0, -1).join(', ')} and ${own.at(-1)}`,
+  });
+}
+
+const FIRST_MONTH = 'first-month';
+
+async function showCohorts(context: CommandContext, asked: AskedMetric): Promise<ExitCode> {
+  const { flags, settings, job, out } = context;
+  refuseOthers(flags, '--cohort', COHORT_FLAGS);
+  if (flags.text('--cohort') !== FIRST_MONTH) {
+    throw new UsageError(`"${flags.text('--cohort')}" is not a kind of cohort`, {
+      hint: `write ${FIRST_MONTH}`,
+    });
+  }
+  const answer = await readCohortsOf(settings, asked, job);
+  if (flags.isOn('--csv')) {
+    out.print([writeCsv(['cohort', 'month', 'value', 'size'], answer.rows).trimEnd()]);
+  } else out.show(answer, (frame) => renderCohorts(answer, frame));
+  warn(context, answer);
+  return EXIT.ok;
+}
+
+async function showCauses(context: CommandContext, asked: AskedMetric): Promise<ExitCode> {
+  const { flags, settings, job, out } = context;
+  refuseOthers(flags, CAUSES_NAME, CAUSES_FLAGS);
   const answer = await readCausesOf(settings, asked, job);
   if (flags.isOn('--csv')) {
     const columns = ['cause', 'value', 'factor_before', 'factor', 'from', 'until'] as const;
@@ -82,35 +129,8 @@ async function showCauses(context: CommandContext, asked: AskedMetric): Promise<
   return EXIT.ok;
 }
 
-/** Draws causes: what each has added to the cost, and what it was before and is now. */
-function renderCauses(answer: CausesAnswer, frame: ScreenFrame): string[] {
-  const { rows, unit, change } = answer;
-  const values = rows.flatMap(({ value }) => value ?? []);
-  const numbers = formatMeasured(change === null ? values : [...values, change]).values();
-  const cellOf = (value: number | null) => (value === null ? null : (numbers.next().value ?? null));
-  const factorOf = (factor: number | null) =>
-    factor === null ? null : (formatMeasured([Number(factor.toPrecision(FACTOR_DIGITS))])[0] ?? null);
-  const cells = [
-    ...rows.map(({ cause, value, factor, factor_before }) => [
-      cause,
-      cellOf(value),
-      factorOf(factor_before),
-      factorOf(factor),
-    ]),
-    ['change', cellOf(change), null, null],
-  ];
-  return [
-    ...renderTable(['cause', right(`change (${unit})`), right('from'), right('to')], cells, frame),
-    '',
-    ...renderProvenance(answer, frame, [comparedWords(answer.compared)]).map(frame.style.dim),
-  ];
-}
-
-/** More digits of a mean do not help. */
-const FACTOR_DIGITS = 4;
-
 function showList({ flags, out }: CommandContext): ExitCode {
-  const first = QUESTION_FLAGS.find((given) => flags.text(given) !== undefined);
+  const first = QUESTION_FLAGS.find((given) => isGiven(flags, given));
   const format = flags.isOn('--csv') ? '--csv' : flags.isOn('--sql') ? '--sql' : undefined;
   const flag = first ?? format;
   if (flag !== undefined) {
@@ -135,7 +155,10 @@ function askedMetric(metric: string, flags: Flags): AskedMetric {
     until: flags.parse('--until', parseDay),
     team: flags.text('--team'),
     user: flags.text('--user'),
+    filters: parseFilters(flags.texts('--filter')),
     compare: flags.isOn('--compare') ? 'previous' : flags.parse('--compare', parseComparison),
+    top: flags.number('--top', { min: 1, max: TOP_MAX }),
+    order: flags.parse('--order', parseOrder),
     organization: flags.text('--organization'),
   };
 }
@@ -144,8 +167,41 @@ function parseDimensions(list: string): Dimension[] {
   return list.split(',').map((name) => parseDimension(name.trim()));
 }
 
+/** More rows are no ranking; without --top there are all. */
+const TOP_MAX = 1_000;
+
+function parseOrder(text: string): RankOrder {
+  const order = RANK_ORDERS.find((name) => name === text);
+  if (order !== undefined) return order;
+  throw new UsageError(`"${text}" is not an order`, { hint: `write ${RANK_ORDERS.join(' or ')}` });
+}
+
+/**
+ * Parses conditions such as `model=atlas-4`.
+ * @throws {UsageError} for one without a value, an unknown dimension, and one that is given twice.
+ */
+function parseFilters(conditions: readonly string[]): Partial<Record<Dimension, string>> {
+  const filters: Partial<Record<Dimension, string>> = {};
+  for (const condition of conditions) {
+    const end = condition.indexOf('=');
+    if (end < 1) {
+      throw new UsageError(`--filter: "${condition}" is not a condition`, {
+        hint: 'write DIMENSION=VALUE, for example model=atlas-4',
+      });
+    }
+    const dimension = parseDimension(condition.slice(0, end).trim());
+    if (filters[dimension] !== undefined) {
+      throw new UsageError(`--filter: ${dimension} is given twice`, {
+        hint: `give one value, or ask for it with --by ${dimension}`,
+      });
+    }
+    filters[dimension] = condition.slice(end + 1);
+  }
+  return filters;
+}
+
 /** A JSON document holds the warnings, and a screen the hole; standard error has what the output does not show. */
-function warn({ log, flags }: CommandContext, answer: Answer | CausesAnswer): void {
+function warn({ log, flags }: CommandContext, answer: Answer | CausesAnswer | CohortAnswer): void {
   const isCsv = flags.isOn('--csv');
   const hole = isCsv ? describeHole(answer.days) : null;
   const whyNot = isCsv && 'compared' in answer ? answer.compared.why_not : null;
@@ -153,90 +209,6 @@ function warn({ log, flags }: CommandContext, answer: Answer | CausesAnswer): vo
     if (message === null) continue;
     log.write({ level: 'warn', event: 'metric-limited', message });
   }
-}
-
-/** The longest table. JSON and CSV have every row. */
-const ROWS_SHOWN_MAX = 1_000;
-/** Dimensions whose values are short and would be useless if they were cut. */
-const FIXED: readonly Dimension[] = ['date', 'week', 'month'];
-
-/** Draws an answer: a table, and what it rests on. */
-function renderAnswer(by: readonly Dimension[], answer: Answer, frame: ScreenFrame): string[] {
-  const { metric, unit, rows } = answer;
-  const isCompared = 'compared' in answer;
-  const columns = [
-    ...by.map((name) => (FIXED.includes(name) ? name : shrinking(name))),
-    right(headerOf(metric, unit)),
-    ...(isCompared ? [right('before'), right('change')] : []),
-  ];
-  const shown = rows.slice(0, ROWS_SHOWN_MAX);
-  const cells = cellsOf(by, shown, isCompared ? ['value', 'before'] : ['value'], frame);
-  if (isCompared)
-    for (const [index, row] of cells.entries()) row.push(changeWords(shown[index]?.['change'], unit));
-  const more = rows.length - ROWS_SHOWN_MAX;
-  const { dim, yellow } = frame.style;
-  // A number over a hole must not look complete.
-  const paint = answer.days.missing.length > 0 ? yellow : dim;
-  return [
-    ...(rows.length === 0 ? ['nothing occurred in this period'] : renderTable(columns, cells, frame)),
-    ...(more > 0 ? [dim(`and ${formatNumber(more)} more rows; --csv and --json have them all`)] : []),
-    '',
-    ...renderProvenance(answer, frame, isCompared ? [comparedWords(answer.compared)] : []).map(paint),
-  ];
-}
-
-function comparedWords({ from, until, why_not }: ComparedAnswer['compared']): string {
-  const span = from === until ? from : `${from} to ${until}`;
-  if (from === null) return `not compared: ${why_not}`;
-  return why_not === null ? `compared with ${span}` : `not compared with ${span}: ${why_not}`;
-}
-
-/** `+3.1 %`; the difference of two shares in percentage points. */
-function changeWords(change: unknown, unit: string): string | null {
-  if (typeof change !== 'number') return null;
-  const percent = (100 * change).toFixed(1);
-  return `${change > 0 ? '+' : ''}${percent === '-0.0' ? '0.0' : percent} ${unit === 'ratio' ? 'points' : '%'}`;
-}
-
-function headerOf(metric: string, unit: string): string {
-  return unit === metric ? metric : `${metric} (${unit})`;
-}
-
-function cellsOf(
-  by: readonly Dimension[],
-  rows: readonly MetricRow[],
-  measured: readonly string[],
-  { redact }: ScreenFrame,
-): Cell[][] {
-  const known = rows
-    .flatMap((row) => measured.map((name) => row[name]))
-    .filter((value) => typeof value === 'number');
-  const numbers = formatMeasured(known).values();
-  return rows.map((row) => [
-    ...by.map((name) => partOf(name, row[name] ?? null, redact)),
-    ...measured.map((name) => (typeof row[name] === 'number' ? (numbers.next().value ?? null) : null)),
-  ]);
-}
-
-function partOf(
-  name: Dimension,
-  value: string | number | null,
-  redact: (text: string) => string,
-): string | null {
-  if (value === null) return name === 'team' ? UNASSIGNED : null;
-  return redact(String(value));
-}
-
-/**
- * An answer as CSV: the dimensions and `value`; of two spans, also `before` and `change`. Numbers have all their digits; one
- * that is not known is empty.
- */
-function metricCsv(by: readonly Dimension[], answer: Answer): string {
-  const { rows } = answer;
-  const named = rows.map((row) =>
-    'team' in row && row['team'] === null ? { ...row, team: UNASSIGNED } : row,
-  );
-  return writeCsv<string>([...by, 'value', ...('compared' in answer ? ['before', 'change'] : [])], named);
 }
 
 /** A metric as the list shows it. */
@@ -252,7 +224,7 @@ interface ListedMetric {
 
 /** Every metric of the dictionary. */
 function listMetrics(): ListedMetric[] {
-  return allMetrics.map((metric) => ({
+  return askableMetrics.map((metric) => ({
     name: metric.name,
     unit: metric.unit,
     title: metric.title,

@@ -125,6 +125,14 @@ export const checkCommands: readonly Command[] = [
       '--until <day>': 'last day (default: the newest loaded day of the stream of the metric)',
       '--team <name>': 'only this team; unassigned means users without a team',
       '--user <id>': 'only this user',
+      '--filter <condition...>':
+        'only rows with this value of a dimension that the metric has: model=atlas-4; may be repeated',
+      '--top <n>':
+        'only the n largest rows (1 to 1000), then the others together and the total, by the rule of the metric',
+      '--order <number>':
+        'the largest rows first, by value or by change (its amount, with --compare; default with --top: value)',
+      '--cohort <kind>':
+        'follow people from the month of their first activity: first-month, for active_users',
       '--compare [span]':
         'compare with the same weekdays before (previous, the default), with the same days of the month before (calendar), or with a span: FIRST..LAST',
       ...organizationFlag,
@@ -139,6 +147,8 @@ export const checkCommands: readonly Command[] = [
         'credits of each user, for a spreadsheet',
       'daywalk metric billable_tokens --by team --from 2026-11-01 --until 2026-11-23 --compare':
         'credits of each team, and how they differ from those of 4 to 26 October',
+      'daywalk metric published_cost --by model --top 5 --compare --filter month=2026-11':
+        'the five most expensive models of a month, the others, the total, and their changes',
       'daywalk metric causes --from 2026-11-01 --until 2026-11-23':
         'how much of the change of the cost comes from days, people, use, models, credits per token and price',
       'daywalk metric thinking_share --by week --sql | sqlite3 daywalk.db':

@@ -6,30 +6,10 @@ import {
   userRows,
 } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
-import {
-  columnName,
-  conditionsOf,
-  equals,
-  exceptConditions,
-  groupsOf,
-  type NamedQuery,
-  type Plan,
-  selectSql,
-  teamConditions,
-  VALUE,
-} from './plan.ts';
+import { ERASED_GROUP, equals, exceptConditions, groupsErased, teamConditions } from './conditions.ts';
+import { columnName, conditionsOf, groupsOf, type NamedQuery, type Plan, selectSql, VALUE } from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';
-import {
-  dailyRows,
-  ERASED_GROUP,
-  firstRows,
-  groupsErased,
-  groupsOfRows,
-  type RowKind,
-  type Rows,
-  ratioSql,
-  termSql,
-} from './rows.ts';
+import { dailyRows, firstRows, groupsOfRows, type RowKind, type Rows, ratioSql, termSql } from './rows.ts';
 import { costAndUserRows, teamRows } from './team-rows.ts';
 
 /** The terms that the metrics of a plan add up. */

@@ -85,49 +85,6 @@ export function columnName(dimension: Dimension): SQL {
   return sql.raw(dimension === 'user' ? 'user_id' : dimension);
 }
 
-/** The conditions on the team of a row; none without a filter. */
-export function teamConditions({ team, phrases }: Plan, column: SQL): SQL[] {
-  if (team === undefined) return [];
-  return [team === null ? sql`${column} IS NULL` : phrases.joined(column, team)];
-}
-
-/** SQLite limits how deep an expression is, and a chain of ORs is as deep as it is long. */
-const CHAIN_MAX = 50;
-
-/**
- * The condition that a row belongs to none of the groups that are left out; none if there are none.
- * @param isOf the condition that a row has a value of a dimension
- */
-export function exceptConditions(
-  { except }: Pick<Plan, 'except'>,
-  isOf: (dimension: Dimension, value: string | null) => SQL,
-): SQL[] {
-  if (except === undefined || except.groups.length === 0) return [];
-  const groups = except.groups.map(
-    (group) =>
-      sql`(${sql.join(
-        except.by.map((dimension) => isOf(dimension, group[dimension] ?? null)),
-        sql` AND `,
-      )})`,
-  );
-  // A comparison with NULL is not false; CASE takes it for false.
-  return [sql`CASE WHEN ${anyOf(groups)} THEN 0 ELSE 1 END = 1`];
-}
-
-function anyOf(conditions: readonly SQL[]): SQL {
-  if (conditions.length <= CHAIN_MAX) return sql.join([...conditions], sql`\n      OR `);
-  const parts: SQL[] = [];
-  for (let start = 0; start < conditions.length; start += CHAIN_MAX) {
-    parts.push(sql`(${anyOf(conditions.slice(start, start + CHAIN_MAX))})`);
-  }
-  return anyOf(parts);
-}
-
-/** The condition that an expression has a value. */
-export function equals(expression: SQL, value: string | null): SQL {
-  return value === null ? sql`${expression} IS NULL` : sql`${expression} = ${value}`;
-}
-
 /** The clauses of a SELECT. Conditions are joined by AND. */
 interface Select {
   readonly columns: readonly SQL[];

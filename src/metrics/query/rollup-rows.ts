@@ -3,16 +3,9 @@ import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { listOf, type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { ReadableRollups } from '../../rollups/index.ts';
+import { filterConditions, userConditions } from './conditions.ts';
 import { conditionsOf, groupsOf, type NamedQuery, needsTeam, type Plan, selectSql } from './plan.ts';
-import {
-  calendarOf,
-  columnsOfTerm,
-  filterConditions,
-  type Rows,
-  rowsBetween,
-  teamJoin,
-  userConditions,
-} from './rows.ts';
+import { calendarOf, columnsOfTerm, type Rows, rowsBetween, teamJoin } from './rows.ts';
 
 /** The whole weeks or months of a period, and the rollup that has their sums. */
 interface Whole {

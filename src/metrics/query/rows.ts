@@ -1,23 +1,11 @@
-import type { Dimension, Grain, Source, Term } from '../../../schema/metrics/dictionary.ts';
+import type { Grain, Term } from '../../../schema/metrics/dictionary.ts';
 import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import type { Warehouse } from '../../port/index.ts';
-import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
 import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
 import { storedUnit } from '../../units/index.ts';
-import {
-  columnName,
-  conditionsOf,
-  equals,
-  exceptConditions,
-  groupsOf,
-  type NamedQuery,
-  needsTeam,
-  PHRASES,
-  type Plan,
-  selectSql,
-  teamConditions,
-} from './plan.ts';
+import { expressionOf, filterConditions } from './conditions.ts';
+import { columnName, groupsOf, type NamedQuery, needsTeam, PHRASES, type Plan, selectSql } from './plan.ts';
 
 /** The rows `r` that a metric is computed from, and the expression of each dimension over them. */
 export interface Rows {
@@ -108,44 +96,6 @@ export function firstRows(plan: Plan): Rows {
   };
 }
 
-/** The conditions on the user `r` and the team `t` of a row, and on its dimensions; none without a filter. */
-export function filterConditions(plan: Plan): SQL[] {
-  return [
-    ...userConditions(plan),
-    ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
-    ...conditionsOf(plan).map((dimension) =>
-      equals(expressionOf(plan, dimension), plan.where[dimension] ?? null),
-    ),
-    ...exceptConditions(plan, (dimension, value) => isOfGroup(plan, dimension, value)),
-  ];
-}
-
-/** The condition that a row `r` with the team `t` has the value that its group has in an answer. */
-function isOfGroup(plan: Plan, dimension: Dimension, value: string | null): SQL {
-  const { phrases, source } = plan;
-  switch (dimension) {
-    case 'date':
-      return equals(phrases.textOf(sql`r.date`), value);
-    case 'week':
-      return equals(phrases.textOf(phrases.weekOf(sql`r.date`)), value);
-    case 'month':
-      return equals(phrases.monthOf(sql`r.date`), value);
-    case 'team':
-      return equals(sql`t.team`, value);
-    case 'user': {
-      if (value !== null && ERASED_NAMES.includes(value)) return sql.raw(IS_ERASED);
-      return equals(sql`r.user_id`, value);
-    }
-    default:
-      return equals(columnsOf(source, dimension), value);
-  }
-}
-
-/** The conditions on the user of a row; none without a filter. */
-export function userConditions({ user }: Plan): SQL[] {
-  return user === undefined ? [] : [sql`r.user_id = ${user}`];
-}
-
 /** The groups of the rows: their bucket, then the other dimensions of the question. */
 export function groupsOfRows(plan: Plan, { bucket, team }: Rows): Group[] {
   const { grain } = plan;
@@ -170,47 +120,6 @@ export function teamJoin(plan: Plan, day: SQL = sql`r.date`): SQL[] {
     sql`LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id
     AND ${day} BETWEEN t.valid_from AND t.valid_to`,
   ];
-}
-
-/** The fewest erased people that are a group of their own; fewer are unassigned. */
-const ERASED_MIN = 5;
-const IS_ERASED = `r.user_id LIKE '${PSEUDONYM_LIKE}'`;
-/** What the group of erased people is called, also where they are too few for one. */
-const ERASED_NAMES: readonly string[] = ['erased', 'unassigned'];
-
-/** How rows by user have erased people as one group, and nobody of them alone. */
-export const ERASED_GROUP = {
-  /** The user of a row `r`. */
-  user: sql.raw(`CASE WHEN ${IS_ERASED} THEN 'erased' ELSE r.user_id END`),
-  /** A column of groups with the number of erased people in each. */
-  people: sql.raw(`COUNT(DISTINCT CASE WHEN ${IS_ERASED} THEN r.user_id END) AS erased_people`),
-  /** The user of a group `f`. */
-  name: sql.raw(
-    `CASE WHEN f.erased_people BETWEEN 1 AND ${ERASED_MIN - 1} THEN 'unassigned' ELSE f.user_id END`,
-  ),
-};
-
-/** True if the question has a group for each user, and one for the erased. */
-export function groupsErased({
-  by,
-  source,
-  countsEach,
-}: Pick<Plan, 'by' | 'source' | 'countsEach'>): boolean {
-  return source.hasUsers && by.includes('user') && !countsEach;
-}
-
-function expressionOf(plan: Plan, dimension: Dimension): SQL {
-  const { source } = plan;
-  if (source.hasUsers && dimension === 'user') return groupsErased(plan) ? ERASED_GROUP.user : sql`r.user_id`;
-  return columnsOf(source, dimension);
-}
-
-/** The expression of a dimension over the columns of the rows `r` of a source. */
-export function columnsOf(source: Source, dimension: Dimension): SQL {
-  const [first, ...rest] = source.columns[dimension] ?? [];
-  if (first === undefined) throw new TypeError(`${source.table.name} has no dimension ${dimension}`);
-  const parts = rest.map((column) => `CASE WHEN r.${column} <> '' THEN ' / ' || r.${column} ELSE '' END`);
-  return sql.raw([`r.${first}`, ...parts].join(' || '));
 }
 
 /** The days of the period, each with its bucket, and with its price if `withPrice`. */

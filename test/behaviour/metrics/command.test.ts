@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { allMetrics } from '../../../schema/metrics/dictionary.ts';
+import { askableMetrics } from '../../../schema/metrics/dictionary.ts';
 import { fillWarehouse, HOSTILE, WEEK } from '../../support/metrics/small-warehouse.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
@@ -125,7 +125,7 @@ describe('daywalk metric', () => {
     const { code, stdout } = await daywalkInProcess(['metric', '--json']);
     expect(code).toBe(0);
     const { metrics } = JSON.parse(stdout);
-    expect(metrics.map(({ name }: { name: string }) => name)).toEqual(allMetrics.map(({ name }) => name));
+    expect(metrics.map(({ name }: { name: string }) => name)).toEqual(askableMetrics.map(({ name }) => name));
   });
 
   it('refuses what does not add up, and every mistake, with a remedy', async () => {
