@@ -50,7 +50,10 @@ export async function serveAssistants(
   const warehouse = keepOpen(location, { clock, signal, statementMsMax: queryTimeout });
   let created: ReturnType<typeof createAssistant> | undefined;
   const assistant = () => {
-    created ??= createAssistant({
+    if (created !== undefined) return created;
+    // The first question does not wait for the process that reads. What is wrong with the warehouse is said when it is asked.
+    warehouse.read(async () => undefined).catch(() => undefined);
+    created = createAssistant({
       ...{ warehouse, clock, audience, organization, minGroup },
       callMsMax: queryTimeout,
       observe: observeCall,

@@ -1,4 +1,4 @@
-import { additivityOf, allMetrics, dimensionsOf, GRAINS, type Metric } from '../../schema/metrics/dictionary.ts';
+import { additivityOf, askableMetrics, dimensionsOf, GRAINS, type Metric } from '../../schema/metrics/dictionary.ts';
 import { yesterdayOf } from '../core/day.ts';
 import { dailyOf, readExpectation } from '../expected/index.ts';
 import { readUnits } from '../ledger/index.ts';
@@ -17,7 +17,7 @@ import type {
 import { foreignText, preliminaryLine, Refusal } from './wording.ts';
 
 /** The metrics of the dictionary, or those that a search finds. */
-export const listMetrics: Tool<ListArguments> = async (_, given) => listed(given, allMetrics, dimensionsOf);
+export const listMetrics: Tool<ListArguments> = async (_, given) => listed(given, askableMetrics, dimensionsOf);
 
 /** A list of metrics that have some of the words. */
 export function listed(

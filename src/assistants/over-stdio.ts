@@ -14,7 +14,7 @@ export interface Pipe {
 }
 
 /** How long calls in progress may take when the client has closed its end. */
-const LEAVING_MS = 500;
+const LEAVING_MS = 700;
 
 /**
  * Serves one client over a pipe, until it closes one of its ends, or the signal aborts.

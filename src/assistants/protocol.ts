@@ -19,7 +19,11 @@ export function createProtocolServer(assistant: () => Promise<Assistant>): Serve
     { name: 'daywalk', title: 'Daywalk', version: packageVersion() },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: listedTools() }));
+  server.setRequestHandler('tools/list', () => {
+    // Questions follow: what answers them is loaded meanwhile.
+    assistant().catch(() => undefined);
+    return { tools: listedTools() };
+  });
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const found = TOOLS.find(({ name }) => name === params.name);
     if (found === undefined)

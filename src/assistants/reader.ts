@@ -1,5 +1,5 @@
 import {
-  allMetrics,
+  askableMetrics,
   DIMENSIONS,
   type Dimension,
   dimensionsOf,
@@ -29,7 +29,7 @@ export interface Reader {
  * The metric of a name.
  * @throws {Refusal} with the nearest one and its definition, if there is none of this name.
  */
-export function metricOf(name: string, known: readonly Metric[] = allMetrics): Metric {
+export function metricOf(name: string, known: readonly Metric[] = askableMetrics): Metric {
   const found = known.find((metric) => metric.name === name);
   if (found !== undefined) return found;
   const near = nearestName(
@@ -67,7 +67,7 @@ export function dimensionOf(metric: Metric, name: string): Dimension {
   const found = own.find((dimension) => dimension === name);
   if (found !== undefined) return found;
   const near = nearestName(name.toLowerCase(), own);
-  const others = allMetrics
+  const others = askableMetrics
     .filter((other) => dimensionsOf(other).some((dimension) => dimension === name))
     .map((other) => other.name);
   const elsewhere = DIMENSIONS.find((dimension) => dimension === name);
