@@ -1,4 +1,10 @@
-import { additivityOf, askableMetrics, dimensionsOf, GRAINS, type Metric } from '../../schema/metrics/dictionary.ts';
+import {
+  additivityOf,
+  askableMetrics,
+  dimensionsOf,
+  GRAINS,
+  type Metric,
+} from '../../schema/metrics/dictionary.ts';
 import { yesterdayOf } from '../core/day.ts';
 import { dailyOf, readExpectation } from '../expected/index.ts';
 import { readUnits } from '../ledger/index.ts';
@@ -17,7 +23,8 @@ import type {
 import { foreignText, preliminaryLine, Refusal } from './wording.ts';
 
 /** The metrics of the dictionary, or those that a search finds. */
-export const listMetrics: Tool<ListArguments> = async (_, given) => listed(given, askableMetrics, dimensionsOf);
+export const listMetrics: Tool<ListArguments> = async (_, given) =>
+  listed(given, askableMetrics, dimensionsOf);
 
 /** A list of metrics that have some of the words. */
 export function listed(
@@ -89,7 +96,10 @@ export const coverage: Tool<unknown> = async ({ warehouse, orgId, now }) => {
 
 function coverageText(data: CoverageAnswer, preliminary: string | null): string {
   const { first_day, last_day, days, last_complete_export: last, age_hours, late } = data;
-  const age = last === null ? 'There was no complete export yet' : `The last complete export ended ${age_hours} hours ago`;
+  const age =
+    last === null
+      ? 'There was no complete export yet'
+      : `The last complete export ended ${age_hours} hours ago`;
   return [
     ...(preliminary === null ? [] : [preliminary]),
     `Expected from ${first_day}; every stream is stored up to ${last_day ?? 'no day'}. ${days.settled} of ${days.expected} days are settled.`,

@@ -6,19 +6,19 @@ import { isObject, isStorable } from '../core/json.ts';
 import { chooseOrganization } from '../organizations/index.ts';
 import type { KeptWarehouse } from '../warehouse/index.ts';
 import { coverage, explain, listMetrics } from './about.ts';
+import type { AssistantAudience } from './audience.ts';
 import { coverageOfWeeks, explainPublished, listPublished, queryPublished } from './published.ts';
 import { queryMetric } from './query-metric.ts';
-import type { AssistantAudience } from './audience.ts';
 import type { Reader } from './reader.ts';
 import {
   coverageInput,
   explainInput,
   listInput,
   queryInput,
+  TOOLS,
   type Tool,
   type ToolAnswer,
   type ToolName,
-  TOOLS,
 } from './tools.ts';
 import { FAILED, Refusal, refusalText, tooSlow } from './wording.ts';
 
@@ -104,7 +104,10 @@ function checked<Schema extends TObject>(schema: Schema, tool: Tool<Static<Schem
     names: (given) => (isObject(given) ? names.filter((name) => given[name] !== undefined) : []),
     ask: (given) => {
       if (JSON.stringify(given).length > ARGUMENTS_CHARS_MAX || !isStorable(given))
-        throw new Refusal('the arguments are too long, or have characters that no name has', 'ask a shorter question');
+        throw new Refusal(
+          'the arguments are too long, or have characters that no name has',
+          'ask a shorter question',
+        );
       if (!fits(given)) throw misfit(schema, given);
       return (reader) => tool(reader, given);
     },
@@ -120,7 +123,8 @@ function misfit({ properties, required }: TObject, given: unknown): Refusal {
   const lacking = needed.find((name) => given[name] === undefined);
   if (lacking !== undefined) return new Refusal(`${lacking} is missing`, names);
   const wrong = known.find((name) => given[name] !== undefined && !matches(properties[name], given[name]));
-  if (wrong !== undefined) return new Refusal(`${wrong} is not what it must be`, `give ${shapeOf(properties[wrong])}`);
+  if (wrong !== undefined)
+    return new Refusal(`${wrong} is not what it must be`, `give ${shapeOf(properties[wrong])}`);
   return new Refusal('the tool has no argument of this name', names);
 }
 
@@ -143,10 +147,18 @@ export function createAssistant(options: AssistantOptions): Assistant {
       const startedMs = clock.monotonicMs();
       const asked = ANSWERS[audience][name].names(given);
       const ended = (outcome: ToolCall['outcome'], rows = 0) =>
-        observe({ tool: name, audience, outcome, asked, rows, ms: Math.round(clock.monotonicMs() - startedMs) });
+        observe({
+          tool: name,
+          audience,
+          outcome,
+          asked,
+          rows,
+          ms: Math.round(clock.monotonicMs() - startedMs),
+        });
       waiting += 1;
       try {
-        if (waiting > WAITING_MAX) throw new Refusal('too many calls wait already', 'try again in a few seconds');
+        if (waiting > WAITING_MAX)
+          throw new Refusal('too many calls wait already', 'try again in a few seconds');
         const { text, data } = await answer(options, name, given, wanted);
         ended('answered', rowsIn(data));
         return { text, data };
@@ -211,8 +223,12 @@ async function answer(
 function noOrganization(error: unknown): never {
   if (!(error instanceof UsageError)) throw error;
   throw new Refusal(
-    error.reason === 'no-organization' ? 'nothing is exported yet' : 'it is not clear which organization is meant',
-    error.reason === 'no-organization' ? 'try again after the first run' : 'have this server started with --organization',
+    error.reason === 'no-organization'
+      ? 'nothing is exported yet'
+      : 'it is not clear which organization is meant',
+    error.reason === 'no-organization'
+      ? 'try again after the first run'
+      : 'have this server started with --organization',
   );
 }
 

@@ -1,8 +1,8 @@
 /** The library of the protocol and what answers questions are loaded when a server starts, and at the first question. */
 
 export type { ToolCall } from './assistant.ts';
-export type { Pipe } from './over-stdio.ts';
 export { ASSISTANT_AUDIENCES, type AssistantAudience } from './audience.ts';
+export type { Pipe } from './over-stdio.ts';
 
 type Assistants = typeof import('./assistant.ts');
 type OverStdio = typeof import('./over-stdio.ts');

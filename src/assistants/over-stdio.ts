@@ -46,11 +46,9 @@ interface Serving {
 function createTransport(pipe: Pipe, sleep: Serving['sleep']): Transport & { readonly ended: Promise<void> } {
   const open = new Set<string | number>();
   let isClosed = false;
-  let end = () => {};
-  let idle = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const { promise: idle, resolve: settle } = Promise.withResolvers<void>();
+  let isLeaving = false;
   const transport: Transport & { readonly ended: Promise<void> } = {
     ended,
     start: async () => void receive(),
@@ -58,7 +56,7 @@ function createTransport(pipe: Pipe, sleep: Serving['sleep']): Transport & { rea
       if (isClosed) return;
       if ('id' in message && message.id !== undefined && !('method' in message)) open.delete(message.id);
       if (!(await pipe.send(message))) await transport.close();
-      if (open.size === 0) idle();
+      if (isLeaving && open.size === 0) settle();
     },
     close: async () => {
       if (isClosed) return;
@@ -78,12 +76,11 @@ function createTransport(pipe: Pipe, sleep: Serving['sleep']): Transport & { rea
       for await (const chunk of pipe.input) {
         if (isClosed) return;
         buffer.append(Buffer.from(chunk));
-        for (let next = nextOf(buffer, transport); next !== null; next = nextOf(buffer, transport)) take(next);
+        for (let next = nextOf(buffer, transport); next !== null; next = nextOf(buffer, transport))
+          take(next);
       }
-      const settled = new Promise<void>((resolve) => {
-        idle = resolve;
-      });
-      if (open.size > 0) await Promise.race([settled, sleep(LEAVING_MS)]);
+      isLeaving = true;
+      if (open.size > 0) await Promise.race([idle, sleep(LEAVING_MS)]);
     } catch (error) {
       // Reading that was stopped ends with an error, too.
       if (!isClosed) transport.onerror?.(error instanceof Error ? error : new Error(String(error)));

@@ -27,10 +27,7 @@ export function createProtocolServer(assistant: () => Promise<Assistant>): Serve
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const found = TOOLS.find(({ name }) => name === params.name);
     if (found === undefined)
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        (await assistant()).unknownTool(params.name),
-      );
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, (await assistant()).unknownTool(params.name));
     return resultOf(await (await assistant()).call(found.name, params.arguments ?? {}, mcpReq.signal));
   });
   return server;
@@ -47,7 +44,11 @@ export function listedTools() {
 function schemaOf(schema: TObject) {
   const parts = Object.entries(schema).map(([name, part]) => [name, jsonOf(part)] as const);
   const properties = Object.entries(schema.properties).map(([name, part]) => [name, jsonOf(part)] as const);
-  return { ...Object.fromEntries(parts), type: 'object' as const, properties: Object.fromEntries(properties) };
+  return {
+    ...Object.fromEntries(parts),
+    type: 'object' as const,
+    properties: Object.fromEntries(properties),
+  };
 }
 
 function jsonOf(value: unknown): JSONValue {

@@ -90,13 +90,13 @@ export const queryPublished: Tool<QueryArguments> = async (reader, given) => {
   const rows = await readBlocks(reader, asked);
   const own = rows.shown.filter(({ block }) => asked.block === undefined || block === asked.block);
   if (asked.block !== undefined && own.length === 0) throw noBlock(asked, rows.shown, published);
-  const valueOf = ({ people, value }: PublishedNumber) => (asked.metric.name === PEOPLE ? people : value);
+  const numberOf = ({ people, value }: PublishedNumber) => (asked.metric.name === PEOPLE ? people : value);
   const all = own.map((row) => ({
     week: row.week_start,
     ...(asked.dimension !== TOTAL && { [asked.dimension]: foreignText(row.block) }),
-    value: valueOf(row),
+    value: numberOf(row),
   }));
-  const total = await totalOf(reader, asked, own.map(valueOf));
+  const total = await totalOf(reader, asked, own.map(numberOf));
   const { from, until, metric } = asked;
   const days = daysOf(asked);
   const data: QueryAnswer = {
@@ -185,10 +185,13 @@ function refuseOthers({ user, compare, top, by = [] }: QueryArguments, weeks: re
         : top !== undefined
           ? 'published weeks are not ranked'
           : other !== undefined
-          ? 'only weeks are published, not their parts by this dimension'
-          : null;
+            ? 'only weeks are published, not their parts by this dimension'
+            : null;
   if (what !== null)
-    throw new Refusal(what, `ask by week, or by week and one of ${WEEK_DIMENSIONS.join(', ')}: published are ${weekWords(weeks)}`);
+    throw new Refusal(
+      what,
+      `ask by week, or by week and one of ${WEEK_DIMENSIONS.join(', ')}: published are ${weekWords(weeks)}`,
+    );
 }
 
 function publishedMetric(name: string, published: Published): Metric {

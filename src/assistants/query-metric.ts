@@ -65,7 +65,9 @@ function answerOf(metric: Metric, ranked: RankedAnswer, by: readonly Dimension[]
     warnings: [
       ...ranked.warnings,
       ...(ranked.others_note === null ? [] : [`the others have no value: ${publicText(ranked.others_note)}`]),
-      ...(unnamed === null ? [] : [`the total has ${unnamed.value} more than the rows, which the service does not name`]),
+      ...(unnamed === null
+        ? []
+        : [`the total has ${unnamed.value} more than the rows, which the service does not name`]),
       ...(partial === 0 ? [] : [`${partial} of the rows cover only a part of their ${grain}: see partial`]),
       ...(omitted === 0
         ? []

@@ -48,7 +48,10 @@ export function searchMetrics(search: string, known: readonly Metric[]): readonl
   const stems = words.filter((word) => word.length > 2).map((word) => word.replace(/(?:ing|ed|s)$/, ''));
   const scored = known.map((metric) => {
     const { name, title, doc, unit } = metric;
-    const [heading, all] = [`${name} ${title}`.toLowerCase(), `${doc} ${unit} ${dimensionsOf(metric)}`.toLowerCase()];
+    const [heading, all] = [
+      `${name} ${title}`.toLowerCase(),
+      `${doc} ${unit} ${dimensionsOf(metric)}`.toLowerCase(),
+    ];
     const score = stems.reduce(
       (sum, stem) => sum + (heading.includes(stem) ? 2 : all.includes(stem) ? 1 : 0),
       0,
@@ -164,9 +167,18 @@ async function teamOf({ warehouse, orgId }: Reader, name: string): Promise<strin
 }
 
 /** The part of a period before its first day that can still change. */
-async function settledPart(reader: Reader, { source }: Metric, { from, until }: Pick<MetricQuestion, 'from' | 'until'>) {
+async function settledPart(
+  reader: Reader,
+  { source }: Metric,
+  { from, until }: Pick<MetricQuestion, 'from' | 'until'>,
+) {
   const { stream, streams = [stream] } = source;
-  const { days, ...period } = await readProvenance(reader.warehouse, { orgId: reader.orgId, streams, from, until });
+  const { days, ...period } = await readProvenance(reader.warehouse, {
+    orgId: reader.orgId,
+    streams,
+    from,
+    until,
+  });
   const [first] = [...days.unsettled, ...days.missing].toSorted();
   if (first === undefined) return { from: period.from, until: period.until };
   if (first > period.from) return { from: period.from, until: shiftDay(first, -1) };

@@ -45,7 +45,9 @@ export const queryInput = Type.Object(
     user: optional('user ID'),
     settled_only: Type.Optional(Type.Boolean({ description: 'end before the first day that can change' })),
     compare: optional('previous (same weekdays), calendar, or FIRST..LAST'),
-    top: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: 'largest groups, and others' })),
+    top: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: 'largest groups, and others' }),
+    ),
   },
   strict,
 );

@@ -52,10 +52,13 @@ export function readTokenFile(path: string): { readonly token: string; readonly 
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const shown = mayBeKey(path) ? '' : ` ${path}`;
-    throw new UsageError(`read the token file${shown}: ${hasCode(error, 'ENOENT') ? 'there is none' : messageOf(error)}`, {
-      cause: error,
-      hint: 'make one with: openssl rand -hex 32 > FILE; then give its path',
-    });
+    throw new UsageError(
+      `read the token file${shown}: ${hasCode(error, 'ENOENT') ? 'there is none' : messageOf(error)}`,
+      {
+        cause: error,
+        hint: 'make one with: openssl rand -hex 32 > FILE; then give its path',
+      },
+    );
   }
 }
 

@@ -43,7 +43,9 @@ function reachedBy({ flags, log, out, input }: CommandContext): Reached {
   const file = flags.text('--token-file');
   if (listen === undefined) {
     if (file !== undefined)
-      throw new UsageError('--token-file needs --listen', { hint: 'over standard input, no token is needed' });
+      throw new UsageError('--token-file needs --listen', {
+        hint: 'over standard input, no token is needed',
+      });
     const source = input();
     const close = () => {
       if (source instanceof Readable) source.destroy();
@@ -52,7 +54,11 @@ function reachedBy({ flags, log, out, input }: CommandContext): Reached {
   }
   const { token, readableByOthers } = tokenIn(flags, file);
   if (readableByOthers)
-    log.write({ level: 'warn', event: 'settings', message: 'other users of this machine can read the token file' });
+    log.write({
+      level: 'warn',
+      event: 'settings',
+      message: 'other users of this machine can read the token file',
+    });
   return { kind: 'http', listen, token, onListening: (url) => out.show({ url }, () => [url]) };
 }
 
@@ -68,6 +74,7 @@ function audienceOf(name: string): AssistantAudience {
   if (found !== undefined) return found;
   const nearest = nearestName(name, ASSISTANT_AUDIENCES);
   throw new UsageError(`"${name}" is not an audience of assistants`, {
-    hint: nearest === undefined ? `choose from ${ASSISTANT_AUDIENCES.join(', ')}` : `did you mean ${nearest}?`,
+    hint:
+      nearest === undefined ? `choose from ${ASSISTANT_AUDIENCES.join(', ')}` : `did you mean ${nearest}?`,
   });
 }
