@@ -10,7 +10,7 @@ import { dailyOf, readExpectation } from '../expected/index.ts';
 import { readUnits } from '../ledger/index.ts';
 import { answerWithSql, isLoaded, readProvenance } from '../metrics/index.ts';
 import { isDayUnit } from '../units/index.ts';
-import { metricOf, questionOf, searchMetrics } from './reader.ts';
+import { metricOf, questionOf, searchMetrics } from './question.ts';
 import type {
   CoverageAnswer,
   ExplainAnswer,

@@ -9,12 +9,12 @@ import { coverage, explain, listMetrics } from './about.ts';
 import type { AssistantAudience } from './audience.ts';
 import { coverageOfWeeks, explainPublished, listPublished, queryPublished } from './published.ts';
 import { queryMetric } from './query-metric.ts';
-import type { Reader } from './reader.ts';
 import {
   coverageInput,
   explainInput,
   listInput,
   queryInput,
+  type Reader,
   TOOLS,
   type Tool,
   type ToolAnswer,
@@ -228,7 +228,7 @@ function noOrganization(error: unknown): never {
       : 'it is not clear which organization is meant',
     error.reason === 'no-organization'
       ? 'try again after the first run'
-      : 'have this server started with --organization',
+      : 'have this server started for one of them',
   );
 }
 

@@ -13,13 +13,14 @@ import {
 } from '../weeks/index.ts';
 import { explained, listed } from './about.ts';
 import { textOf } from './query-metric.ts';
-import { dayAsked, metricOf, type Reader } from './reader.ts';
+import { dayAsked, metricOf } from './question.ts';
 import type {
   CoverageAnswer,
   ExplainArguments,
   ListArguments,
   QueryAnswer,
   QueryArguments,
+  Reader,
   Tool,
 } from './tools.ts';
 import { ROWS_MAX } from './tools.ts';

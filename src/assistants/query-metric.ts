@@ -10,7 +10,7 @@ import { daysFrom, isDay, monthEndOf, shiftDay, type UtcDay } from '../core/day.
 import { UsageError } from '../core/errors.ts';
 import type { MetricRow } from '../metrics/index.ts';
 import { publicText } from '../privacy/index.ts';
-import { metricOf, questionOf } from './reader.ts';
+import { metricOf, questionOf } from './question.ts';
 import { type QueryAnswer, type QueryArguments, ROWS_MAX, type Tool } from './tools.ts';
 import { foreignText, preliminaryLine, Refusal, sentence } from './wording.ts';
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import type { Reader } from './reader.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { AssistantAudience } from './audience.ts';
 
 /** The most rows of an answer. */
 export const ROWS_MAX = 200;
@@ -21,7 +22,7 @@ const question = {
   by: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: DIMENSIONS_MAX,
-      description: 'dimensions of the metric; at most one of date, week, month',
+      description: 'at most one of date, week, month',
     }),
   ),
   from: optional('first day, YYYY-MM-DD'),
@@ -43,7 +44,7 @@ export const queryInput = Type.Object(
     ...question,
     team: optional('unassigned: without a team'),
     user: optional('user ID'),
-    settled_only: Type.Optional(Type.Boolean({ description: 'end before the first day that can change' })),
+    settled_only: Type.Optional(Type.Boolean({ description: 'end before days that can change' })),
     compare: optional('previous (same weekdays), calendar, or FIRST..LAST'),
     top: Type.Optional(
       Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: 'largest groups, and others' }),
@@ -81,7 +82,7 @@ const queryOutput = Type.Object({
   until: text(),
   final: Type.Boolean(),
   total: numberOrNull,
-  total_note: text('rule of the total, or why there is none'),
+  total_note: text('its rule, or why there is none'),
   previous: Type.Unsafe<Readonly<Record<string, unknown>> | null>(nullable('object')),
   rows: Type.Array(row),
   others: Type.Unsafe<{ readonly count: number; readonly value: number | null } | null>(nullable('object')),
@@ -161,6 +162,16 @@ export const ANNOTATIONS = { readOnlyHint: true, idempotentHint: true, openWorld
 export interface ToolAnswer<Data extends object = object> {
   readonly text: string;
   readonly data: Data;
+}
+
+/** What a tool answers from: one snapshot of a warehouse, about one organization. */
+export interface Reader {
+  readonly warehouse: Warehouse;
+  readonly orgId: string;
+  readonly now: Date;
+  readonly audience: AssistantAudience;
+  /** The fewest people about whom a published number is shown. */
+  readonly minGroup: number;
 }
 
 /** What a tool does with arguments that fit its schema. */

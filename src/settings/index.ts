@@ -1,4 +1,3 @@
-export { readTokenFile } from './key-file.ts';
 export type { NamedOrganization } from './organizations.ts';
 export { type NumberBounds, oneOf, parseInstant, parseWarehouse, wholeNumber } from './parsers.ts';
 export { readSettings, type SettingsReading, soundSettings } from './read-settings.ts';

@@ -1,8 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { messageOf, UsageError } from '../core/errors.ts';
-import { hasCode } from '../core/files.ts';
-import { parseToken } from './parsers.ts';
 
 /** A key is short: a longer file is not a key file. */
 const KEY_FILE: BoundedFileKind = { noun: 'key file', holds: 'the key alone', bytesMax: 16 * 1024 };
@@ -36,29 +34,6 @@ export function readKeyFile(path: string): KeyFile {
       cause: error,
       hint: 'give the path of a file that holds the key alone and that this user may read',
     });
-  }
-}
-
-const TOKEN_FILE: BoundedFileKind = { noun: 'token file', holds: 'the token alone', bytesMax: 16 * 1024 };
-
-/**
- * Reads the token of a server from a file.
- * @throws {UsageError} if it cannot be read, or if it holds no token; the error never shows the content
- */
-export function readTokenFile(path: string): { readonly token: string; readonly readableByOthers: boolean } {
-  try {
-    const { bytes, readableByOthers } = readBoundedFile(path, TOKEN_FILE);
-    return { token: parseToken(bytes.toString('utf8')), readableByOthers };
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const shown = mayBeKey(path) ? '' : ` ${path}`;
-    throw new UsageError(
-      `read the token file${shown}: ${hasCode(error, 'ENOENT') ? 'there is none' : messageOf(error)}`,
-      {
-        cause: error,
-        hint: 'make one with: openssl rand -hex 32 > FILE; then give its path',
-      },
-    );
   }
 }
 

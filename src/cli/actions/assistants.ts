@@ -4,10 +4,9 @@ import { ASSISTANT_AUDIENCES, type AssistantAudience, type ToolCall } from '../.
 import { parseListenAddress } from '../../core/addresses.ts';
 import { DaywalkError, nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { readTokenFile } from '../../settings/index.ts';
 import { audit } from '../output/audit.ts';
 import { limitHeapGrowth } from '../process/stop-signals.ts';
-import type { Action, CommandContext, Flags } from '../program/command.ts';
+import type { Action, CommandContext } from '../program/command.ts';
 import { failureOf } from '../program/failure.ts';
 
 /** Half of the memory that a server takes otherwise is garbage. */
@@ -38,11 +37,10 @@ export const mcpAction: Action = async (context) => {
   return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
 };
 
-function reachedBy({ flags, log, out, input }: CommandContext): Reached {
+function reachedBy({ flags, settings, out, input }: CommandContext): Reached {
   const listen = flags.parse('--listen', parseListenAddress);
-  const file = flags.text('--token-file');
   if (listen === undefined) {
-    if (file !== undefined)
+    if (flags.text('--token-file') !== undefined)
       throw new UsageError('--token-file needs --listen', {
         hint: 'over standard input, no token is needed',
       });
@@ -52,21 +50,12 @@ function reachedBy({ flags, log, out, input }: CommandContext): Reached {
     };
     return { kind: 'pipe', pipe: { input: source, send: (message) => out.send(message), close } };
   }
-  const { token, readableByOthers } = tokenIn(flags, file);
-  if (readableByOthers)
-    log.write({
-      level: 'warn',
-      event: 'settings',
-      message: 'other users of this machine can read the token file',
+  const { mcpToken: token } = settings;
+  if (token === null)
+    throw new UsageError(`--listen ${flags.text('--listen')} needs a token`, {
+      hint: 'write a long random text into a file, openssl rand -hex 32, and name it with --token-file',
     });
   return { kind: 'http', listen, token, onListening: (url) => out.show({ url }, () => [url]) };
-}
-
-function tokenIn(flags: Flags, file: string | undefined) {
-  if (file !== undefined) return readTokenFile(file);
-  throw new UsageError(`--listen ${flags.text('--listen')} needs a token`, {
-    hint: 'write a long random text into a file, openssl rand -hex 32, and name it with --token-file',
-  });
 }
 
 function audienceOf(name: string): AssistantAudience {

@@ -118,16 +118,16 @@ export const publishCommands: readonly Command[] = [
       'of the file. Answers say first whether they can still change, never add what does not add up, and name nothing as an ' +
       'instruction that the service wrote. For the audience team, only published weeks are answered about. Each call is a line of ' +
       'the log (event audit), without its values. It runs until the client leaves, or until it is stopped.',
-    uses: [...usesOf('warehouse', 'reading', 'audiences'), SETTINGS.allowedHosts],
+    uses: [...usesOf('warehouse', 'reading', 'audiences', 'assistants'), SETTINGS.allowedHosts],
     flags: {
       '--listen <host:port>': 'serve over HTTP, at /mcp of this address; port 0 chooses a free one',
-      '--token-file <path>': 'with --listen: a file that holds what clients must show, at least 16 characters',
       '--audience <name>': 'who asks: managers, or team for published weeks only (default: managers)',
       ...organizationFlag,
       '--json': 'print the address as JSON when it listens',
     },
     examples: {
-      'daywalk mcp --warehouse /var/lib/daywalk/daywalk.db': 'what a client starts; docs/assistants.md has the lines for four',
+      'daywalk mcp --warehouse /var/lib/daywalk/daywalk.db':
+        'what a client starts; docs/assistants.md has the lines for four',
       'daywalk mcp --listen 127.0.0.1:4100 --token-file token.txt --audience team':
         'for several people, about published weeks',
     },

@@ -55,9 +55,15 @@ it('what others have written is a value, short and visible, and never a part of 
   await rig.load(['user_id,team,name', `${rig.users[0]?.id},core,Ann`]);
   for (const [index, [table, column]] of FIELDS.entries()) {
     // One row each, so that no key occurs twice.
-    await rig.place.execute(
-      `UPDATE ${table} SET ${column} = ? WHERE rowid = (SELECT MIN(rowid) FROM ${table} ${table === 'user_teams' ? "WHERE team = 'core'" : ''})`,
-      planted(index),
+    const [row] = await rig.sql(
+      `SELECT * FROM ${table} ${column === 'team' ? "WHERE team = 'core'" : ''} LIMIT 1`,
+    );
+    const known = Object.entries(row ?? {}).filter(([, value]) => value !== null);
+    const where = known.map(([name]) => `${name} = ?`).join(' AND ');
+    const values = [planted(index), ...known.map(([, value]) => value)];
+    await rig.place.execute(`UPDATE ${table} SET ${column} = ? WHERE ${where}`, ...values);
+    expect(await rig.value(`SELECT COUNT(*) FROM ${table} WHERE ${column} LIKE 'PLANTED-${index} %'`)).toBe(
+      1,
     );
   }
   const { call, client } = await connectAssistant(rig.place, { now: NOW });

@@ -95,7 +95,7 @@ describe('twenty traps', () => {
         true,
         expect.stringMatching(/^Refused: [^\n]+[.!?] Instead: [^\n]+[.!?]$/),
       ]);
-      const [, first = '', second = ''] = /^Refused: (.*) Instead: ([^]*)$/.exec(text) ?? [];
+      const [, first = '', second = ''] = /^Refused: (.*) Instead: (.*)$/s.exec(text) ?? [];
       expect([trap, first]).toEqual([trap, expect.stringMatching(why)]);
       expect([trap, second]).toEqual([trap, expect.stringMatching(instead)]);
     }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { isObject } from '../../../src/core/json.ts';
+import { isObject, parseJson } from '../../../src/core/json.ts';
 import { MAIN } from '../process/daywalk-process.ts';
 
 /** A `daywalk mcp` that reads from a pipe that stays open. */
@@ -27,7 +27,7 @@ export function startMcp(args: readonly string[], env: Readonly<Record<string, s
   const log: Readonly<Record<string, unknown>>[] = [];
   const waiting = new Map<unknown, (response: Readonly<Record<string, unknown>>) => void>();
   const parsed = (line: string) => {
-    const value: unknown = JSON.parse(line);
+    const value = parseJson(line);
     return isObject(value) ? value : {};
   };
   createInterface(child.stderr).on('line', (line) => log.push(parsed(line)));

@@ -9,21 +9,9 @@ import { sql } from '../../schema/query.ts';
 import { dayOf, isDay, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
 import { type MetricQuestion, readProvenance, resolveFilters } from '../metrics/index.ts';
-import type { Warehouse } from '../port/index.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
-import type { AssistantAudience } from './audience.ts';
-import type { QueryArguments } from './tools.ts';
+import type { QueryArguments, Reader } from './tools.ts';
 import { foreignText, Refusal } from './wording.ts';
-
-/** What a tool answers from: one snapshot of a warehouse, about one organization. */
-export interface Reader {
-  readonly warehouse: Warehouse;
-  readonly orgId: string;
-  readonly now: Date;
-  readonly audience: AssistantAudience;
-  /** The fewest people about whom a published number is shown. */
-  readonly minGroup: number;
-}
 
 /**
  * The metric of a name.
