@@ -41,7 +41,7 @@ export interface RoundReport {
 
 /**
  * Something that is informed of every round: pings, notifications, the metrics file. It must not throw, and it must return
- * within a few seconds, because the round waits for it.
+ * within a few seconds, because the round waits for it; the command of the weekly brief has a minute.
  */
 export interface RoundListener {
   /** Is called before the first organization is exported. */

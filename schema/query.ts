@@ -64,3 +64,19 @@ function parameterOf(value: unknown): string | number | null {
 export function listOf(parts: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL {
   return sql.join([...parts], sql`, `);
 }
+
+/**
+ * 1 on the working days of an organization, Mondays to Fridays that no event closes for all, and 0 on other days.
+ * @param day alias of the table `dates`
+ * @param orgId an expression
+ */
+export const workingDay = (day: string, orgId: string) =>
+  `CASE WHEN ${day}.is_weekend OR EXISTS (SELECT 1 FROM events e
+      WHERE e.org_id = ${orgId} AND e.date = ${day}.date AND e.team = '' AND e.closed) THEN 0 ELSE 1 END`;
+
+/**
+ * What a month will have used, from what some of its working days have. NULL without a working day so far. A month whose working
+ * days are all among them is not multiplied, so that no rounding puts it above its budget.
+ */
+export const forecastOf = ({ soFar, days, of }: { soFar: string; days: string; of: string }) =>
+  `CASE WHEN ${days} = ${of} THEN ${soFar} ELSE ${soFar} * ${of} / NULLIF(${days}, 0) END`;

@@ -5,8 +5,6 @@ import { dailyOverview, monthlyOverview, weeklyOverview } from './views/overview
 import { failingCriteria, readinessHistory, readinessLatest } from './views/readiness.ts';
 import { inactiveUsers, modelMix, thinkingShareByUser, todaySoFar } from './views/usage.ts';
 
-export { forecastOf, workingDay } from './views/dialect.ts';
-
 /** Every view of the warehouse, by its name in the code. */
 export const views = {
   dailyOverview,

@@ -1,6 +1,7 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
 import { count, day, key, label, metric, orgColumn, type View } from '../define.ts';
-import { type Cast, castInSqlite, forecastOf, plain, workingDay } from './dialect.ts';
+import { forecastOf, workingDay } from '../query.ts';
+import { type Cast, castInSqlite, plain } from './dialect.ts';
 
 /** What differs between the databases in the views about costs. */
 interface CostDialect {

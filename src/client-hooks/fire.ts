@@ -138,7 +138,13 @@ interface CommandEnd extends HookEnd {
  * Runs a command in a shell, in a new process group. After the time-out, or when the signal is aborted, the whole group is
  * killed, because killing only the shell would leave its children running.
  */
-function runCommand({ command, input, directory, timeoutSeconds, signal }: CommandCall): Promise<CommandEnd> {
+export function runCommand({
+  command,
+  input,
+  directory,
+  timeoutSeconds,
+  signal,
+}: CommandCall): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const startedAt = performance.now();
     const child = spawn('/bin/sh', ['-c', command], { cwd: directory, detached: true, stdio: 'pipe' });

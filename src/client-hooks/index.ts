@@ -1,4 +1,4 @@
-export { type Fired, type FiredHook, fire } from './fire.ts';
+export { type Fired, type FiredHook, fire, runCommand } from './fire.ts';
 export {
   type ConfiguredHook,
   type Edited,

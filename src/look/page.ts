@@ -114,6 +114,17 @@ export interface Figure {
   readonly empty?: string | undefined;
   /** Marks that a chart uses and a legend names. */
   readonly legend?: readonly MarkState[];
+  /** Further tables of the same rows, as files only. */
+  readonly files?: readonly FigureFile[];
+}
+
+/** A table that nobody reads on a page: it is made when its CSV file is asked for. */
+interface FigureFile {
+  readonly id: string;
+  /** What the link says. */
+  readonly text: string;
+  /** @throws {UsageError} if it is too long. */
+  make(): Promise<Figure>;
 }
 
 /** One of the numbers below the heading. */

@@ -136,6 +136,7 @@ a.opens:hover, a.opens:focus-visible { text-decoration: underline; }
 .subtitle { font-size: 0.8125rem; color: var(--ink-2); }
 .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 40px; }
 .pair.uneven { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
+.pair thead th { white-space: normal; }
 .pair > .figure { display: grid; grid-row: span 3; grid-template: subgrid / minmax(0, 1fr); }
 .empty { margin-top: 10px; padding: 10px 0; border: solid var(--hairline); border-width: 1px 0; color: var(--ink-2); overflow-wrap: anywhere; }
 .empty code { color: var(--ink); }

@@ -22,5 +22,6 @@ export {
   RESTORING,
   type RunLock,
   type ScanScope,
+  unchanging,
   type Warehouse,
 } from './warehouse.ts';

@@ -167,3 +167,6 @@ export interface RunLock {
   /** Frees everything. */
   release(): Promise<void>;
 }
+
+/** Warehouses that show one content as long as they exist: what follows from it need not be worked out again. */
+export const unchanging = new WeakSet<object>();

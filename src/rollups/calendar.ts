@@ -1,7 +1,6 @@
-import { type SQL, sql } from '../../schema/query.ts';
+import { type SQL, sql, workingDay } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { workingDay } from '../../schema/views.ts';
 import {
   dayOf,
   daysBetween,

@@ -26,3 +26,8 @@ export const createMetrics = async (...given: Parameters<Metrics['createMetrics'
   (await import('./metrics/metrics.ts')).createMetrics(...given);
 
 export const createServiceMetrics = async () => (await import('./metrics/metrics.ts')).createServiceMetrics();
+
+type Brief = typeof import('./weekly-brief.ts');
+
+export const weeklyBrief = async (...given: Parameters<Brief['weeklyBrief']>) =>
+  (await import('./weekly-brief.ts')).weeklyBrief(...given);

@@ -75,6 +75,13 @@ export const LISTENER_SETTINGS = {
     parse: parseDuration,
     show: showDuration,
   }),
+  briefCommand: setting('DAYWALK_BRIEF_COMMAND', {
+    group: 'serve',
+    doc: 'a shell command to which daywalk serve hands the brief of each week as a mail on standard input, for example one that calls sendmail',
+    fallbackDoc: 'none',
+    example: "(echo 'To: directors@example.com'; cat) | sendmail -t",
+    parse: parseText,
+  }),
   serveListen: setting('DAYWALK_SERVE_LISTEN', {
     group: 'serve',
     flag: '--listen <host:port>',

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { compileQuery } from '../../schema/query.ts';
 import { onAbort, SerialQueue } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
-import { isPostgres, runReads, type Warehouse } from '../port/index.ts';
+import { isPostgres, runReads, unchanging, type Warehouse } from '../port/index.ts';
 import { type OpenOptions, openWarehouse } from './open.ts';
 import { onceMoreIfCancelled } from './reading.ts';
 
@@ -136,12 +136,14 @@ export function frozen(outer: Warehouse): Warehouse {
     const { text, values } = compileQuery(query, outer.dialect);
     return memory(`${text} ${JSON.stringify(values)}`, () => outer.select(query));
   };
-  return {
+  const own: Warehouse = {
     ...outer,
     inSnapshot: (read) => read(),
     select,
     read: (steps) => runReads({ select }, steps()),
   };
+  unchanging.add(own);
+  return own;
 }
 
 /** Remembers lists by their names. */

@@ -29,6 +29,7 @@ import {
   refuseLongJitter,
   type ServiceView,
   serve,
+  weeklyBrief,
 } from '../../serve/index.ts';
 import { SETTINGS } from '../../settings/index.ts';
 import { limitHeapGrowth } from '../process/stop-signals.ts';
@@ -312,7 +313,7 @@ export const serveAction: Action = async ({ job, out, log, settings, rereadSetti
       current = rereadSettings();
       return current;
     },
-    listeners: [...notifyListeners(settings, job), metrics.listener],
+    listeners: [...notifyListeners(settings, job), metrics.listener, ...(await weeklyBrief(settings, job))],
     metricsText: async ({ warehouse, state }: ServiceView) =>
       `${await metrics.text(warehouse)}\n${await serviceText(state)}`,
     seed: systemRandom(),

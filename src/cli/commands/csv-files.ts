@@ -153,7 +153,7 @@ const budgetCheck: Command = {
   summary: 'compares the cost of each team so far, and its forecast, with the budget',
   description:
     'Compares the budgets of a month with the cost of all stored days, and with the forecast: the cost of the settled days, ' +
-    'divided by the number of their Mondays to Fridays, times the Mondays to Fridays of the month. Exit code 5 if a team is ' +
+    'divided by the number of their working days (Mondays to Fridays that no event closes for all), times those of the month. Exit code 5 if a team is ' +
     'above its budget or its forecast exceeds it; 2 if a price is missing, prices and budget have different currencies, or the ' +
     'month has no budget; 2 outranks 5. Only reads the warehouse; sends nothing.',
   uses: usesOf('warehouse'),

@@ -1,5 +1,4 @@
-import { type SQL, sql } from '../../../schema/query.ts';
-import { forecastOf, workingDay } from '../../../schema/views.ts';
+import { forecastOf, type SQL, sql, workingDay } from '../../../schema/query.ts';
 import { FIRST_DAY, monthEndOf, monthOf, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { spanStart } from '../../expected/index.ts';
 import { PHRASES, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';

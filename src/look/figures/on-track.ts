@@ -1,5 +1,4 @@
-import { sql } from '../../../schema/query.ts';
-import { workingDay } from '../../../schema/views.ts';
+import { sql, workingDay } from '../../../schema/query.ts';
 import { monthEndOf, monthOf, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { currenciesOf, judgeBudget, monthForecast, storedPrices } from '../../csv-files/index.ts';
 import { spanStart } from '../../expected/index.ts';

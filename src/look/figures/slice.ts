@@ -1,7 +1,8 @@
 import type { Dimension, Grain } from '../../../schema/metrics/dictionary.ts';
 import { parseDay } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
-import { cellOf, shareOf } from '../numbers.ts';
+import { cellOf, type NumberFormat, shareOf } from '../numbers.ts';
 import {
   type Cell,
   emptyFigure,
@@ -11,7 +12,7 @@ import {
   type Slice,
   slicePath,
 } from '../page.ts';
-import { type PageReader, tryAsk } from '../reader.ts';
+import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { bucketOpenness } from '../time-spans.ts';
 import { asSentence } from '../words.ts';
 import { drivers, modelLinks } from './drivers.ts';
@@ -80,13 +81,49 @@ export async function sliceRows(
     },
     model: { ...modelLinks(value), pathOf: (model: string) => narrower({ model }) },
   }[by];
-  return drivers(reader, {
+  const metric = metricOfRows(chosen);
+  const rows = await drivers(reader, {
     ...{ id: 'rows', title: TITLES[by], thing: THINGS[by], by: DIMENSION_OF[by] },
-    ...{ metric: metricOfRows(chosen), most: ROWS_MAX, showsGone: true, total: total.number, ...links },
+    ...{ metric, most: ROWS_MAX, showsGone: true, total: total.number, ...links },
     amount: isMoney ? `Cost, ${total.unit ?? ''}` : 'Credits',
     format: isMoney ? 'money' : 'compact',
     changeFormat: isMoney ? 'moneyChange' : 'compactChange',
   });
+  const make = () => dailyRows(reader, { by, metric, format: isMoney ? 'money' : 'compact' });
+  return { ...rows, files: [{ id: 'daily-rows', text: 'CSV by day', make }] };
+}
+
+/** The rows of a file; longer ones would take the memory of the dashboard. */
+const DAILY_ROWS_MAX = 200_000;
+
+/** The rows by day. What is empty has no row. */
+async function dailyRows(
+  reader: PageReader,
+  { by, metric, format }: { by: Rows; metric: string; format: NumberFormat },
+): Promise<Figure> {
+  const dimension = DIMENSION_OF[by];
+  const { words: _, ...scope } = scopeOf(reader.filters, metric);
+  const result = await reader.ask({ metric, title: 'Rows by day', by: ['date', dimension], ...scope });
+  const count = result.rows.length;
+  if (count > DAILY_ROWS_MAX) {
+    throw new UsageError(`the file would have ${count} rows, more than ${DAILY_ROWS_MAX}`, {
+      hint: 'choose a shorter period; daywalk metric has no such limit',
+    });
+  }
+  return {
+    ...{ kind: 'figure', id: 'daily-rows', title: `${TITLES[by]} by day`, subtitle: '' },
+    table: {
+      columns: [{ title: 'Day' }, { title: THINGS[by] }, { title: metric, align: 'end' }],
+      rows: result.rows.flatMap((row, index): Cell[][] => [
+        [
+          { kind: 'text', text: String(row['date']) },
+          { kind: 'text', text: String(row[dimension] ?? (by === 'team' ? UNASSIGNED : 'none')) },
+          cellOf(result, index, format),
+        ],
+      ]),
+    },
+    ...{ tableIs: 'shown', results: [result] },
+  };
 }
 
 const THINGS = {

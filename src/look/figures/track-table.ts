@@ -62,7 +62,7 @@ export function trackFigure(
 
 const NOT_KNOWN = 'Whether the budgets will hold is not known, because days of the month are missing.';
 const BARS =
-  'Bar: spent. Outline: forecast. Line: range of the errors. Tick: budget. The forecast is the cost of the settled days, divided by their Mondays to Fridays, times those of the month.';
+  'Bar: spent. Outline: forecast. Line: range of the errors. Tick: budget. The forecast is the cost of the settled days, divided by their working days, times those of the month.';
 
 function errorsNote(months: number): Phrase {
   if (months < 4) return ['The risk is known once four months are complete.'];

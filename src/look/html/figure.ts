@@ -18,12 +18,20 @@ import { cut, linkHtml, type Markup, numberHtml, phraseHtml, textHtml, wordsHtml
 
 /** A figure: title, unit and period, drawing, notes, and the line with its SQL, its table and what it rests on. */
 export function figureHtml(figure: Figure, frame: Frame, level: 2 | 3): Markup {
-  const { id, subtitle, results, empty } = figure;
+  const { id, subtitle, results, empty, files = [] } = figure;
+  const here = empty === undefined ? frame.here : undefined;
+  const links =
+    here === undefined
+      ? []
+      : [
+          { text: 'CSV', href: here({ csv: id }) },
+          ...files.map((file) => ({ text: file.text, href: here({ csv: file.id }) })),
+        ];
   const anchor = `${frame.anchors ?? ''}${id}`;
   return html`<section class="figure" id="${anchor}" aria-labelledby="${anchor}-title">
 ${headingHtml(figure, `${anchor}-title`, level)}<p class="subtitle">${subtitle}</p>
 <div>${empty === undefined ? figureContentHtml(figure, frame) : html`<p class="empty">${wordsHtml(empty)}</p>`}
-${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame), csv: empty === undefined ? frame.here?.({ csv: id }) : null })}</div></section>`;
+${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame), files: links })}</div></section>`;
 }
 
 function figureContentHtml({ title, chart, legend, table, tableIs }: Figure, frame: Frame): Markup {
@@ -65,18 +73,18 @@ const RUN_CHARACTERS = 6;
 export function sourcesHtml({
   results,
   table,
-  csv = null,
+  files = [],
 }: {
   results: readonly Result[];
   table?: Markup | undefined;
-  /** Where the table can be had as CSV; null if nowhere. */
-  csv?: string | null | undefined;
+  /** Where the rows can be had as CSV. */
+  files?: readonly { readonly text: string; readonly href: string | null }[];
 }): Markup {
   const own = [...new Map(results.map((result) => [result.id, result])).values()];
   if (own.length === 0 && table === undefined) return html``;
   return html`<div class="sources">${own.length === 0 ? '' : html`<details class="sql"><summary>SQL</summary>${own.map(queryHtml)}</details>`}
 ${table === undefined ? '' : html`<details class="folded"><summary>Table</summary>${table}</details>`}
-${csv === null ? '' : html`<a class="csv" href="${csv}" download>CSV</a>`}${basisHtml(own)}</div>`;
+${files.map(({ text, href }) => (href === null ? '' : html`<a class="csv" href="${href}" download>${text}</a>`))}${basisHtml(own)}</div>`;
 }
 
 /** A query with its exact text, and the days that its numbers rest on, for formulas that count them. */

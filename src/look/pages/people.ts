@@ -14,7 +14,7 @@ import {
 import { doubtedDays, standing } from '../figures/opening.ts';
 import { peopleTable, readPageOfPeople } from '../figures/people-list.ts';
 import { activityOfUsers } from '../figures/user-weeks.ts';
-import { cellOf, type Result, type ShownNumber, shareOf, sumOf } from '../numbers.ts';
+import { cellOf, formatNumber, type Result, type ShownNumber, shareOf, sumOf } from '../numbers.ts';
 import { type Cell, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { periodBefore } from '../time-spans.ts';
@@ -110,7 +110,8 @@ function subtitleOf(
 ): string {
   const before = periodBefore(filters);
   const against = before === null ? '' : `, against ${periodWords(before, filters.until)}`;
-  return `${shown === 0 ? 'none' : `${first} to ${first + shown - 1} of ${found}`}${against}`;
+  const count = (number: number) => formatNumber(number, 'count');
+  return `${shown === 0 ? 'none' : `${count(first)} to ${count(first + shown - 1)} of ${count(found)}`}${against}`;
 }
 
 function emptyText(search: string, { all, found }: { all: number; found: number }): string | undefined {

@@ -131,7 +131,7 @@ async function buildPage(
       trust: trustOf(choices.today),
       asked: results,
     };
-    const figure = request.csv === undefined ? undefined : figureOf(page, request.csv);
+    const figure = request.csv === undefined ? undefined : await figureOf(page, request.csv);
     const surroundings = { ...around(choices), asked, params, filters, isRefused: false };
     return { status: 200, page, around: surroundings, ...(figure !== undefined && { figure }) };
   } catch (error) {
@@ -150,12 +150,18 @@ function goodUntil(built: Built | null, now: Date): Date | null {
 }
 
 /** @throws {UsageError} if the page has no such figure, or if it is empty. */
-function figureOf({ sections }: Page, id: string): Figure {
+async function figureOf({ sections }: Page, id: string): Promise<Figure> {
   const figures = sections.flatMap((section) => {
     if (section.kind === 'headlines') return [];
     return section.kind === 'pair' ? section.figures : [section];
   });
-  const found = figures.find((figure) => figure.id === id && figure.empty === undefined);
+  const shown = figures.filter(({ empty }) => empty === undefined);
+  const found =
+    shown.find((figure) => figure.id === id) ??
+    (await shown
+      .flatMap(({ files = [] }) => files)
+      .find((file) => file.id === id)
+      ?.make());
   if (found !== undefined) return found;
   throw new UsageError(`the page has no table "${id}"`, {
     hint: 'open the page and follow one of its links',

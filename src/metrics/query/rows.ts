@@ -1,7 +1,7 @@
 import type { Grain, Term } from '../../../schema/metrics/dictionary.ts';
 import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
-import type { Warehouse } from '../../port/index.ts';
+import { unchanging, type Warehouse } from '../../port/index.ts';
 import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
 import { storedUnit } from '../../units/index.ts';
 import { expressionOf, filterConditions } from './conditions.ts';
@@ -231,12 +231,27 @@ function costSql(priced: 'd' | 'r'): SQL {
     END`);
 }
 
+const teamsOf = new WeakMap<object, Map<string, Promise<readonly NamedQuery[]>>>();
+
 /**
  * The named query that hides the table `user_teams` from a query while the table is not current, so that the query reads
  * the teams that follow from the people and days of its snapshot. None where the table is current. Call inside the
- * snapshot of the query.
+ * snapshot of the query. The queries of a page share it.
  */
 export async function teamsInPlaceOfTable(
+  warehouse: Pick<Warehouse, 'dialect' | 'select'>,
+  orgId: string,
+): Promise<readonly NamedQuery[]> {
+  if (!unchanging.has(warehouse)) return resolvedTeams(warehouse, orgId);
+  const known = teamsOf.get(warehouse) ?? new Map<string, Promise<readonly NamedQuery[]>>();
+  teamsOf.set(warehouse, known);
+  const teams = known.get(orgId) ?? resolvedTeams(warehouse, orgId);
+  known.set(orgId, teams);
+  teams.catch(() => known.delete(orgId));
+  return teams;
+}
+
+async function resolvedTeams(
   warehouse: Pick<Warehouse, 'dialect' | 'select'>,
   orgId: string,
 ): Promise<readonly NamedQuery[]> {

@@ -112,6 +112,41 @@ onEachDatabase((database) => {
     expect(days).toHaveLength(19 + 3);
   });
 
+  it('the rows by day add up to the number of the page, and those of days that have expired are none', async () => {
+    const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
+    const place = await companyPlace(database);
+    const served = await serve(place, { clock });
+    const linesOf = async (path: string) => {
+      const { status, body } = await served.ask(path);
+      expect([path, status]).toEqual([path, 200]);
+      return body
+        .trim()
+        .split(/\r?\n/)
+        .map((line) => line.split(','))
+        .slice(1);
+    };
+    for (const slice of ['by=person&value=cost', 'team=core&by=model', 'model=atlas&by=team', 'by=team']) {
+      const shown = (await linesOf(`/explore?${slice}&csv=rows`)).filter(
+        ([name]) => !/^(All |without a )/.test(name ?? ''),
+      );
+      const daily = await linesOf(`/explore?${slice}&csv=daily-rows`);
+      const sumOf = (rows: readonly string[][], column: number) =>
+        rows.reduce((total, row) => total + Number(row[column]), 0);
+      expect(sumOf(daily, 2), slice).toBeCloseTo(sumOf(shown, 1), 6);
+      expect(new Set(daily.map(([day]) => day)).size, slice).toBe(19);
+      expect(daily.length, slice).toBeGreaterThan(19);
+    }
+    await place.execute(
+      "UPDATE export_units SET state = 'expired', content_sha256 = NULL WHERE stream = 'users' AND date < '2026-03-10'",
+    );
+    await place.execute("DELETE FROM user_daily WHERE date < '2026-03-10'");
+    const { status, body } = await served.ask('/explore?by=person&value=credits');
+    expect(status).toBe(200);
+    expect(body).toMatch(/expired/);
+    expect(body).not.toMatch(/<p class="sentence"><strong><data value="0"/);
+    expect(served.failures).toEqual([]);
+  });
+
   it('where nothing is kept of single users, no number of theirs is shown, and published ones are', async () => {
     const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
     const served = await serve(await companyPlace(database, { keepsUsers: false }), { clock });

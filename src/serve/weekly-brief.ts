@@ -1,0 +1,119 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RoundListener } from '../../jobs/round.ts';
+import { runCommand } from '../client-hooks/index.ts';
+import type { JobContext } from '../core/clock.ts';
+import { dayOf, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
+import { DaywalkError, UsageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-code.ts';
+import type { RunEvent } from '../pipeline/index.ts';
+import { readState, writeState } from '../records/index.ts';
+import type { Settings } from '../settings/index.ts';
+import { readWarehouse, withWarehouse } from '../warehouse/index.ts';
+import { failureOf, type ServeEvent } from './service-state.ts';
+
+/** The name under which the warehouse keeps the last week that was handed over. */
+const BRIEF = 'brief';
+/** By then the run of Monday has settled nearly all of the week. */
+const REST_DAYS = 2;
+const COMMAND_SECONDS_MAX = 60;
+
+type BriefSettings = Pick<Settings, 'warehouse' | 'minGroup' | 'briefCommand'>;
+
+/**
+ * Hands the brief of each week to the command of the settings, once, after the first complete round from Tuesday on; none without a
+ * command. The mail is on the standard input of the command. If the command fails, takes longer than a minute, or the process is
+ * killed before the warehouse remembers the week, the next round hands it over again.
+ */
+export function weeklyBrief(
+  settings: BriefSettings,
+  { clock, signal, observe }: JobContext<RunEvent | ServeEvent>,
+): RoundListener[] {
+  if (settings.briefCommand === null) return [];
+  const week = () => weekOfBrief(dayOf(clock.now()));
+  const end: RoundListener['end'] = async ({ organizations }) => {
+    for (const { orgId, exitCode } of organizations) {
+      if (orgId === null || exitCode !== EXIT.ok || signal.aborted) continue;
+      try {
+        await handOver(settings, { orgId, monday: week() }, { clock, signal });
+      } catch (error) {
+        // A defect is reported by the round.
+        if (!(error instanceof DaywalkError)) throw error;
+        if (!signal.aborted) observe(failureOf('hand over the brief of the week', error));
+      }
+    }
+  };
+  return [{ end }];
+}
+
+/** The Monday of the last week that ended {@link REST_DAYS} days ago or earlier. */
+function weekOfBrief(today: UtcDay): UtcDay {
+  const last = shiftDay(today, -REST_DAYS);
+  return shiftDay(last, -6 - (weekdayOf(last) % 7));
+}
+
+async function handOver(
+  settings: BriefSettings,
+  { orgId, monday }: { readonly orgId: string; readonly monday: UtcDay },
+  job: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<void> {
+  const known = await readWarehouse(settings.warehouse, job, (warehouse) =>
+    readState(warehouse, orgId, BRIEF),
+  );
+  if (known !== null && known >= JSON.stringify(monday)) return;
+  const folder = await mkdtemp(join(tmpdir(), 'daywalk-brief-'));
+  try {
+    // The pages take long to load, and most rounds need none.
+    const { brief } = await import('../../jobs/pages.ts');
+    await brief(
+      settings,
+      {
+        folder,
+        organization: orgId,
+        span: { kind: 'week', monday },
+        audience: 'managers',
+        dashboard: undefined,
+      },
+      job,
+    );
+    await deliver(settings.briefCommand ?? '', await readFile(join(folder, 'message.eml'), 'utf8'), {
+      folder,
+      signal: job.signal,
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  await withWarehouse(settings.warehouse, { ...job, create: false }, async (warehouse) => {
+    const lock = await warehouse.lock();
+    try {
+      await writeState(warehouse, orgId, BRIEF, JSON.stringify(monday));
+    } finally {
+      await lock.release();
+    }
+  });
+}
+
+async function deliver(
+  command: string,
+  message: string,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const { exitCode, timedOut, stderr } = await runCommand({
+    command,
+    input: message,
+    directory: folder,
+    timeoutSeconds: COMMAND_SECONDS_MAX,
+    signal,
+  });
+  if (exitCode === 0) return;
+  const how = timedOut
+    ? `took longer than ${COMMAND_SECONDS_MAX} seconds`
+    : `ended with ${exitCode ?? 'a signal'}`;
+  throw new UsageError(
+    `the command of DAYWALK_BRIEF_COMMAND ${how}: ${stderr.trim().split('\n').at(-1) ?? ''}`,
+    {
+      hint: 'the next complete round tries again',
+    },
+  );
+}
