@@ -1,7 +1,9 @@
 import { sql } from '../schema/query.ts';
 import { isMetricCall, type Question, questions } from '../schema/reference/questions.ts';
+import { rankMetric } from '../src/comparison/rank-metric.ts';
 import { readOrganizationIds } from '../src/ledger/ledger.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
+import { readCohorts } from '../src/metrics/cohorts.ts';
 import type { Warehouse } from '../src/port/warehouse.ts';
 import { filledWarehouses, SIZE, withWarehouse } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
@@ -45,8 +47,13 @@ async function measured(bench: Bench, database: string, warehouse: Warehouse): P
   return measures;
 }
 
-/** Answers a question over all days, also where docs/questions.md asks for the latest ones only. */
-function answer(warehouse: Warehouse, orgId: string, { ask }: Question): Promise<unknown> {
-  if (!isMetricCall(ask)) return warehouse.select(sql.raw(ask.sql));
-  return answerMetric(warehouse, { metric: ask.metric, by: ask.by, orgId });
+/** Answers a question over all days, also where docs/questions.md asks for the latest ones, or for some rows, only. */
+function answer(warehouse: Warehouse, orgId: string, { ask, sql: select }: Question): Promise<unknown> {
+  if (!isMetricCall(ask)) return warehouse.select(sql.raw(select));
+  const { metric, by = [], cohort = false, top, order } = ask;
+  if (cohort) return readCohorts(warehouse, { metric, orgId });
+  if (metric === 'published_client_dau') return warehouse.select(sql.raw(select));
+  const isRanked = top !== undefined || order === 'value';
+  if (!isRanked) return answerMetric(warehouse, { metric, by, orgId });
+  return rankMetric(warehouse, { metric, by, orgId }, { top, order: 'value' });
 }

@@ -1,14 +1,14 @@
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { loadFile } from '../jobs/csv-files.ts';
 import { sql } from '../schema/query.ts';
 import { commandOf, isMetricCall, type Question, questions } from '../schema/reference/questions.ts';
+import { commands } from '../src/cli/commands.ts';
+import type { OutputStream } from '../src/cli/output/terminal.ts';
+import { runCli } from '../src/cli/program/run-cli.ts';
 import type { Clock } from '../src/core/clock.ts';
-import { parseDay } from '../src/core/day.ts';
 import { peopleFile } from '../src/csv-files/people-file.ts';
 import { pricesFile } from '../src/csv-files/prices.ts';
-import { readOrganizationIds } from '../src/ledger/ledger.ts';
-import { answerMetric } from '../src/metrics/answer-metric.ts';
-import type { Warehouse } from '../src/port/warehouse.ts';
 import type { Settings } from '../src/settings/settings.ts';
 import { withWarehouse } from '../src/warehouse/open.ts';
 
@@ -19,20 +19,26 @@ export const DEMO_DAY = '2026-11-20';
 const ROWS_MAX = 12;
 /** Digits of numbers that are not whole. */
 const DIGITS = 6;
+/** Sums of fractions may differ by their order, relative to the larger one. */
+const ROUNDING = 1e-9;
 
 type AnswerRow = Readonly<Record<string, unknown>>;
 
-/** Loads people and prices into the warehouse of a demo, and returns docs/questions.md with its answers. */
+/**
+ * Loads people and prices into the warehouse of a demo, and returns docs/questions.md with its answers.
+ * @throws {Error} if a command fails, or if it and its SELECT give different rows.
+ */
 export async function questionsPage(settings: Settings, clock: Clock): Promise<string> {
   const request = { isDryRun: false, allowsEmpty: false };
   await loadFile(peopleFile, settings, { file: example('people.csv'), ...request }, { clock });
   await loadFile(pricesFile, settings, { file: example('prices.csv'), ...request }, { clock });
   return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
-    const [orgId = ''] = await readOrganizationIds(warehouse);
     const parts = [introduction()];
     for (const [index, question] of questions.entries()) {
-      const rows = await answer(warehouse, orgId, question);
-      parts.push(section(`${index + 1}. ${question.title}`, question, rows));
+      const selected = await warehouse.select(sql.raw(question.sql));
+      const answer = await answerOf(settings.warehouse, question, selected);
+      expectSame(question, selected, answer.rows);
+      parts.push(section(`${index + 1}. ${question.title}`, question, answer));
     }
     return parts.join('\n');
   });
@@ -43,10 +49,11 @@ function example(name: string) {
 }
 
 function introduction(): string {
-  return `# Twenty questions
+  const commandless = questions.filter(({ ask }) => ask === undefined).length;
+  return `# Forty questions
 
-Each question takes one \`daywalk metric\` or one SELECT, which is the same for SQLite and PostgreSQL. The answers come from
-the demo. These commands give you the same data:
+Each question takes one command. The SELECT below it gives the same rows on SQLite and PostgreSQL; ${commandless} questions have only that. The
+answers come from the demo. These commands give you the same data:
 
 \`\`\`sh
 DAYWALK_NOW=${DEMO_DAY}T03:00:00Z npx daywalk demo
@@ -61,38 +68,120 @@ with the demo.
 `;
 }
 
-async function answer(warehouse: Warehouse, orgId: string, { ask }: Question): Promise<readonly AnswerRow[]> {
-  if (!isMetricCall(ask)) return warehouse.select(sql.raw(ask.sql));
-  const { metric, by, from } = ask;
-  return (
-    await answerMetric(warehouse, {
-      metric,
-      by,
-      orgId,
-      from: from === undefined ? undefined : parseDay(from),
-    })
-  ).rows;
+/** The rows of an answer, and those that the command adds below. */
+interface Answer {
+  readonly rows: readonly AnswerRow[];
+  readonly below: readonly AnswerRow[];
 }
 
-function section(title: string, { ask, note }: Question, rows: readonly AnswerRow[]): string {
-  const [language, text] = isMetricCall(ask) ? ['sh', commandOf(ask)] : ['sql', `${ask.sql};`];
+/** What the command prints; what the SELECT gives where no command answers. */
+async function answerOf(
+  location: string,
+  { ask }: Question,
+  selected: readonly AnswerRow[],
+): Promise<Answer> {
+  if (ask === undefined) return { rows: selected, below: [] };
+  const document = await printed(location, commandOf(ask));
+  const path = isMetricCall(ask) ? 'rows' : ask.rows;
+  const rows = rowsIn(path.split('.').reduce<unknown>(partOf, document));
+  const [name = ''] = Object.keys(rows[0] ?? {});
+  const { others, total } = document;
+  const below = [
+    ...(isRow(others) ? [{ [name]: `others (${others['count']})`, ...others }] : []),
+    ...(isRow(total) ? [{ [name]: 'total', ...total }] : []),
+  ];
+  return { rows, below };
+}
+
+function partOf(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value[Number(name)];
+  return isRow(value) ? value[name] : undefined;
+}
+
+function isRow(value: unknown): value is AnswerRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function rowsIn(value: unknown): readonly AnswerRow[] {
+  if (!Array.isArray(value) || !value.every(isRow)) throw new Error('a command printed no rows');
+  return value;
+}
+
+/** Runs a command line in this process, and returns the JSON document that it prints. */
+async function printed(location: string, line: string): Promise<AnswerRow> {
+  const [out, err] = [new Collected(), new Collected()];
+  const [, ...argv] = line.split(' ');
+  await runCli({
+    argv: [...argv, '--json'],
+    env: { DAYWALK_WAREHOUSE: location, DAYWALK_NOW: `${DEMO_DAY}T03:00:00Z` },
+    directory: () => '/',
+    stdin: () => Readable.from([]),
+    ...{ stdout: out, stderr: err, commands },
+    version: () => 'docs',
+    self: () => 'daywalk',
+    onDefect: () => undefined,
+    control: { on: () => undefined, off: () => undefined, leave: () => undefined, exit: () => undefined },
+  });
+  const document: unknown = out.text === '' ? null : JSON.parse(out.text);
+  if (!isRow(document)) throw new Error(`${line}: ${err.text}`);
+  return document;
+}
+
+/** An output that keeps what is written. */
+class Collected extends Writable implements OutputStream {
+  text = '';
+  readonly isTTY = false;
+  readonly columns = 0;
+
+  constructor() {
+    super({ decodeStrings: false });
+  }
+
+  override _write(chunk: string, _encoding: string, done: () => void): void {
+    this.text += chunk;
+    done();
+  }
+}
+
+/** @throws {Error} if the command and the SELECT of a question give different values in the columns of the SELECT. */
+function expectSame({ id }: Question, selected: readonly AnswerRow[], rows: readonly AnswerRow[]): void {
+  const names = Object.keys(selected[0] ?? {});
+  const differing = rows.findIndex((row, index) =>
+    names.some((name) => !isSame(selected[index]?.[name] ?? null, row[name] ?? null)),
+  );
+  if (selected.length === rows.length && differing === -1) return;
+  const shown = JSON.stringify([selected[Math.max(0, differing)], rows[Math.max(0, differing)]]);
+  throw new Error(
+    `${id}: the SELECT gives ${selected.length} rows, the command ${rows.length}; row ${differing}: ${shown}`,
+  );
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'number' || typeof other !== 'number') return one === other;
+  return Math.abs(one - other) <= ROUNDING * Math.max(Math.abs(one), Math.abs(other));
+}
+
+function section(title: string, { ask, sql: select, note }: Question, answer: Answer): string {
   return [
     `## ${title}\n`,
     ...(note === undefined ? [] : [`${note}\n`]),
-    `\`\`\`${language}\n${text}\n\`\`\`\n`,
-    ...answerTable(rows),
+    ...(ask === undefined ? [] : [`\`\`\`sh\n${commandOf(ask)}\n\`\`\`\n`]),
+    ...(ask === undefined ? [] : ['The same in SQL:\n']),
+    `\`\`\`sql\n${select};\n\`\`\`\n`,
+    ...answerTable(answer),
     '',
   ].join('\n');
 }
 
-function answerTable(rows: readonly AnswerRow[]): string[] {
+function answerTable({ rows, below }: Answer): string[] {
   const [first] = rows;
   if (first === undefined) return ['No rows: the demo has none.'];
   const names = Object.keys(first);
   const lines = rows.slice(0, ROWS_MAX).map((row) => names.map((name) => cell(name, row[name])));
   const rest = rows.length - lines.length;
+  const ends = below.map((row) => names.map((name) => (name in row ? cell(name, row[name]) : '')));
   return [
-    ...[names, names.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`),
+    ...[names, names.map(() => '---'), ...lines, ...ends].map((cells) => `| ${cells.join(' | ')} |`),
     ...(rest > 0 ? [`\n${rest} more rows.`] : []),
   ];
 }

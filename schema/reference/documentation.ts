@@ -147,7 +147,7 @@ function renderExamples(): string {
   );
   const doc =
     'They run on both databases. If the warehouse holds several organizations, add `WHERE org_id = …`. ' +
-    '[questions.md](questions.md) answers twenty more questions.\n';
+    '[questions.md](questions.md) answers forty more questions.\n';
   return ['## Example queries\n', doc, ...blocks].join('\n');
 }
 
@@ -194,6 +194,36 @@ How the values of a metric may be combined:
 | ratio | Recomputed for each group from numerator and denominator. |
 | end of period | The state on the last day of the day, week, month or period. |
 | one day only | Published for one day. Daywalk refuses to add or average it. |
+
+## The largest rows, filters and cohorts
+
+\`\`\`sh
+daywalk metric published_cost --by model --top 5 --compare --filter month=2026-11
+daywalk metric cost --by team --from 2026-11-01 --compare --order change
+daywalk metric active_users --cohort first-month
+\`\`\`
+
+\`--top N\` shows the N largest rows, then \`others (n)\` and \`total\`. \`--order value\` or \`--order change\` (the amount, whatever its sign;
+with \`--compare\`) orders all rows. The total is the metric of the whole period, with the filters of the question; the others follow its rule:
+
+| combines as | others | total |
+|---|---|---|
+| sum | the other rows added | the metric without dimensions |
+| distinct count | people of the other rows, each counted once | everybody, each counted once |
+| ratio | numerator and denominator of the other rows | numerator and denominator of all rows |
+| end of period | as the metric over the other groups; none by date, week or month | the state on the last day |
+| one day only | none | none over several days |
+
+Where there is none, the value is null, and \`others_note\` or \`total_note\` says why. If the service publishes a total and names the model for
+a part of it only, the rest is the row \`without a model\` (\`unnamed\` in JSON). With \`--compare\`, others and total have \`before\` and
+\`change\` too; groups that are not there any more are among the rows.
+
+\`--filter DIMENSION=VALUE\` works for every dimension of the metric, and may be repeated: \`team\` and \`user\` are those of \`--team\` and
+\`--user\`; \`date\`, \`week\` and \`month\` are the period; \`none\` means rows that name no value. An unknown value is refused, with the nearest one.
+
+\`--cohort first-month\` follows people from the month of their first row: for each \`cohort\` and each \`month\` from it on, \`value\` of \`size\` people
+were active. A cohort is that of \`new_users --by month\`. Months that the period covers in part count only the days in it. Erased people count.
+Nothing is answered where [nobody is kept](privacy.md), or where people have expired: the first row is then not known.
 `;
 
 /** The dictionary of metrics as a page of Markdown. */

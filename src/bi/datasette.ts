@@ -1,6 +1,6 @@
 import type { Columns } from '../../schema/define.ts';
 import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
-import { isMetricCall, questions } from '../../schema/reference/questions.ts';
+import { questions } from '../../schema/reference/questions.ts';
 import { allTables } from '../../schema/tables.ts';
 import { allViews } from '../../schema/views.ts';
 import { findMetric } from '../metrics/index.ts';
@@ -206,7 +206,7 @@ export function queryName(metric: string, by: readonly Dimension[]): string {
   return `${metric}_by_${by.join('_')}`;
 }
 
-/** A query for every metric in each of its cuts, and one for every question whose answer is a SELECT. */
+/** A query for every metric in each of its cuts, and one for every question. */
 export function cannedQueries(): Readonly<Record<string, CannedQuery>> {
   const metrics = allMetrics.flatMap((metric) =>
     queriedCuts(metric).map((by) => [queryName(metric.name, by), metricQuery(metric, by)] as const),
@@ -225,10 +225,9 @@ function metricQuery(metric: Metric, by: readonly Dimension[]): CannedQuery {
 }
 
 function questionQueries(): (readonly [string, CannedQuery])[] {
-  return questions.flatMap(({ id, title, note = '', ask }) => {
-    if (isMetricCall(ask)) return [];
+  return questions.map(({ id, title, note = '', sql }) => {
     const name = `question_${id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
-    return [[name, { title, description: note, sql: ask.sql }] as const];
+    return [name, { title, description: note, sql }] as const;
   });
 }
 

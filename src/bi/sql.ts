@@ -1,6 +1,6 @@
 import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
-import { isMetricCall, type Question, questions } from '../../schema/reference/questions.ts';
+import { type Question, questions } from '../../schema/reference/questions.ts';
 import { combiningOf, cutsOf, metricSql, shownUnit } from './dictionary.ts';
 import type { BiFile, BiTarget } from './write-folder.ts';
 
@@ -47,18 +47,8 @@ function questionFiles(dialect: Dialect): readonly BiFile[] {
     const number = String(index + 1).padStart(2, '0');
     const path = `${dialect}/questions/${number}-${slugOf(question)}.sql`;
     const { title, note } = question;
-    return statementFile(
-      path,
-      [title, ...(note === undefined ? [] : [note])],
-      statementOf(dialect, question),
-    );
+    return statementFile(path, [title, ...(note === undefined ? [] : [note])], question.sql);
   });
-}
-
-function statementOf(dialect: Dialect, { ask }: Question): string {
-  if (!isMetricCall(ask)) return ask.sql;
-  const { metric, by, from } = ask;
-  return metricSql(dialect, { metric, by }, from === undefined ? {} : { from: `'${from}'` });
 }
 
 function slugOf({ id }: Question): string {

@@ -164,6 +164,9 @@ async function othersOf({
   combine,
 }: Rest): Promise<Noted> {
   const { by } = question;
+  if (rest.every(({ value }) => value === null)) {
+    return { combined: nothing, note: total.note ?? 'none of them has a value' };
+  }
   switch (additivityOf(metric)) {
     case 'sum':
       return addUp(rest, total, unit);

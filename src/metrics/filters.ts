@@ -7,7 +7,7 @@ import {
   type Metric,
 } from '../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../schema/query.ts';
-import { parseDay, parseMonth, parseWeek, shiftDay, type UtcDay } from '../core/day.ts';
+import { FIRST_DAY, parseDay, parseMonth, parseWeek, shiftDay, type UtcDay } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
 import { contractOf, whyNotKept } from '../expected/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
@@ -66,7 +66,10 @@ function periodOf(grain: Grain, value: string, given: AskedPeriod, today: UtcDay
     });
   }
   const [from, until] = daysOf(grain, value);
-  return { from, until: until < today ? until : undefined };
+  return {
+    from: from < FIRST_DAY && until >= FIRST_DAY ? FIRST_DAY : from,
+    until: until < today ? until : undefined,
+  };
 }
 
 const WEEK_LAST = 6;

@@ -61,10 +61,10 @@ describe.each(sectionsOf(walks))('the walk "$heading"', ({ text }) => {
 
 /** What the house may be at most. Less is better; a limit that has room is lowered. */
 const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: House) => number])[] = [
-  ['files', 614, ({ files }) => files.length],
-  ['lines of code', 71_900, ({ codeLines }) => codeLines],
+  ['files', 617, ({ files }) => files.length],
+  ['lines of code', 72_500, ({ codeLines }) => codeLines],
   ['per cent of files with one importer', 34, ({ singlePercent }) => singlePercent],
-  ['files from the first importer to the last imported file', 31, ({ chain }) => chain.length],
+  ['files from the first importer to the last imported file', 32, ({ chain }) => chain.length],
   ['short files beside their only importer', 5, ({ dust }) => dust.length],
 ];
 
@@ -86,6 +86,7 @@ const LISTS: Readonly<Record<string, string>> = {
   'src/ledger/transitions.ts': 'one transition after the other',
   'src/look/figures/coverage.ts': 'the calendar of all streams, and what is not settled in it',
   'src/look/charts/plot.ts': 'what all charts are drawn with: axes, places, colours, labels',
+  'src/metrics/query/plan.ts': 'a plan, and the words and clauses that a query is written with',
   'src/metrics/question.ts': 'a question, and the check of each part of it',
   'src/pipeline/normalize/breakdowns.ts': 'one breakdown after the other',
   'src/pipeline/run/run-counts.ts': 'what a run reports: its counts, and what needs attention',

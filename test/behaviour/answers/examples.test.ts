@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { metricGroups } from '../../../schema/metrics/dictionary.ts';
 import { exampleQueries, metricExamples } from '../../../schema/reference/examples.ts';
-import { isMetricCall, questions } from '../../../schema/reference/questions.ts';
+import { questions } from '../../../schema/reference/questions.ts';
 import { allViews } from '../../../schema/views.ts';
 import { answeredRigs, answerRows, comparable, withAnswers } from '../../support/answers/answered-rig.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';
@@ -23,8 +23,8 @@ test('every metric has one example question', () => {
   expect(metricExamples.map(({ metric }) => metric).toSorted()).toEqual(metrics.toSorted());
 });
 
-test('there are twenty questions', () => {
-  expect(new Set(questions.map(({ id }) => id)).size).toBe(20);
+test('there are forty questions', () => {
+  expect(new Set(questions.map(({ id }) => id)).size).toBe(40);
 });
 
 onDatabase(postgres, () => {
@@ -49,14 +49,10 @@ onDatabase(postgres, () => {
             expect(expected.length, id).toBeGreaterThan(0);
             expect(comparable(await server.sql(sql)), id).toEqual(expected);
           }
-          for (const { id, ask } of questions) {
-            const [mine, theirs] = isMetricCall(ask)
-              ? await Promise.all([
-                  answerRows(liteAnswers, { metric: ask.metric, by: ask.by, orgId: lite.orgId }),
-                  answerRows(serverAnswers, { metric: ask.metric, by: ask.by, orgId: lite.orgId }),
-                ])
-              : [await lite.sql(ask.sql), await server.sql(ask.sql)];
-            expect(mine.length > 0, id).toBe(!WITHOUT_ROWS.includes(id));
+          for (const { id, sql } of questions) {
+            const [mine, theirs] = [await lite.sql(sql), await server.sql(sql)];
+            // Days of a question are those of the demo.
+            if (!sql.includes('2026-1')) expect(mine.length > 0, id).toBe(!WITHOUT_ROWS.includes(id));
             expect(comparable(theirs), id).toEqual(comparable(mine));
           }
         }),

@@ -88,7 +88,7 @@ onEachDatabase((database) => {
         : 'ALTER VIEW failing_criteria RENAME TO criteria_that_fail',
     );
     const failures = await failuresOf(warehouse, statements);
-    expect(failures.get(`${dialect}/questions/16-failing-criteria.sql`)).toMatch(/failing_criteria/);
+    expect(failures.get(`${dialect}/questions/38-failing-criteria.sql`)).toMatch(/failing_criteria/);
     const panel = `grafana daywalk-${dialect}-readiness: Criteria that most repositories fail`;
     expect(failures.get(panel)).toMatch(/failing_criteria/);
   });

@@ -17,11 +17,16 @@ export interface PlainQuestion {
   readonly until: string;
   readonly team?: string | null | undefined;
   readonly user?: string | undefined;
+  readonly where?: Partial<Readonly<Record<Dimension, string | null>>> | undefined;
 }
 
 /** The definition that a question is about. */
-export function definitionFor({ metric, by }: Pick<PlainQuestion, 'metric' | 'by'>): Definition {
-  const isInParts = by.includes('model') || by.includes('tier');
+export function definitionFor({
+  metric,
+  by,
+  where = {},
+}: Pick<PlainQuestion, 'metric' | 'by' | 'where'>): Definition {
+  const isInParts = [...by, ...Object.keys(where)].some((name) => name === 'model' || name === 'tier');
   const definition = (isInParts ? undefined : totalOf(metric)) ?? definitions[metric];
   if (definition === undefined) throw new Error(`the reference does not define ${metric}`);
   return definition;
@@ -58,8 +63,48 @@ function chosen(facts: Facts, question: PlainQuestion, bucket: Bucket): readonly
   return entries.filter(
     ({ parts }) =>
       (question.team === undefined || parts.team === question.team) &&
-      (question.user === undefined || parts.user === question.user),
+      (question.user === undefined || parts.user === question.user) &&
+      DIMENSIONS.every(
+        (name) => question.where?.[name] === undefined || (parts[name] ?? null) === question.where[name],
+      ),
   );
+}
+
+/** The value of everything in the period that belongs to none of some rows of the answer. */
+export function referenceRest(
+  facts: Facts,
+  question: PlainQuestion,
+  rows: readonly MetricRow[],
+): number | null {
+  const definition = definitionFor(question);
+  const period = { first: question.from, last: question.until };
+  const own = chosen(facts, question, period).filter(
+    ({ day, parts }) =>
+      !rows.some((row) =>
+        question.by.every(
+          (name) => (isGrain(name) ? labelOf(name, day) : (parts[name] ?? null)) === (row[name] ?? null),
+        ),
+      ),
+  );
+  return isStoredIn(facts, definition, period) ? definition.value(own, facts) : null;
+}
+
+/** A condition that some row of a metric meets; undefined if no row has a dimension to filter by. */
+export function referenceFilter(
+  facts: Facts,
+  question: PlainQuestion,
+  choose: (count: number) => number,
+): PlainQuestion['where'] {
+  const { dimensions } = definitions[question.metric] ?? {};
+  const names = (dimensions ?? []).filter((name) => name !== 'team' && name !== 'user');
+  const name = names[choose(names.length)];
+  if (name === undefined) return undefined;
+  const entries = definitionFor({ ...question, by: [name] }).entries(facts, {
+    first: question.from,
+    last: question.until,
+  });
+  const entry = entries[choose(entries.length)];
+  return entry === undefined ? undefined : { [name]: entry.parts[name] ?? null };
 }
 
 function currencies(facts: Facts, entries: readonly Entry[]): Set<string> {
