@@ -5,6 +5,7 @@ import {
   GRAINS,
   type Metric,
 } from '../../schema/metrics/dictionary.ts';
+import { tables } from '../../schema/tables.ts';
 import { yesterdayOf } from '../core/day.ts';
 import { dailyOf, readExpectation } from '../expected/index.ts';
 import { readUnits } from '../ledger/index.ts';
@@ -118,29 +119,34 @@ type Origin = Pick<ExplainAnswer, 'sql' | 'from' | 'until' | 'run_id'> & {
   readonly days: Parameters<typeof preliminaryLine>[0];
 };
 
-/** The origin of a number. Its SQL is ours, and has what was asked as literals. */
+/** The origin of a number. Its SQL is ours; literals in it may be names of teams. */
 export function explained(metric: Metric, origin: Origin): ToolAnswer<ExplainAnswer> {
-  const { sql, days, from, until } = origin;
-  const tables = tablesIn(sql);
+  const { days, from, until } = origin;
+  const reads = tablesIn(origin.sql);
+  const sql = origin.sql.replaceAll(LITERAL, (literal) => `'${foreignText(literal.slice(1, -1))}'`);
   const preliminary = preliminaryLine(days);
   const data: ExplainAnswer = {
-    ...{ metric: metric.name, definition: metric.doc, combines: additivityOf(metric), tables },
-    sql: sql.replaceAll(/[^\S\n]+$/gm, ''),
+    ...{ metric: metric.name, definition: metric.doc, combines: additivityOf(metric), tables: reads, sql },
     ...{ from, until, run_id: origin.run_id },
     days: { ...days, unsettled: [...days.unsettled], missing: [...days.missing] },
   };
-  const source = `${metric.name}, ${from} to ${until}: ${metric.doc} The SQL reads ${tables.join(', ')}.`;
-  return { text: preliminary === null ? source : `${preliminary}\n${source}`, data };
+  const text = [
+    ...(preliminary === null ? [] : [preliminary]),
+    `${metric.name}, ${from} to ${until}: ${metric.doc} The SQL reads ${reads.join(', ')}.`,
+    ...(sql === origin.sql ? [] : ['Note: long literals in the SQL are cut.']),
+  ].join('\n');
+  return { text, data };
 }
 
 const LITERAL = /'(?:[^']|'')*'/g;
-const NAMED = /\b([a-z_][a-z0-9_]*)(?: \([^()]*\))? AS (?:MATERIALIZED |NOT MATERIALIZED )?\(/gi;
 const READ = /\b(?:FROM|JOIN)\s+([a-z_][a-z0-9_]*)/gi;
+const NAMED = /\b([a-z_][a-z0-9_]*)(?: \([^()]*\))? AS (?:MATERIALIZED |NOT MATERIALIZED )?\(/gi;
+const STORED: ReadonlySet<string> = new Set(Object.values(tables).map(({ name }) => name));
 
-/** The tables that a query reads, also those in its named queries. */
+/** The tables of the warehouse that a query reads, also in its named queries. One of these may stand in for a table. */
 export function tablesIn(sql: string): string[] {
   const text = sql.replaceAll(LITERAL, "''");
   const named = new Set(Array.from(text.matchAll(NAMED), ([, name = '']) => name));
-  const read = Array.from(text.matchAll(READ), ([, name = '']) => name).filter((name) => !named.has(name));
-  return [...new Set(read)].toSorted();
+  const read = Array.from(text.matchAll(READ), ([, name = '']) => name);
+  return [...new Set(read.filter((name) => STORED.has(name) && !named.has(name)))].toSorted();
 }

@@ -118,6 +118,9 @@ describe('daywalk mcp over a pipe', () => {
     if (process.platform === 'linux') {
       const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
       expect(Number(kilobytes)).toBeLessThan(140_000);
+      // Processor time, in hundredths of a second, says what a busy machine hides.
+      const times = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(' ').slice(13, 15);
+      expect(times.reduce((sum, time) => sum + Number(time), 0)).toBeLessThan(50);
     }
     child.stdin?.end();
     await ended;
