@@ -123,7 +123,9 @@ type Origin = Pick<ExplainAnswer, 'sql' | 'from' | 'until' | 'run_id'> & {
 export function explained(metric: Metric, origin: Origin): ToolAnswer<ExplainAnswer> {
   const { days, from, until } = origin;
   const reads = tablesIn(origin.sql);
-  const sql = origin.sql.replaceAll(LITERAL, (literal) => `'${foreignText(literal.slice(1, -1))}'`);
+  const sql = origin.sql.replaceAll(LITERAL, (literal) =>
+    foreignText(literal) === literal ? literal : "'…'",
+  );
   const preliminary = preliminaryLine(days);
   const data: ExplainAnswer = {
     ...{ metric: metric.name, definition: metric.doc, combines: additivityOf(metric), tables: reads, sql },
@@ -133,7 +135,7 @@ export function explained(metric: Metric, origin: Origin): ToolAnswer<ExplainAns
   const text = [
     ...(preliminary === null ? [] : [preliminary]),
     `${metric.name}, ${from} to ${until}: ${metric.doc} The SQL reads ${reads.join(', ')}.`,
-    ...(sql === origin.sql ? [] : ['Note: long literals in the SQL are cut.']),
+    ...(sql === origin.sql ? [] : ['Note: long literals in the SQL are left out.']),
   ].join('\n');
   return { text, data };
 }

@@ -72,7 +72,8 @@ it('what others have written is a value, short and visible, and never a part of 
   const check = ({ words, text }: { readonly words: string; readonly text: string }) => {
     texts.push(text);
     expect(words).not.toMatch(/PLANTED|Ignore|evil/);
-    expect(text).not.toMatch(/[\p{Cf}\p{Default_Ignorable_Code_Point}]|\\u00[01]/u);
+    // Of control characters, JSON has escapes; only the line breaks of SQL are among them.
+    expect(text).not.toMatch(/[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?<!\\)\\u00[01]/u);
     for (const [value] of text.matchAll(/"(?:[^"\\]|\\.)*"/g)) {
       if (!value.includes('PLANTED')) continue;
       seen += 1;
