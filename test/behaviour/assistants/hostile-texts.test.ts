@@ -92,5 +92,5 @@ it('what others have written is a value, short and visible, and never a part of 
   check(await call('coverage'));
   check(await call('list_metrics', { search: 'PLANTED' }));
   // The planted texts were really met.
-  expect(seen).toBeGreaterThan(15);
+  expect(seen).toBeGreaterThan(10);
 });
