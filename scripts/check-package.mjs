@@ -1,8 +1,9 @@
 // Packs the package, installs the tarball in an empty project, and uses the command and the library.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,6 +39,8 @@ try {
   if (!said.includes(version)) throw new Error(`daywalk --version printed ${said}`);
   run('npx', ['daywalk', 'demo']);
 
+  await askAssistant();
+
   writeFileSync(
     join(folder, 'use.mjs'),
     `import { createClient } from 'daywalk';
@@ -54,4 +57,33 @@ try {
   process.stdout.write(`the package works: ${files.length} files\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Asks `npx daywalk mcp` about the demo, as a client that starts it does. */
+async function askAssistant() {
+  const server = spawn('npx', ['daywalk', 'mcp', '--warehouse', 'daywalk-demo.db'], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const send = (message) => server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'check-package', version: '1' };
+  send({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+  });
+  send({ method: 'notifications/initialized' });
+  send({
+    id: 2,
+    method: 'tools/call',
+    params: { name: 'query_metric', arguments: { metric: 'active_users' } },
+  });
+  for await (const line of createInterface(server.stdout)) {
+    const { id, result } = JSON.parse(line);
+    if (id !== 2) continue;
+    server.stdin.end();
+    if (!(result?.structuredContent?.total > 0)) throw new Error(`daywalk mcp answered ${line}`);
+    return;
+  }
+  throw new Error('daywalk mcp ended without an answer');
 }

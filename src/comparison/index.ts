@@ -13,6 +13,7 @@ export {
   type Comparison,
   comparedSpan,
   NO_SPAN_BEFORE,
+  parseComparison,
   whyNotCompared,
 } from './span.ts';
 

@@ -1,6 +1,7 @@
 import { daysBetween, FIRST_DAY, monthEndOf, monthOf, parseDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { UsageError } from '../core/errors.ts';
 import { spanStart } from '../expected/index.ts';
-import type { CoveredDays, Period } from '../metrics/index.ts';
+import { type CoveredDays, type Period, resolvePeriod } from '../metrics/index.ts';
 
 /**
  * How the span is found that a period is compared with. A whole month or quarter is compared with the one before, either way.
@@ -12,6 +13,22 @@ import type { CoveredDays, Period } from '../metrics/index.ts';
 export type Comparison = (typeof COMPARISONS)[number];
 
 export const COMPARISONS = ['previous', 'calendar'] as const;
+
+/**
+ * Parses what a period is compared with.
+ * @throws {UsageError} for a word that is no way to compare, and for a span that is reversed or not of days.
+ */
+export function parseComparison(text: string): Comparison | Period {
+  const way = COMPARISONS.find((name) => name === text);
+  if (way !== undefined) return way;
+  const [first, last, ...others] = text.split('..');
+  if (first === undefined || last === undefined || others.length > 0) {
+    throw new UsageError(`"${text}" is not a span to compare with`, {
+      hint: `write ${COMPARISONS.join(', ')}, or two days: 2026-10-01..2026-10-31`,
+    });
+  }
+  return resolvePeriod([], ['users'], { from: parseDay(first), until: parseDay(last) });
+}
 
 const WEEK_DAYS = 7;
 /** So many weeks back, most of a month to date lies in the month before. */

@@ -35,6 +35,19 @@ export const LISTENER_SETTINGS = {
     example: 'daywalk.example.com',
     parse: parseHostNames,
   }),
+  mcpToken: setting('DAYWALK_MCP_TOKEN', {
+    group: 'assistants',
+    doc: 'what clients of daywalk mcp over HTTP must show, at least 16 characters; not accepted on the command line',
+    secret: true,
+    parse: parseToken,
+  }),
+  mcpTokenFile: setting('DAYWALK_MCP_TOKEN_FILE', {
+    group: 'assistants',
+    flag: '--token-file <path>',
+    doc: 'a file that holds this token, used instead of DAYWALK_MCP_TOKEN',
+    example: '/run/secrets/daywalk-mcp-token',
+    parse: parsePath,
+  }),
   emulateToken: setting('DAYWALK_EMULATE_TOKEN', {
     group: 'emulator',
     doc: 'what requests must show to see the keys of the emulator or to change it, at least 16 characters; not accepted on the command line',

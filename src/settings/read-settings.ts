@@ -217,7 +217,7 @@ function exposedDotenv({ values, readableByOthers }: Dotenv): SettingWarning[] {
 }
 
 /** The keys. Each has a setting of its own, and one that names its file. */
-const KEYS = ['apiKey', 'appApiKey', 'dashboardToken', 'emulateToken'] as const;
+const KEYS = ['apiKey', 'appApiKey', 'dashboardToken', 'mcpToken', 'emulateToken'] as const;
 type Key = (typeof KEYS)[number];
 
 /** What cannot be set beside an organizations file, because it names one organization. */
@@ -297,6 +297,7 @@ function openCredentials(
     apiKey: keyOf('apiKey'),
     appApiKey: keyOf('appApiKey'),
     dashboardToken: keyOf('dashboardToken'),
+    mcpToken: keyOf('mcpToken'),
     emulateToken: keyOf('emulateToken'),
   };
   const withKeys = entries.has(SETTINGS.apiKey);

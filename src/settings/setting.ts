@@ -23,6 +23,7 @@ export type SettingGroup =
   | 'log'
   | 'clock'
   | 'dashboard'
+  | 'assistants'
   | 'emulator'
   | 'serve';
 

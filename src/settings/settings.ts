@@ -18,6 +18,7 @@ export interface Settings extends Omit<SettingValues, `${string}File`> {
   /** What people log in to the dashboard with; null for none. */
   readonly dashboardToken: string | null;
   /** What controls the emulator; null for none. */
+  readonly mcpToken: string | null;
   readonly emulateToken: string | null;
   /** The organizations to export one after the other, each with its own key; null to export the one of `apiKey`. */
   readonly organizationsFile: OrganizationsFile | null;
@@ -33,7 +34,13 @@ export type LogFormat = Settings['log'];
 
 type Credentials = Pick<
   Settings,
-  'apiKey' | 'appApiKey' | 'keyVariables' | 'dashboardToken' | 'emulateToken' | 'organizationsFile'
+  | 'apiKey'
+  | 'appApiKey'
+  | 'keyVariables'
+  | 'dashboardToken'
+  | 'mcpToken'
+  | 'emulateToken'
+  | 'organizationsFile'
 >;
 
 /** Completes values by what several of them say together, and by the credentials that were read from files. */
@@ -43,6 +50,7 @@ export function settingsOf(values: SettingValues, credentials?: Credentials): Se
     apiKeyFile: _api,
     appApiKeyFile: _app,
     dashboardTokenFile: _token,
+    mcpTokenFile: _mcpToken,
     emulateTokenFile: _emulateToken,
     ...others
   } = values;

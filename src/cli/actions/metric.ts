@@ -16,18 +16,11 @@ import {
   dimensionsOf,
   GRAINS,
 } from '../../../schema/metrics/dictionary.ts';
-import {
-  type CausesAnswer,
-  COMPARISONS,
-  type Comparison,
-  RANK_ORDERS,
-  type RankOrder,
-} from '../../comparison/index.ts';
+import { type CausesAnswer, parseComparison, RANK_ORDERS, type RankOrder } from '../../comparison/index.ts';
 import { parseDay } from '../../core/day.ts';
 import { nearestName, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { writeCsv } from '../../csv-files/index.ts';
-import { type Period, resolvePeriod } from '../../metrics/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
 import {
@@ -164,27 +157,11 @@ function askedMetric(metric: string, flags: Flags): AskedMetric {
     team: flags.text('--team'),
     user: flags.text('--user'),
     filters: parseFilters(flags.texts('--filter')),
-    compare: flags.isOn('--compare') ? 'previous' : flags.parse('--compare', parseCompared),
+    compare: flags.isOn('--compare') ? 'previous' : flags.parse('--compare', parseComparison),
     top: flags.number('--top', { min: 1, max: TOP_MAX }),
     order: flags.parse('--order', parseOrder),
     organization: flags.text('--organization'),
   };
-}
-
-/**
- * Parses what a period is compared with.
- * @throws {UsageError} for a word that is no way to compare, and for a span that is reversed or not of days.
- */
-function parseCompared(text: string): Comparison | Period {
-  const way = COMPARISONS.find((name) => name === text);
-  if (way !== undefined) return way;
-  const [first, last, ...others] = text.split('..');
-  if (first === undefined || last === undefined || others.length > 0) {
-    throw new UsageError(`"${text}" is not a span to compare with`, {
-      hint: `write ${COMPARISONS.join(', ')}, or two days: 2026-10-01..2026-10-31`,
-    });
-  }
-  return resolvePeriod([], ['users'], { from: parseDay(first), until: parseDay(last) });
 }
 
 function parseDimensions(list: string): Dimension[] {

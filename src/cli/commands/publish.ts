@@ -1,5 +1,5 @@
 import { biTargets } from '../../bi/index.ts';
-import { settingsIn } from '../../settings/index.ts';
+import { SETTINGS, settingsIn } from '../../settings/index.ts';
 import { type Command, jsonFlag, organizationFlag, usesOf } from '../program/command.ts';
 
 /** Commands that bring what is stored to other tools and to people. */
@@ -108,6 +108,32 @@ export const publishCommands: readonly Command[] = [
     isForPeople: true,
     resultIsOutput: true,
     load: async () => (await import('../actions/pages.ts')).dashboardAction,
+  },
+  {
+    name: 'mcp',
+    summary: 'answers assistants: the metrics as tools of the Model Context Protocol',
+    description:
+      'A server of the Model Context Protocol, for the assistants that people use: four tools that only read, and no SQL. Over standard ' +
+      'input and output it serves the client that started it; with --listen it serves clients over HTTP, which must show the token ' +
+      'of the file. Answers say first whether they can still change, never add what does not add up, and name nothing as an ' +
+      'instruction that the service wrote. For the audience team, only published weeks are answered about. Each call is a line of ' +
+      'the log (event audit), without its values. It runs until the client leaves, or until it is stopped.',
+    uses: [...usesOf('warehouse', 'reading', 'audiences', 'assistants'), SETTINGS.allowedHosts],
+    flags: {
+      '--listen <host:port>': 'serve over HTTP, at /mcp of this address; port 0 chooses a free one',
+      '--audience <name>': 'who asks: managers, or team for published weeks only (default: managers)',
+      ...organizationFlag,
+      '--json': 'print the address as JSON when it listens',
+    },
+    examples: {
+      'daywalk mcp --warehouse /var/lib/daywalk/daywalk.db':
+        'what a client starts; docs/assistants.md has the lines for four',
+      'daywalk mcp --listen 127.0.0.1:4100 --token-file token.txt --audience team':
+        'for several people, about published weeks',
+    },
+    isService: true,
+    resultIsOutput: true,
+    load: async () => (await import('../actions/assistants.ts')).mcpAction,
   },
   {
     name: 'report',

@@ -29,10 +29,12 @@ export interface Output {
   json(value: unknown): void;
   /** Prints a JSON document on one line without replacing secrets, for a program that reads a generated key. */
   line(value: unknown): void;
+  /** Prints a JSON document on one line, and waits until it is sent. Returns false once nobody reads any more. */
+  send(value: unknown): Promise<boolean>;
 }
 
 interface OutputOptions {
-  readonly sink: Pick<Sink, 'write'>;
+  readonly sink: Sink;
   readonly terminal: Terminal;
   readonly redact: Redactor;
   /** True with `--json`. */
@@ -53,6 +55,11 @@ export function createOutput({ sink, terminal, redact, isJson }: OutputOptions):
     print,
     json,
     line: (value) => sink.write(`${toSafeJson(value)}\n`),
+    send: async (value) => {
+      sink.write(redact(`${toSafeJson(value)}\n`));
+      await sink.flush();
+      return sink.failure === null;
+    },
   };
 }
 

@@ -213,8 +213,12 @@ function stopNotice(signal: string) {
 }
 
 /** A sink that removes the progress line before it writes, because both may be on the same terminal. */
-function afterProgress(reporting: Reporting, sink: Sink): Pick<Sink, 'write'> {
+function afterProgress(reporting: Reporting, sink: Sink): Sink {
   return {
+    flush: () => sink.flush(),
+    get failure() {
+      return sink.failure;
+    },
     write: (text) => {
       reporting.stop();
       sink.write(text);

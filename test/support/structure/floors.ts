@@ -41,6 +41,7 @@ export const FLOORS = {
   'src/status/': 8,
   'src/bi/': 8,
   'src/look/': 8,
+  'src/assistants/': 8,
   'src/settings/': 9,
   'jobs/': 10,
   'src/serve/': 11,
