@@ -91,7 +91,11 @@ function runTests(folder: string, project: string, tests: readonly string[]): Re
   const options = ['--project', project, '--tags-filter', TAGS, '--reporter=json', `--outputFile=${report}`];
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...options, ...tests];
   const { NODE_ENV: _, ...inherited } = process.env;
-  const env = { ...inherited, DAYWALK_TEST_BUILD: 'kept', DAYWALK_SEED: process.env['DAYWALK_SEED'] ?? '2026' };
+  const env = {
+    ...inherited,
+    DAYWALK_TEST_BUILD: 'kept',
+    DAYWALK_SEED: process.env['DAYWALK_SEED'] ?? '2026',
+  };
   const { stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: folder,
     env,
@@ -107,26 +111,36 @@ function expectPassing(folder: string, defects: readonly Defect[]): void {
   for (const [project, list] of Map.groupBy(defects, (defect) => defect.project)) {
     const tests = [...new Set(list.map(({ test }) => test))];
     const results = runTests(folder, project, tests);
-    const passed = results.filter(({ assertionResults }) =>
-      assertionResults.some(({ status }) => status === 'passed'),
+    const failed = failuresIn(results).map(({ test, message }) => `${test}: ${message.slice(0, 300)}`);
+    const broken = results.flatMap(({ name, message }) => (message === '' ? [] : [`${name}: ${message}`]));
+    const passed = tests.filter((test) =>
+      results.some(
+        ({ name, assertionResults }) =>
+          name === join(folder, test) && assertionResults.some(({ status }) => status === 'passed'),
+      ),
     );
-    const failed = results.filter(({ message, assertionResults }) =>
-      [message !== '', ...assertionResults.map(({ status }) => status === 'failed')].includes(true),
-    );
-    if (passed.length !== tests.length || failed.length > 0)
-      throw new Error(
-        `without a defect, not all of ${tests.join(', ')} pass: ${failed.map(({ name }) => name).join(', ')}`,
-      );
+    const silent = tests.filter((test) => !passed.includes(test)).map((test) => `${test}: no test passes`);
+    const problems = [...failed, ...broken, ...silent];
+    if (problems.length > 0) throw new Error(`without any defect:\n${problems.join('\n')}`);
   }
 }
 
-/** The name of a test that fails because of the defect; or why none does. */
-function finding(results: readonly Reported[]): { readonly test: string } | { readonly reason: string } {
-  const failures = results.flatMap(({ assertionResults }) =>
+interface Failure {
+  readonly test: string;
+  readonly message: string;
+}
+
+function failuresIn(results: readonly Reported[]): Failure[] {
+  return results.flatMap(({ assertionResults }) =>
     assertionResults.flatMap(({ status, fullName, failureMessages }) =>
       status === 'failed' ? [{ test: fullName, message: failureMessages?.join('\n') ?? '' }] : [],
     ),
   );
+}
+
+/** The name of a test that fails because of the defect; or why none does. */
+function finding(results: readonly Reported[]): { readonly test: string } | { readonly reason: string } {
+  const failures = failuresIn(results);
   const found = failures.find(({ message }) => message.includes('AssertionError') && !BROKEN.test(message));
   if (found !== undefined) return found;
   const [other] = failures;

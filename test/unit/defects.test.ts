@@ -49,9 +49,11 @@ describe('a patch', () => {
   });
 
   test('no longer applies when its lines have changed, or stand twice', () => {
-    expect(['one\ntwo\n', 'zone\ntwo\n', 'one\n2\n', 'one\ntwo\none\ntwo\n'].map((text) => countIn(text, 'one\ntwo\n'))).toEqual([
-      1, 0, 0, 2,
-    ]);
+    expect(
+      ['one\ntwo\n', 'zone\ntwo\n', 'one\n2\n', 'one\ntwo\none\ntwo\n'].map((text) =>
+        countIn(text, 'one\ntwo\n'),
+      ),
+    ).toEqual([1, 0, 0, 2]);
   });
 });
 

@@ -67,7 +67,10 @@ function side(body: string, sign: '-' | '+'): string {
 
 /** How often `part` stands in `text`, at the beginning of a line. */
 export function countIn(text: string, part: string): number {
-  return `\n${text}`.split(`\n${part}`).length - 1;
+  const [whole, sought] = [`\n${text}`, `\n${part}`];
+  let count = 0;
+  for (let at = whole.indexOf(sought); at !== -1; at = whole.indexOf(sought, at + 1)) count += 1;
+  return count;
 }
 
 /** Five of them in turn, so that all have had their turn after a sixth of their number of turns. */

@@ -189,6 +189,15 @@ describe('a commit', () => {
     expect(planCommit(dayIn('loaded'), entry)).toMatchObject({ writesRows: true, restated: true });
     expect(() => applyCommit(dayIn('loaded'), { ...entry, basedOn: 'older' })).toThrow(ClaimLostError);
     expect(() => applyCommit(dayIn('loaded'), { ...entry, unchanged: { rows: 4 } })).toThrow(ClaimLostError);
+    // Whoever saw nothing stored has not seen what another worker stored meanwhile.
+    expect(() => applyCommit(dayIn('loaded'), { ...entry, basedOn: null })).toThrow(ClaimLostError);
+    expect(applyCommit(pendingUnit(key), { ...entry, basedOn: null }).contentSha256).toBe('after');
+  });
+
+  it('of other content is a restatement, whether the day had settled or not', () => {
+    const unsettled = { ...dayIn('loaded'), settledAt: null, confirmed: null };
+    expect(planCommit(unsettled, entry)).toMatchObject({ writesRows: true, restated: true });
+    expect(planCommit(pendingUnit(key), entry)).toMatchObject({ writesRows: true, restated: false });
   });
 });
 
