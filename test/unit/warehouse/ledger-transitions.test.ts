@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { ClaimLostError } from '../../../src/core/errors.ts';
-import { parseNotes } from '../../../src/judge/notes.ts';
+import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import {
   applyCommit,
   applyDoubt,
@@ -249,6 +249,18 @@ describe('the settlement of a day', () => {
       { stream: 'tools', state: 'awaiting', settledAt: null, confirmed: null },
     ]);
   });
+
+  it.each([
+    ['2026-02-23', null],
+    ['2026-02-22', 'age'],
+  ])(
+    'settles a day with records in quarantine since %s only once they have come for seven days',
+    (since, confirmed) => {
+      const watch = notesText({ heldSince: parseDay(since) });
+      const pulled = { ...dayIn('quarantined'), ...OPEN, lastPulledAt: AT, watch };
+      expect(settle(pulled)).toMatchObject([{ state: 'quarantined', confirmed }]);
+    },
+  );
 
   it('returns no unit that it leaves as it is', () => {
     const loaded = { ...other('loaded'), lastPulledAt: AT };
