@@ -95,6 +95,7 @@ function runTests(folder: string, project: string, tests: readonly string[]): Re
     ...inherited,
     DAYWALK_TEST_BUILD: 'kept',
     DAYWALK_SEED: process.env['DAYWALK_SEED'] ?? '2026',
+    ...(tests.some((test) => ON_POSTGRES.test(test)) ? {} : { DAYWALK_TEST_POSTGRES_SOURCE: 'none' }),
   };
   const { stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: folder,
