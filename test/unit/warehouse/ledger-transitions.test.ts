@@ -262,6 +262,16 @@ describe('the settlement of a day', () => {
     },
   );
 
+  it.each([
+    ['was never active', null, 'awaiting'],
+    ['was active only after the pull', '2026-03-01T04:00:00.000Z', 'awaiting'],
+    ['was active before the pull', BEFORE, 'empty'],
+  ])('of an empty day of an organization that %s', (_, activeSince, state) => {
+    const pulled = { ...dayIn('awaiting'), ...OPEN, lastPulledAt: AT };
+    const settled = settleDay([pulled], [], { ...rule, activeSince }, new Set([pulled.stream]));
+    expect(settled).toMatchObject([{ state, settledAt: state === 'empty' ? AT : null }]);
+  });
+
   it('returns no unit that it leaves as it is', () => {
     const loaded = { ...other('loaded'), lastPulledAt: AT };
     expect(settle(loaded, [dayIn('loaded'), pendingUnit(key)])).toMatchObject([{ stream: 'tokens' }]);
