@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
-import { DAILY_STREAMS, STREAMS } from '../../../src/core/stream.ts';
+import { DAILY_STREAMS, STREAMS, type Stream } from '../../../src/core/stream.ts';
 import { WHOLE } from '../../../src/expected/contract.ts';
 import { expectationOf } from '../../../src/expected/expectation.ts';
 import { dayKey, type LedgerUnit, pendingUnit, type UnitState } from '../../../src/units/unit.ts';
@@ -44,7 +44,7 @@ test.each([
 
 test('the export was last complete when its slowest expected stream was, and never while one of them never was', () => {
   const span = (day: string) => ({ startedAt: `${day}T03:00:00.000Z`, endedAt: `${day}T04:00:00.000Z` });
-  const lastComplete = (streams: typeof STREAMS, completed: readonly (readonly [number, string])[]) => {
+  const lastComplete = (streams: readonly Stream[], completed: readonly (readonly [number, string])[]) => {
     const completions = new Map(
       completed.map(([index, day]) => [STREAMS[index] ?? 'users', span(day)] as const),
     );
