@@ -73,7 +73,7 @@ export function countIn(text: string, part: string): number {
   return count;
 }
 
-/** Five of them in turn, so that all have had their turn after a sixth of their number of turns. */
+/** Some of them; those that follow in the next turn, and the first ones again after the last. */
 export function inTurn<Item>(items: readonly Item[], turn: number, count = 5): Item[] {
   const from = (turn * count) % Math.max(1, items.length);
   return [...items.slice(from), ...items.slice(0, from)].slice(0, count);
