@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
-import { DAILY_STREAMS } from '../../../src/core/stream.ts';
+import { DAILY_STREAMS, STREAMS, type Stream } from '../../../src/core/stream.ts';
 import { WHOLE } from '../../../src/expected/contract.ts';
 import { expectationOf } from '../../../src/expected/expectation.ts';
 import { dayKey, type LedgerUnit, pendingUnit, type UnitState } from '../../../src/units/unit.ts';
@@ -40,4 +40,21 @@ test.each([
   expect(missingDays(ledgerWith(change), TODAY)).toEqual(found);
   // Two days after its end it may still come.
   expect(missingDays(ledgerWith(change), shiftDay(TODAY, -1))).toEqual([]);
+});
+
+test('the export was last complete when its slowest expected stream was, and never while one of them never was', () => {
+  const span = (day: string) => ({ startedAt: `${day}T03:00:00.000Z`, endedAt: `${day}T04:00:00.000Z` });
+  const lastComplete = (streams: readonly Stream[], completed: readonly (readonly [number, string])[]) => {
+    const completions = new Map(
+      completed.map(([index, day]) => [STREAMS[index] ?? 'users', span(day)] as const),
+    );
+    const now = new Date(`${TODAY}T12:00:00Z`);
+    const facts = { contract: { ...WHOLE, streams }, contractSince: null, units: [], completions, now };
+    return expectationOf(facts).lastComplete;
+  };
+  const all = STREAMS.map((_, index) => [index, index === 1 ? '2026-01-18' : '2026-01-19'] as const);
+  expect(lastComplete(STREAMS, all)).toEqual(span('2026-01-18'));
+  expect(lastComplete(STREAMS, all.slice(1))).toBeNull();
+  // What nobody expects is not waited for.
+  expect(lastComplete(STREAMS.slice(1), all.slice(1))).toEqual(span('2026-01-18'));
 });

@@ -139,6 +139,9 @@ describe('a gate that keeps nothing of users', () => {
       '{"by_user":[],"command":"[withheld]"}',
     );
     expect(none.body('anything')).toBe('[withheld]');
+    for (const column of ['last_error', 'text', 'description', 'command'])
+      expect(none.column(column, 'anything', false)).toBe('[withheld]');
+    expect(none.column('tool', 'Read', true)).toBe('Read');
   });
 });
 

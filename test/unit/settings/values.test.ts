@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wholeNumber } from '../../../src/settings/parsers.ts';
+import { parseToken, wholeNumber } from '../../../src/settings/parsers.ts';
 import { problemOf, read } from '../../support/settings/read-settings.ts';
 
 describe('a number', () => {
@@ -105,10 +105,27 @@ describe('a warehouse', () => {
     expect(problem).not.toContain('canary-password');
   });
 
-  test('is shown without its password', () => {
-    const { entries } = read({ env: { DAYWALK_WAREHOUSE: 'postgres://etl:canary-password@db/analytics' } });
+  test.each([
+    ['postgres://etl:canary-password@db/analytics', 'postgres://etl:[redacted]@db/analytics'],
+    [
+      'postgres://etl@db/analytics?password=canary-password',
+      'postgres://etl@db/analytics?password=[redacted]',
+    ],
+  ])('%s is shown without its password', (url, shown) => {
+    const { entries } = read({ env: { DAYWALK_WAREHOUSE: url } });
     const entry = entries.find(({ setting }) => setting.env === 'DAYWALK_WAREHOUSE');
-    expect(entry?.value).toBe('postgres://etl:[redacted]@db/analytics');
+    expect(entry?.value).toBe(shown);
+  });
+});
+
+describe('the token of a server', () => {
+  test('is refused if it is empty, short or not typeable, without showing any of it', () => {
+    for (const token of ['', ' ', 'short-secret', 'with blanks in its middle', 'ümläut-ümläut-ümläut']) {
+      const refused = () => parseToken(token);
+      expect(refused).toThrow(/^the token (has fewer than 16 characters|has blanks, or characters)/);
+      expect(refused).not.toThrow(/short-secret|middle|ml/);
+    }
+    expect(parseToken(' 0123456789abcdef\n')).toBe('0123456789abcdef');
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { ClaimLostError } from '../../../src/core/errors.ts';
-import { parseNotes } from '../../../src/judge/notes.ts';
+import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import {
   applyCommit,
   applyDoubt,
@@ -189,6 +189,15 @@ describe('a commit', () => {
     expect(planCommit(dayIn('loaded'), entry)).toMatchObject({ writesRows: true, restated: true });
     expect(() => applyCommit(dayIn('loaded'), { ...entry, basedOn: 'older' })).toThrow(ClaimLostError);
     expect(() => applyCommit(dayIn('loaded'), { ...entry, unchanged: { rows: 4 } })).toThrow(ClaimLostError);
+    // Whoever saw nothing stored has not seen what another worker stored meanwhile.
+    expect(() => applyCommit(dayIn('loaded'), { ...entry, basedOn: null })).toThrow(ClaimLostError);
+    expect(applyCommit(pendingUnit(key), { ...entry, basedOn: null }).contentSha256).toBe('after');
+  });
+
+  it('of other content is a restatement, whether the day had settled or not', () => {
+    const unsettled = { ...dayIn('loaded'), settledAt: null, confirmed: null };
+    expect(planCommit(unsettled, entry)).toMatchObject({ writesRows: true, restated: true });
+    expect(planCommit(pendingUnit(key), entry)).toMatchObject({ writesRows: true, restated: false });
   });
 });
 
@@ -239,6 +248,28 @@ describe('the settlement of a day', () => {
       { stream: 'tokens', state: 'loaded', settledAt: AT },
       { stream: 'tools', state: 'awaiting', settledAt: null, confirmed: null },
     ]);
+  });
+
+  it.each([
+    ['2026-02-23', null],
+    ['2026-02-22', 'age'],
+  ])(
+    'settles a day with records in quarantine since %s only once they have come for seven days',
+    (since, confirmed) => {
+      const watch = notesText({ heldSince: parseDay(since) });
+      const pulled = { ...dayIn('quarantined'), ...OPEN, lastPulledAt: AT, watch };
+      expect(settle(pulled)).toMatchObject([{ state: 'quarantined', confirmed }]);
+    },
+  );
+
+  it.each([
+    ['was never active', null, 'awaiting'],
+    ['was active only after the pull', '2026-03-01T04:00:00.000Z', 'awaiting'],
+    ['was active before the pull', BEFORE, 'empty'],
+  ])('of an empty day of an organization that %s', (_, activeSince, state) => {
+    const pulled = { ...dayIn('awaiting'), ...OPEN, lastPulledAt: AT };
+    const settled = settleDay([pulled], [], { ...rule, activeSince }, new Set([pulled.stream]));
+    expect(settled).toMatchObject([{ state, settledAt: state === 'empty' ? AT : null }]);
   });
 
   it('returns no unit that it leaves as it is', () => {

@@ -62,6 +62,12 @@ const decided = (people: readonly PersonWeek[]) =>
   decideBlocks({ people, k: K, dimensions: WEEK_DIMENSIONS });
 
 describe('the blocks of a week', () => {
+  it('are none if fewer people were active than the limit', () => {
+    const people = randomWeek(1, { people: K, teams: 1 });
+    expect(decided(people)).not.toBeNull();
+    expect(decided(people.slice(1))).toBeNull();
+  });
+
   it('let nobody compute a number about fewer people than the limit, whatever they add and subtract', {
     timeout: 600_000,
   }, () => {
