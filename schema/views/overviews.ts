@@ -272,8 +272,12 @@ export const monthlyOverview = {
 } satisfies View;
 
 const selectCohorts = (cast: Cast, days: DayDialect) => `
-WITH members AS (
-  SELECT n.org_id, n.user_id, ${days.asKey(days.monthOf('n.first_active_on'))} AS cohort FROM users n WHERE ${NONE_EXPIRED}
+WITH whole AS (
+  SELECT org_id FROM export_units WHERE stream = 'users'
+  GROUP BY org_id HAVING MAX(CASE WHEN state = 'expired' THEN 1 ELSE 0 END) = 0
+), members AS (
+  SELECT n.org_id, n.user_id, ${days.asKey(days.monthOf('n.first_active_on'))} AS cohort
+  FROM whole w JOIN users n ON n.org_id = w.org_id
 ), sizes AS (
   SELECT org_id, cohort, COUNT(*) AS size FROM members GROUP BY org_id, cohort
 ), active AS (
