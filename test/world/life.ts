@@ -1,0 +1,103 @@
+import type { Event, Kind, World } from './events.ts';
+import { type Blow, Machine, type Outcome } from './machine.ts';
+import { examineEnd, examineNight, type Fault } from './oracle.ts';
+import { openWorldService, type WorldService } from './service.ts';
+import { readStored } from './stored.ts';
+import { dateOf, type Night, truthOf } from './truth.ts';
+
+/** What became of a world. */
+export interface Lived {
+  /** Null if all promises held. */
+  readonly fault: Fault | null;
+  readonly nights: number;
+}
+
+/** How a night ended, for whoever looks at one world. */
+export interface NightReport {
+  readonly night: Night;
+  readonly outcome: Outcome;
+  readonly requests: number;
+}
+
+/** Lives a world, night by night, up to the first promise that does not hold. */
+export async function live(
+  world: World,
+  observe: (night: NightReport) => void = () => undefined,
+): Promise<Lived> {
+  const service = openWorldService(world);
+  const machine = new Machine(service);
+  try {
+    return await liveOn(machine, world, service, observe);
+  } finally {
+    machine.remove();
+  }
+}
+
+async function liveOn(
+  machine: Machine,
+  world: World,
+  service: WorldService,
+  observe: (night: NightReport) => void,
+): Promise<Lived> {
+  let [nights, isKnown] = [0, false];
+  for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
+    const events = world.events.filter(({ from, until }) => from <= night && night <= until);
+    for (const [turn, hour] of hoursOf(events).entries()) {
+      nights += 1;
+      service.begin(night, isKnown);
+      const outcome = await performRun(machine, {
+        world,
+        night,
+        hour,
+        events: turn === 0 ? events : withoutBlows(events),
+      });
+      observe({ night, outcome, requests: service.requests });
+      const stored = readStored(machine.warehouse);
+      isKnown ||= stored !== null && stored.units.length > 0;
+      const seen = { world, published: service.published, night, stored, outcome, failed: service.failed };
+      const [fault = null] = [...examineNight(seen), ...(night === world.lastNight ? examineEnd(seen) : [])];
+      if (fault !== null) return { fault, nights };
+    }
+  }
+  return { fault: null, nights };
+}
+
+/** The hours of the runs of a night. */
+function hoursOf(events: readonly Event[]): number[] {
+  const happens = (...kinds: readonly Kind[]) => events.find(({ kind }) => kinds.includes(kind));
+  if (happens('missed') !== undefined) return [];
+  const killed = happens('killed', 'killed-in-request', 'disk-full');
+  if (killed !== undefined && killed.salt % 2 === 0) return [3, 5];
+  return happens('twice') === undefined ? [3] : [3, 16];
+}
+
+function withoutBlows(events: readonly Event[]): Event[] {
+  return events.filter(
+    ({ kind }) => kind !== 'killed' && kind !== 'killed-in-request' && kind !== 'disk-full',
+  );
+}
+
+function performRun(
+  machine: Machine,
+  { world, night, hour, events }: { world: World; night: Night; hour: number; events: readonly Event[] },
+): Promise<Outcome> {
+  const saltOf = (kind: Kind) => events.find((event) => event.kind === kind)?.salt;
+  const [write, request, full] = [saltOf('killed'), saltOf('killed-in-request'), saltOf('disk-full')];
+  const blow: Blow = {
+    ...(write === undefined ? {} : { killAt: 1 + (write % 120) }),
+    ...(request === undefined ? {} : { killAtRequest: 1 + (request % 18) }),
+    ...(full === undefined ? {} : { fullAt: 1 + (full % 120) }),
+  };
+  const hours = hour + (hoursOff(saltOf('clock-ahead')) - hoursOff(saltOf('clock-behind')));
+  const at = new Date(Date.parse(`${dateOf(night)}T00:00:00Z`) + hours * 3_600_000).toISOString();
+  return machine.run(
+    at,
+    world.seed + night,
+    { force: saltOf('force') !== undefined, acceptLoss: saltOf('accept-loss') !== undefined },
+    blow,
+  );
+}
+
+function hoursOff(salt: number | undefined): number {
+  return salt === undefined ? 0 : ([2, 12, 24, 40 * 24][salt % 4] ?? 0);
+}
