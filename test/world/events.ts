@@ -28,11 +28,24 @@ const BLOWS = [
   'clock-ahead',
   'clock-behind',
 ] as const;
-/** What people do. */
-const ACTS = ['force', 'accept-loss'] as const;
+/** How people run it. */
+const WISHES = ['force', 'accept-loss'] as const;
+/** What people do in the morning. */
+export const ACTS = [
+  'people',
+  'prices',
+  'erase',
+  'policy',
+  'backup',
+  'restore',
+  'copy',
+  'replay',
+  'publish',
+  'lost-volume',
+] as const;
 
 /** All kinds of events. */
-export const KINDS = [...HONEST, ...LIES, ...FAILURES, ...BLOWS, ...ACTS] as const;
+export const KINDS = [...HONEST, ...LIES, ...FAILURES, ...BLOWS, ...WISHES, ...ACTS] as const;
 export type Kind = (typeof KINDS)[number];
 
 const includes = <Item extends string>(items: readonly Item[], item: string): item is Item =>
@@ -69,7 +82,7 @@ const UNQUIET_NIGHTS = 12;
 /** Honest nights after which everything must be settled; longer where a rule of trust waits for longer. */
 const QUIET_NIGHTS = 10;
 const QUIET_NIGHTS_AFTER_LIES = 22;
-const EVENTS = [1, 2, 2, 3, 3, 4, 5] as const;
+const EVENTS = [0, 0, 1, 1, 2, 3, 4] as const;
 /** Most lies last for a night or two, as those of caches and replicas do. */
 const LENGTHS = [1, 1, 1, 2, 2, 3, 4] as const;
 
@@ -77,7 +90,12 @@ const LENGTHS = [1, 1, 1, 2, 2, 3, 4] as const;
 export function drawWorld(seed: number, only?: readonly number[]): World {
   const { firstNight } = truthOf(seed);
   const random = sequence(seed ^ 0x5eed);
-  const drawn = Array.from({ length: pick(random, EVENTS) }, () => drawEvent(random, firstNight));
+  // The first two kinds are the turn of a pair, so that all pairs meet; what else happens is drawn.
+  const kinds = [
+    ...pairOfTurn(seed),
+    ...Array.from({ length: pick(random, EVENTS) }, () => pick(random, KINDS)),
+  ];
+  const drawn = kinds.map((kind) => drawEvent(random, kind, firstNight));
   return worldOf(seed, only === undefined ? drawn : drawn.filter((_, index) => only.includes(index)));
 }
 
@@ -91,8 +109,20 @@ export function worldOf(seed: number, events: readonly Event[]): World {
   };
 }
 
-function drawEvent(random: Random, firstNight: Night): Event {
-  const kind = pick(random, KINDS);
+/** A pair of kinds; after as many seeds as there are pairs, each has come once. */
+function pairOfTurn(seed: number): readonly [Kind, Kind] {
+  const pairs = KINDS.length * (KINDS.length + 1) * 0.5;
+  // A stride without a common divisor, so that neighbouring worlds differ.
+  let turn = (seed * 7_919) % pairs;
+  for (const [index, kind] of KINDS.entries()) {
+    const other = KINDS[index + turn];
+    if (other !== undefined) return [kind, other];
+    turn -= KINDS.length - index;
+  }
+  throw new Error(`there is no pair for ${seed}`);
+}
+
+function drawEvent(random: Random, kind: Kind, firstNight: Night): Event {
   const from = firstNight + Math.floor(random() * UNQUIET_NIGHTS);
   const nights = isLie(kind) || isFailure(kind) ? pick(random, LENGTHS) : 1;
   const [firstDay, lastDay] = drawDays(random, from);

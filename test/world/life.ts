@@ -1,3 +1,4 @@
+import { People } from './acts.ts';
 import type { Event, Kind, World } from './events.ts';
 import { type Blow, Machine, type Outcome } from './machine.ts';
 import { examineEnd, examineNight, type Fault } from './oracle.ts';
@@ -25,8 +26,10 @@ export async function live(
   observe: (night: NightReport) => void = () => undefined,
 ): Promise<Lived> {
   const service = openWorldService(world);
-  const machine = new Machine(service);
+  const machine = new Machine(service, world.seed % 2 === 0);
   try {
+    // Some worlds begin without a file, so that its making is disturbed too.
+    if (world.seed % 5 !== 0) await machine.prepare();
     return await liveOn(machine, world, service, observe);
   } finally {
     machine.remove();
@@ -40,6 +43,7 @@ async function liveOn(
   observe: (night: NightReport) => void,
 ): Promise<Lived> {
   let [nights, isKnown] = [0, false];
+  const people = new People(machine, service.published);
   for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
     const events = world.events.filter(({ from, until }) => from <= night && night <= until);
     for (const [turn, hour] of hoursOf(events).entries()) {
@@ -58,6 +62,9 @@ async function liveOn(
       const [fault = null] = [...examineNight(seen), ...(night === world.lastNight ? examineEnd(seen) : [])];
       if (fault !== null) return { fault, nights };
     }
+    const [broken] = await people.act(night, events);
+    if (broken !== undefined)
+      return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights };
   }
   return { fault: null, nights };
 }

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type ExportRequest, runExport } from '../../jobs/run.ts';
 import { DaywalkError } from '../../src/core/errors.ts';
-import { DEFAULT_SETTINGS, type Settings } from '../../src/settings/settings.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { openWarehouse } from '../../src/warehouse/open.ts';
 import { FakeClock } from '../support/clock/fake-clock.ts';
 import { sequence } from '../support/random/seed.ts';
+import { type Ended, runCommand } from './command.ts';
 import { API_KEY, type WorldService } from './service.ts';
 
 /** The end of the process at some step. */
@@ -61,20 +64,53 @@ function watchWrites(): void {
 export class Machine {
   readonly folder: string;
   readonly warehouse: string;
-  settings: Settings;
+  /** The environment, from which runs and commands read their settings. */
+  env: Readonly<Record<string, string>> = {};
+  #settings: Settings | null = null;
   readonly #service: WorldService;
 
-  constructor(service: WorldService, settings: Partial<Settings> = {}) {
+  /** @param hasArchive whether answers are archived, and erasures listed in a file. */
+  constructor(service: WorldService, hasArchive: boolean) {
     watchWrites();
     this.#service = service;
     this.folder = mkdtempSync(join(memoryFolder(), 'daywalk-world-'));
     this.warehouse = join(this.folder, 'warehouse.db');
-    this.settings = {
-      ...DEFAULT_SETTINGS,
-      ...{ patience: 0, apiKey: API_KEY, baseUrl: 'http://127.0.0.1:1', appUrl: 'http://127.0.0.1:1' },
-      ...{ warehouse: this.warehouse, log: 'silent', attempts: 3 },
-      ...settings,
-    };
+    this.setEnv({
+      ...{
+        DAYWALK_WAREHOUSE: this.warehouse,
+        DAYWALK_API_KEY: API_KEY,
+        DAYWALK_BASE_URL: 'http://127.0.0.1:1',
+      },
+      ...{ DAYWALK_LOG: 'silent', DAYWALK_PATIENCE: '0', DAYWALK_ATTEMPTS: '3' },
+      ...(hasArchive && {
+        DAYWALK_ARCHIVE: join(this.folder, 'archive.db'),
+        DAYWALK_ERASURES: join(this.folder, 'erasures.txt'),
+      }),
+    });
+  }
+
+  setEnv(changes: Readonly<Record<string, string>>): void {
+    this.env = { ...this.env, ...changes };
+    const { settings, problems } = readSettings({
+      flags: {},
+      env: this.env,
+      directory: this.folder,
+      logDefault: 'pretty',
+    });
+    const [problem] = problems;
+    if (problem !== undefined) throw problem;
+    this.#settings = settings;
+  }
+
+  /** Puts an empty warehouse in place, which saves most worlds the time of making one. */
+  async prepare(): Promise<void> {
+    emptyWarehouse ??= await makeEmpty(this.warehouse);
+    writeFileSync(this.warehouse, emptyWarehouse, { mode: 0o600 });
+  }
+
+  /** Runs a command at an instant. */
+  command(args: readonly string[], at: string): Promise<Ended> {
+    return runCommand(args, { ...this.env, DAYWALK_NOW: at }, this.folder);
   }
 
   /** Runs the real export at an instant. */
@@ -105,8 +141,9 @@ export class Machine {
     };
     let ended: Pick<Outcome, 'exitCode' | 'error'>;
     try {
+      if (this.#settings === null) throw new Error('the machine has no settings');
       const report = await runExport(
-        this.settings,
+        this.#settings,
         { command: 'run', force: false, newestFirst: false, wait: false, ...request },
         {
           clock,
@@ -147,6 +184,13 @@ export class Machine {
       writeFileSync(join(this.folder, name), bytes, { mode: 0o600 });
     }
   }
+}
+
+let emptyWarehouse: Buffer | undefined;
+
+async function makeEmpty(path: string): Promise<Buffer> {
+  await (await openWarehouse(path, { clock: new FakeClock(), create: true })).close();
+  return readFileSync(path);
 }
 
 type Files = ReadonlyMap<string, Buffer>;

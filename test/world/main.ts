@@ -3,6 +3,7 @@
  *
  *   npm run world -- --nights 2000            so many nights, of new worlds
  *   npm run world -- --minutes 60             so long, and goes on where the last one was
+ *   npm run world -- --nights 2000 --keep-going   names every world that fails, and goes on
  *   npm run world -- --seed 17                the world 17 alone, night by night
  *   npm run world -- --seed 17 --only 0,3     with these two of its events alone
  */
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { Coverage } from './coverage.ts';
 import { drawWorld } from './events.ts';
 import { live } from './life.ts';
+import type { Fault } from './oracle.ts';
 import { describeWorld, shrink } from './shrink.ts';
 import { startWorkers } from './workers.ts';
 
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     nights: { type: 'string' },
     minutes: { type: 'string' },
     only: { type: 'string' },
+    'keep-going': { type: 'boolean', default: false },
     processes: { type: 'string', default: String(availableParallelism()) },
     state: { type: 'string', default: 'out/world.json' },
   },
@@ -65,13 +68,18 @@ async function liveMany(): Promise<number> {
   const first = coverage.nextSeed;
   const failed = await startWorkers(wholeNumber('processes', values.processes), {
     nextSeed: () => (goesOn() ? coverage.takeSeed() : null),
-    onLived: (lived) => coverage.add(lived),
+    keepsGoing: values['keep-going'],
+    onLived: (lived) => {
+      coverage.add(lived);
+      if (values['keep-going'] && lived.fault !== null) print(describeFault(lived.seed, lived.fault));
+    },
   });
   const seconds = (performance.now() - beganMs) / 1_000;
   if (values.seed === undefined) coverage.write(values.state);
   print(
     `${coverage.nightsNow} nights in ${seconds.toFixed(0)} s, worlds ${first} to ${coverage.nextSeed - 1}; ${coverage.describe()}`,
   );
+  if (failed !== null && values['keep-going']) return 1;
   if (failed !== null) {
     print(
       `\nworld ${failed.seed}: ${failed.fault.invariant} in night ${failed.fault.night}: ${failed.fault.text}`,
@@ -90,6 +98,10 @@ async function printSmallest(seed: number, only: readonly number[] | undefined):
   print(`\nfewest events:\n${describeWorld(drawWorld(seed, smallest.only))}`);
   print(`${smallest.fault.invariant} in night ${smallest.fault.night}: ${smallest.fault.text}`);
   print(`repeat: npm run world -- --seed ${seed} --only ${smallest.only.join(',')}`);
+}
+
+function describeFault(seed: number, { invariant, night, text }: Fault): string {
+  return `world ${seed}: ${invariant} in night ${night}: ${text}`;
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -2,7 +2,7 @@ import { isLie, type World } from './events.ts';
 import type { Outcome } from './machine.ts';
 import type { Published } from './published.ts';
 import type { Stored, StoredUnit } from './stored.ts';
-import { dateOf, type Night, STREAMS, type Stream, textOf, userId } from './truth.ts';
+import { dateOf, type Night, STREAMS, type Stream } from './truth.ts';
 
 /** A promise that did not hold. */
 export interface Fault {
@@ -56,7 +56,7 @@ function contentFaults(unit: StoredUnit, { published, night }: Seen): string[] {
 function isEverTrue({ stream, day, text }: StoredUnit, published: Published, night: Night): boolean {
   return published
     .versions(stream, day)
-    .some(({ from, content }) => from <= night && textOf(stream, content, userId) === text);
+    .some(({ from, content }) => from <= night && published.storedText(stream, content) === text);
 }
 
 /** I2: the exit code is the documented one. */
@@ -134,7 +134,7 @@ function disagree(published: Published, day: number): boolean {
 }
 
 function truthText(published: Published, stream: Stream, day: number): string {
-  return textOf(stream, published.truth(stream, day), userId);
+  return published.storedText(stream, published.truth(stream, day));
 }
 
 function nameOf({ stream, day, state, isSettled }: StoredUnit): string {

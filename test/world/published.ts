@@ -1,15 +1,17 @@
-import type { Event, Kind, World } from './events.ts';
+import { ACTS, type Event, type Kind, type World } from './events.ts';
 import {
   type Content,
   type Night,
   type Person,
   renumbered,
-  STREAMS,
   type Stream,
   textOf,
   truthOf,
   userId,
 } from './truth.ts';
+
+/** What the oracle calls whoever was erased. */
+export const ERASED = 'erased';
 
 /** What a response shows of a day. */
 export interface Shown {
@@ -28,6 +30,8 @@ export class Published {
   readonly size: number;
   /** The request that is being answered. */
   asked = { isRange: false };
+  /** The IDs of people who were erased: what is stored of them has another name. */
+  readonly erased = new Set<string>();
   #night: Night = 0;
   readonly #world: World;
   readonly #peopleOn: (day: number) => readonly Person[];
@@ -72,13 +76,41 @@ export class Published {
 
   /** The nights on which a day was shown with this text. */
   nightsOf(stream: Stream, day: number, text: string): number {
-    return this.#shown.get(`${stream} ${day}`)?.get(text)?.size ?? 0;
+    const texts = this.#shown.get(`${stream} ${day}`) ?? new Map<string, Set<Night>>();
+    if (this.erased.size === 0 || stream !== 'users') return texts.get(text)?.size ?? 0;
+    const nights = [...texts].flatMap(([shown, on]) => (this.masked(shown) === text ? [...on] : []));
+    return new Set(nights).size;
+  }
+
+  /** The text of a content, as it may be stored. */
+  storedText(stream: Stream, content: Content): string {
+    const text = textOf(stream, content, userId);
+    return stream === 'users' ? this.masked(text) : text;
+  }
+
+  /** A text of users, with one name for all who were erased. */
+  masked(text: string): string {
+    if (this.erased.size === 0 || text === '') return text;
+    const rows = text.split(', ').map((row) => {
+      const [name = '', ...numbers] = row.split(' ');
+      return [this.erased.has(name) ? ERASED : name, ...numbers].join(' ');
+    });
+    return rows.toSorted().join(', ');
+  }
+
+  /** True if the service has ever shown the person. */
+  isShownUser(id: number): boolean {
+    const name = `${userId(id)} `;
+    return [...this.#shown].some(
+      ([unit, texts]) => unit.startsWith('users') && [...texts.keys()].some((text) => text.includes(name)),
+    );
   }
 
   /** What this request is shown of a day. */
   show(stream: Stream, day: number): Shown {
     const shown = this.#choose(stream, day);
-    if (shown.shape === 'plain') {
+    // A record that contradicts itself stays as it is stored; whoever is absent beside it is absent.
+    {
       const text = textOf(stream, shown.content, userId);
       const name = `${stream} ${day}`;
       const texts = this.#shown.get(name) ?? new Map<string, Set<Night>>();
@@ -114,13 +146,13 @@ export class Published {
       case 'wrong-numbers':
         return content && renumbered(content, event.salt);
       case 'lacks-user':
-        return content && content.filter(({ id }) => id !== event.salt % this.size);
+        return content?.filter(({ id }) => id !== event.salt % this.size) ?? null;
       case 'flapping':
         return (this.#night - event.from) % 2 === 0 ? content && renumbered(content, event.salt) : content;
       case 'trimmed-ranges':
         return this.asked.isRange ? null : content;
       case 'other-users':
-        return content && content.map((person) => ({ ...person, id: person.id + 500 }));
+        return content?.map((person) => ({ ...person, id: person.id + 500 })) ?? null;
       default:
         return content;
     }
@@ -140,16 +172,10 @@ export class Published {
 
 /** Events that concern whole responses. */
 const WHOLE: ReadonlySet<Kind> = new Set<Kind>(['other-users', 'other-organization']);
-/** Events in whose nights all answers are true, although they may be new. */
+/** Events in whose nights all answers are true and arrive, and the machine is well. */
 const HARMLESS: ReadonlySet<Kind> = new Set<Kind>([
-  'late',
-  'partial',
-  'restated',
-  'user-gone',
-  'force',
-  'accept-loss',
-  'twice',
-  'missed',
+  ...(['late', 'partial', 'restated', 'user-gone', 'force', 'accept-loss', 'twice', 'missed'] as const),
+  ...ACTS,
 ]);
 
 /** How an honest event changes what is published of a day, and from which night on. */
@@ -177,5 +203,3 @@ function withEvent(
       return versions;
   }
 }
-
-export const ALL_STREAMS: readonly Stream[] = STREAMS;

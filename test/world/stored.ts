@@ -1,4 +1,5 @@
 import Sqlite from 'better-sqlite3';
+import { ERASED } from './published.ts';
 import { dayOf, STREAMS, type Stream } from './truth.ts';
 
 /** A unit as the ledger has it, and the text of its rows. */
@@ -28,7 +29,7 @@ const whole = (...columns: readonly string[]) =>
 
 /** The rows of each stream as texts, one row each, as `textOf` writes them. */
 const TEXTS: Readonly<Record<Stream, string>> = {
-  users: `SELECT date, user_id ${whole('sessions', 'tool_calls', 'files_created', 'billable_tokens')} AS text FROM user_daily`,
+  users: `SELECT date, CASE WHEN user_id LIKE 'user_w%' THEN user_id ELSE '${ERASED}' END ${whole('sessions', 'tool_calls', 'files_created', 'billable_tokens')} AS text FROM user_daily`,
   tokens: `SELECT d.date, ''${whole('d.billable_tokens', 'sum(m.billable_tokens)')} AS text
     FROM tokens_daily d LEFT JOIN tokens_daily_by_model m USING (org_id, date) GROUP BY d.org_id, d.date`,
   tools: `SELECT d.date, ''${whole('d.tool_calls', 'sum(t.invocations)')} AS text

@@ -14,6 +14,8 @@ export interface LivedWorld {
 interface Campaign {
   /** The seed of the next world; null if there shall be no more. */
   readonly nextSeed: () => number | null;
+  /** Goes on after a world that broke a promise. @default false */
+  readonly keepsGoing?: boolean;
   readonly onLived: (lived: LivedWorld) => void;
 }
 
@@ -23,14 +25,14 @@ const WORKER = 'lives-worlds';
 /** Lives worlds in several processes. Resolves with the first that broke a promise, and with null if none did. */
 export function startWorkers(
   processes: number,
-  { nextSeed, onLived }: Campaign,
+  { nextSeed, onLived, keepsGoing = false }: Campaign,
 ): Promise<(LivedWorld & { fault: Fault }) | null> {
   return new Promise((resolve, reject) => {
     let [running, failed]: [number, (LivedWorld & { fault: Fault }) | null] = [processes, null];
     const workers = Array.from({ length: processes }, () => fork(SELF, [WORKER]));
     for (const worker of workers) {
       const next = () => {
-        const seed = failed === null ? nextSeed() : null;
+        const seed = failed === null || keepsGoing ? nextSeed() : null;
         if (seed === null) worker.disconnect();
         else worker.send(seed);
       };
