@@ -4,6 +4,7 @@ import { type Blow, Machine, type Outcome } from './machine.ts';
 import { examineEnd, examineNight, type Fault } from './oracle.ts';
 import { openWorldService, type WorldService } from './service.ts';
 import { readStored } from './stored.ts';
+import { examineSurfaces } from './surfaces.ts';
 import { dateOf, type Night, truthOf } from './truth.ts';
 
 /** What became of a world. */
@@ -19,6 +20,9 @@ export interface NightReport {
   readonly outcome: Outcome;
   readonly requests: number;
 }
+
+/** Commands and metrics are compared in one of so many nights, because that takes as long as the night. */
+const SURFACES_EVERY = 8;
 
 /** Lives a world, night by night, up to the first promise that does not hold. */
 export async function live(
@@ -45,21 +49,24 @@ async function liveOn(
   let [nights, isKnown] = [0, false];
   const people = new People(machine, service.published);
   for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
+    const isEnd = night === world.lastNight;
     const events = world.events.filter(({ from, until }) => from <= night && night <= until);
     for (const [turn, hour] of hoursOf(events).entries()) {
       nights += 1;
       service.begin(night, isKnown);
-      const outcome = await performRun(machine, {
-        world,
-        night,
-        hour,
-        events: turn === 0 ? events : withoutBlows(events),
-      });
+      const now = turn === 0 ? events : withoutBlows(events);
+      const outcome = await performRun(machine, { world, night, hour, events: now });
       observe({ night, outcome, requests: service.requests });
       const stored = readStored(machine.warehouse);
       isKnown ||= stored !== null && stored.units.length > 0;
       const seen = { world, published: service.published, night, stored, outcome, failed: service.failed };
-      const [fault = null] = [...examineNight(seen), ...(night === world.lastNight ? examineEnd(seen) : [])];
+      const [fault = null] = [
+        ...examineNight(seen),
+        ...(isEnd ? examineEnd(seen) : []),
+        ...(isEnd || (world.seed + night) % SURFACES_EVERY === 0
+          ? await examineSurfaces(machine, seen, isEnd)
+          : []),
+      ];
       if (fault !== null) return { fault, nights };
     }
     const [broken] = await people.act(night, events);
