@@ -59,7 +59,15 @@ async function liveOn(
       observe({ night, outcome, requests: service.requests });
       const stored = readStored(machine.warehouse);
       isKnown ||= stored !== null && stored.units.length > 0;
-      const seen = { world, published: service.published, night, stored, outcome, failed: service.failed };
+      const seen = {
+        world,
+        published: service.published,
+        night,
+        stored,
+        outcome,
+        failed: service.failed,
+        requests: service.requests,
+      };
       const [fault = null] = [
         ...examineNight(seen),
         ...(isEnd ? examineEnd(seen) : []),

@@ -20,6 +20,7 @@ export interface Seen {
   readonly outcome: Outcome;
   /** Requests of the run that got no good answer. */
   readonly failed: number;
+  readonly requests: number;
 }
 
 /** Looks that settle a unit, by docs/trust.md: what is shown alike on so many nights is believed. */
@@ -37,6 +38,7 @@ export function examineNight(seen: Seen): Fault[] {
     ),
     ...codeFaults(seen).map((text) => fault('I2', text)),
     ...nameFaults(seen).map((text) => fault('I2', text)),
+    ...costFaults(seen).map((text) => fault('I5', text)),
     ...alarmFaults(seen).map((text) => fault('I8', text)),
   ];
 }
@@ -100,6 +102,21 @@ function nameFaults({ stored, published, night, outcome }: Seen): string[] {
           ];
     }),
   );
+}
+
+/** An ordinary night of so small an organization: 14 requests, and some 200 writes with an archive. */
+const REQUESTS_MAX = 40;
+const WRITES_MAX = 500;
+/** The nights after the last event in which more is asked, because what happened is looked at again. */
+const BUSY_NIGHTS = 8;
+
+/** I5: an ordinary night sends and writes little. */
+function costFaults({ world, night, requests, outcome: { writes } }: Seen): string[] {
+  if (night < world.quietFrom + BUSY_NIGHTS) return [];
+  return [
+    ...(requests > REQUESTS_MAX ? [`an ordinary night sent ${requests} requests`] : []),
+    ...(writes > WRITES_MAX ? [`an ordinary night wrote ${writes} times`] : []),
+  ];
 }
 
 /** I8: without a lie and without a loss, nothing is reported that only a person could end. */
