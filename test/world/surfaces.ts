@@ -4,7 +4,7 @@ import { FakeClock } from '../support/clock/fake-clock.ts';
 import { fieldOf, jsonOf } from './command.ts';
 import type { Machine } from './machine.ts';
 import type { Fault, Seen } from './oracle.ts';
-import { dateOf, type Stream } from './truth.ts';
+import { dateOf } from './truth.ts';
 
 /** Days that have not had three looks yet. */
 const RECENT_DAYS = 4;
@@ -81,19 +81,20 @@ async function metricsFaults(
     : [`I7: the metrics have open ${shown.join()}, the status ${listed.join()}`];
 }
 
-/** The metrics whose sum over all days is one column of a stream, and where the text of the stream has it. */
-const NUMBERS: readonly (readonly [metric: string, stream: Stream, word: number])[] = [
-  ['billable_tokens', 'tokens', 0],
-  ['sessions', 'activity', 2],
+/** The metrics that are the sum of a column of `users`, and where the text of each row has it. */
+const NUMBERS: readonly (readonly [metric: string, word: number])[] = [
+  ['sessions', 1],
+  ['files_created', 3],
 ];
 
 /** A metric is the sum of what is stored. */
 async function numberFaults(machine: Machine, at: string, { stored, night }: Seen): Promise<string[]> {
   const faults: string[] = [];
-  for (const [metric, stream, word] of NUMBERS) {
-    const sum = (stored?.units ?? [])
-      .filter((unit) => unit.stream === stream && unit.day < night)
-      .reduce((total, { text }) => total + Number(text.split(' ')[word] ?? 0), 0);
+  const rows = (stored?.units ?? [])
+    .filter(({ stream, day }) => stream === 'users' && day < night)
+    .flatMap(({ text }) => (text === '' ? [] : text.split(', ')));
+  for (const [metric, word] of NUMBERS) {
+    const sum = rows.reduce((total, row) => total + Number(row.split(' ')[word] ?? 0), 0);
     const ended = await machine.command(['metric', metric, '--until', dateOf(night - 1), '--json'], at);
     const value = Number(fieldOf(jsonOf(ended), 'rows', 0, 'value') ?? 0);
     if (value !== sum)
