@@ -37,7 +37,13 @@ export async function examineSurfaces(machine: Machine, seen: Seen, isEnd: boole
   if (doubted !== doubtedUnits)
     faults.push(`I7: status has ${doubted} doubted units, the ledger ${doubtedUnits}`);
   const exitCode = fieldOf(status, 'runs', 0, 'exitCode');
-  if (outcome.exitCode !== null && outcome.error === null && exitCode !== outcome.exitCode)
+  // On a full disk a run cannot note its end.
+  if (
+    outcome.exitCode !== null &&
+    outcome.error === null &&
+    !outcome.isStruck &&
+    exitCode !== outcome.exitCode
+  )
     faults.push(
       `I7: status says that the last run ended with ${String(exitCode)}; it ended with ${outcome.exitCode}`,
     );
