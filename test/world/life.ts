@@ -1,9 +1,9 @@
 import { People } from './acts.ts';
-import type { Event, Kind, World } from './events.ts';
+import { ACTS, type Event, type Kind, type World } from './events.ts';
 import { type Blow, Machine, type Outcome } from './machine.ts';
 import { examineEnd, examineNight, type Fault } from './oracle.ts';
 import { openWorldService, type WorldService } from './service.ts';
-import { readStored } from './stored.ts';
+import { readStored, type Stored } from './stored.ts';
 import { examineSurfaces } from './surfaces.ts';
 import { dateOf, type Night, truthOf } from './truth.ts';
 import { compareUndisturbed, isOfServiceAlone } from './undisturbed.ts';
@@ -51,6 +51,7 @@ async function liveOn(
   observe: (night: NightReport) => void,
 ): Promise<Lived> {
   let [nights, isKnown] = [0, false];
+  let before: Stored | null = null;
   const people = new People(machine, service.published);
   for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
     const isEnd = night === world.lastNight;
@@ -68,6 +69,7 @@ async function liveOn(
         published: service.published,
         night,
         stored,
+        before,
         outcome,
         failed: service.failed,
         requests: service.requests,
@@ -81,6 +83,10 @@ async function liveOn(
       ];
       if (fault !== null) return { fault, nights };
     }
+    // What people do may change all of it.
+    before = events.some(({ kind }) => ACTS.some((act) => act === kind))
+      ? null
+      : readStored(machine.warehouse);
     const [broken] = await people.act(night, events);
     if (broken !== undefined)
       return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights };

@@ -17,6 +17,8 @@ export interface Seen {
   readonly published: Published;
   readonly night: Night;
   readonly stored: Stored | null;
+  /** What was stored before the run; null if nobody knows. */
+  readonly before: Stored | null;
   readonly outcome: Outcome;
   /** Requests of the run that got no good answer. */
   readonly failed: number;
@@ -36,6 +38,7 @@ export function examineNight(seen: Seen): Fault[] {
     ...(stored === null ? [] : stored.units.flatMap((unit) => contentFaults(unit, seen))).map((text) =>
       fault('I1', text),
     ),
+    ...lossFaults(seen).map((text) => fault('I1', text)),
     ...codeFaults(seen).map((text) => fault('I2', text)),
     ...nameFaults(seen).map((text) => fault('I2', text)),
     ...costFaults(seen).map((text) => fault('I5', text)),
@@ -59,6 +62,18 @@ function isEverTrue({ stream, day, text }: StoredUnit, published: Published, nig
   return published
     .versions(stream, day)
     .some(({ from, content }) => from <= night && published.storedText(stream, content) === text);
+}
+
+/** I1: what is stored goes only if it was away on three nights, or if a person accepts the loss. */
+function lossFaults({ stored, before, published }: Seen): string[] {
+  if (stored === null || before === null || published.isHappening('accept-loss')) return [];
+  const had = new Map(before.units.map((unit) => [`${unit.stream} ${unit.day}`, unit.text]));
+  return stored.units.flatMap((unit) => {
+    const { stream, day, text } = unit;
+    const lost = had.get(`${stream} ${day}`) ?? '';
+    if (text !== '' || lost === '' || published.nightsOf(stream, day, '') >= LOOKS) return [];
+    return [`${nameOf(unit)} lost "${lost}" after ${published.nightsOf(stream, day, '')} nights without it`];
+  });
 }
 
 /** I2: the exit code is the documented one. */

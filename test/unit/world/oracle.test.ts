@@ -31,6 +31,7 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     published,
     night: NIGHT,
     stored: { units, quarantined: 0 },
+    before: null,
     outcome,
     failed: 0,
     requests: 14,
@@ -75,6 +76,13 @@ describe('the oracle of the world', () => {
     expect(invariantsOf(seenWith(ofThird({ text: '' })))).toContain('I2');
     expect(examineEnd(seenWith(ofThird({ text: '' })))).toHaveLength(1);
     expect(examineEnd(seenWith(ofThird({ isSettled: false })))).toHaveLength(1);
+  });
+
+  test('names rows that went after fewer than three nights without them', () => {
+    const { stored: before } = seenWith((unit) => unit);
+    const lost = seenWith(ofThird({ text: '', isSettled: false }));
+    expect(invariantsOf(lost)).toEqual(new Set());
+    expect(invariantsOf({ ...lost, before })).toEqual(new Set(['I1']));
   });
 
   test('names a false alarm about an honest service', () => {
