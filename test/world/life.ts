@@ -63,7 +63,7 @@ async function liveOn(
       const outcome = await performRun(machine, { world, night, hour, events: now });
       observe({ night, outcome, requests: service.requests });
       const stored = readStored(machine.warehouse);
-      isKnown ||= stored !== null && stored.units.length > 0;
+      isKnown ||= stored?.units.some(({ isSettled }) => isSettled) === true;
       const seen = {
         world,
         published: service.published,

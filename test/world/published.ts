@@ -33,6 +33,7 @@ export class Published {
   /** The IDs of people who were erased: what is stored of them has another name. */
   readonly erased = new Set<string>();
   #night: Night = 0;
+  #isKnown = true;
   readonly #world: World;
   readonly #peopleOn: (day: number) => readonly Person[];
   readonly #versions = new Map<string, readonly Version[]>();
@@ -46,8 +47,9 @@ export class Published {
     this.#peopleOn = peopleOn;
   }
 
-  begin(night: Night): void {
+  begin(night: Night, isKnown = true): void {
     this.#night = night;
+    this.#isKnown = isKnown;
   }
 
   isHappening(kind: Kind): boolean {
@@ -152,6 +154,7 @@ export class Published {
       case 'trimmed-ranges':
         return this.asked.isRange ? null : content;
       case 'other-users':
+        if (!this.#isKnown) return content;
         return content?.map((person) => ({ ...person, id: person.id + 500 })) ?? null;
       default:
         return content;

@@ -26,7 +26,7 @@ export interface WorldService {
   readonly failed: number;
   /**
    * Begins a night.
-   * @param isKnown false before a run has stored anything: the first organization that a key answers for is believed.
+   * @param isKnown false before anything has settled: the first organization and the first users are believed (docs/trust.md).
    */
   begin(night: Night, isKnown: boolean): void;
   /** Called before each request is answered. */
@@ -69,7 +69,7 @@ export function openWorldService(world: World): WorldService {
     onRequest: (_count: number): void => undefined,
     begin(night: Night, isKnown: boolean) {
       Object.assign(state, { night, requests: 0, failed: 0 });
-      published.begin(night);
+      published.begin(night, isKnown);
       emulated.setToday(parseDay(dateOf(night)));
       emulated.setQuirks({
         orgId: isKnown && published.isHappening('other-organization') ? OTHER_ORG_ID : null,
