@@ -81,7 +81,8 @@ async function metricsFaults(
   const shown = [...text.matchAll(/^daywalk_open\{.*state="([^"]+)".*\} (\d+)$/gm)].flatMap(
     ([, state = '', count]) => (Number(count) > 0 ? [`${state} ${count}`] : []),
   );
-  const listed = [...open].map(([state, count]) => `${state} ${count}`);
+  // A service that alternates is open without a unit for three nights; only the highest state says so in the metrics.
+  const listed = [...open].filter(([, count]) => count > 0).map(([state, count]) => `${state} ${count}`);
   return shown.toSorted().join() === listed.toSorted().join()
     ? []
     : [`I7: the metrics have open ${shown.join()}, the status ${listed.join()}`];
