@@ -24,7 +24,7 @@ import { shareErasures } from './erasures.ts';
 import { drainDuringRun } from './hooks.ts';
 import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
 import { openPatience, probesOf, withPatience } from './patience.ts';
-import { openTransport, requireApi } from './service.ts';
+import { type Network, openTransport, requireApi } from './service.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */
@@ -64,6 +64,12 @@ export interface ExportRequest {
   readonly organization?: string | undefined;
 }
 
+/** What an export runs in. */
+interface RunContext extends JobContext<RunEvent> {
+  /** @default the network of this machine */
+  readonly network?: Network;
+}
+
 /**
  * Pulls and commits every unit that is not settled, and the readiness reports. May be repeated at will.
  * @throws {DaywalkError} when the run cannot begin; later failures are in the report.
@@ -71,7 +77,7 @@ export interface ExportRequest {
 export function runExport(
   settings: Settings,
   request: ExportRequest,
-  context: JobContext<RunEvent>,
+  context: RunContext,
 ): Promise<RunReport> {
   requireApi(settings);
   return withLockedWarehouse(settings, request, context, async (place) => {
@@ -189,7 +195,7 @@ export async function exportInto(
   { warehouse, lock, usersFrom, patience }: Omit<LockedWarehouse, 'discardNew'>,
   settings: Settings,
   request: ExportRequest,
-  { clock, observe, signal }: JobContext<RunEvent>,
+  { clock, observe, signal, network = {} }: RunContext,
   named?: NameInFile,
 ): Promise<RunReport> {
   const api = requireApi(settings);
@@ -198,7 +204,7 @@ export async function exportInto(
   const gate = await openGate(warehouse, settings.emails, { usersFrom });
   const archive = await archiveOf(settings, { clock, signal, warehouse });
   const patient = { patience, probes: probesOf(api, clock) };
-  const transport = openTransport(settings, api, { clock, onRetry, gate, ...patient });
+  const transport = openTransport(settings, api, { clock, onRetry, gate, ...patient, ...network });
   const perform = () =>
     runUnits({
       ...askedPlan(settings, request, { clock }),

@@ -32,6 +32,9 @@ export function requireApi({ apiKey, appApiKey, baseUrl, appUrl }: Settings): Ap
   return { apiKey, appApiKey: appApiKey === apiKey ? null : appApiKey, baseUrl, appUrl: appUrl ?? baseUrl };
 }
 
+/** What a job reaches the service with, in place of the machine's network and chance. */
+export type Network = Partial<Pick<TransportOptions, 'dispatcher' | 'random'>>;
+
 /** Creates the transport that the settings describe. The caller closes it. */
 export function openTransport(
   settings: Settings,
@@ -40,9 +43,10 @@ export function openTransport(
     clock,
     onRetry,
     gate,
-    ...patient
+    ...others
   }: Required<Pick<TransportOptions, 'clock' | 'onRetry'>> &
-    Pick<TransportOptions, 'patience' | 'probes'> & { readonly gate: Gate },
+    Pick<TransportOptions, 'patience' | 'probes'> &
+    Network & { readonly gate: Gate },
 ): Transport {
   return createTransport({
     apiKey,
@@ -66,6 +70,6 @@ export function openTransport(
     clock,
     random: systemRandom,
     onRetry,
-    ...patient,
+    ...others,
   });
 }

@@ -12,7 +12,7 @@ import {
 import { EXIT } from '../../core/exit-code.ts';
 import { isObject } from '../../core/json.ts';
 import { isDailyStream, type Stream } from '../../core/stream.ts';
-import { CredentialError } from '../../http/index.ts';
+import { BadRequestError, CredentialError } from '../../http/index.ts';
 import {
   areRefused,
   areTooFew,
@@ -194,27 +194,30 @@ async function lookAtUsers(
   if (first !== undefined && last !== undefined) {
     const batch = rangeOf('users', first, last);
     const page = await askPage(options, { orgId, batch }, signal);
-    if (page !== null) return { ...NOT_LOOKED, verdict: await judge(options, orgId, range, [page]) };
-    refusedDays = batch.days.length;
+    if (page !== null && page !== 'refused')
+      return { ...NOT_LOOKED, verdict: await judge(options, orgId, range, [page]) };
+    // A request that failed says nothing about the ranges that the service allows.
+    if (page === 'refused') refusedDays = batch.days.length;
   }
   const pages: FirstPage[] = [];
   for (const day of alone) {
     const page = await askPage(options, { orgId, batch: { stream: 'users', days: [day] } }, signal);
-    if (page === null) return { ...NOT_LOOKED, pages, refusedDays };
+    if (page === null || page === 'refused') return { ...NOT_LOOKED, pages, refusedDays };
     pages.push(page);
   }
   return { pages, refusedDays, verdict: await judge(options, orgId, alone, pages) };
 }
 
 /**
- * The first page of a batch; null if the service does not answer it, which says nothing about the organization.
+ * The first page of a batch; `refused` if the service refuses such a request (400), and null if it does not answer it. Neither says anything
+ * about the organization.
  * @throws what ends the run: an answer about another organization, a rejected key, a spent budget, a stop.
  */
 async function askPage(
   { source, observe }: ForeignOptions,
   { orgId, batch }: { readonly orgId: string; readonly batch: DayBatch },
   signal: AbortSignal,
-): Promise<FirstPage | null> {
+): Promise<FirstPage | 'refused' | null> {
   const meter = { requests: 0, retries: 0 };
   try {
     const page = await pullFirstPage(source, batch, { signal, meter });
@@ -233,7 +236,7 @@ async function askPage(
         hint: 'until they can, only the key shows whose answers these are',
       });
     }
-    return null;
+    return error instanceof BadRequestError ? 'refused' : null;
   }
 }
 

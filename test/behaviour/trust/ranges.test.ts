@@ -99,4 +99,21 @@ describe('on SQLite', () => {
       expect(await unitOf(rig, 'users', '2026-02-10')).toMatchObject({ confirmed: 'data' });
     });
   });
+
+  describe('a range whose request fails', () => {
+    test('is no refused range: later nights cost what they did before', async () => {
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
+      const ordinary = (await nights(rig, '2026-02-21', '2026-02-21'))[0]?.report.requests ?? 0;
+      // The first request of users compares the stored ones, in a range.
+      const first = { stream: 'users' } as const;
+      rig.emulator.setRules([{ match: first, when: { count: 3 }, action: { type: 'status', status: 503 } }]);
+      await nights(rig, '2026-02-22', '2026-02-22');
+      rig.emulator.setRules([]);
+      const [night] = await nights(rig, '2026-02-23', '2026-02-23');
+      expect(night?.report.exitCode).toBe(0);
+      expect(night?.report.requests).toBeLessThanOrEqual(ordinary + 5);
+      const ranges = await rig.value("SELECT value FROM export_state WHERE name = 'ranges'");
+      expect(JSON.parse(ranges ?? '')).toMatchObject({ refusedOn: null });
+    });
+  });
 });

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { drawWorld, KINDS, type World, worldOf } from '../../world/events.ts';
+import { examineEnd, examineNight, type Seen } from '../../world/oracle.ts';
+import { Published } from '../../world/published.ts';
+import type { StoredUnit } from '../../world/stored.ts';
+import { STREAMS } from '../../world/truth.ts';
+
+const SEED = 11;
+const NIGHT = 9;
+
+/** What the oracle sees of a warehouse that equals the truth, with some units changed. */
+function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['events'] = []): Seen {
+  const world = worldOf(SEED, events);
+  const published = new Published(world);
+  for (let night = 1; night <= NIGHT; night += 1) {
+    published.begin(night);
+    for (const stream of STREAMS) for (let day = 0; day < night; day += 1) published.show(stream, day);
+  }
+  const units = STREAMS.flatMap((stream) =>
+    Array.from({ length: NIGHT }, (_, day) =>
+      change({
+        ...{ stream, day, state: 'loaded', isSettled: true, confirmed: 'data' },
+        ...{ doubt: null, watch: null, lastError: null },
+        text: published.storedText(stream, published.truth(stream, day)),
+      }),
+    ),
+  );
+  const outcome = { exitCode: 0, error: null, writes: 100, isStruck: false };
+  return {
+    world,
+    published,
+    night: NIGHT,
+    stored: { units, quarantined: 0 },
+    before: null,
+    outcome,
+    failed: 0,
+    requests: 14,
+  };
+}
+
+const invariantsOf = (seen: Seen) => new Set(examineNight(seen).map(({ invariant }) => invariant));
+const isThird = ({ stream, day }: StoredUnit) => stream === 'users' && day === 2;
+const ofThird = (changes: Partial<StoredUnit>) => (unit: StoredUnit) =>
+  isThird(unit) ? { ...unit, ...changes } : unit;
+
+describe('the oracle of the world', () => {
+  test('finds nothing in a warehouse that is as the service is', () => {
+    const seen = seenWith((unit) => unit);
+    expect([...examineNight(seen), ...examineEnd(seen)]).toEqual([]);
+  });
+
+  test('names rows that were never published', () => {
+    expect(invariantsOf(seenWith(ofThird({ text: 'user_w000 1 1 1 1' })))).toContain('I1');
+  });
+
+  test('names a unit that settled on what was true on no night and shown on fewer than three', () => {
+    const lie = {
+      ...({ kind: 'wrong-numbers', from: NIGHT - 1, until: NIGHT - 1, streams: STREAMS } as const),
+      ...{ firstDay: 2, lastDay: 2, salt: 4 },
+    };
+    const told = new Published(worldOf(SEED, [lie]));
+    told.begin(NIGHT - 1);
+    const text = told.storedText('users', told.show('users', 2).content);
+    expect(invariantsOf(seenWith(ofThird({ text }), [lie]))).toContain('I1');
+  });
+
+  test('names an exit code that hides a failed, a doubted or a missing unit', () => {
+    expect(invariantsOf(seenWith(ofThird({ state: 'failed', isSettled: false })))).toEqual(new Set(['I2']));
+    expect(invariantsOf(seenWith(ofThird({ state: 'doubted', isSettled: false })))).toEqual(new Set(['I2']));
+    const { stored, ...seen } = seenWith((unit) => unit);
+    const units = stored?.units.filter((unit) => !isThird(unit)) ?? [];
+    expect(invariantsOf({ ...seen, stored: { units, quarantined: 0 } })).toEqual(new Set(['I2']));
+  });
+
+  test('names a settled unit that has lost its rows, and one that never settles', () => {
+    expect(invariantsOf(seenWith(ofThird({ text: '' })))).toContain('I2');
+    expect(examineEnd(seenWith(ofThird({ text: '' })))).toHaveLength(1);
+    expect(examineEnd(seenWith(ofThird({ isSettled: false })))).toHaveLength(1);
+  });
+
+  test('names rows that went after fewer than three nights without them', () => {
+    const { stored: before } = seenWith((unit) => unit);
+    const lost = seenWith(ofThird({ text: '', isSettled: false }));
+    expect(invariantsOf(lost)).toEqual(new Set());
+    expect(invariantsOf({ ...lost, before })).toEqual(new Set(['I1']));
+  });
+
+  test('names a false alarm about an honest service', () => {
+    const seen = seenWith((unit) => unit);
+    expect(invariantsOf({ ...seen, outcome: { ...seen.outcome, exitCode: 5 } })).toEqual(new Set(['I8']));
+  });
+});
+
+test('every pair of kinds has a world, before a world repeats one', () => {
+  const pairs = KINDS.length * (KINDS.length + 1) * 0.5;
+  const seen = new Set<string>();
+  for (let seed = 1; seed <= pairs; seed += 1) {
+    const [first, second] = drawWorld(seed).events;
+    seen.add([first?.kind, second?.kind].toSorted().join(' + '));
+  }
+  expect(seen.size).toBe(pairs);
+});

@@ -1,0 +1,209 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Ended, fieldOf, jsonOf } from './command.ts';
+import { ACTS, type Event, type Kind } from './events.ts';
+import type { Machine } from './machine.ts';
+import type { Published } from './published.ts';
+import { dateOf, emailOf, type Night, userId } from './truth.ts';
+
+/** The hour of the day at which people act, after the runs of the night. */
+const HOUR = 9;
+
+/** What people have done so far, and what must follow from it. */
+export class People {
+  readonly #machine: Machine;
+  readonly #published: Published;
+  /** The last file of people and of prices, which a person loads again into a new warehouse. */
+  readonly #loaded = new Map<string, readonly string[]>();
+  #backup: { readonly at: Night; readonly policy: string } | null = null;
+  #night: Night = 0;
+
+  constructor(machine: Machine, published: Published) {
+    this.#machine = machine;
+    this.#published = published;
+  }
+
+  /** Does what the events of a night say; answers with the promises that did not hold. */
+  async act(night: Night, events: readonly Event[]): Promise<string[]> {
+    this.#night = night;
+    const faults: string[] = [];
+    for (const event of events) {
+      if (!isAct(event.kind)) continue;
+      if (!existsSync(this.#machine.warehouse)) continue;
+      faults.push(...(await this.#do(event)));
+      if (faults.length > 0) return faults;
+    }
+    return this.#findExcluded();
+  }
+
+  async #do({ kind, salt }: Event): Promise<string[]> {
+    const { folder } = this.#machine;
+    switch (kind) {
+      case 'people':
+        return this.#load('people', this.#peopleLines(salt));
+      case 'prices':
+        return this.#load('prices', [
+          'valid_from,valid_to,currency,price_per_million',
+          `2026-01-01,,EUR,${1 + (salt % 9)}`,
+        ]);
+      case 'erase':
+        return this.#erase(salt % this.#published.size);
+      case 'policy':
+        return this.#tighten(salt);
+      case 'backup': {
+        const faults = await this.#expect(0, 'backup', join(folder, 'backup.db'));
+        this.#backup = { at: this.#night, policy: this.#machine.env['DAYWALK_EMAILS'] ?? 'keep' };
+        return [...faults, ...(await this.#isAsBackedUp())];
+      }
+      case 'restore':
+        return this.#backup === null ? [] : this.#restore();
+      case 'copy':
+        return this.#copy();
+      case 'replay':
+        return this.#replay();
+      case 'lost-volume':
+        return this.#lose();
+      case 'publish':
+        return this.#expect(0, 'publish', '--sqlite', join(folder, 'published.db'));
+      default:
+        return [];
+    }
+  }
+
+  #peopleLines(salt: number): string[] {
+    const people = Array.from({ length: this.#published.size }, (_, id) => id);
+    const lines = people.map((id) => `${userId(id)},${emailOf(id)},team-${(id + salt) % 3},2026-01-01`);
+    return ['user_id,user_email,team,valid_from', ...lines];
+  }
+
+  async #load(what: 'people' | 'prices', lines: readonly string[]): Promise<string[]> {
+    this.#loaded.set(what, lines);
+    const path = join(this.#machine.folder, `${what}.csv`);
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+    const faults = await this.#expect(0, what, 'load', path);
+    // The file is the person's own; what the program makes of it is looked at.
+    rmSync(path);
+    return faults;
+  }
+
+  async #erase(id: number): Promise<string[]> {
+    const isKnown = this.#published.isShownUser(id);
+    const ended = await this.#command('erase', '--user', userId(id), '--leave-joined', '--json');
+    if (ended.code === 2 && !isKnown) return [];
+    this.#published.erased.add(userId(id));
+    return ended.code === 0 ? [] : [told(ended)];
+  }
+
+  /** Keep, then hash, then drop: what is kept never becomes more. */
+  async #tighten(salt: number): Promise<string[]> {
+    const { env } = this.#machine;
+    if (env['DAYWALK_EMAILS'] === 'drop') return [];
+    const mode = env['DAYWALK_EMAILS'] === 'hash' || salt % 2 === 0 ? 'drop' : 'hash';
+    this.#machine.setEnv({
+      DAYWALK_EMAILS: mode,
+      ...(mode === 'hash' && { DAYWALK_EMAIL_SALT: 'salt-of-the-world-1234567890' }),
+    });
+    return this.#expect(0, 'privacy', 'apply', '--yes');
+  }
+
+  /** I6: a backup that is restored has the digest of the warehouse. */
+  async #isAsBackedUp(): Promise<string[]> {
+    const { folder } = this.#machine;
+    const place = join(folder, 'restored.db');
+    const ended = await this.#command('restore', join(folder, 'backup.db'), '--warehouse', place);
+    const faults = ended.code === (this.#knowsErasures() ? 0 : 5) ? [] : [told(ended)];
+    const differences = faults.length > 0 ? faults : await this.#compare('the restored backup', place);
+    removeDatabase(place);
+    return differences;
+  }
+
+  async #copy(): Promise<string[]> {
+    const place = join(this.#machine.folder, 'copy.db');
+    const faults = await this.#expect(0, 'copy', '--to', place, '--replace');
+    return faults.length > 0 ? faults : this.#compare('the copy', place);
+  }
+
+  /** I6: the archive rebuilds what the runs have stored. */
+  async #replay(): Promise<string[]> {
+    if (this.#machine.env['DAYWALK_ARCHIVE'] === undefined) return [];
+    const place = join(this.#machine.folder, 'replayed.db');
+    const faults = await this.#expect(0, 'replay', '--warehouse', place);
+    removeDatabase(place);
+    return faults;
+  }
+
+  async #compare(what: string, place: string): Promise<string[]> {
+    const [own, other] = [await this.#digest(this.#machine.warehouse), await this.#digest(place)];
+    return own === other ? [] : [`I6: ${what} has the digest ${other}, the warehouse ${own}`];
+  }
+
+  async #digest(place: string): Promise<string> {
+    return String(
+      fieldOf(jsonOf(await this.#command('digest', '--json', '--warehouse', place)), 'warehouse'),
+    );
+  }
+
+  /** The warehouse is gone. A person restores the last backup, or lets the next run begin anew. */
+  async #lose(): Promise<string[]> {
+    if (this.#backup === null && this.#machine.env['DAYWALK_ARCHIVE'] !== undefined) return [];
+    removeDatabase(this.#machine.warehouse);
+    return this.#backup === null ? [] : this.#restore();
+  }
+
+  async #restore(): Promise<string[]> {
+    // Without a list nobody knows who was erased since; the person would have to erase again.
+    if (!this.#knowsErasures()) return [];
+    const ended = await this.#command(
+      'restore',
+      join(this.#machine.folder, 'backup.db'),
+      '--replace',
+      '--json',
+    );
+    if (ended.code !== 0) return [told(ended)];
+    return [];
+  }
+
+  #knowsErasures(): boolean {
+    return this.#machine.env['DAYWALK_ERASURES'] !== undefined || this.#published.erased.size === 0;
+  }
+
+  /** I4: no byte of the warehouse, the archive, the copy or what was published holds what is excluded. */
+  #findExcluded(): string[] {
+    const { folder, env } = this.#machine;
+    const everyone = Array.from({ length: this.#published.size }, (_, id) => id);
+    const erased = everyone.filter((id) => this.#published.erased.has(userId(id)));
+    const hidden = env['DAYWALK_EMAILS'] === undefined ? erased : everyone;
+    const words = [...erased.map(userId), ...hidden.map(emailOf)];
+    if (words.length === 0) return [];
+    // Copies and backups stay as they are until they are made again: the certificate names them.
+    const files = readdirSync(folder).filter((name) => !/^(backup|copy|published)/.test(name));
+    return files.flatMap((name) => {
+      const path = join(folder, name);
+      if (!statSync(path).isFile()) return [];
+      const bytes = readFileSync(path);
+      return words.filter((word) => bytes.includes(word)).map((word) => `I4: ${name} holds ${word}`);
+    });
+  }
+
+  async #expect(code: number, ...args: readonly string[]): Promise<string[]> {
+    const ended = await this.#command(...args);
+    return ended.code === code ? [] : [told(ended)];
+  }
+
+  #command(...args: readonly string[]): Promise<Ended> {
+    return this.#machine.command(args, `${dateOf(this.#night)}T${String(HOUR).padStart(2, '0')}:00:00Z`);
+  }
+}
+
+function isAct(kind: Kind): boolean {
+  return ACTS.some((act) => act === kind);
+}
+
+function told({ line, code, stdout, stderr }: Ended): string {
+  return `I2: ${line} ended with exit code ${code}: ${stdout.slice(0, 300)} ${stderr.slice(0, 900)}`;
+}
+
+function removeDatabase(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '.lock', '.lock-journal'])
+    rmSync(`${path}${suffix}`, { force: true });
+}

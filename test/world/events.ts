@@ -1,0 +1,147 @@
+import { pick, type Random, sequence } from '../support/random/seed.ts';
+import { type Night, STREAMS, type Stream, truthOf } from './truth.ts';
+
+/** What the service publishes for good, and when: later nights are honest about it. */
+const HONEST = ['late', 'partial', 'restated', 'user-gone'] as const;
+/** What it publishes for some nights although it is not so. */
+const LIES = [
+  'empty',
+  'stale',
+  'wrong-numbers',
+  'lacks-user',
+  'flapping',
+  'trimmed-ranges',
+  'other-organization',
+  'other-users',
+  'contradiction',
+  'impossible',
+] as const;
+/** What it does not answer. */
+const FAILURES = ['outage', 'flaky', 'limited', 'reset', 'key-refused'] as const;
+/** What befalls the machine. */
+const BLOWS = [
+  'killed',
+  'killed-in-request',
+  'disk-full',
+  'missed',
+  'twice',
+  'clock-ahead',
+  'clock-behind',
+] as const;
+/** How people run it. */
+const WISHES = ['force', 'accept-loss'] as const;
+/** What people do in the morning. */
+export const ACTS = [
+  'people',
+  'prices',
+  'erase',
+  'policy',
+  'backup',
+  'restore',
+  'copy',
+  'replay',
+  'publish',
+  'lost-volume',
+] as const;
+
+/** All kinds of events. */
+export const KINDS = [...HONEST, ...LIES, ...FAILURES, ...BLOWS, ...WISHES, ...ACTS] as const;
+export type Kind = (typeof KINDS)[number];
+
+const includes = <Item extends string>(items: readonly Item[], item: string): item is Item =>
+  items.some((one) => one === item);
+export const isHonest = (kind: Kind) => includes(HONEST, kind);
+export const isLie = (kind: Kind) => includes(LIES, kind);
+export const isFailure = (kind: Kind) => includes(FAILURES, kind);
+
+/** Something that happens in a world. Each can be left out alone. */
+export interface Event {
+  readonly kind: Kind;
+  /** The first and the last night of it. */
+  readonly from: Night;
+  readonly until: Night;
+  readonly streams: readonly Stream[];
+  readonly firstDay: number;
+  readonly lastDay: number;
+  /** Any number that decides the rest, such as the write at which the process is killed. */
+  readonly salt: number;
+}
+
+/** A world: an organization, and what happens. */
+export interface World {
+  readonly seed: number;
+  readonly events: readonly Event[];
+  /** The first night without anything that disturbs. */
+  readonly quietFrom: Night;
+  /** The last night, by which all is settled and true. */
+  readonly lastNight: Night;
+}
+
+/** Nights with events. */
+const UNQUIET_NIGHTS = 12;
+/** Honest nights after which everything must be settled; longer where a rule of trust waits for longer. */
+const QUIET_NIGHTS = 10;
+const QUIET_NIGHTS_AFTER_LIES = 22;
+const EVENTS = [0, 0, 1, 1, 2, 3, 4] as const;
+/** Most lies last for a night or two, as those of caches and replicas do. */
+const LENGTHS = [1, 1, 1, 2, 2, 3, 4] as const;
+
+/** Draws the world of a seed. @param only keeps these events alone, by their number. @default all */
+export function drawWorld(seed: number, only?: readonly number[]): World {
+  const { firstNight } = truthOf(seed);
+  const random = sequence(seed ^ 0x5eed);
+  // The first two kinds are the turn of a pair, so that all pairs meet; what else happens is drawn.
+  const kinds = [
+    ...pairOfTurn(seed),
+    ...Array.from({ length: pick(random, EVENTS) }, () => pick(random, KINDS)),
+  ];
+  const drawn = kinds.map((kind) => drawEvent(random, kind, firstNight));
+  return worldOf(seed, only === undefined ? drawn : drawn.filter((_, index) => only.includes(index)));
+}
+
+/** A world of these events. */
+export function worldOf(seed: number, events: readonly Event[]): World {
+  const quietFrom = Math.max(truthOf(seed).firstNight, ...events.map(({ until }) => until)) + 1;
+  const needsLong = events.some(({ kind }) => isLie(kind) || isHonest(kind));
+  return {
+    ...{ seed, events, quietFrom },
+    lastNight: quietFrom + (needsLong ? QUIET_NIGHTS_AFTER_LIES : QUIET_NIGHTS),
+  };
+}
+
+/** A pair of kinds; after as many seeds as there are pairs, each has come once. */
+function pairOfTurn(seed: number): readonly [Kind, Kind] {
+  const pairs = KINDS.length * (KINDS.length + 1) * 0.5;
+  // A stride without a common divisor, so that neighbouring worlds differ.
+  let turn = (seed * 7_919) % pairs;
+  for (const [index, kind] of KINDS.entries()) {
+    const other = KINDS[index + turn];
+    if (other !== undefined) return [kind, other];
+    turn -= KINDS.length - index;
+  }
+  throw new Error(`there is no pair for ${seed}`);
+}
+
+function drawEvent(random: Random, kind: Kind, firstNight: Night): Event {
+  const from = firstNight + Math.floor(random() * UNQUIET_NIGHTS);
+  const nights = isLie(kind) || isFailure(kind) ? pick(random, LENGTHS) : 1;
+  const [firstDay, lastDay] = drawDays(random, from);
+  return {
+    ...{ kind, from, firstDay, lastDay },
+    until: from + nights - 1,
+    streams: drawStreams(random),
+    salt: Math.floor(random() * 1e6),
+  };
+}
+
+function drawDays(random: Random, from: Night): readonly [first: number, last: number] {
+  const last = from - 1 - (random() < 0.5 ? 0 : Math.floor(random() * 8));
+  if (random() < 0.25) return [0, from + 10];
+  return [Math.max(0, last - Math.floor(random() * 4)), Math.max(0, last)];
+}
+
+function drawStreams(random: Random): readonly Stream[] {
+  if (random() < 0.4) return STREAMS;
+  const some = STREAMS.filter(() => random() < 0.4);
+  return some.length === 0 ? [pick(random, STREAMS)] : some;
+}

@@ -1,0 +1,137 @@
+import { People } from './acts.ts';
+import { ACTS, type Event, type Kind, type World } from './events.ts';
+import { type Blow, Machine, type Outcome } from './machine.ts';
+import { examineEnd, examineNight, type Fault } from './oracle.ts';
+import { openWorldService, type WorldService } from './service.ts';
+import { readStored, type Stored } from './stored.ts';
+import { examineSurfaces } from './surfaces.ts';
+import { dateOf, type Night, truthOf } from './truth.ts';
+import { compareUndisturbed, isOfServiceAlone } from './undisturbed.ts';
+
+/** What became of a world. */
+export interface Lived {
+  /** Null if all promises held. */
+  readonly fault: Fault | null;
+  readonly nights: number;
+}
+
+/** How a night ended, for whoever looks at one world. */
+export interface NightReport {
+  readonly night: Night;
+  readonly outcome: Outcome;
+  readonly requests: number;
+}
+
+/** Commands and metrics are compared in one of so many nights, because that takes as long as the night. */
+const SURFACES_EVERY = 8;
+
+/** One of so many worlds is exported once more at its end, which takes as long as three nights. */
+const UNDISTURBED_EVERY = 4;
+
+/** Lives a world, night by night, up to the first promise that does not hold. */
+export async function live(
+  world: World,
+  observe: (night: NightReport) => void = () => undefined,
+): Promise<Lived> {
+  const service = openWorldService(world);
+  const machine = new Machine(service, world.seed % 2 === 0);
+  try {
+    // Some worlds begin without a file, so that its making is disturbed too.
+    if (world.seed % 5 !== 0) await machine.prepare();
+    return await liveOn(machine, world, service, observe);
+  } finally {
+    machine.remove();
+  }
+}
+
+async function liveOn(
+  machine: Machine,
+  world: World,
+  service: WorldService,
+  observe: (night: NightReport) => void,
+): Promise<Lived> {
+  let [nights, isKnown] = [0, false];
+  let before: Stored | null = null;
+  const people = new People(machine, service.published);
+  for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
+    const isEnd = night === world.lastNight;
+    const events = world.events.filter(({ from, until }) => from <= night && night <= until);
+    for (const [turn, hour] of hoursOf(events).entries()) {
+      nights += 1;
+      service.begin(night, isKnown);
+      const now = turn === 0 ? events : withoutBlows(events);
+      const outcome = await performRun(machine, { world, night, hour, events: now });
+      observe({ night, outcome, requests: service.requests });
+      const stored = readStored(machine.warehouse);
+      isKnown ||= stored?.units.some(({ isSettled }) => isSettled) === true;
+      const seen = {
+        world,
+        published: service.published,
+        night,
+        stored,
+        before,
+        outcome,
+        failed: service.failed,
+        requests: service.requests,
+      };
+      const [fault = null] = [
+        ...examineNight(seen),
+        ...(isEnd ? examineEnd(seen) : []),
+        ...(isEnd || (world.seed + night) % SURFACES_EVERY === 0
+          ? await examineSurfaces(machine, seen, isEnd)
+          : []),
+      ];
+      if (fault !== null) return { fault, nights };
+    }
+    // What people do may change all of it.
+    before = events.some(({ kind }) => ACTS.some((act) => act === kind))
+      ? null
+      : readStored(machine.warehouse);
+    const [broken] = await people.act(night, events);
+    if (broken !== undefined)
+      return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights };
+  }
+  const isCompared = world.seed % UNDISTURBED_EVERY === 1 && isOfServiceAlone(world);
+  const [fault = null] = isCompared ? await compareUndisturbed(machine, service, world) : [];
+  return { fault, nights };
+}
+
+/** The hours of the runs of a night. */
+function hoursOf(events: readonly Event[]): number[] {
+  const happens = (...kinds: readonly Kind[]) => events.find(({ kind }) => kinds.includes(kind));
+  if (happens('missed') !== undefined) return [];
+  const killed = happens('killed', 'killed-in-request', 'disk-full');
+  if (killed !== undefined && killed.salt % 2 === 0) return [3, 5];
+  return happens('twice') === undefined ? [3] : [3, 16];
+}
+
+function withoutBlows(events: readonly Event[]): Event[] {
+  return events.filter(
+    ({ kind }) => kind !== 'killed' && kind !== 'killed-in-request' && kind !== 'disk-full',
+  );
+}
+
+function performRun(
+  machine: Machine,
+  { world, night, hour, events }: { world: World; night: Night; hour: number; events: readonly Event[] },
+): Promise<Outcome> {
+  const saltOf = (kind: Kind) => events.find((event) => event.kind === kind)?.salt;
+  const [write, request, full] = [saltOf('killed'), saltOf('killed-in-request'), saltOf('disk-full')];
+  const blow: Blow = {
+    ...(write === undefined ? {} : { killAt: 1 + (write % 120) }),
+    ...(request === undefined ? {} : { killAtRequest: 1 + (request % 18) }),
+    ...(full === undefined ? {} : { fullAt: 1 + (full % 120) }),
+  };
+  const hours = hour + (hoursOff(saltOf('clock-ahead')) - hoursOff(saltOf('clock-behind')));
+  const at = new Date(Date.parse(`${dateOf(night)}T00:00:00Z`) + hours * 3_600_000).toISOString();
+  return machine.run(
+    at,
+    world.seed + night,
+    { force: saltOf('force') !== undefined, acceptLoss: saltOf('accept-loss') !== undefined },
+    blow,
+  );
+}
+
+function hoursOff(salt: number | undefined): number {
+  return salt === undefined ? 0 : ([2, 12, 24, 40 * 24][salt % 4] ?? 0);
+}

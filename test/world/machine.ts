@@ -1,0 +1,200 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { type ExportRequest, runExport } from '../../jobs/run.ts';
+import { DaywalkError } from '../../src/core/errors.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { openWarehouse } from '../../src/warehouse/open.ts';
+import { FakeClock } from '../support/clock/fake-clock.ts';
+import { sequence } from '../support/random/seed.ts';
+import { type Ended, runCommand } from './command.ts';
+import { API_KEY, type WorldService } from './service.ts';
+
+/** The end of the process at some step. */
+class Killed extends Error {}
+
+/** What may go wrong with the machine during a run; steps count from 1. */
+export interface Blow {
+  /** The write at which the process is killed. */
+  readonly killAt?: number;
+  /** The request at which it is killed. */
+  readonly killAtRequest?: number;
+  /** The write from which on the disk is full. */
+  readonly fullAt?: number;
+}
+
+/** How a run ended. */
+export interface Outcome {
+  /** Null if the process was killed. */
+  readonly exitCode: number | null;
+  /** What the run threw, instead of a report. */
+  readonly error: unknown;
+  /** Writes of the run. */
+  readonly writes: number;
+  /** Whether the blow came, before the run ended. */
+  readonly isStruck: boolean;
+}
+
+let onWrite: (sql: string) => void = () => undefined;
+let isPatched = false;
+
+/** Tells of each write before SQLite does it. A ROLLBACK writes nothing. */
+function watchWrites(): void {
+  if (isPatched) return;
+  isPatched = true;
+  const db = new Sqlite(':memory:');
+  const watch = (holder: object, name: string, textOf: (self: object, args: unknown[]) => string) => {
+    const real: unknown = Reflect.get(holder, name);
+    if (typeof real !== 'function') throw new Error(`there is no ${name}`);
+    Reflect.set(holder, name, function watched(this: object, ...args: unknown[]) {
+      onWrite(textOf(this, args));
+      return Reflect.apply(real, this, args);
+    });
+  };
+  watch(Sqlite.prototype, 'exec', (_, [sql]) => String(sql));
+  watch(Object.getPrototypeOf(db.prepare('SELECT 1')), 'run', (statement) =>
+    String(Reflect.get(statement, 'source')),
+  );
+  db.close();
+}
+
+/** A machine: a folder in memory, a clock, and the settings of the program. */
+export class Machine {
+  readonly folder: string;
+  readonly warehouse: string;
+  /** The environment, from which runs and commands read their settings. */
+  env: Readonly<Record<string, string>> = {};
+  #settings: Settings | null = null;
+  readonly #service: WorldService;
+
+  /** @param hasArchive whether answers are archived, and erasures listed in a file. */
+  constructor(service: WorldService, hasArchive: boolean) {
+    watchWrites();
+    this.#service = service;
+    this.folder = mkdtempSync(join(memoryFolder(), 'daywalk-world-'));
+    this.warehouse = join(this.folder, 'warehouse.db');
+    this.setEnv({
+      ...{
+        DAYWALK_WAREHOUSE: this.warehouse,
+        DAYWALK_API_KEY: API_KEY,
+        DAYWALK_BASE_URL: 'http://127.0.0.1:1',
+      },
+      ...{ DAYWALK_LOG: 'silent', DAYWALK_PATIENCE: '0', DAYWALK_ATTEMPTS: '3' },
+      ...(hasArchive && {
+        DAYWALK_ARCHIVE: join(this.folder, 'archive.db'),
+        DAYWALK_ERASURES: join(this.folder, 'erasures.txt'),
+      }),
+    });
+  }
+
+  setEnv(changes: Readonly<Record<string, string>>): void {
+    this.env = { ...this.env, ...changes };
+    const { settings, problems } = readSettings({
+      flags: {},
+      env: this.env,
+      directory: this.folder,
+      logDefault: 'pretty',
+    });
+    const [problem] = problems;
+    if (problem !== undefined) throw problem;
+    this.#settings = settings;
+  }
+
+  /** Puts an empty warehouse in place, which saves most worlds the time of making one. */
+  async prepare(): Promise<void> {
+    emptyWarehouse ??= await makeEmpty(this.warehouse);
+    writeFileSync(this.warehouse, emptyWarehouse, { mode: 0o600 });
+  }
+
+  /** Runs a command at an instant. */
+  command(args: readonly string[], at: string): Promise<Ended> {
+    return runCommand(args, { ...this.env, DAYWALK_NOW: at }, this.folder);
+  }
+
+  /** Runs the real export at an instant. */
+  async run(
+    at: string,
+    seed: number,
+    request: Partial<ExportRequest> = {},
+    blow: Blow = {},
+  ): Promise<Outcome> {
+    const random = sequence(seed);
+    const clock = new FakeClock({ now: at, auto: true });
+    const state: { writes: number; files?: Files; isStruck: boolean } = { writes: 0, isStruck: false };
+    const kill = () => {
+      state.isStruck = true;
+      state.files ??= this.#files();
+      throw new Killed('killed');
+    };
+    onWrite = (sql) => {
+      if (/^(ROLLBACK|BEGIN)/.test(sql)) return;
+      state.writes += 1;
+      if (state.files !== undefined || state.writes === blow.killAt) kill();
+      if (state.writes < (blow.fullAt ?? Number.POSITIVE_INFINITY)) return;
+      state.isStruck = true;
+      throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL');
+    };
+    this.#service.onRequest = (count) => {
+      if (state.files !== undefined || count === blow.killAtRequest) kill();
+    };
+    let ended: Pick<Outcome, 'exitCode' | 'error'>;
+    try {
+      if (this.#settings === null) throw new Error('the machine has no settings');
+      const report = await runExport(
+        this.#settings,
+        { command: 'run', force: false, newestFirst: false, wait: false, ...request },
+        {
+          clock,
+          observe: () => undefined,
+          signal: new AbortController().signal,
+          network: { dispatcher: this.#service.dispatcher, random },
+        },
+      );
+      ended = { exitCode: report.exitCode, error: null };
+    } catch (error) {
+      ended = { exitCode: error instanceof DaywalkError ? error.exitCode : 1, error };
+    } finally {
+      onWrite = () => undefined;
+      this.#service.onRequest = () => undefined;
+    }
+    // What the process did after its end did not happen.
+    if (state.files !== undefined) this.#putBack(state.files);
+    return { ...(state.files === undefined ? ended : { exitCode: null, error: null }), ...state };
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #files(): Files {
+    return new Map(
+      readdirSync(this.folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => !name.endsWith('-shm') && statSync(join(this.folder, name)).isFile())
+        .map((name) => [name, readFileSync(join(this.folder, name))]),
+    );
+  }
+
+  #putBack(files: Files): void {
+    rmSync(this.folder, { recursive: true, force: true });
+    mkdirSync(this.folder, { recursive: true });
+    for (const [name, bytes] of files) {
+      mkdirSync(join(this.folder, name, '..'), { recursive: true });
+      writeFileSync(join(this.folder, name), bytes, { mode: 0o600 });
+    }
+  }
+}
+
+let emptyWarehouse: Buffer | undefined;
+
+async function makeEmpty(path: string): Promise<Buffer> {
+  await (await openWarehouse(path, { clock: new FakeClock(), create: true })).close();
+  return readFileSync(path);
+}
+
+type Files = ReadonlyMap<string, Buffer>;
+
+function memoryFolder(): string {
+  return statSync('/dev/shm', { throwIfNoEntry: false })?.isDirectory() === true ? '/dev/shm' : tmpdir();
+}

@@ -1,0 +1,174 @@
+import { isLie, type World } from './events.ts';
+import type { Outcome } from './machine.ts';
+import type { Published } from './published.ts';
+import type { Stored, StoredUnit } from './stored.ts';
+import { dateOf, type Night, STREAMS, type Stream } from './truth.ts';
+
+/** A promise that did not hold. */
+export interface Fault {
+  readonly invariant: string;
+  readonly night: Night;
+  readonly text: string;
+}
+
+/** What the oracle looks at after a run. */
+export interface Seen {
+  readonly world: World;
+  readonly published: Published;
+  readonly night: Night;
+  readonly stored: Stored | null;
+  /** What was stored before the run; null if nobody knows. */
+  readonly before: Stored | null;
+  readonly outcome: Outcome;
+  /** Requests of the run that got no good answer. */
+  readonly failed: number;
+  readonly requests: number;
+}
+
+/** Looks that settle a unit, by docs/trust.md: what is shown alike on so many nights is believed. */
+const LOOKS = 3;
+/** Days that have not had these looks yet. */
+const RECENT_DAYS = 4;
+
+/** Examines a night. The oracle knows the truth, and shares no code with the program. */
+export function examineNight(seen: Seen): Fault[] {
+  const fault = (invariant: string, text: string): Fault => ({ invariant, night: seen.night, text });
+  const { stored } = seen;
+  return [
+    ...(stored === null ? [] : stored.units.flatMap((unit) => contentFaults(unit, seen))).map((text) =>
+      fault('I1', text),
+    ),
+    ...lossFaults(seen).map((text) => fault('I1', text)),
+    ...codeFaults(seen).map((text) => fault('I2', text)),
+    ...nameFaults(seen).map((text) => fault('I2', text)),
+    ...costFaults(seen).map((text) => fault('I5', text)),
+    ...alarmFaults(seen).map((text) => fault('I8', text)),
+  ];
+}
+
+/** I1: nothing is stored that was not published, and nothing settles that was not published for good or shown on three nights. */
+function contentFaults(unit: StoredUnit, { published, night }: Seen): string[] {
+  const { stream, day, text, state, isSettled } = unit;
+  if (state === 'quarantined') return [];
+  const nights = published.nightsOf(stream, day, text);
+  if (text !== '' && nights === 0) return [`${nameOf(unit)} holds what was never published: ${text}`];
+  if (!isSettled || nights >= LOOKS || isEverTrue(unit, published, night)) return [];
+  return [
+    `${nameOf(unit)} settled on what was shown on ${nights} nights and never true: "${text}", ${unit.confirmed}`,
+  ];
+}
+
+function isEverTrue({ stream, day, text }: StoredUnit, published: Published, night: Night): boolean {
+  return published
+    .versions(stream, day)
+    .some(({ from, content }) => from <= night && published.storedText(stream, content) === text);
+}
+
+/** I1: what is stored goes only if it was away on three nights, or if a person accepts the loss. */
+function lossFaults({ stored, before, published }: Seen): string[] {
+  if (stored === null || before === null || published.isHappening('accept-loss')) return [];
+  const had = new Map(before.units.map((unit) => [`${unit.stream} ${unit.day}`, unit.text]));
+  return stored.units.flatMap((unit) => {
+    const { stream, day, text } = unit;
+    const lost = had.get(`${stream} ${day}`) ?? '';
+    if (text !== '' || lost === '' || published.nightsOf(stream, day, '') >= LOOKS) return [];
+    return [`${nameOf(unit)} lost "${lost}" after ${published.nightsOf(stream, day, '')} nights without it`];
+  });
+}
+
+/** I2: the exit code is the documented one. */
+function codeFaults({ outcome, stored, failed, night, published }: Seen): string[] {
+  const { exitCode, error, isStruck } = outcome;
+  if (exitCode === null) return [];
+  const told = `exit code ${exitCode}${error === null ? '' : `, ${String(error)}`}`;
+  if (exitCode === 1) return [`a defect: ${told}${error instanceof Error ? `\n${error.stack}` : ''}`];
+  if (isStruck) return exitCode === 6 ? [] : [`a full disk ended with ${told}`];
+  if (published.isHappening('key-refused') && failed > 0)
+    return exitCode === 3 ? [] : [`a refused key ended with ${told}`];
+  if (exitCode === 6 || exitCode === 75) return [`nothing was wrong with the machine: ${told}`];
+  if (exitCode !== 0 || stored === null) return [];
+  const bad = stored.units.find(
+    ({ state, doubt, day }) =>
+      day < night &&
+      (state === 'failed' ||
+        state === 'pending' ||
+        (state === 'doubted' && !/leaver|reports/.test(doubt ?? ''))),
+  );
+  if (bad !== undefined)
+    return [`${told}, although ${nameOf(bad)} is ${bad.state} (${bad.lastError ?? bad.doubt})`];
+  return stored.quarantined > 0 ? [`${told}, although ${stored.quarantined} records are in quarantine`] : [];
+}
+
+/** I2: after an honest night, whatever is not true is open, or noted as seen otherwise. */
+function nameFaults({ stored, published, night, outcome }: Seen): string[] {
+  if (stored === null || outcome.exitCode === null || outcome.isStruck || !published.isHonest()) return [];
+  const known = new Map(stored.units.map((unit) => [`${unit.stream} ${unit.day}`, unit]));
+  const days = Array.from({ length: Math.min(night, 31) }, (_, back) => night - 1 - back);
+  return days.flatMap((day) =>
+    STREAMS.flatMap((stream) => {
+      const unit = known.get(`${stream} ${day}`);
+      if (unit === undefined) return [`${stream} ${dateOf(day)} is not in the ledger`];
+      const truth = truthText(published, stream, day);
+      const isNamed = !unit.isSettled || unit.watch !== null || unit.confirmed === 'age';
+      return unit.text === truth || isNamed
+        ? []
+        : [
+            `${nameOf(unit)} is settled and unlike the service, and nothing says so: "${unit.text}" for "${truth}"`,
+          ];
+    }),
+  );
+}
+
+/** An ordinary night of so small an organization: 14 requests, and some 200 writes with an archive. */
+const REQUESTS_MAX = 40;
+const WRITES_MAX = 500;
+/** The nights after the last event in which more is asked, because what happened is looked at again. */
+const BUSY_NIGHTS = 8;
+
+/** I5: an ordinary night sends and writes little. */
+function costFaults({ world, night, requests, outcome: { writes } }: Seen): string[] {
+  if (night < world.quietFrom + BUSY_NIGHTS) return [];
+  return [
+    ...(requests > REQUESTS_MAX ? [`an ordinary night sent ${requests} requests`] : []),
+    ...(writes > WRITES_MAX ? [`an ordinary night wrote ${writes} times`] : []),
+  ];
+}
+
+/** I8: without a lie and without a loss, nothing is reported that only a person could end. */
+function alarmFaults({ world, outcome: { exitCode }, night }: Seen): string[] {
+  const mayDoubt = world.events.some(
+    ({ kind }) => isLie(kind) || kind === 'user-gone' || kind === 'clock-ahead',
+  );
+  return exitCode === 5 && !mayDoubt ? [`an honest service, and exit code 5 in night ${night}`] : [];
+}
+
+/** I3: at the end of a world everything is settled and true. */
+export function examineEnd({ published, night, stored, outcome }: Seen): Fault[] {
+  const fault = (text: string): Fault => ({ invariant: 'I3', night, text });
+  if (stored === null) return [fault('there is no warehouse')];
+  const faults =
+    outcome.exitCode === 0 ? [] : [fault(`the last night ends with exit code ${outcome.exitCode}`)];
+  for (const unit of stored.units) {
+    const { stream, day, text, isSettled } = unit;
+    if (day > night - RECENT_DAYS) continue;
+    const truth = truthText(published, stream, day);
+    if (text !== truth) faults.push(fault(`${nameOf(unit)} is "${text}" instead of "${truth}"`));
+    else if (!isSettled && !disagree(published, day))
+      faults.push(fault(`${nameOf(unit)} has not settled: ${unit.state} ${unit.watch}`));
+  }
+  return faults;
+}
+
+/** True if one stream has no row of a day beside others that have some: by docs/trust.md it waits until it is 31 days old. */
+function disagree(published: Published, day: number): boolean {
+  const texts = STREAMS.map((stream) => truthText(published, stream, day));
+  return texts.includes('') && texts.some((text) => text !== '');
+}
+
+function truthText(published: Published, stream: Stream, day: number): string {
+  return published.storedText(stream, published.truth(stream, day));
+}
+
+function nameOf({ stream, day, state, isSettled }: StoredUnit): string {
+  return `${stream} ${dateOf(day)} (day ${day}, ${state}${isSettled ? ', settled' : ''})`;
+}

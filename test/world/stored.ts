@@ -1,0 +1,111 @@
+import Sqlite from 'better-sqlite3';
+import { ERASED } from './published.ts';
+import { dayOf, STREAMS, type Stream } from './truth.ts';
+
+/** A unit as the ledger has it, and the text of its rows. */
+export interface StoredUnit {
+  readonly stream: Stream;
+  readonly day: number;
+  readonly state: string;
+  readonly isSettled: boolean;
+  readonly confirmed: string | null;
+  readonly doubt: string | null;
+  /** What runs noted about it for later ones. */
+  readonly watch: string | null;
+  readonly lastError: string | null;
+  readonly text: string;
+}
+
+/** What a warehouse holds. */
+export interface Stored {
+  readonly units: readonly StoredUnit[];
+  /** Records in quarantine that count. */
+  readonly quarantined: number;
+}
+
+/** SQL that appends whole numbers, each after a blank. */
+const whole = (...columns: readonly string[]) =>
+  columns.map((column) => `|| ' ' || coalesce(cast(${column} AS integer), '')`).join(' ');
+
+/** The rows of each stream as texts, one row each, as `textOf` writes them. */
+const TEXTS: Readonly<Record<Stream, string>> = {
+  users: `SELECT date, CASE WHEN user_id LIKE 'user_w%' THEN user_id ELSE '${ERASED}' END ${whole('sessions', 'tool_calls', 'files_created', 'billable_tokens')} AS text FROM user_daily`,
+  tokens: `SELECT d.date, ''${whole('d.billable_tokens', 'sum(m.billable_tokens)')} AS text
+    FROM tokens_daily d LEFT JOIN tokens_daily_by_model m USING (org_id, date) GROUP BY d.org_id, d.date`,
+  tools: `SELECT d.date, ''${whole('d.tool_calls', 'sum(t.invocations)')} AS text
+    FROM tools_daily d LEFT JOIN tools_daily_by_tool t USING (org_id, date) GROUP BY d.org_id, d.date`,
+  activity: `SELECT d.date, ''${whole('d.daily_active_users', 'sum(c.daily_active_users)', 'd.sessions')} AS text
+    FROM activity_daily d LEFT JOIN activity_daily_by_client c USING (org_id, date) GROUP BY d.org_id, d.date`,
+  productivity: `SELECT date, ''${whole('files_created')} AS text FROM productivity_daily`,
+};
+
+interface TextRow {
+  readonly date: string;
+  readonly text: string | null;
+}
+
+interface UnitRow {
+  readonly stream: string;
+  readonly date: string;
+  readonly state: string;
+  readonly settled_at: string | null;
+  readonly confirmed: string | null;
+  readonly doubt: string | null;
+  readonly watch: string | null;
+  readonly last_error: string | null;
+}
+
+const UNITS = 'SELECT stream, date, state, settled_at, confirmed, doubt, watch, last_error FROM export_units';
+
+/** Reads a warehouse with SQL of its own; null if there is none. */
+export function readStored(path: string): Stored | null {
+  const db = openIfThere(path);
+  if (db === null) return null;
+  try {
+    const tables = db.prepare<[], { n: number }>(
+      "SELECT count(*) AS n FROM sqlite_master WHERE name = 'export_units'",
+    );
+    if (tables.get()?.n !== 1) return null;
+    const texts = new Map(STREAMS.map((stream) => [stream, textsOf(db, TEXTS[stream])]));
+    const units = db.prepare<[], UnitRow>(UNITS).all();
+    const quarantined = db
+      .prepare<[], { n: number }>('SELECT count(*) AS n FROM quarantine WHERE accepted_at IS NULL')
+      .get()?.n;
+    return { units: units.flatMap((row) => unitOf(row, texts)), quarantined: quarantined ?? 0 };
+  } finally {
+    db.close();
+  }
+}
+
+function unitOf(row: UnitRow, texts: ReadonlyMap<Stream, ReadonlyMap<string, string>>): StoredUnit[] {
+  const stream = STREAMS.find((name) => name === row.stream);
+  if (stream === undefined) return [];
+  const { state, confirmed, doubt, watch } = row;
+  return [
+    {
+      ...{ stream, state, confirmed, doubt, watch },
+      day: dayOf(row.date),
+      isSettled: row.settled_at !== null,
+      lastError: row.last_error,
+      text: texts.get(stream)?.get(row.date) ?? '',
+    },
+  ];
+}
+
+function textsOf(db: Sqlite.Database, query: string): ReadonlyMap<string, string> {
+  const days = new Map<string, string[]>();
+  for (const { date, text } of db.prepare<[], TextRow>(query).all()) {
+    const known = days.get(date) ?? [];
+    known.push(text?.trim() ?? 'NULL');
+    days.set(date, known);
+  }
+  return new Map([...days].map(([date, rows]) => [date, rows.toSorted().join(', ')]));
+}
+
+function openIfThere(path: string): Sqlite.Database | null {
+  try {
+    return new Sqlite(path, { fileMustExist: true });
+  } catch {
+    return null;
+  }
+}

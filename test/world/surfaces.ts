@@ -1,0 +1,117 @@
+import { createMetrics } from '../../src/serve/metrics/metrics.ts';
+import { readWarehouse } from '../../src/warehouse/open.ts';
+import { FakeClock } from '../support/clock/fake-clock.ts';
+import { fieldOf, jsonOf } from './command.ts';
+import type { Machine } from './machine.ts';
+import type { Fault, Seen } from './oracle.ts';
+import { dateOf } from './truth.ts';
+
+/** Days that have not had three looks yet. */
+const RECENT_DAYS = 4;
+
+/** I7 and I8: what the commands and the metrics say about the warehouse of a morning. */
+export async function examineSurfaces(machine: Machine, seen: Seen, isEnd: boolean): Promise<Fault[]> {
+  const { stored, night, outcome, published } = seen;
+  if (stored === null || stored.units.length === 0) return [];
+  const at = `${dateOf(night)}T08:00:00Z`;
+  const faults: string[] = [];
+  const status = jsonOf(await machine.command(['status', '--json'], at));
+  const organization = fieldOf(status, 'organizations', 0);
+  const open = openOf(organization);
+  const settled = stored.units.every((unit) => unit.isSettled || unit.day > night - RECENT_DAYS);
+  const isTrue = stored.units.every(
+    (unit) => unit.text === published.storedText(unit.stream, published.truth(unit.stream, unit.day)),
+  );
+  const neverConfirmed = listOf(fieldOf(organization, 'neverConfirmed')).length;
+  if (
+    (!settled || !isTrue) &&
+    published.isHonest() &&
+    outcome.exitCode === 0 &&
+    open.size === 0 &&
+    neverConfirmed === 0 &&
+    isOld(seen)
+  )
+    faults.push('I2: status has nothing open, although not everything is settled and true');
+  const doubted = listOf(fieldOf(organization, 'doubted')).length;
+  const doubtedUnits = stored.units.filter(({ state }) => state === 'doubted').length;
+  if (doubted !== doubtedUnits)
+    faults.push(`I7: status has ${doubted} doubted units, the ledger ${doubtedUnits}`);
+  const exitCode = fieldOf(status, 'runs', 0, 'exitCode');
+  // On a full disk a run cannot note its end.
+  if (
+    outcome.exitCode !== null &&
+    outcome.error === null &&
+    !outcome.isStruck &&
+    exitCode !== outcome.exitCode
+  )
+    faults.push(
+      `I7: status says that the last run ended with ${String(exitCode)}; it ended with ${outcome.exitCode}`,
+    );
+  faults.push(...(await metricsFaults(machine, at, open)), ...(await numberFaults(machine, at, seen)));
+  if (isEnd && open.size > 0)
+    faults.push(`I8: at the end of the world ${[...open.keys()].join(', ')} is still open`);
+  return faults.map((text) => ({ invariant: text.slice(0, 2), night, text }));
+}
+
+/** A day that is older than its looks has something to say. */
+function isOld({ stored, night }: Seen): boolean {
+  return stored?.units.some(({ day, isSettled }) => day < night - RECENT_DAYS && !isSettled) === true;
+}
+
+function openOf(organization: unknown): ReadonlyMap<string, number> {
+  return new Map(
+    listOf(fieldOf(organization, 'open')).map((state) => [
+      String(fieldOf(state, 'state')),
+      Number(fieldOf(state, 'count')),
+    ]),
+  );
+}
+
+/** The metrics count what the status lists. */
+async function metricsFaults(
+  machine: Machine,
+  at: string,
+  open: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const clock = new FakeClock({ now: at, auto: true });
+  const text = await createMetrics({ clock, settings: () => ({ organizationsFile: null }) }).text({
+    read: (work) => readWarehouse(machine.warehouse, { clock }, (warehouse) => work(warehouse, at)),
+    close: async () => undefined,
+  });
+  const shown = [...text.matchAll(/^daywalk_open\{.*state="([^"]+)".*\} (\d+)$/gm)].flatMap(
+    ([, state = '', count]) => (Number(count) > 0 ? [`${state} ${count}`] : []),
+  );
+  // A service that alternates is open without a unit for three nights; only the highest state says so in the metrics.
+  const listed = [...open].filter(([, count]) => count > 0).map(([state, count]) => `${state} ${count}`);
+  return shown.toSorted().join() === listed.toSorted().join()
+    ? []
+    : [`I7: the metrics have open ${shown.join()}, the status ${listed.join()}`];
+}
+
+/** The metrics that are the sum of a column of `users`, and where the text of each row has it. */
+const NUMBERS: readonly (readonly [metric: string, word: number])[] = [
+  ['sessions', 1],
+  ['files_created', 3],
+];
+
+/** A metric is the sum of what is stored. */
+async function numberFaults(machine: Machine, at: string, { stored, night }: Seen): Promise<string[]> {
+  const faults: string[] = [];
+  const rows = (stored?.units ?? [])
+    .filter(({ stream, day }) => stream === 'users' && day < night)
+    .flatMap(({ text }) => (text === '' ? [] : text.split(', ')));
+  for (const [metric, word] of NUMBERS) {
+    const sum = rows.reduce((total, row) => total + Number(row.split(' ')[word] ?? 0), 0);
+    const ended = await machine.command(['metric', metric, '--until', dateOf(night - 1), '--json'], at);
+    const value = Number(fieldOf(jsonOf(ended), 'rows', 0, 'value') ?? 0);
+    if (value !== sum)
+      faults.push(
+        `I7: the metric ${metric} is ${value}, and the stored rows have ${sum}: ${ended.stdout.slice(0, 300)}`,
+      );
+  }
+  return faults;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
