@@ -108,16 +108,19 @@ export async function endRun(warehouse: Pick<Warehouse, 'transact'>, run: RunEnd
 /**
  * The latest runs, newest first.
  * @param orgId only the runs of this organization. @default all runs
+ * @param now runs that began later were recorded while a clock was ahead, and come after all others. @default none did
  */
 export function readRuns(
   warehouse: Pick<Warehouse, 'read'>,
   limit: number,
-  orgId?: string,
+  { orgId, now }: { readonly orgId?: string | undefined; readonly now?: Date } = {},
 ): Promise<RunRecord[]> {
   const where = orgId === undefined ? sql`` : sql`WHERE org_id = ${orgId}`;
+  const ahead =
+    now === undefined ? sql`` : sql`CASE WHEN started_at > ${now.toISOString()} THEN 1 ELSE 0 END, `;
   return warehouse.read(function* () {
     const rows =
-      yield sql`SELECT * FROM export_runs ${where} ORDER BY started_at DESC, run_id DESC LIMIT ${limit}`;
+      yield sql`SELECT * FROM export_runs ${where} ORDER BY ${ahead}started_at DESC, run_id DESC LIMIT ${limit}`;
     return rows.map(runOf);
   });
 }

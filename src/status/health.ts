@@ -51,7 +51,7 @@ export async function assessHealth(
   { now, maxAgeHours, names = null, isRunning: known }: HealthQuestion,
 ): Promise<Health> {
   const organizations = await listOrganizations(warehouse, names);
-  const runs = await readRuns(warehouse, RUNS_MAX);
+  const runs = await readRuns(warehouse, RUNS_MAX, { now });
   const states: (Health & { readonly isLate: boolean })[] = [];
   for (const { name, orgId } of organizations) {
     const isOnly = organizations.length === 1;
@@ -146,7 +146,7 @@ function silentStreams(
 
 /** True when a run has been recorded without an end and the run lock is held. A killed run does not hold it. */
 async function isRunning(warehouse: Warehouse, now: Date): Promise<boolean> {
-  const runs = await readRuns(warehouse, RUNS_MAX);
+  const runs = await readRuns(warehouse, RUNS_MAX, { now });
   const begun = runs.some(
     ({ endedAt, startedAt }) => endedAt === null && now.getTime() - Date.parse(startedAt) < RUN_MS_MAX,
   );

@@ -84,7 +84,7 @@ export async function readWarehouseStatus(
     archives: (await readKnownArchives(warehouse)).map(({ remembered: _, ...archive }) => archive),
     waiting: await readRunningWaits(warehouse, now),
     restatements: await countRestatements(warehouse, single),
-    runs: await readRuns(warehouse, RUNS_MAX, single),
+    runs: await readRuns(warehouse, RUNS_MAX, { orgId: single, now }),
     refusals: (await readRefusals(warehouse)).filter(
       ({ orgId, expected }) => single === undefined || [orgId, expected].includes(single),
     ),

@@ -147,6 +147,12 @@ onEachDatabase((database) => {
         await startRun(warehouse, start(`r-${n}`, `2026-02-0${n}T03:00:00.000Z`));
       expect((await readRuns(warehouse, 3)).map(({ runId }) => runId)).toEqual(['r-5', 'r-4', 'r-3']);
       expect(await readRuns(warehouse, 0)).toEqual([]);
+      // What a clock that was ahead recorded is not the last run.
+      const started = (await readRuns(warehouse, 9)).map(({ startedAt }) => startedAt).toSorted();
+      const now = new Date(started[1] ?? '');
+      expect((await readRuns(warehouse, 3, { now })).map(({ startedAt }) => startedAt)).toEqual([
+        ...[started[1], started[0], started.at(-1)],
+      ]);
     });
   });
 });
