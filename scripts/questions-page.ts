@@ -50,7 +50,7 @@ function example(name: string) {
 
 function introduction(): string {
   const commandless = questions.filter(({ ask }) => ask === undefined).length;
-  return `# Forty questions
+  return `# Forty-four questions
 
 Each question takes one command. The SELECT below it gives the same rows on SQLite and PostgreSQL; ${commandless} questions have only that. The
 answers come from the demo. These commands give you the same data:

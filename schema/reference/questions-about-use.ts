@@ -239,4 +239,45 @@ ORDER BY stream`,
     note: 'Each answer of `daywalk metric` also names the missing days of its own period.',
     isFromRollup: false,
   },
+  {
+    id: 'messagesByMonth',
+    title: 'How many messages do people exchange with the assistant in each month?',
+    ask: { metric: 'messages', by: ['month'] },
+    sql: monthly('messages'),
+    isFromRollup: true,
+  },
+  {
+    id: 'commitsByTeam',
+    title: 'Which teams commit most this month?',
+    ask: { metric: 'git_commits', by: ['team'], from: MONTH, order: 'value' },
+    sql: `SELECT t.team, SUM(git_commits) AS value
+FROM ${withTeam('user_daily')}
+WHERE ${THIS_MONTH}
+GROUP BY t.team
+ORDER BY value DESC, t.team`,
+    isFromRollup: true,
+  },
+  {
+    id: 'activeByTeam',
+    title: 'How many people of each team are active this month?',
+    ask: { metric: 'active_users', by: ['team'], from: MONTH, order: 'value' },
+    sql: `SELECT t.team, COUNT(DISTINCT r.user_id) AS value
+FROM ${withTeam('user_daily')}
+WHERE ${THIS_MONTH}
+GROUP BY t.team
+ORDER BY value DESC, t.team`,
+    note: 'Someone who has changed the team counts once in each, and once in the total.',
+    isFromRollup: true,
+  },
+  {
+    id: 'tiers',
+    title: 'Which tiers of models use most credits this month?',
+    ask: { metric: 'published_billable_tokens', by: ['tier'], from: MONTH, order: 'value' },
+    sql: `SELECT model_tier AS tier, SUM(billable_tokens) AS value
+FROM tokens_daily_by_model
+WHERE ${THIS_MONTH}
+GROUP BY model_tier
+ORDER BY value DESC, tier`,
+    isFromRollup: false,
+  },
 ];

@@ -1,6 +1,14 @@
-import { type AnyTable, type Column, type ColumnKind, type Columns, KINDS } from '../../../schema/define.ts';
+import {
+  type AnyTable,
+  type Column,
+  type ColumnKind,
+  type Columns,
+  KINDS,
+  type View,
+} from '../../../schema/define.ts';
 import { type Invariant, invariantsOf } from '../../../schema/invariants.ts';
 import { publishedTables, tables } from '../../../schema/tables.ts';
+import { allViews } from '../../../schema/views.ts';
 import { STREAMS } from '../../core/stream.ts';
 import { UNIT_STATES } from '../../units/index.ts';
 import { columnNote, columnUnits } from '../dictionary.ts';
@@ -149,6 +157,7 @@ Written by \`daywalk bi dbt\`. Run the command again to update the files; do not
   names another schema than \`public\`.
 - \`DAYWALK_DBT_TARGET=lake dbt build --vars '{daywalk_lake: /srv/lake}'\` reads the Parquet files that \`daywalk publish\` has written to /srv/lake.
 - \`--vars '{daywalk_organization: ID}'\` reads one organization only.
+- Views such as \`source('daywalk', 'budget_outlook')\` exist in PostgreSQL only.
 - \`mf query --metrics cost --group-by metric_time__month\` asks for a metric.
 
 ## Metrics that are left out
@@ -181,7 +190,7 @@ function sourceFile(): BiFile {
         name: PACKAGE,
         description: 'The warehouse of Daywalk, in PostgreSQL or as a lake of Parquet files.',
         schema: "{{ var('daywalk_schema') }}",
-        tables: publishedTables.map(sourceTable),
+        tables: [...publishedTables.map(sourceTable), ...allViews.map(sourceView)],
       },
     ],
   };
@@ -200,6 +209,15 @@ function sourceTable(table: AnyTable): Yaml {
       description: columnNote(column, units.get(`${table.name}.${name}`)),
       ...testsOf(table, name, column),
     })),
+  };
+}
+
+/** A view of the warehouse in PostgreSQL; a lake has none. */
+function sourceView({ name, doc, columns }: View): Yaml {
+  return {
+    name,
+    description: doc,
+    columns: Object.entries(columns).map(([column, { doc: description }]) => ({ name: column, description })),
   };
 }
 

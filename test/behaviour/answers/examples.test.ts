@@ -32,8 +32,9 @@ test('every metric has one example question', () => {
   expect(metricExamples.map(({ metric }) => metric).toSorted()).toEqual(metrics.toSorted());
 });
 
-test('there are forty questions', () => {
-  expect(new Set(questions.map(({ id }) => id)).size).toBe(40);
+test('there are forty questions that one command answers', () => {
+  const answered = questions.filter(({ ask }) => ask !== undefined);
+  expect(new Set(answered.map(({ id }) => id)).size).toBe(40);
 });
 
 onDatabase(postgres, () => {

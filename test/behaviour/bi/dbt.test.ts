@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dimensionsOf } from '../../../schema/metrics/define.ts';
 import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { publishedTables } from '../../../schema/tables.ts';
+import { allViews } from '../../../schema/views.ts';
 import { LEFT_OUT } from '../../../src/bi/dbt/semantic.ts';
 import { dbtTarget } from '../../../src/bi/dbt/target.ts';
 import { DBT, dbt, NO_DBT, run } from '../../support/bi/dbt.ts';
@@ -20,7 +21,7 @@ test('every metric of the dictionary is in the package, or left out with a reaso
   const known = allMetrics.map(({ name }) => name);
   expect(known.filter((name) => !names.includes(name))).toEqual(Object.keys(LEFT_OUT));
   for (const name of Object.keys(LEFT_OUT)) expect(files.get('README.md')).toContain(`- \`${name}\`: `);
-  for (const { name } of publishedTables) {
+  for (const { name } of [...publishedTables, ...allViews]) {
     expect(files.get('models/sources.yml')).toContain(`      - name: ${name}\n`);
   }
 });
