@@ -49,7 +49,7 @@ onDatabase(sqlite, () => {
     const rig = await smallRig(sqlite);
     await walk(rig, { until: UNTIL, streams: ['tokens'] });
     // The kernel lets no file grow beyond the limit, in blocks of 1024 bytes, as on a disk that is full.
-    const blocks = Math.ceil(statSync(rig.path).size / 1024) + 4;
+    const blocks = Math.ceil(statSync(rig.path).size / 2048);
     const { code, stderr } = await shell(rig, { before: `trap '' XFSZ; ulimit -f ${blocks}` });
     expect(code, stderr).toBe(6);
     expect(stderr).toContain(rig.path);

@@ -30,7 +30,9 @@ const RETAIN = { DAYWALK_RETAIN_USERS: '100d' };
 const EXPIRING = dataOfPeople()
   .filter(expiresWithUsers)
   .map(({ relation }) => relation);
-const TABLES = EXPIRING.filter(({ columns }) => columns['date'] !== undefined).map(({ name }) => name);
+const TABLES = EXPIRING.filter((relation) => 'key' in relation && relation.columns['date'] !== undefined).map(
+  ({ name }) => name,
+);
 
 /** The rows of archived answers about some units. */
 function archivedRows(folder: string, isMeant: (unit: string) => boolean): Promise<string[]> {

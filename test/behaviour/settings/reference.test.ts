@@ -10,7 +10,7 @@ test('.env.example changes nothing as it is, and every value in it is valid once
 
   const uncommented = example
     .replace(/^# (DAYWALK_\w+=.+)$/gm, '$1')
-    .replace(/^DAYWALK_((API_KEY|DASHBOARD_TOKEN|EMULATE_TOKEN)_FILE|ORGANIZATIONS)=.*$/gm, '');
+    .replace(/^DAYWALK_((API_KEY|DASHBOARD_TOKEN|EMULATE_TOKEN|MCP_TOKEN)_FILE|ORGANIZATIONS)=.*$/gm, '');
   expect(Object.keys(parseDotenv(uncommented).values).length).toBeGreaterThan(8);
   expect(read({ dotenv: uncommented })).toMatchObject({ problems: [], warnings: [] });
 });
