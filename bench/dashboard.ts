@@ -17,14 +17,21 @@ const TICK_MS = 10;
 /** Days that a page begins with, one for each round, so that no page is asked for twice. */
 const FIRST_DAYS = Array.from({ length: 20 }, (_, index) => `2026-02-${String(index + 3).padStart(2, '0')}`);
 
-/** Overviews that nobody asked for before: periods of half a month, of half a year, and of a team. */
-const OVERVIEWS = {
-  'half a month': { until: '2026-02-28' },
-  'half a year': { until: '2026-08-27' },
-  'a team, half a year': { until: '2026-08-28', team: 'team 7' },
+const HALF_A_YEAR = { until: '2026-08-27' };
+
+/** Pages that nobody asked for before. */
+const PAGES = {
+  'half a month': { path: '/', until: '2026-02-28' },
+  'half a year': { path: '/', ...HALF_A_YEAR },
+  'a team, half a year': { path: '/', until: '2026-08-28', team: 'team 7' },
+  'people, half a year': { path: '/people', ...HALF_A_YEAR },
+  'teams, half a year': { path: '/teams', ...HALF_A_YEAR },
+  'page of a team, half a year': { path: '/teams/team%207', ...HALF_A_YEAR },
+  'models, half a year': { path: '/models', ...HALF_A_YEAR },
+  'slice of a team, half a year': { path: '/explore', ...HALF_A_YEAR, team: 'team 7', value: 'cost' },
 } as const;
 
-/** Time of an overview that nobody asked for before, and memory of the server after all pages. */
+/** Time of pages that nobody asked for before, and memory of the server after all pages. */
 export const dashboard: Benchmark = {
   number: 16,
   title: `Dashboard at ${SIZE}`,
@@ -63,13 +70,13 @@ async function measured(bench: Bench, name: string, location: string, ask: Ask):
   try {
     for (const { path } of PAGE_KINDS) if (!path.includes(':')) await server.show(path);
     const measures: Measure[] = [];
-    for (const [what, filters] of Object.entries(OVERVIEWS)) {
+    for (const [what, { path, ...filters }] of Object.entries(PAGES)) {
       let round = 0;
       const lanes = await inTurns(Math.min(bench.rounds, FIRST_DAYS.length), {
         [what]: () => {
           const from = FIRST_DAYS[round] ?? '';
           round += 1;
-          return ask(server, `/?${new URLSearchParams({ from, ...filters })}`);
+          return ask(server, `${path}?${new URLSearchParams({ from, ...filters })}`);
         },
       });
       measures.push(middle(lanes, what, { name: `${name}, ${what}`, unit: 's', limit: SECONDS_MAX }));

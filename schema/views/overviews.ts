@@ -271,19 +271,17 @@ export const monthlyOverview = {
   },
 } satisfies View;
 
-const selectCohorts = (cast: Cast, days: DayDialect) => `
+const selectCohorts = (cast: Cast) => `
 WITH whole AS (
   SELECT org_id FROM export_units WHERE stream = 'users'
   GROUP BY org_id HAVING MAX(CASE WHEN state = 'expired' THEN 1 ELSE 0 END) = 0
 ), members AS (
-  SELECT n.org_id, n.user_id, ${days.asKey(days.monthOf('n.first_active_on'))} AS cohort
-  FROM whole w JOIN users n ON n.org_id = w.org_id
-), sizes AS (
-  SELECT org_id, cohort, COUNT(*) AS size FROM members GROUP BY org_id, cohort
+  SELECT org_id, month, MIN(month) OVER (PARTITION BY org_id, user_id) AS cohort
+  FROM user_monthly WHERE org_id IN (SELECT org_id FROM whole)
 ), active AS (
-  SELECT c.org_id, c.cohort, m.month, COUNT(*) AS people
-  FROM members c JOIN user_monthly m ON m.org_id = c.org_id AND m.user_id = c.user_id
-  GROUP BY c.org_id, c.cohort, m.month
+  SELECT org_id, cohort, month, COUNT(*) AS people FROM members GROUP BY org_id, cohort, month
+), sizes AS (
+  SELECT org_id, cohort, people AS size FROM active WHERE month = cohort
 )
 SELECT s.org_id, ${cast('s.cohort', 'TEXT')} AS cohort, o.month,
   ${cast('COALESCE(a.people, 0)', 'INTEGER')} AS people, ${cast('s.size', 'INTEGER')} AS size
@@ -307,7 +305,7 @@ export const cohortsMonthly = {
     size: count('number of users of the cohort; the same in each of its rows'),
   },
   select: {
-    sqlite: selectCohorts(castInSqlite, daysInSqlite),
-    postgres: selectCohorts(plain, daysInPostgres),
+    sqlite: selectCohorts(castInSqlite),
+    postgres: selectCohorts(plain),
   },
 } satisfies View;

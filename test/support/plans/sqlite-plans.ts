@@ -70,8 +70,11 @@ const ALLOWED: readonly (readonly [step: RegExp, statement: RegExp])[] = [
   [/^SCAN b$/, /AVG\(s\.score\)/],
   // The teams of each day, whose rows are then found by the key: as many as there are rows.
   [/^SEARCH t USING .*\(org_id=\?\)$/, /metric inactive_users|page \/(?:people|adoption|teams)/],
-  // The months after the first one of each cohort: as many as there are rows.
-  [/^SEARCH o USING PRIMARY KEY \(org_id=\? AND month>\?\)/, /view cohorts_monthly/],
+  // The months of each cohort: as many as there are rows.
+  [
+    /^SEARCH (?:o USING PRIMARY KEY \(org_id=\? AND month>\?\)|active USING AUTOMATIC PARTIAL COVERING INDEX)/,
+    /view cohorts_monthly/,
+  ],
   // Each organization once.
   [/^SEARCH h /, /view today_so_far/],
   [/^SEARCH t USING PRIMARY KEY \(org_id=\?\)/, /view monthly_overview/],
