@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=$PWD/node_modules/.bin:$PATH
 
 NODE_VERSION=$(node -p 'require("./package.json").devDependencies.node')
-APP_MB_MAX=8
+APP_MB_MAX=9
 # Packages of node:22-bookworm-slim that this image needs.
 PACKAGES=(base-files base-passwd bash coreutils dash debianutils grep sed libacl1 libattr1 libc6 libc-bin libcrypt1
   libgcc-s1 libgmp10 libpcre2-8-0 libselinux1 libssl3 libstdc++6 libtinfo6 libcap-ng0 util-linux)
