@@ -65,7 +65,8 @@ onDatabase(postgres, () => {
       const keys = Object.entries(columns).filter(([, { kind }]) => kind === 'key' || kind === 'day');
       const sql = `SELECT * FROM ${name} ORDER BY ${keys.map(([key]) => key).join(', ')}`;
       const expected = await lite.sql(sql);
-      expect(expected.length, name).toBeGreaterThan(0);
+      // The two warehouses have no budgets; a test of their own compares these.
+      if (name !== 'budget_outlook') expect(expected.length, name).toBeGreaterThan(0);
       expect(rounded(await server.sql(sql)), name).toEqual(rounded(expected));
     }
     for (const { id, sql } of Object.values(exampleQueries)) {
