@@ -133,7 +133,7 @@ export const METRICS = {
   open: {
     name: 'daywalk_open',
     type: 'gauge',
-    help: 'Units, records or reports in each state that "daywalk status" lists as open, the most urgent state first.',
+    help: 'Units, records or reports in each state that "daywalk status" lists as open, the most urgent state first; 1 for an open state without any.',
     labels: ['organization', 'state'],
   },
   highestOpen: {
@@ -243,8 +243,9 @@ export function samplesOf(facts: OrganizationFacts, now: Date): Sample[] {
     sample('oldestUnsettledDay', own, startOfDayMs(status.oldestUnsettledDay ?? dayOf(now)) / 1000),
     sample('holes', own, new Set(status.missing.map(({ day }) => day)).size),
     ...OPEN_STATES.map((state) => {
-      const count = status.open.find((open) => open.state === state)?.count ?? 0;
-      return sample('open', { organization, state }, count);
+      const open = status.open.find((found) => found.state === state);
+      // The service alternates for some days after the last unit has settled.
+      return sample('open', { organization, state }, open === undefined ? 0 : Math.max(open.count, 1));
     }),
     sample('highestOpen', { organization, state: status.highest ?? 'none' }, 1),
     ...(last === null ? [] : samplesOfLastRun(organization, last)),
