@@ -33,9 +33,6 @@ function formOf(text: string): string {
     .trim();
 }
 
-/** A statement takes more than this many times as long on four times the rows: it does more than its share. */
-const FACTOR_MAX = 6;
-
 /** A warehouse of a size. */
 export interface Measured {
   readonly emitted: Emitted;
@@ -43,21 +40,30 @@ export interface Measured {
   again?(statement: Statement): number | undefined;
 }
 
-/**
- * The statements whose cost has grown more than {@link FACTOR_MAX}-fold from one warehouse to another, also when it is measured
- * again: a machine can be busy for a moment.
- * @param least costs below this count as this: they say more about the machine than about the statement.
- */
-export function growing(before: Measured, after: Measured, least: number): string[] {
+/** What grows too fast. */
+export interface Limits {
+  /** A cost that grows more than so many times on four times the rows has grown more than its share. */
+  readonly factor: number;
+  /** Costs below this count as this: they say more about the machine than about the statement. */
+  readonly least: number;
+}
+
+/** So often is a statement measured again, both sizes in turn, before it is found guilty: a machine can be busy for a moment. */
+const LOOKS = 3;
+
+/** The statements whose cost has grown too fast from one warehouse to another, also each time when it is measured again. */
+export function growing(before: Measured, after: Measured, { factor, least }: Limits): string[] {
   return [...after.emitted.costs].flatMap(([name, cost]) => {
-    const known = before.emitted.costs.get(name) ?? 0;
-    if (cost <= FACTOR_MAX * Math.max(known, least)) return [];
-    const [earlier, later] = [before, after].map(({ emitted, again }) => {
-      const statement = emitted.statements.get(name);
-      return statement === undefined || again === undefined ? emitted.costs.get(name) : again(statement);
-    });
-    if (earlier === undefined || later === undefined) return [];
-    const factor = later / Math.max(earlier, least / FACTOR_MAX);
-    return factor > FACTOR_MAX ? [`${factor.toFixed(1)} ×: ${name}`] : [];
+    if (cost <= factor * Math.max(before.emitted.costs.get(name) ?? 0, least)) return [];
+    let smallest = Number.POSITIVE_INFINITY;
+    for (let look = 0; look < LOOKS && smallest > factor; look++) {
+      const [earlier, later] = [before, after].map(({ emitted, again }) => {
+        const statement = emitted.statements.get(name);
+        return statement === undefined || again === undefined ? emitted.costs.get(name) : again(statement);
+      });
+      if (earlier === undefined || later === undefined) return [];
+      smallest = Math.min(smallest, later / Math.max(earlier, least / factor));
+    }
+    return smallest > factor ? [`${smallest.toFixed(1)} ×: ${name}`] : [];
   });
 }
