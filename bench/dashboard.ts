@@ -111,7 +111,7 @@ async function startServer(location: string): Promise<Server> {
     ...readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ').filter(Boolean),
   ];
   /** The sum over the server and the process that reads for it. */
-  const sumOf = (name: 'stat' | 'status', value: (text: string) => number) =>
+  const sumOf = (name: 'stat' | 'smaps_rollup', value: (text: string) => number) =>
     pids().reduce((sum, pid) => sum + value(readFileSync(`/proc/${pid}/${name}`, 'utf8')), 0);
   return {
     show: async (path) => {
@@ -124,7 +124,8 @@ async function startServer(location: string): Promise<Server> {
         const fields = text.split(') ')[1]?.split(' ') ?? [];
         return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
       }),
-    megabytes: () => sumOf('status', (text) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1])) / KIB_PER_MIB,
+    // What the two processes share, as the program of Node, counts once.
+    megabytes: () => sumOf('smaps_rollup', (text) => Number(/^Pss:\s+(\d+)/m.exec(text)?.[1])) / KIB_PER_MIB,
     stop: async () => {
       child.kill();
       if (child.exitCode === null) await once(child, 'exit');

@@ -143,7 +143,7 @@ async function activeQueries(reader: PageReader): Promise<readonly NamedQuery[]>
   FROM activity r WHERE ${isShown} GROUP BY r.user_id`;
     return [await activityOfUsers(reader), { name: 'active', body }];
   }
-  const { joined } = PHRASES[reader.warehouse.dialect];
+  const { ofTeam } = PHRASES[reader.warehouse.dialect];
   const body = selectSql(
     {
       columns: [sql`r.user_id`, sql`COUNT(*) AS active_days`, sql`MAX(r.date) AS last_active_on`],
@@ -152,7 +152,7 @@ async function activeQueries(reader: PageReader): Promise<readonly NamedQuery[]>
         sql`r.org_id = ${orgId}`,
         sql`r.date BETWEEN ${from} AND ${until}`,
         isShown,
-        team === null ? sql`t.team IS NULL` : joined(sql`t.team`, team),
+        team === null ? sql`t.team IS NULL` : ofTeam(orgId, team),
       ],
       groupBy: [sql`r.user_id`],
     },

@@ -7,7 +7,7 @@ import { conditionsOf, needsTeam, type Plan } from './plan.ts';
 export function filterConditions(plan: Plan): SQL[] {
   return [
     ...userConditions(plan),
-    ...(needsTeam(plan) ? teamConditions(plan, sql`t.team`) : []),
+    ...(needsTeam(plan) ? teamConditions(plan) : []),
     ...conditionsOf(plan).map((dimension) =>
       equals(expressionOf(plan, dimension), plan.where[dimension] ?? null),
     ),
@@ -41,10 +41,10 @@ export function userConditions({ user }: Plan): SQL[] {
   return user === undefined ? [] : [sql`r.user_id = ${user}`];
 }
 
-/** The conditions on the team of a row; none without a filter. */
-export function teamConditions({ team, phrases }: Plan, column: SQL): SQL[] {
+/** The conditions on the team of a row `r` with the team `t`; none without a filter. */
+function teamConditions({ team, phrases, orgId }: Plan): SQL[] {
   if (team === undefined) return [];
-  return [team === null ? sql`${column} IS NULL` : phrases.joined(column, team)];
+  return [team === null ? sql`t.team IS NULL` : phrases.ofTeam(orgId, team)];
 }
 
 /** SQLite limits how deep an expression is, and a chain of ORs is as deep as it is long. */

@@ -6,7 +6,7 @@ import {
   userRows,
 } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
-import { ERASED_GROUP, equals, exceptConditions, groupsErased, teamConditions } from './conditions.ts';
+import { ERASED_GROUP, equals, exceptConditions, groupsErased } from './conditions.ts';
 import { columnName, conditionsOf, groupsOf, type NamedQuery, type Plan, selectSql, VALUE } from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';
 import { dailyRows, firstRows, groupsOfRows, type RowKind, type Rows, ratioSql, termSql } from './rows.ts';
@@ -149,7 +149,7 @@ function countedPeople(plan: Plan, { named, value }: { named: readonly NamedQuer
     AND b.last_day >= p.valid_from AND (p.valid_to IS NULL OR b.last_day <= p.valid_to)`,
       ],
       where: [
-        ...teamConditions(plan, sql`p.team`),
+        ...(plan.team === undefined ? [] : [equals(sql`p.team`, plan.team)]),
         ...exceptConditions(plan, (dimension, value) => equals(sql`p.${columnName(dimension)}`, value)),
       ],
       groupBy: groups,

@@ -157,10 +157,10 @@ interface Phrases {
   /** A text, to be sorted by its bytes. */
   sortable(text: SQL): SQL;
   /**
-   * The condition on a column of an outer join. With `=`, SQLite would begin with the joined table, and look for the rows of each
-   * of its users among those of everybody.
+   * The condition that a row `r` belongs to a team, whose people `t` are joined to it. With `=`, SQLite would begin with the teams, and
+   * look for the rows of each of their people among those of everybody; with `IS` alone, it would look up the team of each row.
    */
-  joined(column: SQL, value: string): SQL;
+  ofTeam(orgId: string, team: string): SQL;
   /** A column whose condition selects many rows. Without statistics, SQLite takes what an index finds for few, and would scan it in a join. */
   common(column: SQL): SQL;
   /** Ends a subquery that must not be merged with the query around it. */
@@ -179,7 +179,8 @@ const sqlite: Phrases = {
   textOf: (day) => day,
   dayOf: (instant) => sql`substr(${instant}, 1, 10)`,
   sortable: (text) => text,
-  joined: (column, value) => sql`${column} IS ${value}`,
+  ofTeam: (orgId, team) =>
+    sql`r.user_id IN (SELECT user_id FROM user_teams WHERE org_id = ${orgId} AND team = ${team}) AND t.team IS ${team}`,
   common: (column) => sql`+${column}`,
   unmerged: sql``,
 };
@@ -197,7 +198,7 @@ const postgres: Phrases = {
   textOf: (day) => sql`to_char(${day}, 'YYYY-MM-DD')`,
   dayOf: (instant) => sql`CAST(${instant} AT TIME ZONE 'UTC' AS date)`,
   sortable: (text) => sql`${text} COLLATE "C"`,
-  joined: (column, value) => sql`${column} = ${value}`,
+  ofTeam: (_orgId, team) => sql`t.team = ${team}`,
   common: (column) => column,
   unmerged: sql` OFFSET 0`,
 };
