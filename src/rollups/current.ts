@@ -53,6 +53,8 @@ export interface TeamChanges {
   readonly users: readonly string[] | null;
   /** The rows of these users. */
   readonly periods: readonly TeamPeriod[];
+  /** True if all of these users are new: they have rows on stale days only. */
+  readonly areNew: boolean;
 }
 
 /**
@@ -66,9 +68,11 @@ export async function teamChanges(
 ): Promise<TeamChanges | null> {
   const standing = await runReads(warehouse, readStanding(orgId));
   if (isUsersCurrent(standing)) return null;
-  const users = await runReads(warehouse, usersToResolve(orgId, standing));
-  if (users?.length === 0) return null;
-  return { users, periods: await runReads(warehouse, teamPeriods(orgId, standing, users ?? undefined)) };
+  const changed = await runReads(warehouse, usersToResolve(orgId, standing));
+  if (changed?.users.length === 0) return null;
+  const { users, areNew } = changed ?? { users: null, areNew: false };
+  const periods = await runReads(warehouse, teamPeriods(orgId, standing, users ?? undefined));
+  return { users, periods, areNew };
 }
 
 /** From so many changed days or users on, everybody is resolved again. */
@@ -84,13 +88,13 @@ const CHANGED_USERS_MAX = 1_000;
 function* usersToResolve(
   orgId: string,
   { stale, isPeopleStale, isOneState }: Standing,
-): Steps<readonly string[] | null> {
+): Steps<{ readonly users: readonly string[]; readonly areNew: boolean } | null> {
   const days = stale.users;
   if (isPeopleStale || !isOneState || days.length > CHANGED_DAYS_MAX) return null;
   const inDays = (column: SQL) => sql`${column} IN (${listOf(days.map((day) => sql`${day}`))})`;
   const months = listOf(bucketsOf('monthly', days).map(({ name }) => sql`${name}`));
   const appeared = yield sql`
-    SELECT DISTINCT r.user_id FROM user_daily r
+    SELECT DISTINCT r.user_id, u.user_id AS known FROM user_daily r
     LEFT JOIN users u ON u.org_id = r.org_id AND u.user_id = r.user_id
     WHERE r.org_id = ${orgId} AND ${inDays(sql`r.date`)}
       AND (u.user_id IS NULL OR u.user_email IS DISTINCT FROM COALESCE(r.user_email, u.user_email))
@@ -107,5 +111,6 @@ function* usersToResolve(
       AND NOT EXISTS (${rowOn(sql`k.last_seen_on`)} AND r.user_email = k.user_email)
     LIMIT ${CHANGED_USERS_MAX + 1}`;
   const users = new Set([...appeared, ...gone].map(({ user_id }) => String(user_id)));
-  return users.size > CHANGED_USERS_MAX ? null : [...users].toSorted();
+  const areNew = gone.length === 0 && appeared.every(({ known }) => known === null);
+  return users.size > CHANGED_USERS_MAX ? null : { users: [...users].toSorted(), areNew };
 }

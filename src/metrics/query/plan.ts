@@ -106,6 +106,8 @@ export interface NamedQuery {
   readonly isTakenForSmall?: boolean;
   /** It reads the table that it hides from the rest of the query. @default false */
   readonly readsHidden?: boolean;
+  /** It differs from the table that it hides only in users without a row on any day whose rollups are current. @default false */
+  readonly isOnlyOfStaleDays?: boolean;
 }
 
 /** Writes a SELECT with a line for each clause, indented, so that people can read it. */

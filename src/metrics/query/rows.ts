@@ -257,7 +257,7 @@ async function resolvedTeams(
 ): Promise<readonly NamedQuery[]> {
   const changes = await teamChanges(warehouse, orgId);
   if (changes === null) return [];
-  const { users, periods } = changes;
+  const { users, periods, areNew: isOnlyOfStaleDays } = changes;
   const name = 'user_teams';
   const changed = ROWS_OF[warehouse.dialect](orgId, textOf(periods));
   // PostgreSQL takes what comes from JSON for a hundred rows. SQLite joins it by an index.
@@ -269,7 +269,7 @@ async function resolvedTeams(
   const parts = periods.length === 0 ? [unchanged] : [unchanged, changed];
   // PostgreSQL looks a user up in the index of the table, also before it has measured it. SQLite makes an index of its own.
   const body = sql.join(parts, sql.raw('\n  UNION ALL\n'));
-  return [{ name, body, isMaterialized: !isPostgres, readsHidden: true }];
+  return [{ name, body, isMaterialized: !isPostgres, readsHidden: true, isOnlyOfStaleDays }];
 }
 
 /** The table whose name a named query has. */

@@ -1,21 +1,28 @@
 import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
-import { UNASSIGNED } from '../../rollups/index.ts';
+import { daysBetween } from '../../core/day.ts';
+import { type ReadableRollups, UNASSIGNED } from '../../rollups/index.ts';
+import { filterConditions } from './conditions.ts';
 import { conditionsOf, groupsOf, needsTeam, type Plan, selectSql } from './plan.ts';
-import { rollupRows } from './rollup-rows.ts';
-import { bucketOf, columnsOfTerm, type Rows } from './rows.ts';
+import { dailyColumns, rollupRows } from './rollup-rows.ts';
+import { bucketOf, columnsOfTerm, type Rows, rowsBetween, teamJoin } from './rows.ts';
+
+/** With more stale days, everything is likely to be stale. A run pulls the last month again at most. */
+const STALE_DAYS_MAX = 31;
 
 /**
- * The days of teams in the period. Undefined if they cannot serve the question: they know no single user, so that users are only
- * counted within one day.
+ * The days of teams in the period, the stale ones from the rows of users. Undefined if they cannot serve the question: they know no
+ * single user, so that users are only counted within one day.
  */
 export function teamRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
   if (!isServed(plan, terms)) return undefined;
   const { grain } = plan;
+  const stale = plan.rollups?.stale.teams ?? [];
+  const parts = [currentRows(plan, terms), ...stale.map((days) => staleRows(plan, terms, days))];
   const usesDays = grain === 'week' || grain === 'month' || terms.some(({ kind }) => kind === 'cost');
   return {
     kind: 'team days',
-    named: [{ name: 'activity', body: currentRows(plan, terms) }],
+    named: [{ name: 'activity', body: sql.join(parts, sql.raw('\n  UNION ALL\n')) }],
     from: usesDays ? [sql`days d`, sql`CROSS JOIN activity r`] : [sql`activity r`],
     where: usesDays ? [sql`r.date = d.date`] : [],
     team: sql`r.team`,
@@ -72,19 +79,25 @@ export function costAndUserRows(plan: Plan, terms: readonly Term[]): Rows | unde
   };
 }
 
+/** Days that follow each other. */
+type Days = ReadableRollups['stale']['teams'][number];
+
 function isServed(plan: Plan, terms: readonly Term[]): boolean {
   const { source, rollups, user, except, grain, from, until, teams } = plan;
   if (source.rollups.teams === undefined || rollups === null) return false;
   if (user !== undefined || except !== undefined) return false;
-  // A day that is stale is read from the rows of users, with all others: a union would have no index.
-  if (rollups.stale.teams.length > 0) return false;
-  if (conditionsOf(plan).length > 0 || (needsTeam(plan) && teams.length > 0)) return false;
+  const staleDays = rollups.stale.teams.reduce(
+    (sum, { firstDay, lastDay }) => sum + daysBetween(firstDay, lastDay) + 1,
+    0,
+  );
+  if (staleDays > STALE_DAYS_MAX || conditionsOf(plan).length > 0) return false;
+  if (needsTeam(plan) && teams.some(({ isOnlyOfStaleDays }) => isOnlyOfStaleDays !== true)) return false;
   if (terms.some(({ kind }) => kind === 'users') && grain !== 'date' && from !== until) return false;
   return groupsOf(plan).every((dimension) => dimension === 'team');
 }
 
 function currentRows(plan: Plan, terms: readonly Term[]): SQL {
-  const { phrases, orgId, from, until, team } = plan;
+  const { phrases, orgId, from, until, team, rollups } = plan;
   const columns = new Set(terms.flatMap((term) => columnsOfTerm(term, 'team days')));
   return selectSql(
     {
@@ -98,6 +111,27 @@ function currentRows(plan: Plan, terms: readonly Term[]): SQL {
         sql`r.org_id = ${orgId}`,
         sql`r.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,
         ...(team === undefined ? [] : [sql`r.team = ${team ?? UNASSIGNED}`]),
+        ...(rollups?.stale.teams ?? []).map(
+          ({ firstDay, lastDay }) =>
+            sql`r.date NOT BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
+        ),
+      ],
+    },
+    '  ',
+  );
+}
+
+/** The rows of the users of stale days, each of one user. */
+function staleRows(plan: Plan, terms: readonly Term[], { firstDay, lastDay }: Days): SQL {
+  const { phrases, orgId } = plan;
+  return selectSql(
+    {
+      columns: [...dayAndTeam(plan, sql`t.team`), ...users(sql`1`, terms), ...dailyColumns(terms)],
+      from: [rowsBetween(plan, firstDay, lastDay), ...teamJoin(plan)],
+      where: [
+        sql`r.org_id = ${orgId}`,
+        sql`r.date BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
+        ...filterConditions(plan),
       ],
     },
     '  ',

@@ -238,7 +238,7 @@ onEachDatabase((database) => {
       expect(await ask(warehouse, 'sessions_per_active_user', weeks)).toEqual(restated);
     });
 
-    it('reads sums and costs from the days of teams once all of them are current, and from the rows of users before', async () => {
+    it('reads sums and costs from the days of teams, those that are not current from the rows of users', async () => {
       const warehouse = await smallWorld(database);
       const period = { from: parseDay('2026-02-23'), until: parseDay('2026-03-08') };
       await storePrices(warehouse, [
@@ -269,7 +269,27 @@ onEachDatabase((database) => {
         ['2026-02-23', 2],
         ['2026-03-02', 150],
       ]);
-      for (const text of await texts()) expect(text).not.toContain('FROM team_daily');
+      for (const text of await texts()) {
+        expect(text).toContain('FROM team_daily');
+        expect(text).toContain('FROM user_daily');
+      }
+      await storeUsers(warehouse, '2026-02-26', [
+        { user_id: 'ann', sessions: 30, billable_tokens: 4 },
+        { user_id: 'bob', sessions: 1, billable_tokens: null },
+        { user_id: 'who', sessions: 9, billable_tokens: 2 },
+      ]);
+      const withNewUser = await answers();
+      for (const text of await texts()) expect(text).toContain('FROM team_daily');
+      await refresh(warehouse);
+      expect(await answers()).toEqual(withNewUser);
+      await storeUsers(warehouse, '2026-02-26', [
+        { user_id: 'ann', sessions: 30, billable_tokens: 4 },
+        { user_id: 'bob', sessions: 1, billable_tokens: null },
+      ]);
+      // A user is gone, with the last row of its own.
+      expect(await answers()).toEqual(stale);
+      for (const [index, text] of (await texts()).entries())
+        if (index !== 2) expect(text).not.toContain('FROM team_daily');
       await refresh(warehouse);
       for (const text of await texts()) {
         expect(text).toContain('FROM team_daily');
@@ -278,6 +298,13 @@ onEachDatabase((database) => {
       expect(await answers()).toEqual(stale);
       await warehouse.place.execute('DELETE FROM rollup_marks');
       expect(await answers()).toEqual(stale);
+      await refresh(warehouse);
+      // An address that is known now tells the team of earlier days.
+      await storeUsers(warehouse, '2026-03-03', [{ user_id: 'bob', user_email: 'DAN', sessions: 0 }]);
+      const withAddress = await answers();
+      expect(withAddress[3]).toContainEqual(['2026-02-26', 'A', 2]);
+      await refresh(warehouse);
+      expect(await answers()).toEqual(withAddress);
     });
 
     it('has the teams of the people and days that are stored, also before the rollups are computed', async () => {
