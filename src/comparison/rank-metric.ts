@@ -169,7 +169,9 @@ async function othersOf({
   }
   switch (additivityOf(metric)) {
     case 'sum':
-      return addUp(rest, total, unit);
+      // A row may have no number because there is nothing to add, or because a price is missing: only the database can tell.
+      if (rest.every((row) => row.value !== null && row['before'] !== null)) return addUp(rest, unit);
+      break;
     case 'one day only':
       return total;
     case 'end of period': {
@@ -190,18 +192,11 @@ function textOf(value: string | number | null | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** The sum of rows. A row without a number is unknown if it leaves the total unknown; otherwise there is nothing to add. */
-function addUp(rows: readonly MetricRow[], total: Noted, unit: string): Noted {
-  const sumIn = (name: 'value' | 'before') => {
-    const known = rows.flatMap((row) => numberOf(row[name]) ?? []);
-    const isUnknown = known.length < rows.length && numberOf(total.combined[name]) === null;
-    return isUnknown || known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
-  };
-  const value = sumIn('value');
-  return {
-    combined: withBefore(value, total.combined.before === undefined ? undefined : sumIn('before'), unit),
-    note: value === null ? (total.note ?? 'the service sent no value') : null,
-  };
+/** The sum of rows that all have a number. */
+function addUp(rows: readonly MetricRow[], unit: string): Noted {
+  const sumOf = (name: 'value' | 'before') => rows.reduce((sum, row) => sum + (numberOf(row[name]) ?? 0), 0);
+  const isCompared = rows.some(({ before }) => before !== undefined);
+  return { combined: withBefore(sumOf('value'), isCompared ? sumOf('before') : undefined, unit), note: null };
 }
 
 function withBefore(value: number | null, before: number | null | undefined, unit: string): CombinedValue {

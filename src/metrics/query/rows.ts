@@ -198,8 +198,8 @@ export function termSql(term: Term, rows: RowKind): SQL {
     return sql.raw(
       rows === 'team days' ? 'CAST(SUM(r.active_users) AS BIGINT)' : 'COUNT(DISTINCT r.user_id)',
     );
-  // Rows of a rollup have their price with them.
-  if (term.kind === 'cost') return costSql(rows === 'rollup' ? 'r' : 'd');
+  // Rows of rollups have their price with them.
+  if (term.kind === 'cost') return costSql(rows === 'daily' ? 'd' : 'r');
   const { columns, where } = term;
   const sums = columns.map((column) => {
     if (where === undefined) return sql.raw(`SUM(r.${column})`);

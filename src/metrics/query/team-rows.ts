@@ -3,7 +3,7 @@ import { type SQL, sql } from '../../../schema/query.ts';
 import { daysBetween } from '../../core/day.ts';
 import { type ReadableRollups, UNASSIGNED } from '../../rollups/index.ts';
 import { filterConditions } from './conditions.ts';
-import { conditionsOf, groupsOf, needsTeam, type Plan, selectSql } from './plan.ts';
+import { columnName, conditionsOf, groupsOf, needsTeam, type Plan, selectSql } from './plan.ts';
 import { dailyColumns, rollupRows } from './rollup-rows.ts';
 import { bucketOf, columnsOfTerm, type Rows, rowsBetween, teamJoin } from './rows.ts';
 
@@ -16,17 +16,16 @@ const STALE_DAYS_MAX = 31;
  */
 export function teamRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
   if (!isServed(plan, terms)) return undefined;
-  const { grain } = plan;
-  const stale = plan.rollups?.stale.teams ?? [];
+  const { grain, rollups } = plan;
+  const stale = rollups?.stale.teams ?? [];
   const parts = [currentRows(plan, terms), ...stale.map((days) => staleRows(plan, terms, days))];
-  const usesDays = grain === 'week' || grain === 'month' || terms.some(({ kind }) => kind === 'cost');
   return {
     kind: 'team days',
     named: [{ name: 'activity', body: sql.join(parts, sql.raw('\n  UNION ALL\n')) }],
-    from: usesDays ? [sql`days d`, sql`CROSS JOIN activity r`] : [sql`activity r`],
-    where: usesDays ? [sql`r.date = d.date`] : [],
+    from: [sql`activity r`],
+    where: [],
     team: sql`r.team`,
-    bucket: bucketOf(plan),
+    bucket: grain === undefined ? undefined : sql.raw(`r.${grain}`),
   };
 }
 
@@ -61,10 +60,9 @@ export function costAndUserRows(plan: Plan, terms: readonly Term[]): Rows | unde
         sql`NULL`,
         ...team,
         ...columns.map((column) => sql.raw(`r.${column}`)),
-        sql`d.price_per_million`,
+        sql`r.price_per_million`,
       ],
-      from: [sql`days d`, sql`CROSS JOIN team_days r`],
-      where: days.where,
+      from: [sql`team_days r`],
     },
   ].map((part) => selectSql(part, '  '));
   return {
@@ -97,49 +95,61 @@ function isServed(plan: Plan, terms: readonly Term[]): boolean {
 }
 
 function currentRows(plan: Plan, terms: readonly Term[]): SQL {
-  const { phrases, orgId, from, until, team, rollups } = plan;
+  const { phrases, from, until, team, rollups } = plan;
   const columns = new Set(terms.flatMap((term) => columnsOfTerm(term, 'team days')));
-  return selectSql(
-    {
-      columns: [
-        ...dayAndTeam(plan, sql`NULLIF(r.team, ${UNASSIGNED})`),
-        ...users(sql`r.active_users`, terms),
-        ...[...columns].map((column) => sql.raw(`r.${column}`)),
-      ],
-      from: [sql.raw(`${plan.source.rollups.teams?.name} r`)],
-      where: [
-        sql`r.org_id = ${orgId}`,
-        sql`r.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,
-        ...(team === undefined ? [] : [sql`r.team = ${team ?? UNASSIGNED}`]),
-        ...(rollups?.stale.teams ?? []).map(
-          ({ firstDay, lastDay }) =>
-            sql`r.date NOT BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
-        ),
-      ],
-    },
-    '  ',
-  );
+  return rowsOnDays(plan, terms, {
+    columns: [
+      ...(needsTeam(plan) ? [sql`NULLIF(r.team, ${UNASSIGNED}) AS team`] : []),
+      ...users(sql`r.active_users`, terms),
+      ...[...columns].map((column) => sql.raw(`r.${column}`)),
+    ],
+    from: [sql.raw(`${plan.source.rollups.teams?.name} r`)],
+    where: [
+      sql`r.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,
+      ...(team === undefined ? [] : [sql`r.team = ${team ?? UNASSIGNED}`]),
+      ...(rollups?.stale.teams ?? []).map(
+        ({ firstDay, lastDay }) =>
+          sql`r.date NOT BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
+      ),
+    ],
+  });
 }
 
 /** The rows of the users of stale days, each of one user. */
 function staleRows(plan: Plan, terms: readonly Term[], { firstDay, lastDay }: Days): SQL {
-  const { phrases, orgId } = plan;
+  const { phrases } = plan;
+  return rowsOnDays(plan, terms, {
+    columns: [...(needsTeam(plan) ? [sql`t.team`] : []), ...users(sql`1`, terms), ...dailyColumns(terms)],
+    from: [rowsBetween(plan, firstDay, lastDay), ...teamJoin(plan)],
+    where: [
+      sql`r.date BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
+      ...filterConditions(plan),
+    ],
+  });
+}
+
+/** A part of the rows, with their bucket and price. Each part finds its rows by the key; all together would have no index. */
+function rowsOnDays(
+  plan: Plan,
+  terms: readonly Term[],
+  part: { readonly columns: readonly SQL[]; readonly from: readonly SQL[]; readonly where: readonly SQL[] },
+): SQL {
+  const { grain, orgId } = plan;
+  const withPrice = terms.some(({ kind }) => kind === 'cost');
+  const usesDays = grain === 'week' || grain === 'month' || withPrice;
+  const [rows, ...joins] = part.from;
   return selectSql(
     {
-      columns: [...dayAndTeam(plan, sql`t.team`), ...users(sql`1`, terms), ...dailyColumns(terms)],
-      from: [rowsBetween(plan, firstDay, lastDay), ...teamJoin(plan)],
-      where: [
-        sql`r.org_id = ${orgId}`,
-        sql`r.date BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
-        ...filterConditions(plan),
+      columns: [
+        ...(grain === undefined ? [] : [sql`${bucketOf(plan)} AS ${columnName(grain)}`]),
+        ...part.columns,
+        ...(withPrice ? [sql`d.price_per_million`] : []),
       ],
+      from: [...(usesDays ? [sql`days d`, sql`CROSS JOIN ${rows}`] : [sql`${rows}`]), ...joins],
+      where: [sql`r.org_id = ${orgId}`, ...(usesDays ? [sql`r.date = d.date`] : []), ...part.where],
     },
     '  ',
   );
-}
-
-function dayAndTeam(plan: Plan, team: SQL): SQL[] {
-  return [sql`r.date`, ...(needsTeam(plan) ? [sql`${team} AS team`] : [])];
 }
 
 /** The number of users of a row, for terms that count them. */
