@@ -17,7 +17,7 @@ export interface Source {
   readonly rollups: SourceRollups;
 }
 
-/** Rows by user and week, by user and month, and by day and team. */
+/** Rows by user and week, by user and month, and by day and team, or by day, team and model. */
 export type SourceRollups = Partial<Readonly<Record<'weekly' | 'monthly' | 'teams', AnyTable>>>;
 
 type DimensionColumns = Partial<Readonly<Record<Dimension, readonly string[]>>>;

@@ -25,6 +25,7 @@ const userModelRows = source({
   streams: ['users', 'tokens'],
   columns: { model: ['model_id'], tier: ['model_tier'] },
   hasUsers: true,
+  rollups: { teams: tables.teamModelDaily },
 });
 
 type SumColumn = keyof typeof tables.userDaily.columns;

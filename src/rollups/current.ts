@@ -11,8 +11,10 @@ import { isUsersCurrent, readStanding, type Standing } from './standing.ts';
 export interface ReadableRollups {
   /** `users` and `user_teams`, which are about all days and all people. */
   readonly users: boolean;
-  /** The weeks, months and days of teams in the range whose rows may not be read. */
+  /** The weeks and months that the range touches, and the days of teams in it, whose rows may not be read. */
   readonly stale: Readonly<Record<Bucket['rollup'], readonly Bucket[]>>;
+  /** The newest day with rows of users, which ends all rollups; null for none. */
+  readonly lastDay: UtcDay | null;
 }
 
 /**
@@ -31,7 +33,11 @@ export async function readableRollups(
   until: UtcDay,
 ): Promise<ReadableRollups> {
   const standing = await runReads(warehouse, readStanding(orgId));
-  const staleIn = (rollup: Bucket['rollup']) =>
+  const staleIn = (rollup: 'weekly' | 'monthly') =>
+    bucketsOf(rollup, standing.stale[rollup]).filter(
+      ({ firstDay, lastDay }) => lastDay >= from && firstDay <= until,
+    );
+  const staleDaysIn = (rollup: 'teams' | 'models') =>
     bucketsOf(
       rollup,
       standing.stale[rollup].filter((day) => day >= from && day <= until),
@@ -41,9 +47,10 @@ export async function readableRollups(
     stale: {
       weekly: staleIn('weekly'),
       monthly: staleIn('monthly'),
-      teams: staleIn('teams'),
-      models: staleIn('models'),
+      teams: staleDaysIn('teams'),
+      models: staleDaysIn('models'),
     },
+    lastDay: standing.today,
   };
 }
 

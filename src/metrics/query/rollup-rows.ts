@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { listOf, type SQL, sql } from '../../../schema/query.ts';
-import { daysBetween, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
+import { daysBetween, FIRST_DAY, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
 import type { ReadableRollups } from '../../rollups/index.ts';
 import { filterConditions, userConditions } from './conditions.ts';
 import { conditionsOf, groupsOf, type NamedQuery, needsTeam, type Plan, selectSql } from './plan.ts';
@@ -72,12 +72,21 @@ function columnsIn(row: string, columns: readonly SQL[]): SQL[] {
   return columns.map((column) => sql`${sql.raw(row)}.${column}`);
 }
 
-/** The whole weeks of a period cut by week, otherwise its whole months; undefined if it has none. */
-function wholeBuckets({ grain, from, until }: Pick<Plan, 'grain' | 'from' | 'until'>): Whole | undefined {
+/**
+ * The whole weeks of a period cut by week, otherwise its whole months; undefined if it has none. The ones with the first day ever and
+ * with the newest stored day are whole if the period has these days.
+ */
+function wholeBuckets({
+  grain,
+  from,
+  until,
+  rollups,
+}: Pick<Plan, 'grain' | 'from' | 'until' | 'rollups'>): Whole | undefined {
   if (grain === 'date') return undefined;
   const start = grain === 'week' ? mondayOf : monthOf;
-  const first = start(from) === from ? from : nextStart(start, from);
-  const last = shiftDay(start(shiftDay(until, 1)), -1);
+  const first = start(from) === from || from <= FIRST_DAY ? start(from) : nextStart(start, from);
+  const isNewest = rollups?.lastDay !== null && rollups?.lastDay !== undefined && until >= rollups.lastDay;
+  const last = shiftDay(isNewest ? nextStart(start, until) : start(shiftDay(until, 1)), -1);
   if (daysBetween(first, last) < 0) return undefined;
   return { rollup: grain === 'week' ? 'weekly' : 'monthly', first, last };
 }

@@ -5,7 +5,16 @@ import { unchanging, type Warehouse } from '../../port/index.ts';
 import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
 import { storedUnit } from '../../units/index.ts';
 import { expressionOf, filterConditions } from './conditions.ts';
-import { columnName, groupsOf, type NamedQuery, needsTeam, PHRASES, type Plan, selectSql } from './plan.ts';
+import {
+  columnName,
+  conditionsOf,
+  groupsOf,
+  type NamedQuery,
+  needsTeam,
+  PHRASES,
+  type Plan,
+  selectSql,
+} from './plan.ts';
 
 /** The rows `r` that a metric is computed from, and the expression of each dimension over them. */
 export interface Rows {
@@ -67,30 +76,38 @@ export function rowsBetween(plan: Plan, from: UtcDay, until: UtcDay): SQL {
 /** The day of the first row ever of each user. */
 export function firstDaysOf({ orgId, rollups }: Plan): NamedQuery {
   const body = rollups?.users
-    ? sql`  SELECT user_id, first_active_on AS date
+    ? sql`  SELECT org_id, user_id, first_active_on AS date
   FROM users
   WHERE org_id = ${orgId}`
-    : sql`  SELECT user_id, MIN(date) AS date
+    : sql`  SELECT org_id, user_id, MIN(date) AS date
   FROM user_daily
   WHERE org_id = ${orgId}
-  GROUP BY user_id`;
+  GROUP BY org_id, user_id`;
   return { name: 'first_days', body };
 }
 
 /** The first row ever of each user whose first row is in the period. */
 export function firstRows(plan: Plan): Rows {
   const { phrases, orgId, from, until, grain } = plan;
-  const days = grain === 'week' || grain === 'month' ? [sql`JOIN days d ON d.date = n.date`] : [];
+  const readsRows = [...groupsOf(plan), ...conditionsOf(plan), ...(plan.except?.by ?? [])].some(
+    (dimension) => plan.source.columns[dimension] !== undefined,
+  );
+  const rows = readsRows
+    ? [
+        sql`first_days n`,
+        sql`JOIN user_daily r ON r.org_id = ${orgId} AND r.user_id = n.user_id AND r.date = n.date`,
+      ]
+    : [sql`first_days r`];
+  const days = grain === 'week' || grain === 'month' ? [sql`JOIN days d ON d.date = r.date`] : [];
+  const first = sql.raw(readsRows ? 'n' : 'r');
   return {
     kind: 'daily',
     named: [firstDaysOf(plan)],
-    from: [
-      sql`first_days n`,
-      sql`JOIN user_daily r ON r.org_id = ${orgId} AND r.user_id = n.user_id AND r.date = n.date`,
-      ...days,
-      ...teamJoin(plan),
+    from: [...rows, ...days, ...teamJoin(plan)],
+    where: [
+      sql`${first}.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,
+      ...filterConditions(plan),
     ],
-    where: [sql`n.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`, ...filterConditions(plan)],
     team: sql`t.team`,
     bucket: bucketOf(plan),
   };

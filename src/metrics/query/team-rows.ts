@@ -1,8 +1,9 @@
 import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
+import { tables } from '../../../schema/tables.ts';
 import { daysBetween } from '../../core/day.ts';
 import { type ReadableRollups, UNASSIGNED } from '../../rollups/index.ts';
-import { filterConditions } from './conditions.ts';
+import { equals, expressionOf, filterConditions } from './conditions.ts';
 import { columnName, conditionsOf, groupsOf, needsTeam, type Plan, selectSql } from './plan.ts';
 import { dailyColumns, rollupRows } from './rollup-rows.ts';
 import { bucketOf, columnsOfTerm, type Rows, rowsBetween, teamJoin } from './rows.ts';
@@ -11,14 +12,13 @@ import { bucketOf, columnsOfTerm, type Rows, rowsBetween, teamJoin } from './row
 const STALE_DAYS_MAX = 31;
 
 /**
- * The days of teams in the period, the stale ones from the rows of users. Undefined if they cannot serve the question: they know no
- * single user, so that users are only counted within one day.
+ * The days of teams in the period, or their days by model, the stale ones from the rows of users. Undefined if they cannot serve the
+ * question: they know no single user, so that users are only counted within one day.
  */
 export function teamRows(plan: Plan, terms: readonly Term[]): Rows | undefined {
   if (!isServed(plan, terms)) return undefined;
-  const { grain, rollups } = plan;
-  const stale = rollups?.stale.teams ?? [];
-  const parts = [currentRows(plan, terms), ...stale.map((days) => staleRows(plan, terms, days))];
+  const { grain } = plan;
+  const parts = [currentRows(plan, terms), ...staleOf(plan).map((days) => staleRows(plan, terms, days))];
   return {
     kind: 'team days',
     named: [{ name: 'activity', body: sql.join(parts, sql.raw('\n  UNION ALL\n')) }],
@@ -77,29 +77,50 @@ export function costAndUserRows(plan: Plan, terms: readonly Term[]): Rows | unde
   };
 }
 
-/** Days that follow each other. */
-type Days = ReadableRollups['stale']['teams'][number];
+/** What the key of each rollup of teams begins with. The rest of it tells the rows of a team on a day apart. */
+const TEAM_DAY_KEY: ReadonlySet<string> = new Set(['org_id', 'date', 'team']);
 
 function isServed(plan: Plan, terms: readonly Term[]): boolean {
   const { source, rollups, user, except, grain, from, until, teams } = plan;
-  if (source.rollups.teams === undefined || rollups === null) return false;
-  if (user !== undefined || except !== undefined) return false;
-  const staleDays = rollups.stale.teams.reduce(
+  const table = source.rollups.teams;
+  if (table === undefined || rollups === null || user !== undefined || except !== undefined) return false;
+  const parts = table.key.filter((column) => !TEAM_DAY_KEY.has(column));
+  const staleDays = staleOf(plan).reduce(
     (sum, { firstDay, lastDay }) => sum + daysBetween(firstDay, lastDay) + 1,
     0,
   );
-  if (staleDays > STALE_DAYS_MAX || conditionsOf(plan).length > 0) return false;
-  if (needsTeam(plan) && teams.some(({ isOnlyOfStaleDays }) => isOnlyOfStaleDays !== true)) return false;
-  if (terms.some(({ kind }) => kind === 'users') && grain !== 'date' && from !== until) return false;
-  return groupsOf(plan).every((dimension) => dimension === 'team');
+  if (staleDays > STALE_DAYS_MAX) return false;
+  // The days that are stale are those of the table's own stream: with parts, another one than that which says who is new.
+  const mayDiffer = teams.every(({ isOnlyOfStaleDays }) => isOnlyOfStaleDays === true && parts.length === 0);
+  if (needsTeam(plan) && !mayDiffer) return false;
+  const countsUsers = terms.some(({ kind }) => kind === 'users');
+  if (countsUsers && (parts.length > 0 || (grain !== 'date' && from !== until))) return false;
+  return [...groupsOf(plan), ...conditionsOf(plan)].every(
+    (dimension) =>
+      dimension === 'team' || source.columns[dimension]?.every((column) => parts.includes(column)),
+  );
+}
+
+/** The days in the period whose rows of teams may not be read. */
+function staleOf({ source, rollups }: Plan): ReadableRollups['stale']['teams'] {
+  if (rollups === null) return [];
+  return source.rollups.teams === tables.teamModelDaily ? rollups.stale.models : rollups.stale.teams;
+}
+
+/** The columns of the dimensions that tell the rows of a team on a day apart, as far as the question groups by them. */
+function partsOf(plan: Plan): SQL[] {
+  return groupsOf(plan).flatMap((dimension) =>
+    (plan.source.columns[dimension] ?? []).map((column) => sql.raw(`r.${column}`)),
+  );
 }
 
 function currentRows(plan: Plan, terms: readonly Term[]): SQL {
-  const { phrases, from, until, team, rollups } = plan;
+  const { phrases, from, until, team, where } = plan;
   const columns = new Set(terms.flatMap((term) => columnsOfTerm(term, 'team days')));
   return rowsOnDays(plan, terms, {
     columns: [
       ...(needsTeam(plan) ? [sql`NULLIF(r.team, ${UNASSIGNED}) AS team`] : []),
+      ...partsOf(plan),
       ...users(sql`r.active_users`, terms),
       ...[...columns].map((column) => sql.raw(`r.${column}`)),
     ],
@@ -107,7 +128,10 @@ function currentRows(plan: Plan, terms: readonly Term[]): SQL {
     where: [
       sql`r.date BETWEEN ${phrases.day(from)} AND ${phrases.day(until)}`,
       ...(team === undefined ? [] : [sql`r.team = ${team ?? UNASSIGNED}`]),
-      ...(rollups?.stale.teams ?? []).map(
+      ...conditionsOf(plan).map((dimension) =>
+        equals(expressionOf(plan, dimension), where[dimension] ?? null),
+      ),
+      ...staleOf(plan).map(
         ({ firstDay, lastDay }) =>
           sql`r.date NOT BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
       ),
@@ -119,7 +143,12 @@ function currentRows(plan: Plan, terms: readonly Term[]): SQL {
 function staleRows(plan: Plan, terms: readonly Term[], { firstDay, lastDay }: Days): SQL {
   const { phrases } = plan;
   return rowsOnDays(plan, terms, {
-    columns: [...(needsTeam(plan) ? [sql`t.team`] : []), ...users(sql`1`, terms), ...dailyColumns(terms)],
+    columns: [
+      ...(needsTeam(plan) ? [sql`t.team`] : []),
+      ...partsOf(plan),
+      ...users(sql`1`, terms),
+      ...dailyColumns(terms),
+    ],
     from: [rowsBetween(plan, firstDay, lastDay), ...teamJoin(plan)],
     where: [
       sql`r.date BETWEEN ${phrases.day(firstDay)} AND ${phrases.day(lastDay)}`,
@@ -127,6 +156,9 @@ function staleRows(plan: Plan, terms: readonly Term[], { firstDay, lastDay }: Da
     ],
   });
 }
+
+/** Days that follow each other. */
+type Days = ReadableRollups['stale']['teams'][number];
 
 /** A part of the rows, with their bucket and price. Each part finds its rows by the key; all together would have no index. */
 function rowsOnDays(
