@@ -48,11 +48,10 @@ const ERROR_RATE = 0.05;
 /** The least spread as a share of the median: days of equal values would make any other one unusual. */
 const SPREAD_LEAST = 0.1;
 /**
- * How many times a value must be above the largest, or below the smallest, of the days before; of a person above the largest of all
- * weekdays, because a few days of one weekday say little about someone whose days differ much. Found with the organizations of
+ * How many times a value must be above the largest, or below the smallest, of the days before. Found with the organizations of
  * test/unit/comparison/unusual.test.ts.
  */
-const BEYOND: Readonly<Record<UnusualKind, number>> = { date: 1.55, team: 2.8, model: 3, user: 2.5 };
+const BEYOND: Readonly<Record<UnusualKind, number>> = { date: 1.55, team: 2.8, model: 3, user: 2.2 };
 /**
  * How far a value must at least be from its median, as a share of the usual value of the organization on its largest day of the week: a
  * weekend with one person at work is no matter.
@@ -124,8 +123,11 @@ interface Compared {
   readonly date: UtcDay;
   readonly value: number;
   readonly before: readonly number[];
-  /** The largest value that is compared with. */
-  readonly largest: number;
+  /**
+   * The values that it must be above. Of a person all days of the thirteen weeks with a value: a few of one weekday say little about
+   * someone whose days differ much.
+   */
+  readonly above: readonly number[];
   /** The least value at which a part that was not there before is unusual. */
   readonly newFrom: number | null;
 }
@@ -142,21 +144,19 @@ function comparisonsOf(series: Series, { days, references, usual }: Comparing): 
     const before = (references.get(date) ?? []).map((other) => series.values.get(other) ?? 0);
     const value = series.values.get(date) ?? 0;
     const present = before.filter((number) => number > 0).length;
-    const largest = series.kind === 'user' ? largestBefore(series, date) : Math.max(...before);
-    if (present >= PRESENT_MIN) return [{ series, date, value, before, largest, newFrom: null }];
+    const above = series.kind === 'user' ? daysBefore(series, date) : before;
+    if (present >= PRESENT_MIN) return [{ series, date, value, before, above, newFrom: null }];
     // A new person has no usual day; a new team or model is unusual if it is large.
     const newFrom = (usual.get(date) ?? 0) * NEW_SHARE;
     if (series.kind === 'user' || series.kind === 'date' || newFrom === 0) return [];
-    return [{ series, date, value, before, largest, newFrom }];
+    return [{ series, date, value, before, above, newFrom }];
   });
 }
 
-/** The largest value of all weekdays in the same weeks. */
-function largestBefore({ values }: Series, date: UtcDay): number {
+/** The values of all weekdays in the same weeks. */
+function daysBefore({ values }: Series, date: UtcDay): number[] {
   const [first, last] = [shiftDay(date, -7 * WEEKS_BEFORE), shiftDay(date, -7)];
-  let largest = 0;
-  for (const [day, value] of values) if (day >= first && day <= last) largest = Math.max(largest, value);
-  return largest;
+  return [...values].flatMap(([day, value]) => (day >= first && day <= last && value > 0 ? value : []));
 }
 
 interface Bounds {
@@ -167,14 +167,15 @@ interface Bounds {
 }
 
 function judge(
-  { series: { kind, name }, date, value, before, largest, newFrom }: Compared,
+  { series: { kind, name }, date, value, before, above, newFrom }: Compared,
   { factor, least: matters }: Bounds,
 ): UnusualValue {
   const median = medianOf(before);
   const deviation = SIGMA_OF_MAD * medianOf(before.map((number) => Math.abs(number - median)));
   const spread = Math.max(deviation, median * SPREAD_LEAST, Math.sqrt(median));
   const least = Math.min(...before);
-  const high = Math.max(median + factor * spread, median + matters, BEYOND[kind] * largest, newFrom ?? 0);
+  const far = kind === 'user' ? farInLogs(above, factor) : median + factor * spread;
+  const high = Math.max(far, median + matters, BEYOND[kind] * Math.max(...above), newFrom ?? 0);
   const low =
     newFrom !== null
       ? 0
@@ -183,6 +184,14 @@ function judge(
           matters: matters * (kind === 'date' ? 1 : MATTERS_LOW),
         });
   return { dimension: kind, name, date, value, median, low, high };
+}
+
+/** So many spreads above the median, on a scale of ratios: the days of a person differ by factors. */
+function farInLogs(values: readonly number[], factor: number): number {
+  const logs = values.map(Math.log);
+  const median = medianOf(logs);
+  const deviation = SIGMA_OF_MAD * medianOf(logs.map((log) => Math.abs(log - median)));
+  return Math.exp(median + factor * Math.max(deviation, SPREAD_LEAST));
 }
 
 /** The low is on a scale of ratios, because no value is below 0. */

@@ -78,6 +78,20 @@ describe('what is unusual in a week', () => {
     expect(found(tenfold, isIt)).toBeGreaterThan(0.8);
   });
 
+  test('is less of a person whose days differ by factors than of one whose days are alike', () => {
+    const spike = 2_500;
+    const days = (usual: (at: number) => number) =>
+      new Map(DAYS.map((day, at) => [day, day === TUESDAY ? spike : usual(at)]));
+    const people = [
+      { kind: 'user', name: 'alike', values: days((at) => 900 + (at % 3) * 50) },
+      { kind: 'user', name: 'factors', values: days((at) => 10 ** (1 + (at % 3))) },
+    ] as const;
+    const all = [{ kind: 'date', name: null, values: days(() => 5_000) } as const, ...people];
+    const { rows } = findUnusual(all, { ...WEEK, compared });
+    const found = rows.filter(({ dimension }) => dimension === 'user');
+    expect(found.map(({ name, date }) => [name, date])).toEqual([['alike', TUESDAY]]);
+  });
+
   test('is no missing day, and nothing where too few of the same weekday are stored', () => {
     const uses = quietOrganization(sequence(1)).filter(({ day }) => day !== TUESDAY);
     const some = new Set(DAYS.filter((day) => day !== TUESDAY));
