@@ -80,3 +80,20 @@ export const workingDay = (day: string, orgId: string) =>
  */
 export const forecastOf = ({ soFar, days, of }: { soFar: string; days: string; of: string }) =>
   `CASE WHEN ${days} = ${of} THEN ${soFar} ELSE ${soFar} * ${of} / NULLIF(${days}, 0) END`;
+
+/** A state of a budget, and its condition: numbers that are not known, or one that is above the budget. */
+export type BudgetRule = (typeof BUDGET_RULE)[number];
+
+/**
+ * The states of a budget whose prices have its currency. The first that applies is the state, and without any it is `ok`. The view
+ * `budget_outlook` and `daywalk budget check` are made from this list.
+ */
+export const BUDGET_RULE = [
+  { status: 'no data', unknown: ['cost_so_far', 'tokens_so_far'], above: undefined },
+  { status: 'no price', unknown: ['cost_so_far'], above: undefined },
+  { status: 'over budget', unknown: [], above: 'cost_so_far' },
+  { status: 'forecast over budget', unknown: [], above: 'cost_forecast' },
+] as const;
+
+/** A number above the budget by no more than this factor is an error of rounding. */
+export const BUDGET_ROUNDING = 1.000000001;

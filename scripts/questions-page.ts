@@ -34,10 +34,12 @@ export async function questionsPage(settings: Settings, clock: Clock): Promise<s
   await loadFile(pricesFile, settings, { file: example('prices.csv'), ...request }, { clock });
   return withWarehouse(settings.warehouse, { clock, create: false }, async (warehouse) => {
     const parts = [introduction()];
+    const firstInSql = questions.find(({ ask }) => ask === undefined);
     for (const [index, question] of questions.entries()) {
       const selected = await warehouse.select(sql.raw(question.sql));
       const answer = await answerOf(settings.warehouse, question, selected);
       expectSame(question, selected, answer.rows);
+      if (question === firstInSql) parts.push(IN_SQL_ONLY);
       parts.push(section(`${index + 1}. ${question.title}`, question, answer));
     }
     return parts.join('\n');
@@ -49,10 +51,9 @@ function example(name: string) {
 }
 
 function introduction(): string {
-  const commandless = questions.filter(({ ask }) => ask === undefined).length;
-  return `# Forty-four questions
+  return `# Forty questions
 
-Each question takes one command. The SELECT below it gives the same rows on SQLite and PostgreSQL; ${commandless} questions have only that. The
+Each question takes one command, and no SQL. The SELECT below it gives the same rows on SQLite and PostgreSQL. The
 answers come from the demo. These commands give you the same data:
 
 \`\`\`sh
@@ -67,6 +68,11 @@ organizations, add \`--organization\`, or \`WHERE org_id = …\`. This page is g
 with the demo.
 `;
 }
+
+const IN_SQL_ONLY = `# And four in SQL only
+
+Their answers are lists of people, repositories and restatements, or a forecast without budgets, so that no single metric gives them.
+`;
 
 /** The rows of an answer, and those that the command adds below. */
 interface Answer {

@@ -149,7 +149,7 @@ function renderExamples(): string {
   );
   const doc =
     'They run on both databases. If the warehouse holds several organizations, add `WHERE org_id = …`. ' +
-    '[questions.md](questions.md) answers forty-four more questions.\n';
+    '[questions.md](questions.md) answers forty-four more questions, forty of them without SQL.\n';
   return ['## Example queries\n', doc, ...blocks].join('\n');
 }
 

@@ -1,4 +1,5 @@
 import { amount, key, label, metric, orgColumn, ratio, type View } from '../define.ts';
+import { BUDGET_ROUNDING, BUDGET_RULE, type BudgetRule } from '../query.ts';
 import {
   type CostDialect,
   costsInPostgres,
@@ -10,19 +11,19 @@ import {
 } from './costs.ts';
 import { type DayDialect, daysInPostgres, daysInSqlite } from './dialect.ts';
 
-/** A cost above a budget by no more than this factor is an error of rounding, as in `src/csv-files/budget-check.ts`. */
-const ROUNDING = '1.000000001';
-
 /** A team without a row in a month has used nothing, if anything of the month is stored. */
 const used = (column: string, whenIdle: string) =>
   `CASE WHEN b.has_other_currency = 1 THEN NULL WHEN f.team IS NULL THEN ${whenIdle} ELSE f.${column} END`;
 
 const STATUS = `CASE WHEN has_other_currency = 1 THEN 'other currency'
-    WHEN cost_so_far IS NULL AND tokens_so_far IS NULL THEN 'no data'
-    WHEN cost_so_far IS NULL THEN 'no price'
-    WHEN cost_so_far > budget * ${ROUNDING} THEN 'over budget'
-    WHEN cost_forecast > budget * ${ROUNDING} THEN 'forecast over budget'
+    ${BUDGET_RULE.map((one) => `WHEN ${conditionOf(one)} THEN '${one.status}'`).join('\n    ')}
     ELSE 'ok' END`;
+
+function conditionOf({ unknown, above }: BudgetRule): string {
+  return above === undefined
+    ? unknown.map((name) => `${name} IS NULL`).join(' AND ')
+    : `${above} > budget * ${BUDGET_ROUNDING}`;
+}
 
 const selectOutlook = (costs: CostDialect, days: DayDialect) => `
 WITH forecasts AS (${selectForecasts(costs)}),

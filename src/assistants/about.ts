@@ -21,7 +21,7 @@ import type {
   Tool,
   ToolAnswer,
 } from './tools.ts';
-import { foreignText, preliminaryLine, Refusal } from './wording.ts';
+import { foreignText, preliminaryLine } from './wording.ts';
 
 /** The metrics of the dictionary, or those that a search finds. */
 export const listMetrics: Tool<ListArguments> = async (_, given) =>
@@ -34,11 +34,8 @@ export function listed(
   dimensions: (metric: Metric) => readonly string[],
 ): ToolAnswer<ListAnswer> {
   const found = search.trim() === '' ? known : searchMetrics(search, known);
-  if (found.length === 0) {
-    // The nearest name, if one is near.
-    metricOf(search, known);
-    throw new Refusal('no metric has these words', 'call list_metrics without search for all of them');
-  }
+  // Refuses, with the nearest name if one is near.
+  if (found.length === 0) metricOf(search, known);
   const metrics = found.map((metric) => ({
     name: metric.name,
     means: metric.doc,
@@ -46,8 +43,9 @@ export function listed(
     combines: additivityOf(metric),
     dimensions: [...dimensions(metric)],
   }));
+  const grains = GRAINS.filter((grain) => metrics.some((metric) => metric.dimensions.includes(grain)));
   return {
-    text: `${metrics.length} of ${known.length} metrics. Every period is cut by at most one of ${GRAINS.join(', ')}.`,
+    text: `${metrics.length} of ${known.length} metrics. Every period is cut by at most one of ${grains.join(', ')}.`,
     data: { metrics },
   };
 }

@@ -6,7 +6,7 @@ import {
   type Metric,
 } from '../../schema/metrics/dictionary.ts';
 import { parseComparison, type RankedAnswer, rankMetric } from '../comparison/index.ts';
-import { daysFrom, isDay, monthEndOf, shiftDay, type UtcDay } from '../core/day.ts';
+import { daysFrom, isDay, monthEndOf, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { MetricRow } from '../metrics/index.ts';
 import { publicText } from '../privacy/index.ts';
@@ -19,8 +19,20 @@ export const queryMetric: Tool<QueryArguments> = async (reader, given) => {
   const question = await questionOf(reader, given);
   const comparison = given.compare === undefined ? undefined : comparisonOf(given.compare);
   const ranked = await rankMetric(reader.warehouse, question, { top: given.top, comparison });
-  const data = answerOf(metricOf(question.metric), ranked, question.by);
-  return { text: textOf(data, preliminaryLine(ranked.days)), data };
+  const { until, days } = ranked;
+  const yesterday = yesterdayOf(reader.now);
+  // Without a last day, the period ends with the newest stored one; readiness reports have no days.
+  const isOpenEnded = question.until === undefined && days.expected > 0 && until < yesterday;
+  const later = isOpenEnded ? daysFrom(shiftDay(until, 1), yesterday) : [];
+  const isCut = given.settled_only === true && until < (given.until ?? yesterday);
+  const data = answerOf(metricOf(question.metric), ranked, {
+    by: question.by,
+    later,
+    notes: isCut
+      ? [`settled_only ends the period on ${until}, because ${shiftDay(until, 1)} can still change`]
+      : [],
+  });
+  return { text: textOf(data, preliminaryLine(days, later)), data };
 };
 
 function comparisonOf(text: string) {
@@ -44,7 +56,14 @@ const RULES: Readonly<Record<Additivity, string>> = {
   'one day only': 'the number of one day, as published',
 };
 
-function answerOf(metric: Metric, ranked: RankedAnswer, by: readonly Dimension[]): QueryAnswer {
+interface Asked {
+  readonly by: readonly Dimension[];
+  /** Days after the period that are not stored. */
+  readonly later: readonly UtcDay[];
+  readonly notes: readonly string[];
+}
+
+function answerOf(metric: Metric, ranked: RankedAnswer, { by, later, notes }: Asked): QueryAnswer {
   const { from, until, days, run_id, total, total_note, others, unnamed } = ranked;
   const grain = by.find(isGrain);
   const rows = ranked.rows.slice(0, ROWS_MAX).map((row) => shownRow(row, partOf(row, grain, ranked)));
@@ -52,7 +71,7 @@ function answerOf(metric: Metric, ranked: RankedAnswer, by: readonly Dimension[]
   const partial = rows.filter(({ partial: part }) => part !== undefined).length;
   return {
     ...{ metric: metric.name, unit: foreignText(ranked.unit), combines: additivityOf(metric), from, until },
-    final: days.unsettled.length + days.missing.length === 0,
+    final: days.unsettled.length + days.missing.length + later.length === 0,
     total: total.value,
     total_note: total_note === null ? RULES[additivityOf(metric)] : publicText(total_note),
     previous: previousOf(ranked),
@@ -63,6 +82,7 @@ function answerOf(metric: Metric, ranked: RankedAnswer, by: readonly Dimension[]
     days: { ...days, unsettled: [...days.unsettled], missing: [...days.missing] },
     run_id,
     warnings: [
+      ...notes,
       ...ranked.warnings,
       ...(ranked.others_note === null ? [] : [`the others have no value: ${publicText(ranked.others_note)}`]),
       ...(unnamed === null
@@ -79,15 +99,27 @@ function answerOf(metric: Metric, ranked: RankedAnswer, by: readonly Dimension[]
 /** The sentences before the data: what may change comes first, and no text that is not ours is among them. */
 export function textOf(data: QueryAnswer, preliminary: string | null): string {
   const { metric, from, until, total, total_note, previous, warnings } = data;
-  const { unit } = metricOf(metric);
-  const amount = unit === 'currency' ? `${total}` : `${total} ${unit}`;
-  const whyNot = previous?.['why_not'];
+  const { unit: own } = metricOf(metric);
+  // The only unit that is not ours is the currency of the prices.
+  const unit = own === 'currency' ? (/^[A-Z]{3}$/.exec(data.unit)?.[0] ?? '') : own;
+  const amount = `${total} ${unit}`.trimEnd();
   return [
     ...(preliminary === null ? [] : [preliminary]),
     `${metric}, ${from} to ${until}: ${total === null ? `no total, because ${total_note}` : `total ${amount}, ${total_note}`}.`,
-    ...(typeof whyNot === 'string' ? [`Not compared: ${sentence(whyNot)}`] : []),
+    ...comparisonWords(previous),
     ...warnings.map((warning) => `Note: ${sentence(warning)}`),
   ].join('\n');
+}
+
+/** The change in words: a share that is relative is easily read as percent. */
+function comparisonWords(previous: QueryAnswer['previous']): string[] {
+  if (previous === null) return [];
+  const { from, until, total, change, change_is, why_not } = previous;
+  if (typeof why_not === 'string') return [`Not compared: ${sentence(why_not)}`];
+  if (typeof change !== 'number') return [];
+  const words =
+    change_is === 'difference' ? `${change}, a difference` : `${Number((change * 100).toPrecision(3))} %`;
+  return [`Before, ${from} to ${until}: ${total}. The change is ${words}.`];
 }
 
 /** A row without what a person would not see. */

@@ -26,7 +26,9 @@ export function metricOf(name: string, known: readonly Metric[] = askableMetrics
   );
   const [nearest = searchMetrics(name, known)[0]] = known.filter((metric) => metric.name === near);
   const instead =
-    nearest === undefined ? 'call list_metrics for the names' : `ask for ${nearest.name}: ${nearest.doc}`;
+    nearest === undefined
+      ? 'call list_metrics without search for all of them'
+      : `ask for ${nearest.name}: ${nearest.doc}`;
   throw new Refusal('there is no metric of this name', instead);
 }
 

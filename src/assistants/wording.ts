@@ -92,12 +92,24 @@ export function dayWords(days: readonly UtcDay[]): string {
   return `${named.join(', ')}${more > 0 ? ` and ${more} more ${more === 1 ? 'span' : 'spans'}` : ''}`;
 }
 
-/** The first line of an answer that can still change, with the days that are open; null if it is final. */
-export function preliminaryLine({ expected, unsettled, missing }: CoveredDays): string | null {
+/**
+ * The first line of an answer that can still change, with the days that are open; null if it is final.
+ * @param later days after the period that it would have if they were stored
+ */
+export function preliminaryLine(
+  { expected, unsettled, missing }: CoveredDays,
+  later: readonly UtcDay[] = [],
+): string | null {
   const parts = [
     ...(unsettled.length === 0 ? [] : [`not settled: ${dayWords(unsettled)}`]),
     ...(missing.length === 0 ? [] : [`not stored: ${dayWords(missing)}`]),
   ];
-  if (parts.length === 0) return null;
-  return `PRELIMINARY: ${unsettled.length + missing.length} of ${expected} days are open (${parts.join('; ')}). The numbers can still change.`;
+  const open = `${unsettled.length + missing.length} of ${expected} days are open (${parts.join('; ')})`;
+  const sentences = [
+    ...(parts.length === 0 ? [] : [open]),
+    ...(later.length === 0 ? [] : [`the period ends early, because nothing is stored of ${dayWords(later)}`]),
+  ];
+  return sentences.length === 0
+    ? null
+    : `PRELIMINARY: ${sentences.join('; ')}. The numbers can still change.`;
 }

@@ -11,6 +11,7 @@ import {
 } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
+import { workingDays } from '../rollups/index.ts';
 import { frozen } from '../warehouse/index.ts';
 import {
   findUnusual,
@@ -54,7 +55,7 @@ export interface UnusualAnswer extends Pick<Unusual, 'looked_at'> {
 
 /**
  * Finds the values of a metric that are far from those of the same weekday in the thirteen weeks before, see `findUnusual`, in one
- * snapshot. Missing days are no zeros. Erased people are not looked at. Writes nothing.
+ * snapshot. Missing days are no zeros, and days that an event closes for all are no usual days. Erased people are not looked at. Writes nothing.
  * @throws {UsageError} for a metric that does not add up, a kind that it does not have, or a span of more than 31 days.
  */
 export function readUnusual(warehouse: Warehouse, question: UnusualQuestion): Promise<UnusualAnswer> {
@@ -80,10 +81,13 @@ async function readIn(warehouse: Warehouse, question: UnusualQuestion): Promise<
       all.push(...seriesOf(kind, await ask(['date', kind], { from: earliest, until: span.until })));
     else notes.push(reason);
   }
-  const stored = new Set(
-    whole.rows.flatMap(({ date, value }) => (isDay(date) && value !== null ? date : [])),
+  const works = await warehouse.select(workingDays(orgId, { from: earliest, until: span.until }));
+  const working = new Set(works.map(({ date }) => date));
+  const isClosed = (day: UtcDay) => weekdayOf(day) <= 5 && !working.has(day);
+  const compared = whole.rows.flatMap(({ date, value }) =>
+    isDay(date) && value !== null && !isClosed(date) ? date : [],
   );
-  const found = findUnusual(all, { ...span, stored });
+  const found = findUnusual(all, { ...span, compared: new Set(compared) });
   const open = new Set(days.unsettled);
   return {
     ...{ metric: name, org_id: orgId, unit, ...span },

@@ -39,7 +39,7 @@ export const WEEKS_BEFORE = 13;
 /** With fewer days of the same weekday nothing can be said. */
 const REFERENCES_MIN = 6;
 /** Parts that were there on fewer of these days have no usual value. */
-const PRESENT_MIN = 6;
+const PRESENT_MIN = 4;
 
 /** The standard deviation of normal numbers, by their median absolute deviation. */
 const SIGMA_OF_MAD = 1.4826;
@@ -48,10 +48,10 @@ const ERROR_RATE = 0.05;
 /** The least spread as a share of the median: days of equal values would make any other one unusual. */
 const SPREAD_LEAST = 0.1;
 /**
- * How many times a value must be above the largest, or below the smallest, of the days before. The smaller the part, the more its
- * days differ: found with the organizations of test/unit/comparison/unusual.test.ts.
+ * How many times a value must be above the largest, or below the smallest, of the days before. Found with the organizations of
+ * test/unit/comparison/unusual.test.ts.
  */
-const BEYOND: Readonly<Record<UnusualKind, number>> = { date: 1.8, team: 2.8, model: 3.5, user: 4.5 };
+const BEYOND: Readonly<Record<UnusualKind, number>> = { date: 1.55, team: 2.8, model: 3, user: 2.2 };
 /**
  * How far a value must at least be from its median, as a share of the usual value of the organization on its largest day of the week: a
  * weekend with one person at work is no matter.
@@ -67,29 +67,29 @@ const LOW_DAYS_MIN = 2;
 /**
  * Compares each value of some days with those of the same weekday in the thirteen weeks before: the median, and the median
  * absolute deviation. Keeps no state.
- * @param stored the days that are stored; others say nothing
+ * @param compared the days that are stored and not closed; others say nothing
  */
 export function findUnusual(
   all: readonly Series[],
   {
     from,
     until,
-    stored,
-  }: { readonly from: UtcDay; readonly until: UtcDay; readonly stored: ReadonlySet<UtcDay> },
+    compared,
+  }: { readonly from: UtcDay; readonly until: UtcDay; readonly compared: ReadonlySet<UtcDay> },
 ): Unusual {
-  const days = daysFrom(from, until).filter((day) => stored.has(day));
-  const references = new Map(days.map((day) => [day, referencesOf(day, stored)]));
+  const days = daysFrom(from, until).filter((day) => compared.has(day));
+  const references = new Map(days.map((day) => [day, referencesOf(day, compared)]));
   const usable = days.filter((day) => (references.get(day)?.length ?? 0) >= REFERENCES_MIN);
   const usual = usualOf(all, usable, references);
   const looked = { date: 0, team: 0, model: 0, user: 0 };
   const rows: UnusualValue[] = [];
   for (const kind of UNUSUAL_KINDS) {
     const own = all.filter((series) => series.kind === kind);
-    const compared = own.map((series) => comparisonsOf(series, { days: usable, references, usual }));
-    looked[kind] = compared.reduce((sum, values) => sum + values.length, 0);
+    const comparisons = own.map((series) => comparisonsOf(series, { days: usable, references, usual }));
+    looked[kind] = comparisons.reduce((sum, values) => sum + values.length, 0);
     const factor = tailFactor(looked[kind]);
     const least = MATTERS[kind] * Math.max(0, ...usual.values());
-    for (const values of compared) {
+    for (const values of comparisons) {
       const judged = values.map((value) => judge(value, { factor, least }));
       const low = judged.filter(({ value, low }) => value < low);
       const isLow = kind === 'date' || (kind !== 'user' && low.length >= LOW_DAYS_MIN);
@@ -99,10 +99,10 @@ export function findUnusual(
   return { rows: rows.toSorted(byDate), looked_at: looked };
 }
 
-/** The stored days of the same weekday in the weeks before. */
-function referencesOf(day: UtcDay, stored: ReadonlySet<UtcDay>): UtcDay[] {
+/** The days of the same weekday in the weeks before. */
+function referencesOf(day: UtcDay, compared: ReadonlySet<UtcDay>): UtcDay[] {
   return Array.from({ length: WEEKS_BEFORE }, (_, index) => shiftDay(day, -7 * (index + 1))).filter((other) =>
-    stored.has(other),
+    compared.has(other),
   );
 }
 
@@ -123,6 +123,11 @@ interface Compared {
   readonly date: UtcDay;
   readonly value: number;
   readonly before: readonly number[];
+  /**
+   * The values that it must be above. Of a person all days of the thirteen weeks with a value: a few of one weekday say little about
+   * someone whose days differ much.
+   */
+  readonly above: readonly number[];
   /** The least value at which a part that was not there before is unusual. */
   readonly newFrom: number | null;
 }
@@ -139,12 +144,19 @@ function comparisonsOf(series: Series, { days, references, usual }: Comparing): 
     const before = (references.get(date) ?? []).map((other) => series.values.get(other) ?? 0);
     const value = series.values.get(date) ?? 0;
     const present = before.filter((number) => number > 0).length;
-    if (present >= PRESENT_MIN) return [{ series, date, value, before, newFrom: null }];
+    const above = series.kind === 'user' ? daysBefore(series, date) : before;
+    if (present >= PRESENT_MIN) return [{ series, date, value, before, above, newFrom: null }];
     // A new person has no usual day; a new team or model is unusual if it is large.
     const newFrom = (usual.get(date) ?? 0) * NEW_SHARE;
     if (series.kind === 'user' || series.kind === 'date' || newFrom === 0) return [];
-    return [{ series, date, value, before, newFrom }];
+    return [{ series, date, value, before, above, newFrom }];
   });
+}
+
+/** The values of all weekdays in the same weeks. */
+function daysBefore({ values }: Series, date: UtcDay): number[] {
+  const [first, last] = [shiftDay(date, -7 * WEEKS_BEFORE), shiftDay(date, -7)];
+  return [...values].flatMap(([day, value]) => (day >= first && day <= last && value > 0 ? value : []));
 }
 
 interface Bounds {
@@ -155,14 +167,15 @@ interface Bounds {
 }
 
 function judge(
-  { series: { kind, name }, date, value, before, newFrom }: Compared,
+  { series: { kind, name }, date, value, before, above, newFrom }: Compared,
   { factor, least: matters }: Bounds,
 ): UnusualValue {
   const median = medianOf(before);
   const deviation = SIGMA_OF_MAD * medianOf(before.map((number) => Math.abs(number - median)));
   const spread = Math.max(deviation, median * SPREAD_LEAST, Math.sqrt(median));
-  const [least, largest] = [Math.min(...before), Math.max(...before)];
-  const high = Math.max(median + factor * spread, median + matters, BEYOND[kind] * largest, newFrom ?? 0);
+  const least = Math.min(...before);
+  const far = kind === 'user' ? farInLogs(above, factor) : median + factor * spread;
+  const high = Math.max(far, median + matters, BEYOND[kind] * Math.max(...above), newFrom ?? 0);
   const low =
     newFrom !== null
       ? 0
@@ -171,6 +184,14 @@ function judge(
           matters: matters * (kind === 'date' ? 1 : MATTERS_LOW),
         });
   return { dimension: kind, name, date, value, median, low, high };
+}
+
+/** So many spreads above the median, on a scale of ratios: the days of a person differ by factors. */
+function farInLogs(values: readonly number[], factor: number): number {
+  const logs = values.map(Math.log);
+  const median = medianOf(logs);
+  const deviation = SIGMA_OF_MAD * medianOf(logs.map((log) => Math.abs(log - median)));
+  return Math.exp(median + factor * Math.max(deviation, SPREAD_LEAST));
 }
 
 /** The low is on a scale of ratios, because no value is below 0. */

@@ -1,4 +1,4 @@
-import { type SQL, sql } from '../../schema/query.ts';
+import { BUDGET_ROUNDING, BUDGET_RULE, type BudgetRule, type SQL, sql } from '../../schema/query.ts';
 import { views } from '../../schema/views.ts';
 import {
   type DaySpan,
@@ -249,9 +249,6 @@ export interface CheckedBudget {
   readonly status: BudgetStatus;
 }
 
-/** The relative difference that may be an error of rounding. */
-const ROUNDING = 1e-9;
-
 /**
  * Compares a budget with what its team has used.
  * @param used the team's rows of the month, one per currency
@@ -273,17 +270,15 @@ export function judgeBudget(
   return { ...budget, cost_so_far, cost_forecast, status: statusOf(only, amount) };
 }
 
-function statusOf({ tokens_so_far, cost_so_far, cost_forecast }: TeamForecast, budget: number): BudgetStatus {
-  if (cost_so_far === null) return tokens_so_far === null ? 'no data' : 'no price';
-  if (exceeds(cost_so_far, budget)) return 'over budget';
-  return cost_forecast !== null && exceeds(cost_forecast, budget) ? 'forecast over budget' : 'ok';
+function statusOf(used: TeamForecast, budget: number): BudgetStatus {
+  const applies = ({ unknown, above }: BudgetRule) =>
+    above === undefined
+      ? unknown.every((name) => used[name] === null)
+      : (used[above] ?? 0) > budget * BUDGET_ROUNDING;
+  return BUDGET_RULE.find(applies)?.status ?? 'ok';
 }
 
 /** True for the states in which a team needs attention because of its cost. */
 export function isOver(status: BudgetStatus): boolean {
   return status === 'over budget' || status === 'forecast over budget';
-}
-
-function exceeds(cost: number, budget: number): boolean {
-  return cost > budget * (1 + ROUNDING);
 }

@@ -4,9 +4,14 @@ import { UNASSIGNED } from '../rollups/index.ts';
 import { type CellParser, currencyCell, Mistakes, optional, textCell } from './csv-columns.ts';
 import { type CsvRow, readCsv } from './read-csv.ts';
 
+/** The most credits or money of a line: a larger number would hide a difference in any tolerance. */
+const NUMBER_MAX = 1e15;
+
 /** Credits or money. A credit note takes something back, so a number may be negative; FOCUS files have exponents. */
 const signedCell: CellParser<number> = (text) => {
-  if (/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))) return Number(text);
+  const isNumber = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+  if (isNumber && Math.abs(Number(text)) <= NUMBER_MAX) return Number(text);
+  if (isNumber) throw new UsageError(`is more than ${NUMBER_MAX}`, { hint: 'check the number' });
   throw new UsageError('is not a number', {
     hint: 'write a number such as 1250.50 or -20: a decimal point, no other separator and no currency',
   });
@@ -134,6 +139,7 @@ export async function readInvoice(
   const mistakes = new Mistakes(file.name);
   addOtherCurrencies(rows, mistakes);
   if (isFocus) addOtherBills(rows, { month, orgId }, mistakes);
+  else addMissingAmounts(rows, mistakes);
   const charged = isFocus ? addedUp(rows) : linesOf(rows, mistakes);
   mistakes.refuse();
   const currency = rows.find(({ cells }) => cells.currency !== null)?.cells.currency ?? null;
@@ -184,6 +190,17 @@ function addOtherCurrencies(rows: readonly Row[], mistakes: Mistakes): void {
     if (cells.currency === null || cells.currency === first?.cells.currency) continue;
     const message = `the currency is ${cells.currency}, and ${first?.cells.currency} in line ${first?.line}`;
     mistakes.add({ line, message, hint: 'give each currency as a file of its own' });
+  }
+}
+
+/** An amount that is left out would be compared with nothing, and its line would agree. */
+function addMissingAmounts(rows: readonly Row[], mistakes: Mistakes): void {
+  const first = rows.find(({ cells }) => cells.amount !== null);
+  if (first === undefined) return;
+  for (const { line, cells } of rows) {
+    if (cells.amount !== null) continue;
+    const message = `the amount is empty, and line ${first.line} has one`;
+    mistakes.add({ line, message, hint: 'write 0 for what costs nothing' });
   }
 }
 
@@ -306,6 +323,9 @@ function notesOf(
     notes.push(
       `Lines with an amount and without credits: ${lacking}. Whether a difference is one of credits or of the price is not known.`,
     );
+  }
+  if (lines.length > 0 && lines.every(({ amount }) => amount === null)) {
+    notes.push('The invoice has no amounts, so only credits were compared.');
   }
   if (currency === null && lines.some(({ amount }) => amount !== null)) {
     notes.push('The invoice names no currency; its amounts are taken to be in the currency of the prices.');

@@ -71,8 +71,14 @@ export function parseCsv<Columns extends CsvColumns>(
 ): CsvRow<Columns>[] {
   const [header, ...records] = splitCsv(text, name);
   if (header === undefined) {
-    const columns = Object.keys(format.columns).join(',');
+    const columns = (format.allowsOthers ? (format.oneOf ?? []) : Object.keys(format.columns)).join(',');
     throw new UsageError(`${name}:1: the file is empty`, { hint: `begin it with a header line: ${columns}` });
+  }
+  const separator = otherSeparator(header.cells);
+  if (separator !== undefined) {
+    throw new UsageError(`${name}:${header.line}: the columns are separated by ${separator}`, {
+      hint: `${SAVE_AS}, with commas`,
+    });
   }
   const names: Names = { ...format.named?.(header.cells) };
   checkHeader(header, name, { ...format, names });
@@ -180,11 +186,6 @@ function checkHeader(
   const inFile = (column: string) => names[column] ?? column;
   const oneOf = (format.oneOf ?? []).map(inFile);
   const mistakes = new Mistakes(name);
-  const found = otherSeparator(cells);
-  if (found !== undefined) {
-    mistakes.add({ line, message: `the columns are separated by ${found}`, hint: `${SAVE_AS}, with commas` });
-    mistakes.refuse();
-  }
   const known = Object.keys(columns).map(inFile);
   for (const [index, column] of cells.entries()) {
     const isOther = !known.includes(column);

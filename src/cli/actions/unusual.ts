@@ -38,6 +38,8 @@ function csvOf({ rows }: Answer): string {
 }
 
 const ROWS_SHOWN_MAX = 100;
+/** Larger numbers are shown as whole ones. */
+const WHOLE_FROM = 1_000;
 
 /** Draws what is unusual, and how much was looked at. */
 function renderUnusual(answer: Answer, frame: ScreenFrame): string[] {
@@ -70,7 +72,9 @@ function renderUnusual(answer: Answer, frame: ScreenFrame): string[] {
 }
 
 function cellsOf({ dimension, name, date, value, median, low, high, settled }: Row, { redact }: ScreenFrame) {
-  const numbers = formatMeasured([value, median, low, high].map(Math.round));
+  // Money and other small numbers keep cents.
+  const parts = value < WHOLE_FROM ? 100 : 1;
+  const numbers = formatMeasured([value, median, low, high].map((one) => Math.round(one * parts) / parts));
   const kind = dimension === 'date' ? 'day' : dimension;
   const shown = name === null ? (dimension === 'team' ? 'unassigned' : 'all') : redact(name);
   return [date, kind, shown, ...numbers, settled ? null : 'may still change'];

@@ -99,6 +99,7 @@ onEachDatabase((database) => {
         for (const name of ['metric', 'unit', 'from', 'until', 'days', 'run_id'])
           expect([question, name, data[name]]).toEqual([question, name, answer[name]]);
         expect([question, rowsOf(data)]).toEqual([question, answer['rows']]);
+        expect([question, data['others']]).toEqual([question, answer['others'] ?? null]);
         expect([question, data['total']]).toEqual([question, await totalOf(rig.place, args)]);
       }
       expect(failures).toEqual([]);

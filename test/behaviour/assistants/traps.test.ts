@@ -136,6 +136,7 @@ describe('twenty traps', () => {
     const settled = await call('query_metric', { metric: 'sessions', settled_only: true });
     expect(settled.words).toMatch(/^sessions, 2026-01-14 to 2026-02-21: total /);
     expect(settled.data).toMatchObject({ final: true, until: '2026-02-21' });
+    expect(settled.words).toMatch(/Note: settled_only ends the period on 2026-02-21, because 2026-02-22 can/);
 
     const weeks = await call('query_metric', { metric: 'active_users', by: ['week'] });
     const sum = rowsOf(weeks.data).reduce((total, { value }) => total + Number(value), 0);
@@ -165,6 +166,23 @@ describe('twenty traps', () => {
 
     const cost = await call('query_metric', { metric: 'cost' });
     expect(cost.data).toMatchObject({ total: null, total_note: expect.stringMatching(/have no price/) });
+  });
+
+  it('of a warehouse that is late say which days are not there, and of a comparison the change in percent', async () => {
+    const rig = await createReportRig(sqlite);
+    const { call } = await connectAssistant(rig.place, { now: '2026-02-27T03:00:00Z' });
+    const settled = { metric: 'sessions', from: '2026-02-16' };
+    const late = await call('query_metric', settled);
+    expect(late.words).toMatch(
+      /^PRELIMINARY: 2 of 8 days are open \([^)]*\); the period ends early, because nothing is stored of 2026-02-24 to 2026-02-26\./,
+    );
+    expect(late.data).toMatchObject({ final: false, until: '2026-02-23' });
+    const asked = await call('query_metric', { ...settled, until: '2026-02-20', compare: 'previous' });
+    expect(asked.words).toMatch(/^sessions, 2026-02-16 to 2026-02-20: total \d+ sessions,/);
+    const { total, change } = Object(asked.data['previous']);
+    expect(asked.words).toContain(
+      `Before, 2026-02-09 to 2026-02-13: ${total}. The change is ${Number((change * 100).toPrecision(3))} %.`,
+    );
   });
 
   it('of length are cut at 200 rows, and say what is left out', async () => {

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import { readUnusual } from '../../../src/comparison/read-unusual.ts';
 import { daysFrom, parseDay, weekdayOf } from '../../../src/core/day.ts';
+import { refreshRollups } from '../../../src/rollups/refresh.ts';
 import { storePeople, storeUsers } from '../../support/metrics/small-world.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const DAYS = daysFrom(parseDay('2026-02-02'), parseDay('2026-05-10'));
 const SPIKE = '2026-05-06';
+const WEEK = { from: parseDay('2026-05-04'), until: parseDay('2026-05-10') };
 
 onEachDatabase((database) => {
   test('daywalk metric --unusual names the day, the team and the person, and what was looked at', async () => {
@@ -58,5 +61,33 @@ onEachDatabase((database) => {
         stderr: expect.stringContaining('hint'),
       });
     }
+  });
+
+  test('a day that an event closes for all is not unusual, and not a usual day of later weeks', async () => {
+    const warehouse = await open(database);
+    const closed = ['2026-02-16', '2026-02-23', '2026-03-02', '2026-05-04'];
+    for (const day of DAYS) {
+      const level = closed.includes(day) ? 10 : weekdayOf(day) > 5 ? 100 : 1_000 + (day.charCodeAt(9) % 5);
+      await storeUsers(warehouse, day, [
+        { user_id: 'ada', billable_tokens: level },
+        { user_id: 'bob', billable_tokens: level },
+      ]);
+    }
+    await refreshRollups(warehouse, { orgId: 'org_1', now: new Date('2026-05-14T03:00:00Z') });
+    const find = async () => {
+      const question = { metric: 'billable_tokens', orgId: 'org_1', kinds: ['date'] } as const;
+      const { rows, looked_at } = await readUnusual(warehouse, { ...question, ...WEEK });
+      return { days: rows.map(({ date }) => date), looked: looked_at.date };
+    };
+    const close = (day: string, team: string) =>
+      warehouse.place.execute("INSERT INTO events VALUES ('org_1', ?, ?, 'Holiday', ?)", day, team, 1);
+    // Nobody has said that the three Mondays before were closed, so such a Monday is usual.
+    expect(await find()).toEqual({ days: [], looked: 7 });
+    for (const day of closed.slice(0, -1)) await close(day, '');
+    expect(await find()).toEqual({ days: ['2026-05-04'], looked: 7 });
+    await close('2026-05-04', 'core');
+    expect(await find()).toEqual({ days: ['2026-05-04'], looked: 7 });
+    await close('2026-05-04', '');
+    expect(await find()).toEqual({ days: [], looked: 6 });
   });
 });

@@ -193,6 +193,19 @@ onEachDatabase((database) => {
       ],
       ['another currency', [HEADER, ',,1,1,USD'], [], 'load a price list in USD'],
       ['no number', [HEADER, ',,"1,000",1,EUR'], [], 'credits "1,000" is not a number'],
+      [
+        'a number that no tolerance tells from another',
+        [HEADER, ...AGREED, ',,,-1e308,'],
+        [],
+        'is more than',
+      ],
+      [
+        'an amount that is left out',
+        [HEADER, ...AGREED.slice(0, 1), 'web,,1,,EUR'],
+        [],
+        'the amount is empty',
+      ],
+      ['semicolons', [HEADER.replaceAll(',', ';')], [], 'the columns are separated by semicolons'],
       ['neither number', [HEADER, 'core,,,,EUR'], [], 'credits and amount are empty'],
       [
         'an unknown column',
