@@ -5,13 +5,17 @@ import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
-import { type Certificate, findListed } from '../src/erase/certificate.ts';
-import { countErasure, erase } from '../src/erase/erase.ts';
-import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/find-subjects.ts';
+import { countErasure, erase, sweepLearned } from '../src/erase/erase.ts';
 import { isOpen, type JoinedPolicy } from '../src/erase/joined.ts';
-import type { ErasureOptions } from '../src/erase/options.ts';
-import { planAgain, planErasure, readPlan } from '../src/erase/plan.ts';
-import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/person.ts';
+import {
+  type Certificate,
+  type ErasureOptions,
+  findListed,
+  planAgain,
+  planErasure,
+  readPlan,
+} from '../src/erase/plan.ts';
 import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../src/identity/index.ts';

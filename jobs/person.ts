@@ -4,9 +4,15 @@ import { archiveBytes } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { expectFolderOf, explainWriteError, hasCode } from '../src/core/files.ts';
-import { findListed } from '../src/erase/certificate.ts';
-import { findSubjects, type Person, personOf, subjectsOf } from '../src/erase/find-subjects.ts';
-import { type HeldRecord, heldRecords } from '../src/erase/held.ts';
+import {
+  findSubjects,
+  type HeldRecord,
+  heldRecords,
+  type Person,
+  personOf,
+  subjectsOf,
+} from '../src/erase/person.ts';
+import { findListed } from '../src/erase/plan.ts';
 import type { Subject } from '../src/erased/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { checkEmailSalt } from '../src/policy/index.ts';

@@ -15,7 +15,7 @@ import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
-import { sweepLearned } from '../src/erase/sweep-learned.ts';
+import { sweepLearned } from '../src/erase/erase.ts';
 import { joinErased } from '../src/erased/index.ts';
 import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';

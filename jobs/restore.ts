@@ -15,8 +15,8 @@ import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../sr
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import type { ErasureOptions } from '../src/erase/options.ts';
-import { sweepListed } from '../src/erase/sweep-learned.ts';
+import { sweepListed } from '../src/erase/erase.ts';
+import type { ErasureOptions } from '../src/erase/plan.ts';
 import { readErased } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';

@@ -179,7 +179,7 @@ async function sweepBefore(
   const lock = await takeLock(warehouse, { ...locking, exclusive: true });
   try {
     const { erasureOptions } = await import('./erase.ts');
-    const { sweepLearned } = await import('../src/erase/sweep-learned.ts');
+    const { sweepLearned } = await import('../src/erase/erase.ts');
     await sweepLearned(await erasureOptions(warehouse, settings, locking, settings.archives));
   } finally {
     await lock.release();

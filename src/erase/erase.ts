@@ -1,22 +1,35 @@
 import { sql } from '../../schema/query.ts';
+import { forgetErased } from '../archive/index.ts';
 import { DefectError } from '../core/errors.ts';
-import { listErased, readErased, type Subject, withoutPeople, withSubjects } from '../erased/index.ts';
+import { canonicalJson } from '../core/json.ts';
+import {
+  dueSweeps,
+  endSweep,
+  erasedOrganization,
+  listErased,
+  noteErasures,
+  readErased,
+  type Subject,
+  withoutPeople,
+  withSubjects,
+} from '../erased/index.ts';
 import { eraseFromSpool } from '../hooks/index.ts';
 import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
+import { forgetLearned, pendingErasures, readLearned } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { digestOf } from '../warehouse/index.ts';
-import type { Certificate } from './certificate.ts';
-import { completeErasure } from './complete.ts';
 import { type JoinedForms, JoinedSearch } from './joined.ts';
-import type { ErasureOptions } from './options.ts';
-import { type Plan, savePlan } from './plan.ts';
-import { removeOrganization } from './remove-organization.ts';
-import type { Sweep } from './sweep.ts';
-import { sweepArchive } from './sweep-archive.ts';
-import { sweepRows } from './sweep-rows.ts';
-import { sweepUnits } from './sweep-units.ts';
-import { Tally } from './tally.ts';
-import { totalsSha256 } from './totals.ts';
+import {
+  type Certificate,
+  dropPlan,
+  type ErasureOptions,
+  type Plan,
+  planErasure,
+  readPlan,
+  savePlan,
+  totalsSha256,
+} from './plan.ts';
+import { removeOrganization, type Sweep, sweepArchive, sweepRows, sweepUnits, Tally } from './sweep-rows.ts';
 
 /** New addresses of a person may lead to further places, so the sweep is repeated until it finds none. */
 const ROUNDS_MAX = 10;
@@ -184,4 +197,87 @@ export async function sweepOnce(
     await sweepRows(sweep);
   }
   return swept;
+}
+
+/**
+ * Ends an erasure after everything was swept: the database and the archives forget deleted values, lakes of Delta tables the versions
+ * before, the file of erasures gets the list, and the certificate is stored beside the list. May be repeated.
+ * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
+ */
+export async function completeErasure(
+  { warehouse, orgId, archives, erasures, renewLakes, ...patience }: ErasureOptions,
+  swept: Certificate,
+): Promise<Certificate> {
+  for (const archive of archives) await forgetErased(archive, patience);
+  await warehouse.forgetDeleted();
+  if (erasures !== null) noteErasures(erasures, await readErased(warehouse));
+  const lakes = await renewLakes(swept.published);
+  const published = swept.published.filter((place) => !lakes.includes(place));
+  const certificate: Certificate = {
+    ...{ ...swept, published },
+    ...(lakes.length > 0 && { lakes: [...lakes] }),
+    completed_at: patience.clock.now().toISOString(),
+  };
+  const text = canonicalJson(certificate);
+  await warehouse.transact('store the certificate of the erasure in', function* () {
+    yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND certificate IS NULL`;
+    // A repetition has found more of somebody who was erased before.
+    for (const pseudonym of certificate.pseudonyms)
+      yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND pseudonym = ${pseudonym}`;
+  });
+  await endSweep(warehouse, orgId);
+  await dropPlan(warehouse, orgId);
+  return certificate;
+}
+
+/**
+ * Sweeps the addresses that runs have found with erased people: rows of other streams may hold them without the ID. An erasure
+ * of the same organization that was interrupted is completed first. After a kill, the next call resumes.
+ * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
+ */
+export async function sweepLearned(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
+  const { warehouse } = given;
+  for (const { orgId, values } of await readLearned(warehouse)) {
+    const options: ErasureOptions = { ...given, orgId };
+    const pending = await readPlan(warehouse, orgId);
+    if (pending !== null) await erase(options, pending.plan);
+    const subjects = values.map((value) => ({ kind: 'email' as const, value }));
+    if (subjects.length > 0) await erase(options, await planErasure(options, subjects));
+    await forgetLearned(warehouse, orgId);
+  }
+  await sweepDue(given);
+}
+
+/** As {@link sweepLearned}, for everybody whom a warehouse knows from an archive, or an archive from a warehouse. */
+async function sweepDue(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
+  const { warehouse } = given;
+  for (const orgId of await dueSweeps(warehouse)) {
+    const pending = await readPlan(warehouse, orgId);
+    if (pending !== null) await erase({ ...given, orgId }, pending.plan);
+    await eraseListed({ ...given, orgId });
+  }
+}
+
+/** Sweeps everybody of an organization who is on the list. */
+async function eraseListed(options: ErasureOptions): Promise<void> {
+  const isOrganization = erasedOrganization(await readErased(options.warehouse), options.orgId) !== undefined;
+  await erase(options, await planErasure(options, [], { isOrganization }));
+}
+
+/**
+ * Completes every erasure that has begun in a warehouse, and sweeps everyone who is on its list and was not swept. After a kill, a
+ * repetition resumes.
+ * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
+ */
+export async function sweepListed(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
+  const { warehouse } = given;
+  const begun = await pendingErasures(warehouse);
+  for (const { orgId } of begun) {
+    const pending = await readPlan(warehouse, orgId);
+    if (pending !== null) await erase({ ...given, orgId }, pending.plan);
+  }
+  const rows = await warehouse.select(
+    sql`SELECT DISTINCT org_id FROM erased WHERE certificate IS NULL ORDER BY org_id`,
+  );
+  for (const row of rows) await eraseListed({ ...given, orgId: String(row['org_id']) });
 }

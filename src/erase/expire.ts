@@ -1,22 +1,64 @@
-import { sql } from '../../schema/query.ts';
-import { tables, WITHHELD_RECORD } from '../../schema/tables.ts';
+import { type SQL, sql } from '../../schema/query.ts';
+import { tables, tablesOf, WITHHELD_RECORD } from '../../schema/tables.ts';
 import { eraseFromArchive } from '../archive/index.ts';
 import type { Clock } from '../core/clock.ts';
-import type { UtcDay } from '../core/day.ts';
+import { daysFrom, isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import { sweptTable, throughGate } from '../erased/index.ts';
 import { contractOf } from '../expected/index.ts';
 import { expireDay, readOrganizationIds } from '../ledger/index.ts';
-import { changeRows, type RunLock, runReads, type Warehouse } from '../port/index.ts';
-import type { Gate } from '../privacy/index.ts';
+import { changeRows, type RunLock, runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { columnKind, type Gate } from '../privacy/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { dayKey } from '../units/index.ts';
-import { countExpiredRows, readExpiringDays } from './expiring-days.ts';
-import type { Sweep } from './sweep.ts';
-import { contentOf } from './sweep-archive.ts';
-import { sweepTable } from './sweep-rows.ts';
-import { sweepUnit } from './sweep-units.ts';
-import { Tally } from './tally.ts';
+import { contentOf, type Sweep, sweepTable, sweepUnit, Tally } from './sweep-rows.ts';
+
+/** The tables with rows about one person and one day. */
+const OF_PERSONS = [...tablesOf('users'), ...tablesOf('tokens')].filter((table) =>
+  table.key.some((name) => columnKind(name) === 'id'),
+);
+/** Which people have expired: those of an organization, of all days before one. */
+export interface ExpiryScope {
+  readonly orgId: string;
+  /** The first day whose people are kept. */
+  readonly before: UtcDay;
+}
+
+/** The rows about one person of days that have expired. */
+export function* countExpiredRows(scope: ExpiryScope): Steps<number> {
+  let counted = 0;
+  for (const table of OF_PERSONS) {
+    const [row] =
+      yield sql`SELECT COUNT(*) AS found FROM ${sql.identifier(table.name)} WHERE ${isExpired(scope)}`;
+    counted += Number(row?.['found'] ?? 0);
+  }
+  return counted;
+}
+
+/**
+ * The days whose people are to expire, oldest first: those that are not marked so, and those that have rows about a person all the same.
+ * @param firstDay from here on, days that were never pulled expire too; null if users are not expected
+ */
+export function* readExpiringDays(scope: ExpiryScope, firstDay: UtcDay | null): Steps<UtcDay[]> {
+  const { orgId, before } = scope;
+  const units = yield sql`
+    SELECT date, state FROM export_units WHERE org_id = ${orgId} AND stream = 'users' AND date < ${before}`;
+  const days = new Set<unknown>(units.flatMap(({ date, state }) => (state === 'expired' ? [] : [date])));
+  if (firstDay !== null && firstDay < before) {
+    const known = new Set<unknown>(units.map(({ date }) => date));
+    for (const day of daysFrom(firstDay, shiftDay(before, -1))) if (!known.has(day)) days.add(day);
+  }
+  for (const table of OF_PERSONS) {
+    const name = sql.identifier(table.name);
+    const rows = yield sql`SELECT DISTINCT CAST(date AS TEXT) AS day FROM ${name} WHERE ${isExpired(scope)}`;
+    for (const { day } of rows) days.add(day);
+  }
+  return [...days].filter(isDay).toSorted();
+}
+
+function isExpired({ orgId, before }: ExpiryScope): SQL {
+  return sql`org_id = ${orgId} AND date < ${before}`;
+}
 
 /** What expires, and where. */
 export interface ExpiryOptions {

@@ -7,8 +7,8 @@ import type { Gate } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { sweepOnce } from './erase.ts';
-import type { ErasureOptions } from './options.ts';
-import { Tally } from './tally.ts';
+import type { ErasureOptions } from './plan.ts';
+import { Tally } from './sweep-rows.ts';
 
 /** Where it is noted that everything passes, until the former values are forgotten. A repetition may find no row to change. */
 const PASSING = ['', 'passing'] as const;
