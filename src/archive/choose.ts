@@ -2,19 +2,22 @@ import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Stream } from '../core/stream.ts';
 import type { EmailPolicy } from '../privacy/index.ts';
-import { type Answer, type DayAnswer, partsOf, READINESS } from './answers.ts';
 import {
+  type Answer,
   type Contents,
+  type DayAnswer,
   dayAnswers,
   type LostAnswer,
   namesOf,
   type ObjectRef,
+  partsOf,
+  READINESS,
   reportsAfter,
   UNKNOWN_UNIT,
   unitKeyOf,
   type WalkStep,
   walkSteps,
-} from './contents.ts';
+} from './answers.ts';
 
 /** The less a policy stores of an email, the stronger it is. */
 

@@ -3,7 +3,7 @@ import { isDay, type UtcDay } from '../core/day.ts';
 import { DamagedError } from '../core/errors.ts';
 import type { NotedPolicy } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { answersBetween, writeAnswer } from './answer-queries.ts';
+import { answersBetween, readContents, writeAnswer } from './answer-queries.ts';
 import {
   type Answer,
   type AnswerBody,
@@ -13,15 +13,12 @@ import {
   partsOf,
 } from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
-import { whileAlone } from './archive-locks.ts';
 import { expectRoom, fileOfArchive, isWritten } from './archive-place.ts';
-import { noteSwept, shareErased } from './erased-list.ts';
-import { expectReadable } from './find-damage.ts';
+import { expectReadable, removeDamaged } from './damage.ts';
 import { compressed, digestOf, hasObject, joinRows, ObjectReader, putObject, splitPages } from './objects.ts';
-import { notePassed } from './passed-policy.ts';
+import { notePassed, noteSwept, shareErased } from './people.ts';
 import { expectWhole, removeAnswer, removeUnneeded } from './prune.ts';
-import { readContents } from './readable.ts';
-import { removeDamaged } from './remove-damaged.ts';
+import { whileAlone } from './writers.ts';
 
 /** Answers that are rewritten in one transaction; runs write between two. */
 const BATCH = 64;

@@ -4,8 +4,8 @@ import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { KeptObject } from '../core/archive-port.ts';
 import { DamagedError, messageOf } from '../core/errors.ts';
 import { elementTexts } from '../core/json-text.ts';
+import { eachReadable } from './answer-queries.ts';
 import type { ArchiveFile } from './archive-file.ts';
-import { eachReadable } from './readable.ts';
 
 const CODEC = 'zstd';
 /** The fastest level: half the time of the default one, for a tenth more bytes. */

@@ -15,15 +15,12 @@ import type { Warehouse } from '../port/index.ts';
 import { type EmailPolicy, type ErasedList, policyFingerprint } from '../privacy/index.ts';
 import { unitName } from '../units/index.ts';
 import { countPulls, newestOf, putAnswer, setOutcome, undecidedAnswers } from './answer-queries.ts';
-import { type AnswerBody, type AnswerPlace, type DayBody, READINESS } from './answers.ts';
+import { type AnswerBody, type AnswerPlace, type DayBody, READINESS, unitKeyOf } from './answers.ts';
 import { ArchiveFile, createPlace, type Patience } from './archive-file.ts';
-import { expectNotReplaced, isTaken, takeSlot, type WriterSlot } from './archive-locks.ts';
-import { unitKeyOf } from './contents.ts';
-import { expectNotSwept, shareErased } from './erased-list.ts';
 import { compressed, digestOf, joinRows, putObject } from './objects.ts';
-import { agreePolicy } from './passed-policy.ts';
+import { agreePolicy, expectNotSwept, shareErased } from './people.ts';
 import { reconcile } from './reconcile.ts';
-import { WriteQueue } from './write-queue.ts';
+import { expectNotReplaced, isTaken, takeSlot, WriteQueue, type WriterSlot } from './writers.ts';
 
 /** Objects that are compressed at once. More of them would keep the threads of Node from other work. */
 const COMPRESSIONS_MAX = 4;

@@ -1,18 +1,21 @@
 import { DamagedError } from '../core/errors.ts';
-import { answersBetween, putAnswer } from './answer-queries.ts';
-import { type Answer, type DayAnswer, objectsOf, type PageBody, type WalkBody } from './answers.ts';
-import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
-import { whileAlone } from './archive-locks.ts';
+import { answersBetween, eachReadable, PRUNED_BEFORE, putAnswer, readContents } from './answer-queries.ts';
 import {
+  type Answer,
   type Contents,
+  type DayAnswer,
   dayAnswers,
   namesOf,
   objectsIn,
+  objectsOf,
+  type PageBody,
   reportsAfter,
+  type WalkBody,
   type WalkStep,
   walkSteps,
-} from './contents.ts';
-import { eachReadable, PRUNED_BEFORE, readContents } from './readable.ts';
+} from './answers.ts';
+import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
+import { whileAlone } from './writers.ts';
 
 /** Rows that are removed in one transaction; runs write between two. */
 const BATCH = 256;

@@ -1,14 +1,13 @@
 import { DefectError } from '../core/errors.ts';
 import { joinErased, joinLists, readErased } from '../erased/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { Answer } from './answers.ts';
+import { readContents } from './answer-queries.ts';
+import { type Answer, type Contents, joinContents, type ObjectRef, unitKeyOf } from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
-import { type Contents, joinContents, type ObjectRef, unitKeyOf } from './contents.ts';
-import { isLonger, organizationsHeld, readErasedList, shareErased } from './erased-list.ts';
-import { readKnownWarehouses } from './known-warehouses.ts';
+import { readKnownWarehouses } from './meet-warehouse.ts';
 import { ObjectReader, splitPages, splitRows } from './objects.ts';
 import { isAliveIn } from './open-archive.ts';
-import { readContents } from './readable.ts';
+import { isLonger, organizationsHeld, readErasedList, shareErased } from './people.ts';
 import { reconcile } from './reconcile.ts';
 
 /** Archives that are open for a replay. All reads see one state of each. */

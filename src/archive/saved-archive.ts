@@ -2,10 +2,10 @@ import { chmodSync, copyFileSync } from 'node:fs';
 import { explainWriteError } from '../core/files.ts';
 import { type ErasedList, NOBODY } from '../privacy/index.ts';
 import { ArchiveFile, createPlace, type Patience, replaceArchive, withArchive } from './archive-file.ts';
-import { whileNoRunWrites } from './archive-locks.ts';
 import { fileOfArchive, isWritten } from './archive-place.ts';
-import { readErasedList } from './erased-list.ts';
-import { verifyArchive } from './verify-archive.ts';
+import { verifyArchive } from './damage.ts';
+import { readErasedList } from './people.ts';
+import { whileNoRunWrites } from './writers.ts';
 
 /** Where a saved archive says which backup it belongs to. */
 const BACKUP = 'backup';

@@ -7,7 +7,7 @@ import { allTables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
 import { canonicalJson, parseJson } from '../core/json.ts';
-import { type Subject as Named, readErased, type Subject } from '../erased/index.ts';
+import { readErased, type Subject } from '../erased/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { type ErasedKind, subjectHmac } from '../privacy/index.ts';
 import { ERASURE, writeState } from '../records/index.ts';
@@ -155,7 +155,7 @@ function rounded(row: Readonly<Record<string, unknown>>): Record<string, unknown
   );
 }
 
-const Subject = Type.Object({
+const PlannedSubject = Type.Object({
   kind: Type.Union([Type.Literal('user'), Type.Literal('email'), Type.Literal('organization')]),
   value: Type.String(),
 });
@@ -164,7 +164,7 @@ const Plan = Type.Object({
   /** When the erasure began. */
   at: Type.String(),
   /** What is erased; empty once everything is swept, so that the plan itself names nobody. */
-  subjects: Type.Array(Subject),
+  subjects: Type.Array(PlannedSubject),
   /** What is certified so far. */
   certificate: Certificate,
 });
@@ -220,7 +220,7 @@ export async function planErasure(
     clock,
     published,
   }: Omit<ErasureOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
-  subjects: readonly Named[],
+  subjects: readonly Subject[],
   {
     isOrganization = subjects.some(({ kind }) => kind === 'organization'),
     joined,

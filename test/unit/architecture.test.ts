@@ -72,6 +72,8 @@ const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: 
 const LISTS: Readonly<Record<string, string>> = {
   'schema/reference/documentation.ts': 'the reference as Markdown, JSON and SQL, from the same descriptions',
   'schema/tables/daily.ts': 'one table after the other',
+  'src/archive/answer-queries.ts': 'rows of answers: how they are written, and read as far as they can be',
+  'src/archive/answers.ts': 'an archived answer, and what several of them say together',
   'src/cli/actions/status-tables.ts': 'one table of a status after the other',
   'src/contract/shapes.ts': 'one shape after the other',
   'src/core/sqlite-files.ts': 'how a SQLite file is created, locked, and read where nothing may be written',

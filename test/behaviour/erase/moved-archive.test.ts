@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
-import { readErasedList } from '../../../src/archive/erased-list.ts';
+import { readErasedList } from '../../../src/archive/people.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
