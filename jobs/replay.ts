@@ -1,7 +1,6 @@
 import {
   archiveBytes,
   type ChosenAnswers,
-  chooseAnswers,
   partsOf,
   type ReadArchives,
   type ReplayScope,
@@ -117,7 +116,7 @@ async function replayAll(
   scope: ReplayScope,
   place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse; readonly gate: Gate },
 ): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
-  const { organizations: chosen, lost } = chooseAnswers(archives.contents, scope);
+  const { organizations: chosen, lost } = archives.choose(scope);
   const organizations: ReplayReport[] = [];
   const { side } = await readWarehouseSide(place.warehouse, null);
   // A warehouse that is rebuilt is a new one, made from the one that wrote the archive.

@@ -4,9 +4,8 @@ import { isDamage, putAnswer, readContents, setOutcome, writeAnswer } from './an
 import { type Answer, type Contents, namesOf, objectsIn, objectsOf } from './answers.ts';
 import { ArchiveFile, type Patience, replaceArchive, withArchive } from './archive-file.ts';
 import { expectRoom, isWritten } from './archive-place.ts';
-import { idsByDigest, ObjectReader, putObject } from './objects.ts';
+import { idsByDigest, ObjectReader, putObject, unneededObjects } from './objects.ts';
 import { readErasedList, writeErasedList } from './people.ts';
-import { unneededObjects } from './prune.ts';
 import { whileNoRunWrites } from './writers.ts';
 
 /** Messages about pages that are asked for. */

@@ -15,9 +15,18 @@ import {
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { expectRoom, fileOfArchive, isWritten } from './archive-place.ts';
 import { expectReadable, removeDamaged } from './damage.ts';
-import { compressed, digestOf, hasObject, joinRows, ObjectReader, putObject, splitPages } from './objects.ts';
+import {
+  compressed,
+  digestOf,
+  hasObject,
+  joinRows,
+  ObjectReader,
+  putObject,
+  removeUnneeded,
+  splitPages,
+} from './objects.ts';
 import { notePassed, noteSwept, shareErased } from './people.ts';
-import { expectWhole, removeAnswer, removeUnneeded } from './prune.ts';
+import { expectWhole, removeAnswer } from './prune.ts';
 import { whileAlone } from './writers.ts';
 
 /** Answers that are rewritten in one transaction; runs write between two. */

@@ -1,10 +1,9 @@
 import { bytesOf, fileOfArchive } from './archive-place.ts';
 
 export { type DayAnswer, partsOf } from './answers.ts';
-export { type ChosenAnswers, chooseAnswers, type ReplayScope } from './choose.ts';
 export type { ArchiveCheck } from './damage.ts';
 export type { Pruned } from './prune.ts';
-export type { CommittedAnswers, ReadArchives } from './read-archives.ts';
+export type { ChosenAnswers, CommittedAnswers, ReadArchives, ReplayScope } from './read-archives.ts';
 export type { ShownAnswers, ShownUnit } from './show-answers.ts';
 
 // The calls below load the driver of SQLite: only opening a warehouse explains why it cannot be loaded.

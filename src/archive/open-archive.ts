@@ -14,13 +14,13 @@ import { DefectError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
 import { type EmailPolicy, type ErasedList, policyFingerprint } from '../privacy/index.ts';
 import { unitName } from '../units/index.ts';
-import { countPulls, newestOf, putAnswer, setOutcome, undecidedAnswers } from './answer-queries.ts';
+import { newestOf, putAnswer, setOutcome } from './answer-queries.ts';
 import { type AnswerBody, type AnswerPlace, type DayBody, READINESS, unitKeyOf } from './answers.ts';
 import { ArchiveFile, createPlace, type Patience } from './archive-file.ts';
 import { compressed, digestOf, joinRows, putObject } from './objects.ts';
 import { agreePolicy, expectNotSwept, shareErased } from './people.ts';
-import { reconcile } from './reconcile.ts';
-import { expectNotReplaced, isTaken, takeSlot, WriteQueue, type WriterSlot } from './writers.ts';
+import { decideOpen } from './reconcile.ts';
+import { expectNotReplaced, takeSlot, WriteQueue, type WriterSlot } from './writers.ts';
 
 /** Objects that are compressed at once. More of them would keep the threads of Node from other work. */
 const COMPRESSIONS_MAX = 4;
@@ -55,7 +55,7 @@ export async function openArchive(options: ArchiveOptions): Promise<OpenArchive>
     await agreePolicy(file, options);
     const erased = await shareErased(file, options.warehouse, options);
     const writer = await register(file, slot, options);
-    await decide(file, options);
+    await decideOpen(file, options);
     return new RunArchive(file, {
       ...{ ...options, erased, writer, slot },
       policy: policyFingerprint(options.people),
@@ -74,27 +74,6 @@ async function register(file: ArchiveFile, { slot }: WriterSlot, patience: Patie
     file.prepare('INSERT OR REPLACE INTO writers (slot, writer) VALUES (?, ?)').run(slot, writer),
   );
   return writer;
-}
-
-/** Decides what killed runs have left undecided. */
-async function decide(file: ArchiveFile, options: ArchiveOptions): Promise<void> {
-  const answers = file.query('read', () => undecidedAnswers(file));
-  const isAlone = (answer: AnswerPlace) => countPulls(file, answer) === 1;
-  const decided = await reconcile({ answers, isAlone, isAlive: isAliveIn(file) }, options.warehouse);
-  if (decided.size === 0) return;
-  await file.transact('note outcomes in', options, () => {
-    for (const [{ id }, outcome] of decided) setOutcome(file, id, outcome);
-  });
-}
-
-/** Tells whether the process of a writer is alive. */
-export function isAliveIn(file: ArchiveFile): (writer: string) => boolean {
-  return (writer) => {
-    const slot = file.query('read', () =>
-      file.prepare('SELECT slot FROM writers WHERE writer = ?', 'value').get(writer),
-    );
-    return slot !== undefined && isTaken(file.path, Number(slot));
-  };
 }
 
 interface RunParts extends ArchiveOptions {

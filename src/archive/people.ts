@@ -102,13 +102,28 @@ export async function shareErased(
   });
 }
 
+/** As {@link shareErased}. An archive that has all of it is not written. */
+export async function shareListOf(
+  archive: string,
+  { warehouse, ...patience }: Patience & { readonly warehouse: Warehouse },
+): Promise<void> {
+  const own = await readErased(warehouse);
+  const { kept, holds } = await withArchive(ArchiveFile.read(archive), (file) => {
+    const list = readErasedList(file);
+    return { kept: list, holds: organizationsHeld(file, joinLists(own, list)) };
+  });
+  const joined = await joinErased(warehouse, kept, holds);
+  if (isLonger(joined, kept))
+    await withArchive(ArchiveFile.write(archive), (file) => shareErased(file, warehouse, patience));
+}
+
 /** True if a list that was joined from another one has more than that: people, or keys. */
-export function isLonger(joined: ErasedList, { keys, entries }: ErasedList): boolean {
+function isLonger(joined: ErasedList, { keys, entries }: ErasedList): boolean {
   return joined.entries.length > entries.length || joined.keys.length > keys.length;
 }
 
 /** Those organizations of a list of which an archive has answers. */
-export function organizationsHeld(file: ArchiveFile, { entries }: ErasedList): Set<string> {
+function organizationsHeld(file: ArchiveFile, { entries }: ErasedList): Set<string> {
   const orgs = [...new Set(entries.map(({ orgId }) => orgId))];
   const find = file.prepare('SELECT 1 FROM answers WHERE org = ? LIMIT 1');
   return new Set(orgs.filter((org) => file.query('read', () => find.get(org)) !== undefined));
