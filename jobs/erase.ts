@@ -10,11 +10,11 @@ import { isOpen, type JoinedPolicy } from '../src/erase/joined.ts';
 import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/person.ts';
 import {
   type Certificate,
-  type ErasureOptions,
   findListed,
   planAgain,
   planErasure,
   readPlan,
+  type SweepOptions,
 } from '../src/erase/plan.ts';
 import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
@@ -82,12 +82,12 @@ export async function erasePerson(
     try {
       await checkEmailSalt(warehouse, emails);
       const { archives, copies } = await expectAllArchives(warehouse, settings);
-      const options = await erasureOptions(warehouse, settings, { clock, signal }, [...archives, ...copies]);
+      const options = await sweepOptions(warehouse, settings, { clock, signal }, [...archives, ...copies]);
       const { dropsDamaged = false } = request;
       for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
       // A file that cannot be written is found before anything is changed.
       if (options.erasures !== null && !request.isDryRun) noteErasures(options.erasures, NOBODY);
-      const optionsOf = (orgId: string): ErasureOptions => ({ ...options, dropsDamaged, orgId });
+      const optionsOf = (orgId: string): SweepOptions => ({ ...options, dropsDamaged, orgId });
       const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
       const swept = { archives, leavesArchiveOut: true };
       const met = request.isDryRun ? null : await meetArchives(warehouse, swept, { clock, signal, warn });
@@ -176,12 +176,12 @@ async function missingArchives(
  * @param archives the archives. @default the named one, and those that runs have written
  * @throws {UsageError} if an archive that runs have written is not there.
  */
-export async function erasureOptions(
+export async function sweepOptions(
   warehouse: Warehouse,
   settings: Settings,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
   archives?: readonly string[],
-): Promise<Omit<ErasureOptions, 'orgId'>> {
+): Promise<Omit<SweepOptions, 'orgId'>> {
   return {
     ...{ warehouse, clock, signal, spool: spoolOf(settings), erasures: settings.erasures },
     archives: archives ?? (await archivesToSweep(warehouse, settings)),
@@ -196,7 +196,7 @@ export async function erasureOptions(
 interface Step {
   readonly request: ErasureRequest;
   readonly resumed: Certificate | null;
-  readonly optionsOf: (orgId: string) => ErasureOptions;
+  readonly optionsOf: (orgId: string) => SweepOptions;
   readonly observe: JobContext<ErasureEvent>['observe'];
 }
 
@@ -333,7 +333,7 @@ function expectNewFile(path: string | undefined): void {
  * does it; a warning says so.
  * @param lock the lock of the run, which is released
  */
-export async function eraseLearned(
+export async function sweepAfterRun(
   { warehouse, lock }: { readonly warehouse: Warehouse; readonly lock: RunLock },
   settings: Settings,
   { clock, signal, observe }: JobContext<RunEvent>,
@@ -342,7 +342,7 @@ export async function eraseLearned(
   try {
     const exclusive = await warehouse.lock({ exclusive: true });
     try {
-      await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
+      await sweepLearned(await sweepOptions(warehouse, settings, { clock, signal }));
     } finally {
       await exclusive.release();
     }

@@ -19,7 +19,7 @@ import { checkEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
-import { erasureOptions, expectAllArchives } from './erase.ts';
+import { expectAllArchives, sweepOptions } from './erase.ts';
 
 /** Whom to look for: by user ID or email address. */
 export interface PersonRequest {
@@ -119,7 +119,7 @@ function withPerson(
     if (subjects !== null) {
       const { archives, copies } = await expectAllArchives(warehouse, settings);
       const written = [...archives, ...copies].filter((archive) => archiveBytes(archive) > 0);
-      const options = await erasureOptions(warehouse, settings, { clock, signal }, written);
+      const options = await sweepOptions(warehouse, settings, { clock, signal }, written);
       const records = heldRecords({ ...options, orgId, subjects });
       const shown = await use({ orgId, subjects, days: await daysOf(warehouse, orgId, subjects), records });
       if (shown !== null) return shown;

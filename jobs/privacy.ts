@@ -9,7 +9,7 @@ import { expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.t
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { erasureOptions, expectAllArchives } from './erase.ts';
+import { expectAllArchives, sweepOptions } from './erase.ts';
 
 /** What applying a policy has changed, or would change. */
 export interface AppliedPolicy extends PassedCounts {
@@ -98,7 +98,7 @@ async function passThrough(
     });
   }
   const gate = await openGate(warehouse, settings.emails);
-  const options = await erasureOptions(warehouse, settings, { clock, signal }, archives);
+  const options = await sweepOptions(warehouse, settings, { clock, signal }, archives);
   const counts = await passAll({ ...options, gate, isDryRun });
   if (isDryRun) return counts;
   const asked = { firstDay: null, streams: null, maxAgeSeconds: null, withoutUsers: !gate.keepsPeople };

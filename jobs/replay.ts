@@ -15,7 +15,7 @@ import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/erase.ts';
-import { joinErased } from '../src/erased/index.ts';
+import { joinKeptOut } from '../src/erased/index.ts';
 import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
@@ -26,8 +26,8 @@ import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchives } from './archive.ts';
-import { erasureOptions } from './erase.ts';
-import { shareErasures } from './erasures.ts';
+import { sweepOptions } from './erase.ts';
+import { shareGate } from './gate.ts';
 import { passOlder } from './privacy.ts';
 import { expireAfter } from './retention.ts';
 
@@ -90,17 +90,18 @@ export async function replay(
         const patience = { clock, signal, wait: request.wait, exclusive: true };
         ({ lock } = await passOlder({ warehouse, lock }, settings, patience));
       }
-      await shareErasures(warehouse, settings, observe);
+      await shareGate(warehouse, settings, observe);
       // Before there is a key of pseudonyms: those in an archive are its own, and those of later runs must be the same.
-      const { erasedOfArchive } = await savedArchives();
-      for (const archive of archives) await joinErased(warehouse, await erasedOfArchive(archive), new Set());
+      const { keptOutOfArchive } = await savedArchives();
+      for (const archive of archives)
+        await joinKeptOut(warehouse, await keptOutOfArchive(archive), new Set());
       const policy = policyFingerprint(emails);
       const gate = await openGate(warehouse, emails, { usersFrom: keptUsersFrom(settings, clock) });
       const streams = request.streams.filter((stream) => gate.keepsPeople || stream !== 'users');
       const scope = { firstDay, lastDay, streams, asOf, emails: emails.mode, policy };
       const place = { warehouse, gate, clock, signal };
       const replayed = await withArchives(archives, place, (read) => replayAll(read, scope, place));
-      await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
+      await sweepLearned(await sweepOptions(warehouse, settings, { clock, signal }));
       await expireAfter({ warehouse, lock }, settings, { clock, signal });
       const codes = replayed.organizations.map(({ exitCode }) => exitCode);
       const exitCode = worstExit([replayed.lost.length > 0 ? EXIT.storage : EXIT.ok, ...codes]);

@@ -16,19 +16,19 @@ import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { sweepListed } from '../src/erase/erase.ts';
-import type { ErasureOptions } from '../src/erase/plan.ts';
-import { readErased } from '../src/erased/index.ts';
+import type { SweepOptions } from '../src/erase/plan.ts';
+import { readKeptOut } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { openGate, rememberPolicy } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import { type ErasedList, storedEmail } from '../src/privacy/index.ts';
+import { type KeptOut, storedEmail } from '../src/privacy/index.ts';
 import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchive } from './archive.ts';
-import { erasedSince, type KnownErasures } from './erasures.ts';
+import { type KeptOutSince, keptOutSince } from './gate.ts';
 import { expireAfter } from './retention.ts';
 
 /** What to restore, and how. */
@@ -96,7 +96,7 @@ export async function restore(
 }
 
 /** If nobody was erased before the backup, the installation may never have to erase anyone. */
-function codeOf({ isKnown }: KnownErasures, { knewErasures }: Filled): ExitCode {
+function codeOf({ isKnown }: KeptOutSince, { knewErasures }: Filled): ExitCode {
   return isKnown || !knewErasures ? EXIT.ok : EXIT.quarantine;
 }
 
@@ -207,8 +207,8 @@ async function erasedSinceBackup(
   settings: Settings,
   file: string,
   { observe, clock }: Context,
-): Promise<KnownErasures> {
-  const known = await withBackup(file, clock, (backup) => erasedSince(settings, backup, observe));
+): Promise<KeptOutSince> {
+  const known = await withBackup(file, clock, (backup) => keptOutSince(settings, backup, observe));
   if (!known.isKnown) {
     const message =
       'erasures since the backup are unknown: neither an archive nor a list of erasures was read';
@@ -229,7 +229,7 @@ interface Filling {
   readonly backup: BackupRecord | null;
   /** The archive to restore too; null for none. */
   readonly archive: SavedPlace | null;
-  readonly known: ErasedList;
+  readonly known: KeptOut;
   /** The archives to sweep. */
   readonly archives: readonly string[];
 }
@@ -251,7 +251,7 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
         const existing = { clock, signal, create: false, partial: true };
         const { emails } = settings;
         // Rows of the backup bear the pseudonyms of its key.
-        const lists = { before: await readErased(source), after: filling.known };
+        const lists = { before: await readKeptOut(source), after: filling.known };
         const usersFrom = keptUsersFrom(settings, clock);
         const keepsAll = emails.mode === 'keep' && usersFrom === null;
         const gate = keepsAll ? null : await openGate(destination, emails, { ...lists, usersFrom });
@@ -264,12 +264,12 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
             }),
           ),
         );
-        const knew = (await readErased(source)).entries.length;
+        const knew = (await readKeptOut(source)).entries.length;
         if (report.exitCode === EXIT.ok) {
           await expireAfter({ warehouse: destination, lock }, settings, { clock, signal });
           await complete({ source, destination }, settings, filling, context);
         }
-        const has = (await readErased(destination)).entries.length;
+        const has = (await readKeptOut(destination)).entries.length;
         return {
           ...{ to: destination.location, digest: report.digest.to, tables: report.tables },
           ...{ rows: report.tables.reduce((sum, { rows }) => sum + rows, 0), exitCode: report.exitCode },
@@ -315,7 +315,7 @@ async function complete(
   { backup, archives }: Filling,
   { clock, signal }: Context,
 ): Promise<void> {
-  const sweep: Omit<ErasureOptions, 'orgId'> = {
+  const sweep: Omit<SweepOptions, 'orgId'> = {
     ...{ warehouse: destination, clock, signal, archives, dropsDamaged: false, erasures: settings.erasures },
     spool: spoolOf(settings),
     stored: (email) => storedEmail(settings.emails, email),

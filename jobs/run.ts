@@ -20,7 +20,7 @@ import { readLearned, rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
-import { shareErasures } from './erasures.ts';
+import { shareGate } from './gate.ts';
 import { drainDuringRun } from './hooks.ts';
 import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
 import { openPatience, probesOf, withPatience } from './patience.ts';
@@ -122,7 +122,7 @@ export function withLockedWarehouse<Result>(
     try {
       if (settings.archives.length > 0) requireArchive(settings);
       const met = await meetArchives(warehouse, settings, { ...context, warn }, request.memory);
-      await shareErasures(warehouse, settings, context.observe);
+      await shareGate(warehouse, settings, context.observe);
       if ((await dueSweeps(warehouse)).length > 0) {
         await lock.release();
         await sweepBefore(warehouse, settings, locking);
@@ -153,8 +153,8 @@ export function withLockedWarehouse<Result>(
         await (await retention()).retainDuringRun({ warehouse, lock }, settings, expired, context);
       // Erasing loads what few runs need.
       if ((await readLearned(warehouse)).length > 0) {
-        const { eraseLearned } = await import('./erase.ts');
-        await eraseLearned({ warehouse, lock }, settings, context);
+        const { sweepAfterRun } = await import('./erase.ts');
+        await sweepAfterRun({ warehouse, lock }, settings, context);
       }
       const isDiscarded = discardedRuns !== null && (await warehouse.discardNew(discardedRuns));
       if (!isDiscarded) await met.part((await readLearned(warehouse)).length === 0);
@@ -178,9 +178,9 @@ async function sweepBefore(
 ): Promise<void> {
   const lock = await takeLock(warehouse, { ...locking, exclusive: true });
   try {
-    const { erasureOptions } = await import('./erase.ts');
+    const { sweepOptions } = await import('./erase.ts');
     const { sweepLearned } = await import('../src/erase/erase.ts');
-    await sweepLearned(await erasureOptions(warehouse, settings, locking, settings.archives));
+    await sweepLearned(await sweepOptions(warehouse, settings, locking, settings.archives));
   } finally {
     await lock.release();
   }

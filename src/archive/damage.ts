@@ -5,7 +5,7 @@ import { type Answer, type Contents, namesOf, objectsIn, objectsOf } from './ans
 import { ArchiveFile, type Patience, replaceArchive, withArchive } from './archive-file.ts';
 import { expectRoom, isWritten } from './archive-place.ts';
 import { idsByDigest, ObjectReader, putObject, unneededObjects } from './objects.ts';
-import { readErasedList, writeErasedList } from './people.ts';
+import { keptOutOf, writeKeptOut } from './people.ts';
 import { whileNoRunWrites } from './writers.ts';
 
 /** Messages about pages that are asked for. */
@@ -198,12 +198,12 @@ async function copyReadable(
   to: ArchiveFile,
   { contents, objects, patience }: Damage & { readonly patience: Patience },
 ): Promise<void> {
-  const erased = readErasedList(from);
+  const erased = keptOutOf(from);
   // Which archive this is, whom it has met, and since when it is whole.
   const names = from.query('read', () => from.prepare('SELECT name FROM meta', 'value').all()).map(String);
   await to.transact('write again', patience, () => {
     for (const name of names) to.setMeta(name, from.meta(name) ?? '');
-    if (erased.keys.length > 0) writeErasedList(to, erased);
+    if (erased.keys.length > 0) writeKeptOut(to, erased);
   });
   const reader = new ObjectReader(from);
   const unreadable = new Set(objects.map(({ sha256 }) => sha256));

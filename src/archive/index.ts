@@ -40,14 +40,14 @@ export const shownArchives = (): Promise<typeof import('./show-answers.ts')> => 
 export const pruneArchive: typeof import('./prune.ts').pruneArchive = async (...call) =>
   (await import('./prune.ts')).pruneArchive(...call);
 
-export const expectErasable: typeof import('./erase-answers.ts').expectErasable = async (...call) =>
-  (await import('./erase-answers.ts')).expectErasable(...call);
+export const expectErasable: typeof import('./sweep-answers.ts').expectErasable = async (...call) =>
+  (await import('./sweep-answers.ts')).expectErasable(...call);
 
-export const eraseFromArchive: typeof import('./erase-answers.ts').eraseFromArchive = async (...call) =>
-  (await import('./erase-answers.ts')).eraseFromArchive(...call);
+export const sweepArchived: typeof import('./sweep-answers.ts').sweepArchived = async (...call) =>
+  (await import('./sweep-answers.ts')).sweepArchived(...call);
 
-export const forgetErased: typeof import('./erase-answers.ts').forgetErased = async (...call) =>
-  (await import('./erase-answers.ts')).forgetErased(...call);
+export const forgetSwept: typeof import('./sweep-answers.ts').forgetSwept = async (...call) =>
+  (await import('./sweep-answers.ts')).forgetSwept(...call);
 
 export const expectPlace: typeof import('./people.ts').expectPlace = async (...call) =>
   (await import('./people.ts')).expectPlace(...call);

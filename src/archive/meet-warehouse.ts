@@ -28,7 +28,7 @@ import type { Warehouse } from '../port/index.ts';
 import { rememberArchive } from '../records/index.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { fileOfArchive, hasMoved } from './archive-place.ts';
-import { shareErased } from './people.ts';
+import { shareKeptOut } from './people.ts';
 
 /** Where an archive keeps its UUID, its last marks, each mark, and what it remembers of each warehouse. */
 const IDENTITY = 'identity';
@@ -274,7 +274,7 @@ async function introduce(
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });
     if (found === null) return false;
-    await shareErased(file, warehouse, { clock, signal });
+    await shareKeptOut(file, warehouse, { clock, signal });
     const lost = { marks: found.marks, lost: lostBy.archive, has: sides.archiveHas };
     const remembered = rememberedAfter(sides.warehouse.remembered, lost);
     // Before the new place is noted: after a kill between the two, the next meeting repeats it.

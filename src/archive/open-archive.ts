@@ -12,13 +12,13 @@ import type {
 } from '../core/archive-port.ts';
 import { DefectError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type EmailPolicy, type ErasedList, policyFingerprint } from '../privacy/index.ts';
+import { type EmailPolicy, type KeptOut, policyFingerprint } from '../privacy/index.ts';
 import { unitName } from '../units/index.ts';
 import { newestOf, putAnswer, setOutcome } from './answer-queries.ts';
 import { type AnswerBody, type AnswerPlace, type DayBody, READINESS, unitKeyOf } from './answers.ts';
 import { ArchiveFile, createPlace, type Patience } from './archive-file.ts';
 import { compressed, digestOf, joinRows, putObject } from './objects.ts';
-import { agreePolicy, expectNotSwept, shareErased } from './people.ts';
+import { agreePolicy, expectNotSwept, shareKeptOut } from './people.ts';
 import { decideOpen } from './reconcile.ts';
 import { expectNotReplaced, takeSlot, WriteQueue, type WriterSlot } from './writers.ts';
 
@@ -53,7 +53,7 @@ export async function openArchive(options: ArchiveOptions): Promise<OpenArchive>
     expectNotReplaced(path);
     file = ArchiveFile.create(options.archive);
     await agreePolicy(file, options);
-    const erased = await shareErased(file, options.warehouse, options);
+    const erased = await shareKeptOut(file, options.warehouse, options);
     const writer = await register(file, slot, options);
     await decideOpen(file, options);
     return new RunArchive(file, {
@@ -80,7 +80,7 @@ interface RunParts extends ArchiveOptions {
   /** Equal for equal policies about addresses, also of their salts. */
   readonly policy: string;
   /** Whom the run keeps out. */
-  readonly erased: ErasedList;
+  readonly erased: KeptOut;
   readonly writer: string;
   readonly slot: WriterSlot;
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { BusyError, StorageError } from '../core/errors.ts';
 import { canonicalJson, parseJson } from '../core/json.ts';
-import { joinErased, joinLists, parseErased, readErased } from '../erased/index.ts';
+import { joinKeptOut, joinLists, parseErased, readKeptOut } from '../erased/index.ts';
 import { expectApplied, type NotedPolicy, notedPolicyIn } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type EmailPolicy, type ErasedList, NOBODY, usersOf } from '../privacy/index.ts';
+import { type EmailPolicy, type KeptOut, NOBODY, usersOf } from '../privacy/index.ts';
 import { readArchives } from '../records/index.ts';
 import { checksumOf } from './answers.ts';
 import { ArchiveFile, expectWritable, type Patience, withArchive } from './archive-file.ts';
@@ -66,7 +66,7 @@ export async function notePassed(file: ArchiveFile, policy: NotedPolicy, patienc
  * Who was erased from an archive: kept beside the answers, so that a warehouse that is rebuilt from them knows it.
  * @throws {StorageError} if the list is damaged.
  */
-export function readErasedList(file: ArchiveFile): ErasedList {
+export function keptOutOf(file: ArchiveFile): KeptOut {
   const row = file.query('read', () => file.prepare('SELECT list, checksum FROM erased').get());
   if (!Array.isArray(row)) return NOBODY;
   const [text, checksum] = row;
@@ -83,54 +83,54 @@ export function readErasedList(file: ArchiveFile): ErasedList {
  * @returns the list of both.
  * @throws {StorageError} if the list of the archive is damaged or cannot be written.
  */
-export async function shareErased(
+export async function shareKeptOut(
   file: ArchiveFile,
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
   patience: Patience,
-): Promise<ErasedList> {
-  const own = await readErased(warehouse);
-  const kept = readErasedList(file);
+): Promise<KeptOut> {
+  const own = await readKeptOut(warehouse);
+  const kept = keptOutOf(file);
   const joined = joinLists(own, kept);
   if (isLonger(joined, own) || isLonger(joined, kept))
-    await joinErased(warehouse, kept, organizationsHeld(file, joined));
+    await joinKeptOut(warehouse, kept, organizationsHeld(file, joined));
   if (!isLonger(joined, kept)) return kept;
   return file.transact('list the erased in', patience, () => {
     // Another process may have listed somebody meanwhile.
-    const all = joinLists(joined, readErasedList(file));
-    writeErasedList(file, all);
+    const all = joinLists(joined, keptOutOf(file));
+    writeKeptOut(file, all);
     return all;
   });
 }
 
-/** As {@link shareErased}. An archive that has all of it is not written. */
+/** As {@link shareKeptOut}. An archive that has all of it is not written. */
 export async function shareListOf(
   archive: string,
   { warehouse, ...patience }: Patience & { readonly warehouse: Warehouse },
 ): Promise<void> {
-  const own = await readErased(warehouse);
+  const own = await readKeptOut(warehouse);
   const { kept, holds } = await withArchive(ArchiveFile.read(archive), (file) => {
-    const list = readErasedList(file);
+    const list = keptOutOf(file);
     return { kept: list, holds: organizationsHeld(file, joinLists(own, list)) };
   });
-  const joined = await joinErased(warehouse, kept, holds);
+  const joined = await joinKeptOut(warehouse, kept, holds);
   if (isLonger(joined, kept))
-    await withArchive(ArchiveFile.write(archive), (file) => shareErased(file, warehouse, patience));
+    await withArchive(ArchiveFile.write(archive), (file) => shareKeptOut(file, warehouse, patience));
 }
 
 /** True if a list that was joined from another one has more than that: people, or keys. */
-function isLonger(joined: ErasedList, { keys, entries }: ErasedList): boolean {
+function isLonger(joined: KeptOut, { keys, entries }: KeptOut): boolean {
   return joined.entries.length > entries.length || joined.keys.length > keys.length;
 }
 
 /** Those organizations of a list of which an archive has answers. */
-function organizationsHeld(file: ArchiveFile, { entries }: ErasedList): Set<string> {
+function organizationsHeld(file: ArchiveFile, { entries }: KeptOut): Set<string> {
   const orgs = [...new Set(entries.map(({ orgId }) => orgId))];
   const find = file.prepare('SELECT 1 FROM answers WHERE org = ? LIMIT 1');
   return new Set(orgs.filter((org) => file.query('read', () => find.get(org)) !== undefined));
 }
 
 /** Keeps a list. Call it inside a transaction. */
-export function writeErasedList(file: ArchiveFile, list: ErasedList): void {
+export function writeKeptOut(file: ArchiveFile, list: KeptOut): void {
   const text = canonicalJson(list);
   file
     .prepare('INSERT OR REPLACE INTO erased (id, list, checksum) VALUES (1, ?, ?)')
@@ -143,7 +143,7 @@ function sweptName(org: string): string {
 }
 
 /** Notes by which list an archive is swept from now on. Call it inside a transaction, before anything is swept. */
-export function noteSwept(file: ArchiveFile, list: ErasedList, org: string): void {
+export function noteSwept(file: ArchiveFile, list: KeptOut, org: string): void {
   file.setMeta(sweptName(org), String(countOf(list, org)));
 }
 
@@ -152,13 +152,13 @@ export function noteSwept(file: ArchiveFile, list: ErasedList, org: string): voi
  * was erased. Call it in the transaction that keeps them.
  * @throws {BusyError} if it was.
  */
-export function expectNotSwept(file: ArchiveFile, list: ErasedList, org: string): void {
+export function expectNotSwept(file: ArchiveFile, list: KeptOut, org: string): void {
   if (Number(file.meta(sweptName(org)) ?? 0) <= countOf(list, org)) return;
   throw new BusyError('somebody was erased from the archive meanwhile; nothing more was stored', {
     hint: 'repeat the command',
   });
 }
 
-function countOf({ entries }: ErasedList, org: string): number {
+function countOf({ entries }: KeptOut, org: string): number {
   return entries.filter(({ orgId }) => orgId === org).length;
 }

@@ -24,7 +24,7 @@ import {
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { readKnownWarehouses } from './meet-warehouse.ts';
 import { ObjectReader, splitPages, splitRows } from './objects.ts';
-import { readErasedList, shareListOf } from './people.ts';
+import { keptOutOf, shareListOf } from './people.ts';
 import { decidedContents } from './reconcile.ts';
 
 /** Which answers to replay. */
@@ -217,7 +217,7 @@ export function withCommitted<Result>(
     const objects = new ObjectReader(file);
     return use({
       choose: (scope) => chooseAnswers({ ...contents, answers }, scope),
-      hasPseudonyms: readErasedList(file).entries.length > 0,
+      hasPseudonyms: keptOutOf(file).entries.length > 0,
       rowsOf: async (sha256) => splitRows(await objects.get(sha256)),
     });
   });

@@ -1,10 +1,10 @@
 import { chmodSync, copyFileSync } from 'node:fs';
 import { explainWriteError } from '../core/files.ts';
-import { type ErasedList, NOBODY } from '../privacy/index.ts';
+import { type KeptOut, NOBODY } from '../privacy/index.ts';
 import { ArchiveFile, createPlace, type Patience, replaceArchive, withArchive } from './archive-file.ts';
 import { fileOfArchive, isWritten } from './archive-place.ts';
 import { verifyArchive } from './damage.ts';
-import { readErasedList } from './people.ts';
+import { keptOutOf } from './people.ts';
 import { whileNoRunWrites } from './writers.ts';
 
 /** Where a saved archive says which backup it belongs to. */
@@ -62,7 +62,7 @@ export async function placeArchive(saved: string, archive: string): Promise<void
 }
 
 /** Everyone who was erased from an archive; nobody if there is none. */
-export async function erasedOfArchive(archive: string): Promise<ErasedList> {
+export async function keptOutOfArchive(archive: string): Promise<KeptOut> {
   if (!isWritten(fileOfArchive(archive))) return NOBODY;
-  return withArchive(ArchiveFile.read(archive), (file) => readErasedList(file));
+  return withArchive(ArchiveFile.read(archive), (file) => keptOutOf(file));
 }

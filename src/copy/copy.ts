@@ -5,9 +5,9 @@ import type { Clock } from '../core/clock.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import { erasedOrganization } from '../erased/index.ts';
+import { keptOutOrganization } from '../erased/index.ts';
 import type { RunLock, Warehouse } from '../port/index.ts';
-import type { ErasedList } from '../privacy/index.ts';
+import type { KeptOut } from '../privacy/index.ts';
 import { pendingErasures, writeState } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
@@ -53,7 +53,7 @@ interface CopyWork extends Sides {
   /** The exclusive lock of the destination. */
   readonly lock: RunLock;
   /** Everyone who was erased since the source was written, as far as it is known. */
-  readonly erased: ErasedList;
+  readonly erased: KeptOut;
   /** Make the destination equal even if it loses rows, and compare every row. */
   readonly replace: boolean;
   /** The source is a backup, and what has been decided since is applied to it. @default it is a warehouse in use */
@@ -146,7 +146,7 @@ async function planCopy(work: CopyWork): Promise<CopyPlan> {
     unchanged += same;
     units += pairs.length - same;
     if (known.has(orgId)) noteUnits(losses, pairs);
-    else if (erasedOrganization(work.erased, orgId) === undefined) noteOrganization(losses, orgId);
+    else if (keptOutOrganization(work.erased, orgId) === undefined) noteOrganization(losses, orgId);
     work.signal.throwIfAborted();
   }
   await noteRows(losses, work);

@@ -1,13 +1,13 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { columnsOf, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { erasedOrganization, withoutPeople } from '../erased/index.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
+import { keptOutOrganization, withoutPeople } from '../erased/index.ts';
+import { ErasedPeople, type KeptOut } from '../privacy/index.ts';
 import { differencesOf, type Sides, type UnitPair } from './sides.ts';
 
 /** Two sides, and everyone who was erased. */
 interface SidesOfErased extends Sides {
-  readonly erased: ErasedList;
+  readonly erased: KeptOut;
 }
 
 const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets, events, publishedWeeks } =
@@ -108,7 +108,7 @@ async function rowsOnlyStored({ erased, ...sides }: SidesOfErased, table: AnyTab
   let only = 0;
   for await (const found of differencesOf(sides, { table })) {
     for (const { row } of found.filter(({ kind }) => kind === 'remove')) {
-      if (erasedOrganization(erased, orgOf(row)) !== undefined) continue;
+      if (keptOutOrganization(erased, orgOf(row)) !== undefined) continue;
       const mayFollow = erase(row) !== row || (table === hookEvents && orgOf(row) === '');
       if (mayFollow && followed.size < FOLLOWED_MAX) followed.add(nameOf(erase(row)));
       else only += 1;

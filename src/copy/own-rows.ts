@@ -5,7 +5,7 @@ import { tables } from '../../schema/tables.ts';
 import { ERASED_KEYS, encodeEntries } from '../erased/index.ts';
 import { LAST_MARKS } from '../marks/index.ts';
 import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
-import type { ErasedList } from '../privacy/index.ts';
+import type { KeptOut } from '../privacy/index.ts';
 import { ARCHIVES, joinPlaces, PUBLISHED, readState } from '../records/index.ts';
 import type { Source } from './sides.ts';
 
@@ -38,7 +38,7 @@ type Marks = ReadonlyMap<string, string>;
  * archives, what was done to it that cannot be repeated, and where it was copied or published to.
  */
 export class OwnRows {
-  readonly #list: ErasedList;
+  readonly #list: KeptOut;
   readonly #erased: readonly Values[];
   readonly #state: ReadonlyMap<string, Values>;
   readonly #kept: ReadonlyMap<AnyTable, readonly Values[]>;
@@ -46,7 +46,7 @@ export class OwnRows {
   readonly #marks: Marks;
 
   private constructor(
-    list: ErasedList,
+    list: KeptOut,
     stored: readonly Values[],
     state: readonly Values[],
     { kept, marks }: { readonly kept: ReadonlyMap<AnyTable, readonly Values[]>; readonly marks: Marks },
@@ -65,7 +65,7 @@ export class OwnRows {
    */
   static async read(
     destination: Warehouse,
-    list: ErasedList,
+    list: KeptOut,
     { isRestored, marks }: { readonly isRestored: boolean; readonly marks: Marks },
   ): Promise<OwnRows> {
     const state = await collect(destination.scan(exportState, { orgId: '' }));

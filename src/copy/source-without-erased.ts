@@ -7,9 +7,9 @@ import type { Clock } from '../core/clock.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
 import {
-  erasedOrganization,
   joinLists,
-  readErased,
+  keptOutOrganization,
+  readKeptOut,
   sweptTable,
   textColumnsOf,
   throughGate,
@@ -19,7 +19,7 @@ import {
 import { rewrittenUnit } from '../judge/notes.ts';
 import { rewrittenRow } from '../ledger/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
-import { type ErasedList, ErasedPeople, type Gate } from '../privacy/index.ts';
+import { ErasedPeople, type Gate, type KeptOut } from '../privacy/index.ts';
 import { ERASURE } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
@@ -38,7 +38,7 @@ export interface DecidedSince {
 interface Given {
   readonly source: Warehouse;
   readonly stored: Warehouse;
-  readonly erased: ErasedList;
+  readonly erased: KeptOut;
   readonly since?: DecidedSince | undefined;
   readonly mark: string | null;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ interface Given {
 interface DecidedSource {
   readonly source: Source;
   /** Everyone who was erased, as far as both sides know. */
-  readonly list: ErasedList;
+  readonly list: KeptOut;
   /** The destination has rows, and may have erased people in them: it must forget what the copy deletes. */
   readonly forgets: boolean;
 }
@@ -71,7 +71,7 @@ export async function sourceWithoutErased({
 }: Given): Promise<DecidedSource> {
   const forgets = await mayHoldErased(source, stored, erased);
   const own = { isRestored: since !== undefined, marks: marksOf(forgets, mark) };
-  const [theirs, kept] = [await readErased(source), await readErased(stored)];
+  const [theirs, kept] = [await readKeptOut(source), await readKeptOut(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
   let list = joinLists(theirs, joinLists(kept, erased));
   const isClean =
@@ -96,18 +96,14 @@ export async function sourceWithoutErased({
 }
 
 /** True if everyone who was erased from the rows of the destination, or is known otherwise, was erased from those of the source too. */
-async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: ErasedList): Promise<boolean> {
+async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: KeptOut): Promise<boolean> {
   const known = new Set(await sweptIn(source));
   const erased = [...(await sweptIn(stored)), ...entries.map(({ subjectHmac }) => subjectHmac)];
   return erased.every((hmac) => known.has(hmac));
 }
 
 /** True if a destination has rows from before somebody was erased, or an earlier copy has replaced such rows and did not end. */
-async function mayHoldErased(
-  source: Warehouse,
-  stored: Warehouse,
-  { entries }: ErasedList,
-): Promise<boolean> {
+async function mayHoldErased(source: Warehouse, stored: Warehouse, { entries }: KeptOut): Promise<boolean> {
   if (await isForgetting(stored)) return true;
   const known = new Set(await sweptIn(stored));
   const erased = [...(await sweptIn(source)), ...entries.map(({ subjectHmac }) => subjectHmac)];
@@ -118,7 +114,7 @@ async function mayHoldErased(
 }
 
 /** True if nothing was decided since a backup was taken that its rows do not show. */
-async function isSwept(source: Warehouse, { entries }: ErasedList, { gate }: DecidedSince): Promise<boolean> {
+async function isSwept(source: Warehouse, { entries }: KeptOut, { gate }: DecidedSince): Promise<boolean> {
   const known = new Set(await sweptIn(source));
   return gate === null && entries.every(({ subjectHmac }) => known.has(subjectHmac));
 }
@@ -136,7 +132,7 @@ const rowCount = columnsOf(exportUnits).indexOf('rows');
 
 /** What the rows of a source are to show. */
 interface DecidedUntil {
-  readonly list: ErasedList;
+  readonly list: KeptOut;
   readonly gate: Gate | null;
   readonly signal: AbortSignal;
 }
@@ -144,7 +140,7 @@ interface DecidedUntil {
 /** Reads a warehouse as it would be after an erasure that it does not know, or under another email policy. It reads everything once in advance. */
 class ErasedUnits {
   readonly #given: Source;
-  readonly #list: ErasedList;
+  readonly #list: KeptOut;
   readonly #gate: Gate | null;
   readonly #people = new Map<string, ErasedPeople>();
   readonly #erasers = new Map<string, (row: Values) => Values | null>();
@@ -166,7 +162,7 @@ class ErasedUnits {
 
   static async read(given: Source, { list, gate, signal }: DecidedUntil): Promise<ErasedUnits> {
     const stored = await given.organizations();
-    const erased = stored.filter((orgId) => erasedOrganization(list, orgId) !== undefined);
+    const erased = stored.filter((orgId) => keptOutOrganization(list, orgId) !== undefined);
     const units = new ErasedUnits(given, { list, gate }, erased);
     for (const orgId of await units.source.organizations())
       for (const stream of [...DAILY_STREAMS, 'readiness'] as const)

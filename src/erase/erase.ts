@@ -1,20 +1,20 @@
 import { sql } from '../../schema/query.ts';
-import { forgetErased } from '../archive/index.ts';
+import { forgetSwept } from '../archive/index.ts';
 import { DefectError } from '../core/errors.ts';
 import { canonicalJson } from '../core/json.ts';
 import {
   dueSweeps,
   endSweep,
-  erasedOrganization,
+  keptOutOrganization,
   listErased,
   noteErasures,
-  readErased,
+  readKeptOut,
   type Subject,
   withoutPeople,
   withSubjects,
 } from '../erased/index.ts';
-import { eraseFromSpool } from '../hooks/index.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
+import { passSpool } from '../hooks/index.ts';
+import { ErasedPeople, type KeptOut } from '../privacy/index.ts';
 import { forgetLearned, pendingErasures, readLearned } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { digestOf } from '../warehouse/index.ts';
@@ -22,10 +22,10 @@ import { type JoinedForms, JoinedSearch } from './joined.ts';
 import {
   type Certificate,
   dropPlan,
-  type ErasureOptions,
   type Plan,
   planErasure,
   readPlan,
+  type SweepOptions,
   savePlan,
   totalsSha256,
 } from './plan.ts';
@@ -35,9 +35,9 @@ import { removeOrganization, type Sweep, sweepArchive, sweepRows, sweepUnits, Ta
 const ROUNDS_MAX = 10;
 
 /** What an erasure would change. Writes nothing. */
-export async function countErasure(options: ErasureOptions, plan: Plan): Promise<Certificate> {
+export async function countErasure(options: SweepOptions, plan: Plan): Promise<Certificate> {
   const at = options.clock.now();
-  const listed = (subjects: readonly Subject[], list: ErasedList) =>
+  const listed = (subjects: readonly Subject[], list: KeptOut) =>
     Promise.resolve(withSubjects(list, options.orgId, subjects, at));
   const { certificate } = await sweepAll(options, plan, { isDryRun: true, listed });
   return certificate;
@@ -47,7 +47,7 @@ export async function countErasure(options: ErasureOptions, plan: Plan): Promise
  * Erases what a plan names, as one operation: after a kill, the same call with the plan that is stored resumes.
  * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
  */
-export async function erase(options: ErasureOptions, plan: Plan): Promise<Certificate> {
+export async function erase(options: SweepOptions, plan: Plan): Promise<Certificate> {
   const { warehouse, orgId, clock } = options;
   const isSwept = plan.subjects.length === 0 && plan.certificate.digest_after !== null;
   if (isSwept) return completeErasure(options, plan.certificate);
@@ -74,7 +74,7 @@ export async function erase(options: ErasureOptions, plan: Plan): Promise<Certif
 }
 
 /** The plan of an interrupted erasure. Runs may have stored other days since, so totals and places are taken again. */
-async function resumed(options: ErasureOptions, plan: Plan): Promise<Plan> {
+async function resumed(options: SweepOptions, plan: Plan): Promise<Plan> {
   const before = await totalsSha256(options.warehouse, options.orgId);
   const published = [...new Set([...plan.certificate.published, ...options.published])];
   return { ...plan, certificate: { ...plan.certificate, published, totals_sha256: { before, after: null } } };
@@ -83,11 +83,11 @@ async function resumed(options: ErasureOptions, plan: Plan): Promise<Plan> {
 interface SweepMode {
   readonly isDryRun: boolean;
   /** Puts values on the list, and returns the list. */
-  readonly listed: (subjects: readonly Subject[], list: ErasedList) => Promise<ErasedList>;
+  readonly listed: (subjects: readonly Subject[], list: KeptOut) => Promise<KeptOut>;
 }
 
 async function sweepAll(
-  options: ErasureOptions,
+  options: SweepOptions,
   plan: Plan,
   mode: SweepMode,
 ): Promise<{ readonly certificate: Certificate }> {
@@ -99,7 +99,7 @@ async function sweepAll(
   let archive = plan.certificate.archive;
   // Addresses that runs have found with an erased person are on the list and not swept, and nobody knows their values.
   const sweepsAll = subjects.length === 0 || (await hasUnswept(options));
-  let list = await mode.listed(subjects, await readErased(options.warehouse));
+  let list = await mode.listed(subjects, await readKeptOut(options.warehouse));
   if (!mode.isDryRun) await options.drain();
   const taught = await learnFromSpool(options, list);
   subjects = [...subjects, ...taught];
@@ -134,7 +134,7 @@ async function sweepAll(
   }
   const people = new ErasedPeople(list, [options.orgId]);
   const received = new ErasedPeople(list, [options.orgId], options.stored);
-  const spoolLines = await eraseFromSpool(options.spool, received, mode);
+  const spoolLines = await passSpool(options.spool, received, mode);
   const found = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
   const pseudonyms = [...new Set([...plan.certificate.pseudonyms, ...found])];
   return {
@@ -151,24 +151,21 @@ async function sweepAll(
  * Addresses that stand beside the ID in files that a drain has left, as they were received. The warehouse may never have seen
  * them, and other lines may hold them alone.
  */
-async function learnFromSpool(
-  { spool, orgId, stored }: ErasureOptions,
-  list: ErasedList,
-): Promise<Subject[]> {
+async function learnFromSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut): Promise<Subject[]> {
   const people = new ErasedPeople(list, [orgId], stored);
-  await eraseFromSpool(spool, people, { isDryRun: true });
+  await passSpool(spool, people, { isDryRun: true });
   return people.learned.map((value) => ({ kind: 'email', value }));
 }
 
 /** Has the texts of the spool read as an erasure leaves them. */
-async function readSpool({ spool, orgId, stored }: ErasureOptions, list: ErasedList, reader: JoinedForms) {
+async function readSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut, reader: JoinedForms) {
   const people = new ErasedPeople(list, [orgId], stored);
   people.showTo(reader);
   people.at('spool');
-  await eraseFromSpool(spool, people, { isDryRun: true });
+  await passSpool(spool, people, { isDryRun: true });
 }
 
-async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean> {
+async function hasUnswept({ warehouse, orgId }: SweepOptions): Promise<boolean> {
   const [row] = await warehouse.select(
     sql`SELECT COUNT(*) AS unswept FROM erased WHERE org_id = ${orgId} AND certificate IS NULL`,
   );
@@ -177,7 +174,7 @@ async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean
 
 /** Sweeps everything once. Returns what was changed in the archives. */
 export async function sweepOnce(
-  { archives, clock }: Pick<ErasureOptions, 'archives' | 'clock'>,
+  { archives, clock }: Pick<SweepOptions, 'archives' | 'clock'>,
   sweep: Sweep,
   isOrganization: boolean,
 ): ReturnType<typeof sweepArchive> {
@@ -205,12 +202,12 @@ export async function sweepOnce(
  * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
  */
 export async function completeErasure(
-  { warehouse, orgId, archives, erasures, renewLakes, ...patience }: ErasureOptions,
+  { warehouse, orgId, archives, erasures, renewLakes, ...patience }: SweepOptions,
   swept: Certificate,
 ): Promise<Certificate> {
-  for (const archive of archives) await forgetErased(archive, patience);
+  for (const archive of archives) await forgetSwept(archive, patience);
   await warehouse.forgetDeleted();
-  if (erasures !== null) noteErasures(erasures, await readErased(warehouse));
+  if (erasures !== null) noteErasures(erasures, await readKeptOut(warehouse));
   const lakes = await renewLakes(swept.published);
   const published = swept.published.filter((place) => !lakes.includes(place));
   const certificate: Certificate = {
@@ -235,10 +232,10 @@ export async function completeErasure(
  * of the same organization that was interrupted is completed first. After a kill, the next call resumes.
  * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
  */
-export async function sweepLearned(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
+export async function sweepLearned(given: Omit<SweepOptions, 'orgId'>): Promise<void> {
   const { warehouse } = given;
   for (const { orgId, values } of await readLearned(warehouse)) {
-    const options: ErasureOptions = { ...given, orgId };
+    const options: SweepOptions = { ...given, orgId };
     const pending = await readPlan(warehouse, orgId);
     if (pending !== null) await erase(options, pending.plan);
     const subjects = values.map((value) => ({ kind: 'email' as const, value }));
@@ -249,7 +246,7 @@ export async function sweepLearned(given: Omit<ErasureOptions, 'orgId'>): Promis
 }
 
 /** As {@link sweepLearned}, for everybody whom a warehouse knows from an archive, or an archive from a warehouse. */
-async function sweepDue(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
+async function sweepDue(given: Omit<SweepOptions, 'orgId'>): Promise<void> {
   const { warehouse } = given;
   for (const orgId of await dueSweeps(warehouse)) {
     const pending = await readPlan(warehouse, orgId);
@@ -259,8 +256,9 @@ async function sweepDue(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
 }
 
 /** Sweeps everybody of an organization who is on the list. */
-async function eraseListed(options: ErasureOptions): Promise<void> {
-  const isOrganization = erasedOrganization(await readErased(options.warehouse), options.orgId) !== undefined;
+async function eraseListed(options: SweepOptions): Promise<void> {
+  const isOrganization =
+    keptOutOrganization(await readKeptOut(options.warehouse), options.orgId) !== undefined;
   await erase(options, await planErasure(options, [], { isOrganization }));
 }
 
@@ -269,7 +267,7 @@ async function eraseListed(options: ErasureOptions): Promise<void> {
  * repetition resumes.
  * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
  */
-export async function sweepListed(given: Omit<ErasureOptions, 'orgId'>): Promise<void> {
+export async function sweepListed(given: Omit<SweepOptions, 'orgId'>): Promise<void> {
   const { warehouse } = given;
   const begun = await pendingErasures(warehouse);
   for (const { orgId } of begun) {

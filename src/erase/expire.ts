@@ -1,6 +1,6 @@
 import { type SQL, sql } from '../../schema/query.ts';
 import { tables, tablesOf, WITHHELD_RECORD } from '../../schema/tables.ts';
-import { eraseFromArchive } from '../archive/index.ts';
+import { sweepArchived } from '../archive/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { daysFrom, isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
@@ -96,7 +96,7 @@ export async function expirePeople(options: ExpiryOptions): Promise<ExpiredPeopl
   if (before === null || !gate.keepsPeople) return null;
   const done = { before, days: 0, rows: 0, answers: 0 };
   for (const orgId of await readOrganizationIds(warehouse)) {
-    gate.keepOut(gate.erased, orgId);
+    gate.passFor(orgId);
     const { firstDay, streams } = await runReads(warehouse, contractOf(orgId));
     const begin = streams.includes('users') ? firstDay : null;
     const days = await runReads(warehouse, readExpiringDays({ orgId, before }, begin));
@@ -173,10 +173,10 @@ export async function expireArchived(
   const people = throughGate(gate);
   let changed = 0;
   for (const orgId of await readOrganizationIds(warehouse)) {
-    gate.keepOut(gate.erased, orgId);
+    gate.passFor(orgId);
     const options = { warehouse, people, contentOf, clock, signal, isDryRun: lock === null };
     const expired = { ...options, orgId, before, dropsDamaged: false };
-    const { answers } = await eraseFromArchive(archive, expired);
+    const { answers } = await sweepArchived(archive, expired);
     changed += answers;
   }
   return changed;

@@ -1,13 +1,13 @@
 import { sql } from '../../schema/query.ts';
-import { forgetErased } from '../archive/index.ts';
-import { readErased, throughGate } from '../erased/index.ts';
-import { eraseFromSpool } from '../hooks/index.ts';
+import { forgetSwept } from '../archive/index.ts';
+import { readKeptOut, throughGate } from '../erased/index.ts';
+import { passSpool } from '../hooks/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { sweepOnce } from './erase.ts';
-import type { ErasureOptions } from './plan.ts';
+import type { SweepOptions } from './plan.ts';
 import { Tally } from './sweep-rows.ts';
 
 /** Where it is noted that everything passes, until the former values are forgotten. A repetition may find no row to change. */
@@ -16,7 +16,7 @@ const PASSING = ['', 'passing'] as const;
 /** Where everything passes a gate. */
 interface PassOptions
   extends Pick<
-    ErasureOptions,
+    SweepOptions,
     'warehouse' | 'archives' | 'dropsDamaged' | 'spool' | 'published' | 'renewLakes' | 'clock' | 'signal'
   > {
   readonly gate: Gate;
@@ -45,7 +45,7 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
   const { warehouse, archives, spool, clock, signal, gate, isDryRun, dropsDamaged } = options;
   const tally = new Tally();
   const archive = { answers: 0, objects: 0 };
-  const list = await readErased(warehouse);
+  const list = await readKeptOut(warehouse);
   const isResumed = (await readState(warehouse, ...PASSING)) !== null;
   if (!isDryRun && !isResumed) await writeState(warehouse, ...PASSING, 'true');
   for (const orgId of await organizationsIn(warehouse)) {
@@ -58,14 +58,14 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
     if (!isDryRun && orgId !== '') await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   }
   gate.keepOut(list, null);
-  const spoolLines = await eraseFromSpool(spool, gate, { isDryRun });
+  const spoolLines = await passSpool(spool, gate, { isDryRun });
   if (!isDryRun) {
     if (isResumed || !tally.isEmpty) {
       await warehouse.forgetDeleted();
       await options.renewLakes(options.published);
     }
     const passed = { emails: gate.emails, users: gate.users };
-    for (const place of archives) await forgetErased(place, { clock, signal, passed });
+    for (const place of archives) await forgetSwept(place, { clock, signal, passed });
     await warehouse.transact('note that everything has passed in', function* () {
       yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${PASSING[1]}`;
     });

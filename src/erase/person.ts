@@ -19,7 +19,7 @@ import {
   subjectHmac,
   usersOf as usersKept,
 } from '../privacy/index.ts';
-import type { ErasureOptions } from './plan.ts';
+import type { SweepOptions } from './plan.ts';
 import { mayHold } from './sweep-rows.ts';
 
 /** The tables that have both an ID and an address. */
@@ -158,7 +158,7 @@ export interface HeldRecord {
 }
 
 /** Whose records to find, and where. */
-type HeldOptions = Pick<ErasureOptions, 'warehouse' | 'orgId' | 'archives' | 'spool' | 'stored'> & {
+type HeldOptions = Pick<SweepOptions, 'warehouse' | 'orgId' | 'archives' | 'spool' | 'stored'> & {
   readonly subjects: readonly Subject[];
 };
 

@@ -7,15 +7,15 @@ import { allTables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
 import { canonicalJson, parseJson } from '../core/json.ts';
-import { readErased, type Subject } from '../erased/index.ts';
+import { readKeptOut, type Subject } from '../erased/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type ErasedKind, subjectHmac } from '../privacy/index.ts';
+import { type KeptOutKind, subjectHmac } from '../privacy/index.ts';
 import { ERASURE, writeState } from '../records/index.ts';
 import { digestOf } from '../warehouse/index.ts';
 import { type JoinedPolicy, JoinedResult } from './joined.ts';
 
 /** Where to erase. */
-export interface ErasureOptions {
+export interface SweepOptions {
   /** Its exclusive run lock is held. */
   readonly warehouse: Warehouse;
   readonly orgId: string;
@@ -105,7 +105,7 @@ export async function findListed(
   only: string | null,
   subjects: readonly Subject[],
 ): Promise<Listed | null> {
-  const { keys, entries } = await readErased(warehouse);
+  const { keys, entries } = await readKeptOut(warehouse);
   const isNamed = (orgId: string, hmac: string) =>
     keys.some((key) => subjects.some(({ kind, value }) => subjectHmac(key, orgId, kind, value) === hmac));
   const entry = entries.find(
@@ -171,7 +171,7 @@ const Plan = Type.Object({
 
 /** An erasure that has begun. It names the person until everything is swept, so that a kill loses nothing. */
 export type Plan = Readonly<Static<typeof Plan>> & {
-  readonly subjects: readonly { kind: ErasedKind; value: string }[];
+  readonly subjects: readonly { kind: KeptOutKind; value: string }[];
 };
 
 const checkPlan = Compile(Plan);
@@ -219,7 +219,7 @@ export async function planErasure(
     archives,
     clock,
     published,
-  }: Omit<ErasureOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
+  }: Omit<SweepOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
   subjects: readonly Subject[],
   {
     isOrganization = subjects.some(({ kind }) => kind === 'organization'),

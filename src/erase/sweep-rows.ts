@@ -11,7 +11,7 @@ import {
   type Values,
 } from '../../schema/row.ts';
 import { allTables, sourceTables, tables, tablesOf } from '../../schema/tables.ts';
-import { type DayAnswer, eraseFromArchive, partsOf } from '../archive/index.ts';
+import { type DayAnswer, partsOf, sweepArchived } from '../archive/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { isDay, parseDay, type UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
@@ -285,8 +285,8 @@ export function sweepArchive(
   archive: string,
   { passing, ...sweep }: Sweep,
   { isOrganization, clock }: { readonly isOrganization: boolean; readonly clock: Clock },
-): ReturnType<typeof eraseFromArchive> {
-  return eraseFromArchive(archive, { ...sweep, clock, people: isOrganization ? null : passing, contentOf });
+): ReturnType<typeof sweepArchived> {
+  return sweepArchived(archive, { ...sweep, clock, people: isOrganization ? null : passing, contentOf });
 }
 
 /** The digest of what the rows of an answer are stored as. They are without the erased already. */

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { parseJson } from '../core/json.ts';
-import { type ErasedList, ErasedPeople, NOBODY } from './erased-people.ts';
+import { ErasedPeople, type KeptOut, NOBODY } from './erased-people.ts';
 import { replaceDays } from './json-literals.ts';
 import { HASHED, PassedTexts, routingIn } from './passed-texts.ts';
 import { columnKind, isWritten, UserIds, type UserPolicy, WITHHELD, withoutPersons } from './user-ids.ts';
@@ -71,7 +71,7 @@ export class Gate {
   readonly #expired: Gate | null;
   readonly #policy: PassedTexts | null;
   readonly #users: UserIds | null;
-  #list: ErasedList = NOBODY;
+  #list: KeptOut = NOBODY;
   #orgId: string | null = null;
   #people = new ErasedPeople(NOBODY, []);
   #given = 0;
@@ -93,16 +93,16 @@ export class Gate {
     this.fingerprint = `${GATE_VERSION} ${policyFingerprint(emails)} ${this.users}`;
   }
 
-  /** Whom it keeps out. */
-  get erased(): ErasedList {
+  /** Whom it keeps out, in any organization. */
+  get keptOut(): KeptOut {
     return this.#list;
   }
 
   /**
-   * Keeps erased people out from now on.
+   * Keeps people out from now on: pseudonyms stand for them.
    * @param orgId the organization whose texts pass; null if it is not known yet: then each answer names its own
    */
-  keepOut(list: ErasedList, orgId: string | null): void {
+  keepOut(list: KeptOut, orgId: string | null): void {
     this.#list = list;
     this.#orgId = orgId;
     this.#given = 0;
@@ -110,6 +110,11 @@ export class Gate {
     this.#people = this.#peopleOf(
       orgId === null ? [...new Set(list.entries.map((entry) => entry.orgId))] : [orgId],
     );
+  }
+
+  /** Texts that pass from now on are of this organization. @param orgId as in {@link keepOut} */
+  passFor(orgId: string | null): void {
+    this.keepOut(this.#list, orgId);
   }
 
   /** A JSON text. All characters outside its texts stay as they are. */

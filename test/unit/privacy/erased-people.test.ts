@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type ErasedKind,
-  type ErasedList,
+  type KeptOutKind,
+  type KeptOut,
   ErasedPeople,
   pseudonymOf,
   subjectHmac,
@@ -12,7 +12,7 @@ import { type EmailPolicy, Gate } from '../../../src/privacy/gate.ts';
 const KEY = 'a'.repeat(64);
 const ORG = 'org_a';
 
-function listOf(...subjects: readonly (readonly [ErasedKind, string])[]): ErasedList {
+function listOf(...subjects: readonly (readonly [KeptOutKind, string])[]): KeptOut {
   const entries = subjects.map(([kind, value]) => ({
     ...{ orgId: ORG, kind, subjectHmac: subjectHmac(KEY, ORG, kind, value) },
     ...{ pseudonym: pseudonymOf(KEY, ORG, kind, value), erasedAt: '2026-11-01T00:00:00.000Z' },
@@ -27,7 +27,7 @@ const LIST = listOf(
   ['user', 'ada.lovelace'],
 );
 
-function gateOf(policy: EmailPolicy, list: ErasedList): Gate {
+function gateOf(policy: EmailPolicy, list: KeptOut): Gate {
   const gate = new Gate(policy);
   gate.keepOut(list, ORG);
   return gate;

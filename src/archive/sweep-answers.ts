@@ -25,7 +25,7 @@ import {
   removeUnneeded,
   splitPages,
 } from './objects.ts';
-import { notePassed, noteSwept, shareErased } from './people.ts';
+import { notePassed, noteSwept, shareKeptOut } from './people.ts';
 import { expectWhole, removeAnswer } from './prune.ts';
 import { whileAlone } from './writers.ts';
 
@@ -65,11 +65,11 @@ export interface ErasedCounts {
 
 /**
  * Rewrites the archived rows without erased people, and removes the old objects, also those that no answer names. First the
- * archive gets the list, so no run adds answers with them later, and a warehouse that is rebuilt from it has the list. May be repeated, also after a kill; {@link forgetErased} ends it.
+ * archive gets the list, so no run adds answers with them later, and a warehouse that is rebuilt from it has the list. May be repeated, also after a kill; {@link forgetSwept} ends it.
  * @throws {BusyError} while another process removes answers.
  * @throws {StorageError} if the archive is damaged and that is not to be removed, or cannot be written.
  */
-export function eraseFromArchive(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
+export function sweepArchived(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
   const { before } = erased;
   if (before !== undefined) return expireAnswers(archive, { ...erased, before });
   return erased.isDryRun ? countErased(archive, erased) : whileAlone(archive, () => sweep(archive, erased));
@@ -86,7 +86,7 @@ async function countErased(archive: string, erased: ErasedAnswers): Promise<Eras
 
 async function sweep(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
   await withArchive(ArchiveFile.create(archive), async (file) => {
-    const list = await shareErased(file, erased.warehouse, erased);
+    const list = await shareKeptOut(file, erased.warehouse, erased);
     await file.transact('erase from', erased, () => noteSwept(file, list, erased.orgId));
   });
   const dropped = erased.dropsDamaged ? await removeDamaged(archive, erased) : 0;
@@ -298,7 +298,7 @@ export async function expectErasable(
  * @throws {BusyError} while another program reads the archive.
  * @throws {StorageError} if there is no room.
  */
-export async function forgetErased(
+export async function forgetSwept(
   archive: string,
   { passed, ...patience }: Patience & { readonly passed?: NotedPolicy },
 ): Promise<void> {
