@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { archiveBytes, compareArchive, expectErasable, withArchives } from '../src/archive/index.ts';
+import { archiveBytes, compareArchive, expectSweepable, withArchives } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import type { Advice } from '../src/core/errors.ts';
-import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
+import { type Advice, StorageError, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
-import { countErasure, erase, sweepLearned } from '../src/erase/erase.ts';
+import { countErasure, erase } from '../src/erase/erase.ts';
 import { isOpen, type JoinedPolicy } from '../src/erase/joined.ts';
 import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/person.ts';
 import {
@@ -20,9 +19,8 @@ import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../src/identity/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
-import type { RunEvent } from '../src/pipeline/index.ts';
 import { checkEmailSalt } from '../src/policy/index.ts';
-import type { RunLock, Warehouse } from '../src/port/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
 import { NOBODY, storedEmail } from '../src/privacy/index.ts';
 import { renewLakes } from '../src/publish/index.ts';
 import { readArchives, readPublished } from '../src/records/index.ts';
@@ -84,7 +82,7 @@ export async function erasePerson(
       const { archives, copies } = await expectAllArchives(warehouse, settings);
       const options = await sweepOptions(warehouse, settings, { clock, signal }, [...archives, ...copies]);
       const { dropsDamaged = false } = request;
-      for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
+      for (const archive of options.archives) await expectSweepable(archive, { dropsDamaged });
       // A file that cannot be written is found before anything is changed.
       if (options.erasures !== null && !request.isDryRun) noteErasures(options.erasures, NOBODY);
       const optionsOf = (orgId: string): SweepOptions => ({ ...options, dropsDamaged, orgId });
@@ -326,29 +324,4 @@ function expectNewFile(path: string | undefined): void {
     throw new UsageError(`the certificate ${path} exists already`, { hint: 'name a new file' });
   if (!existsSync(dirname(path)))
     throw new UsageError(`the certificate ${path} lies in no folder`, { hint: 'create the folder first' });
-}
-
-/**
- * Sweeps the new addresses of erased people that a run has found, after the run. If that cannot be done now, the next run
- * does it; a warning says so.
- * @param lock the lock of the run, which is released
- */
-export async function sweepAfterRun(
-  { warehouse, lock }: { readonly warehouse: Warehouse; readonly lock: RunLock },
-  settings: Settings,
-  { clock, signal, observe }: JobContext<RunEvent>,
-): Promise<void> {
-  await lock.release();
-  try {
-    const exclusive = await warehouse.lock({ exclusive: true });
-    try {
-      await sweepLearned(await sweepOptions(warehouse, settings, { clock, signal }));
-    } finally {
-      await exclusive.release();
-    }
-  } catch (error) {
-    if (!(error instanceof BusyError) && !(error instanceof UsageError)) throw error;
-    const message = `a new address of an erased person is not swept yet: ${error.message}`;
-    observe({ type: 'warning', message, hint: 'the next run tries again' });
-  }
 }

@@ -1,10 +1,10 @@
 import {
   archiveBytes,
+  keptOutOfArchive,
   type ChosenAnswers,
   partsOf,
   type ReadArchives,
   type ReplayScope,
-  savedArchives,
   withArchives,
 } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
@@ -92,7 +92,6 @@ export async function replay(
       }
       await shareGate(warehouse, settings, observe);
       // Before there is a key of pseudonyms: those in an archive are its own, and those of later runs must be the same.
-      const { keptOutOfArchive } = await savedArchives();
       for (const archive of archives)
         await joinKeptOut(warehouse, await keptOutOfArchive(archive), new Set());
       const policy = policyFingerprint(emails);

@@ -259,7 +259,7 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
           source.inSnapshot(() =>
             copyAll({
               ...{ source, stored, destination, lock, replace: true, mark, ...context },
-              erased: filling.known,
+              keptOut: filling.known,
               since: { gate },
             }),
           ),

@@ -198,12 +198,12 @@ async function copyReadable(
   to: ArchiveFile,
   { contents, objects, patience }: Damage & { readonly patience: Patience },
 ): Promise<void> {
-  const erased = keptOutOf(from);
+  const keptOut = keptOutOf(from);
   // Which archive this is, whom it has met, and since when it is whole.
   const names = from.query('read', () => from.prepare('SELECT name FROM meta', 'value').all()).map(String);
   await to.transact('write again', patience, () => {
     for (const name of names) to.setMeta(name, from.meta(name) ?? '');
-    if (erased.keys.length > 0) writeKeptOut(to, erased);
+    if (keptOut.keys.length > 0) writeKeptOut(to, keptOut);
   });
   const reader = new ObjectReader(from);
   const unreadable = new Set(objects.map(({ sha256 }) => sha256));

@@ -40,8 +40,8 @@ export const shownArchives = (): Promise<typeof import('./show-answers.ts')> => 
 export const pruneArchive: typeof import('./prune.ts').pruneArchive = async (...call) =>
   (await import('./prune.ts')).pruneArchive(...call);
 
-export const expectErasable: typeof import('./sweep-answers.ts').expectErasable = async (...call) =>
-  (await import('./sweep-answers.ts')).expectErasable(...call);
+export const expectSweepable: typeof import('./sweep-answers.ts').expectSweepable = async (...call) =>
+  (await import('./sweep-answers.ts')).expectSweepable(...call);
 
 export const sweepArchived: typeof import('./sweep-answers.ts').sweepArchived = async (...call) =>
   (await import('./sweep-answers.ts')).sweepArchived(...call);
@@ -51,6 +51,9 @@ export const forgetSwept: typeof import('./sweep-answers.ts').forgetSwept = asyn
 
 export const expectPlace: typeof import('./people.ts').expectPlace = async (...call) =>
   (await import('./people.ts')).expectPlace(...call);
+
+export const keptOutOfArchive: typeof import('./people.ts').keptOutOfArchive = async (archive) =>
+  (await import('./people.ts')).keptOutOfArchive(archive);
 
 /** Backups of archives. */
 export const savedArchives = (): Promise<typeof import('./saved-archive.ts')> => import('./saved-archive.ts');

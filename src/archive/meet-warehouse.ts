@@ -6,11 +6,11 @@ import {
   addParent,
   type Comparison,
   compareSides,
-  ERASURE,
   endArchives,
   ensureIdentity,
   expectMatch,
   type Identity,
+  isSwept,
   type Marks,
   marksHeld,
   marksOf,
@@ -131,9 +131,9 @@ export interface Meeting {
   readonly comparison: Comparison;
   /**
    * Tells both sides the last marks of the other, at the end of the work.
-   * @param isSwept everybody who was erased from the warehouse was swept out of the archive too.
+   * @param hasSwept the archive is without everybody whom the gate of the warehouse keeps out.
    */
-  part(isSwept: boolean): Promise<void>;
+  part(hasSwept: boolean): Promise<void>;
 }
 
 /** A warehouse and an archive that are compared, and do not meet. */
@@ -167,7 +167,7 @@ export async function meetArchive(place: MeetingPlace, accepted?: string): Promi
       });
     const identity = await settle(place, comparison);
     if (await introduce(place, seen, { comparison, identity }))
-      return { comparison, part: (isSwept) => part(place, identity, isSwept) };
+      return { comparison, part: (hasSwept) => part(place, identity, hasSwept) };
   }
   throw new BusyError(`other processes write the archive ${place.archive} all the time`, {
     hint: 'repeat the command',
@@ -225,11 +225,11 @@ async function lookAt({ archive, warehouse, leavesNoTrace }: Compared): Promise<
   });
 }
 
-/** The acts that are remembered of the parent of a warehouse, and that this one lacks. Whoever was erased is swept when they meet. */
+/** The acts that are remembered of the parent of a warehouse, and that this one lacks, and will lack. */
 async function actsLacked(warehouse: Compared['warehouse'], parent: Remembered | undefined): Promise<Marks> {
   const has = await marksHeld(warehouse, marksOf(parent ?? null));
   const lacked = Object.entries(parent?.marks ?? {}).flatMap(([kind, marks]) => {
-    const acts = kind !== PULL && kind !== ERASURE ? marks.filter((mark) => !has.has(mark)) : [];
+    const acts = kind !== PULL && !isSwept(kind) ? marks.filter((mark) => !has.has(mark)) : [];
     return acts.length === 0 ? [] : [[kind, acts] as const];
   });
   return Object.fromEntries(lacked);
@@ -287,11 +287,11 @@ async function introduce(
   });
 }
 
-/** The end of a meeting. An archive that was swept has the erasures of the warehouse. */
+/** The end of a meeting. */
 async function part(
   { archive, warehouse, clock, signal }: MeetingPlace,
   identity: Identity,
-  isSwept: boolean,
+  hasSwept: boolean,
 ): Promise<void> {
   const marks = await newestMarks(warehouse);
   const at = clock.now();
@@ -302,7 +302,9 @@ async function part(
       const known = readKnownWarehouse(file, identity.id)?.remembered;
       if (known !== undefined)
         rememberWarehouse(file, identity.id, rememberedAfter(known, { marks, ...nothing }), at);
-      if (isSwept) for (const act of marks[ERASURE] ?? []) addMark(file, ERASURE, act);
+      if (hasSwept)
+        for (const [kind, acts] of Object.entries(marks))
+          if (isSwept(kind)) for (const act of acts) addMark(file, kind, act);
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });
     const { side } = await readWarehouseSide(warehouse, { id: found.id, place: resolve(archive) });

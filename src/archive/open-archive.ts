@@ -31,7 +31,7 @@ export interface ArchiveOptions extends Patience {
   readonly archive: string;
   /** How people are kept in it. */
   readonly people: EmailPolicy;
-  /** Decides what a killed run has left undecided, and shares the list of the erased. The caller holds its run lock. */
+  /** Decides what a killed run has left undecided, and shares the list of whom its gate keeps out. The caller holds its run lock. */
   readonly warehouse: Pick<Warehouse, 'read' | 'select' | 'transact'>;
 }
 
@@ -53,11 +53,11 @@ export async function openArchive(options: ArchiveOptions): Promise<OpenArchive>
     expectNotReplaced(path);
     file = ArchiveFile.create(options.archive);
     await agreePolicy(file, options);
-    const erased = await shareKeptOut(file, options.warehouse, options);
+    const keptOut = await shareKeptOut(file, options.warehouse, options);
     const writer = await register(file, slot, options);
     await decideOpen(file, options);
     return new RunArchive(file, {
-      ...{ ...options, erased, writer, slot },
+      ...{ ...options, keptOut, writer, slot },
       policy: policyFingerprint(options.people),
     });
   } catch (error) {
@@ -80,7 +80,7 @@ interface RunParts extends ArchiveOptions {
   /** Equal for equal policies about addresses, also of their salts. */
   readonly policy: string;
   /** Whom the run keeps out. */
-  readonly erased: KeptOut;
+  readonly keptOut: KeptOut;
   readonly writer: string;
   readonly slot: WriterSlot;
 }
@@ -195,7 +195,7 @@ class RunArchive implements OpenArchive {
     });
     await this.#queue.add(noted.length, () => {
       for (const org of new Set(noted.map(({ place }) => place.org)))
-        expectNotSwept(this.#file, this.#parts.erased, org);
+        expectNotSwept(this.#file, this.#parts.keptOut, org);
       for (const [index, { place, objects, body }] of noted.entries()) {
         for (const object of objects) putObject(this.#file, object);
         this.#ids.set(names[index] ?? '', putAnswer(this.#file, place, body(), 'undecided'));
@@ -220,7 +220,7 @@ class RunArchive implements OpenArchive {
     };
   }
 
-  /** The rows of the newest committed answer, as they are now: an erasure may have rewritten them. */
+  /** The rows of the newest committed answer, as they are now: a sweep may have rewritten them. */
   #newestRows(org: string, unit: string): { readonly object: string | null; readonly count: number } {
     const newest = newestOf(this.#file, org, unit);
     if (newest === undefined) throw new DefectError('archive an answer', new Error(`${unit} has no rows`));

@@ -162,3 +162,9 @@ export function expectNotSwept(file: ArchiveFile, list: KeptOut, org: string): v
 function countOf({ entries }: KeptOut, org: string): number {
   return entries.filter(({ orgId }) => orgId === org).length;
 }
+
+/** Everyone whom the gate keeps out of an archive; nobody if there is none. */
+export async function keptOutOfArchive(archive: string): Promise<KeptOut> {
+  if (!isWritten(fileOfArchive(archive))) return NOBODY;
+  return withArchive(ArchiveFile.read(archive), (file) => keptOutOf(file));
+}

@@ -154,10 +154,10 @@ export interface ReadArchives {
 }
 
 /**
- * Reads archives for a replay: gives them and the warehouse the erased of all, and decides by the ledger what a killed run has
+ * Reads archives for a replay: gives them and the warehouse the list of whom the gate of any keeps out, and decides by the ledger what a killed run has
  * left undecided. Answers of a run that is alive are left out until it says what became of them.
  * @throws {UsageError} if one of them is not there.
- * @throws {StorageError} if a list of the erased is damaged.
+ * @throws {StorageError} if such a list is damaged.
  */
 export async function withArchives<Result>(
   archives: readonly string[],

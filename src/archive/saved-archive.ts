@@ -1,10 +1,8 @@
 import { chmodSync, copyFileSync } from 'node:fs';
 import { explainWriteError } from '../core/files.ts';
-import { type KeptOut, NOBODY } from '../privacy/index.ts';
 import { ArchiveFile, createPlace, type Patience, replaceArchive, withArchive } from './archive-file.ts';
-import { fileOfArchive, isWritten } from './archive-place.ts';
+import { isWritten } from './archive-place.ts';
 import { verifyArchive } from './damage.ts';
-import { keptOutOf } from './people.ts';
 import { whileNoRunWrites } from './writers.ts';
 
 /** Where a saved archive says which backup it belongs to. */
@@ -59,10 +57,4 @@ export async function placeArchive(saved: string, archive: string): Promise<void
   } catch (error) {
     throw explainWriteError(error, path);
   }
-}
-
-/** Everyone who was erased from an archive; nobody if there is none. */
-export async function keptOutOfArchive(archive: string): Promise<KeptOut> {
-  if (!isWritten(fileOfArchive(archive))) return NOBODY;
-  return withArchive(ArchiveFile.read(archive), (file) => keptOutOf(file));
 }

@@ -1,5 +1,6 @@
 import { sql } from '../../schema/query.ts';
 import { forgetSwept } from '../archive/index.ts';
+import { UsageError } from '../core/errors.ts';
 import { readKeptOut, throughGate } from '../erased/index.ts';
 import { passSpool } from '../hooks/index.ts';
 import type { Warehouse } from '../port/index.ts';
@@ -7,7 +8,7 @@ import type { Gate } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { sweepOnce } from './erase.ts';
-import type { SweepOptions } from './plan.ts';
+import { readPlan, type SweepOptions } from './plan.ts';
 import { Tally } from './sweep-rows.ts';
 
 /** Where it is noted that everything passes, until the former values are forgotten. A repetition may find no row to change. */
@@ -39,10 +40,16 @@ export interface PassedCounts {
 /**
  * Lets everything that is stored pass a gate, one unit or some rows at a time. What has passed it stays, so a repetition resumes.
  * Databases, archives and lakes of Delta tables forget the former values at the end.
+ * @throws {UsageError} while an erasure that was begun is not complete.
  * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
  */
 export async function passAll(options: PassOptions): Promise<PassedCounts> {
   const { warehouse, archives, spool, clock, signal, gate, isDryRun, dropsDamaged } = options;
+  if ((await readPlan(warehouse)) !== null) {
+    throw new UsageError('an erasure that was begun is not complete', {
+      hint: 'complete it first: repeat the erasure',
+    });
+  }
   const tally = new Tally();
   const archive = { answers: 0, objects: 0 };
   const list = await readKeptOut(warehouse);

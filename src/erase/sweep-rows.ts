@@ -293,7 +293,7 @@ export function sweepArchive(
 export function contentOf({ org: orgId, unit }: DayAnswer, pages: readonly string[]): string {
   const { stream, day } = partsOf(unit);
   if (!isDailyStream(stream) || day === null)
-    throw new DefectError('erase from the archive', new Error(`a day of ${unit}`));
+    throw new DefectError('sweep the archive', new Error(`a day of ${unit}`));
   const { day: collected } = collectArchived(
     { orgId, stream, day: parseDay(day) },
     pages,

@@ -1,7 +1,6 @@
 export {
   type Comparison,
   compareSides,
-  ERASURE,
   type Marks,
   marksOf,
   type Remembered,
@@ -9,6 +8,7 @@ export {
   rememberedIn,
   type Sides,
   withMark,
+  isSwept,
 } from './meeting.ts';
 export {
   addParent,
