@@ -13,7 +13,7 @@ import {
   readCsv,
   replaceRows,
 } from '../src/csv-files/index.ts';
-import { expectSameGate, LISTING } from '../src/erased/index.ts';
+import { expectSameGate, LISTING } from '../src/kept-out/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { checkEmailSalt, expectEmailSalt, openGate, readGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';

@@ -15,9 +15,9 @@ import {
   readPlan,
   type SweepOptions,
 } from '../src/erase/plan.ts';
-import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../src/identity/index.ts';
+import { dueSweeps, noteErasures, type Subject } from '../src/kept-out/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
 import { checkEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';

@@ -9,7 +9,7 @@ import {
   noteErasures,
   readErasures,
   readKeptOut,
-} from '../src/erased/index.ts';
+} from '../src/kept-out/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import { type KeptOut, NOBODY } from '../src/privacy/index.ts';
 import { readArchives, readLearned } from '../src/records/index.ts';

@@ -13,7 +13,7 @@ import {
   subjectsOf,
 } from '../src/erase/person.ts';
 import { findListed } from '../src/erase/plan.ts';
-import type { Subject } from '../src/erased/index.ts';
+import type { Subject } from '../src/kept-out/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { checkEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';

@@ -1,7 +1,7 @@
 import {
   archiveBytes,
-  keptOutOfArchive,
   type ChosenAnswers,
+  keptOutOfArchive,
   partsOf,
   type ReadArchives,
   type ReplayScope,
@@ -15,8 +15,8 @@ import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { sweepLearned } from '../src/erase/erase.ts';
-import { joinKeptOut } from '../src/erased/index.ts';
 import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
+import { joinKeptOut } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
 import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';

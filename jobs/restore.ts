@@ -17,9 +17,9 @@ import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/err
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { sweepListed } from '../src/erase/erase.ts';
 import type { SweepOptions } from '../src/erase/plan.ts';
-import { readKeptOut } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
+import { readKeptOut } from '../src/kept-out/index.ts';
 import { openGate, rememberPolicy } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
 import { type KeptOut, storedEmail } from '../src/privacy/index.ts';
@@ -85,7 +85,7 @@ export async function restore(
     throw new UsageError(`${file} is the warehouse itself`, { hint: 'name a backup' });
   const backup = await checkBackup(file);
   const archive = request.withArchive ? await savedArchive(file, backup, settings) : null;
-  const known = await erasedSinceBackup(settings, file, context);
+  const known = await keptOutSinceBackup(settings, file, context);
   const archives = [...new Set([...known.archives, ...(archive === null ? [] : [archive.place])])];
   const filled = await fill(settings, { request, backup, archive, known: known.list, archives }, context);
   return {
@@ -95,9 +95,9 @@ export async function restore(
   };
 }
 
-/** If nobody was erased before the backup, the installation may never have to erase anyone. */
-function codeOf({ isKnown }: KeptOutSince, { knewErasures }: Filled): ExitCode {
-  return isKnown || !knewErasures ? EXIT.ok : EXIT.quarantine;
+/** If the backup keeps nobody out, the installation may never have to. */
+function codeOf({ isKnown }: KeptOutSince, { knewAny }: Filled): ExitCode {
+  return isKnown || !knewAny ? EXIT.ok : EXIT.quarantine;
 }
 
 /** What a test of a restore has found. */
@@ -122,7 +122,7 @@ export function testRestore(
   const startedMs = context.clock.monotonicMs();
   return inTemporaryFolder(async (folder) => {
     const backup = await checkBackup(file);
-    const known = await erasedSinceBackup(settings, file, context);
+    const known = await keptOutSinceBackup(settings, file, context);
     const own = {
       warehouse: join(folder, 'restored.db'),
       archives: [],
@@ -203,7 +203,7 @@ async function expectPair(file: string, backup: BackupRecord | null): Promise<st
   });
 }
 
-async function erasedSinceBackup(
+async function keptOutSinceBackup(
   settings: Settings,
   file: string,
   { observe, clock }: Context,
@@ -220,8 +220,8 @@ async function erasedSinceBackup(
 /** A restored warehouse. */
 interface Filled
   extends Pick<RestoreReport, 'to' | 'erasuresApplied' | 'rows' | 'tables' | 'digest' | 'exitCode'> {
-  /** The backup knows of an erasure. */
-  readonly knewErasures: boolean;
+  /** The backup keeps somebody out. */
+  readonly knewAny: boolean;
 }
 
 interface Filling {
@@ -273,7 +273,7 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
         return {
           ...{ to: destination.location, digest: report.digest.to, tables: report.tables },
           ...{ rows: report.tables.reduce((sum, { rows }) => sum + rows, 0), exitCode: report.exitCode },
-          ...{ erasuresApplied: has - knew, knewErasures: knew > 0 },
+          ...{ erasuresApplied: has - knew, knewAny: knew > 0 },
         };
       } finally {
         await lock.release();
@@ -308,7 +308,7 @@ async function expectEmpty(warehouse: Warehouse): Promise<void> {
   }
 }
 
-/** Sweeps those who were erased since, gives the warehouse its own identity, and lets runs begin. */
+/** Sweeps whom the gate keeps out since, gives the warehouse its own identity, and lets runs begin. */
 async function complete(
   { source, destination }: Readonly<Record<'source' | 'destination', Warehouse>>,
   settings: Settings,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { BusyError, StorageError } from '../core/errors.ts';
 import { canonicalJson, parseJson } from '../core/json.ts';
-import { joinKeptOut, joinLists, parseErased, readKeptOut } from '../erased/index.ts';
+import { joinKeptOut, joinLists, parseKeptOut, readKeptOut } from '../kept-out/index.ts';
 import { expectApplied, type NotedPolicy, notedPolicyIn } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { type EmailPolicy, type KeptOut, NOBODY, usersOf } from '../privacy/index.ts';
@@ -70,7 +70,7 @@ export function keptOutOf(file: ArchiveFile): KeptOut {
   const row = file.query('read', () => file.prepare('SELECT list, checksum FROM erased').get());
   if (!Array.isArray(row)) return NOBODY;
   const [text, checksum] = row;
-  const list = checksum === checksumOf(String(text)) ? parseErased(String(text)) : undefined;
+  const list = checksum === checksumOf(String(text)) ? parseKeptOut(String(text)) : undefined;
   if (list !== undefined) return list;
   throw new StorageError(`read ${file.path}: its list of erased people is damaged`, {
     hint: 'restore it from a backup: without it, a replay could store erased people again',

@@ -7,6 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { BusyError } from '../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
+import { rewrittenUnit } from '../judge/notes.ts';
 import {
   joinLists,
   keptOutOrganization,
@@ -16,11 +17,10 @@ import {
   throughGate,
   withoutPeople,
   withSubjects,
-} from '../erased/index.ts';
-import { rewrittenUnit } from '../judge/notes.ts';
+} from '../kept-out/index.ts';
 import { rewrittenRow } from '../ledger/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
-import { ErasedPeople, type Gate, type KeptOut } from '../privacy/index.ts';
+import { type Gate, type KeptOut, PeopleKeptOut } from '../privacy/index.ts';
 import { ERASURE, pendingErasures } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
@@ -141,7 +141,7 @@ async function sweptIn(warehouse: Pick<Warehouse, 'select'>): Promise<string[]> 
 
 /** What rows of any organization are without whom a list keeps out. */
 function passerOf(list: KeptOut): DecidedSides['passerOf'] {
-  const people = new ErasedPeople(list, [...new Set(list.entries.map(({ orgId }) => orgId))]);
+  const people = new PeopleKeptOut(list, [...new Set(list.entries.map(({ orgId }) => orgId))]);
   return (table) => withoutPeople(people).othersOf(table);
 }
 
@@ -170,7 +170,7 @@ class DecidedUnits {
   readonly #given: Source;
   readonly #list: KeptOut;
   readonly #gate: Gate | null;
-  readonly #people = new Map<string, ErasedPeople>();
+  readonly #people = new Map<string, PeopleKeptOut>();
   readonly #passers = new Map<string, (row: Values) => Values | null>();
   /** The digests of units that change, and how many rows they have. */
   readonly #contents = new Map<string, { readonly digest: string; readonly rows: number }>();
@@ -307,7 +307,7 @@ class DecidedUnits {
     return known;
   }
 
-  #newPasser(table: AnyTable, people: ErasedPeople): (row: Values) => Values | null {
+  #newPasser(table: AnyTable, people: PeopleKeptOut): (row: Values) => Values | null {
     const pass = this.#passed(table, withoutPeople(people).othersOf(table));
     // The plan of an erasure that was interrupted names the person until everything is swept.
     return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : pass(row)) : pass;
@@ -320,9 +320,9 @@ class DecidedUnits {
   }
 
   /** Rows without an organization may be about anyone. */
-  #peopleOf(orgId: string): ErasedPeople {
+  #peopleOf(orgId: string): PeopleKeptOut {
     const orgIds = orgId === '' ? [...new Set(this.#list.entries.map((entry) => entry.orgId))] : [orgId];
-    const known = this.#people.get(orgId) ?? new ErasedPeople(this.#list, orgIds);
+    const known = this.#people.get(orgId) ?? new PeopleKeptOut(this.#list, orgIds);
     this.#people.set(orgId, known);
     return known;
   }

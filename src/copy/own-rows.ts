@@ -2,7 +2,7 @@ import type { AnyTable } from '../../schema/define.ts';
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ERASED_KEYS, encodeEntries } from '../erased/index.ts';
+import { encodeEntries, GATE_KEYS } from '../kept-out/index.ts';
 import { LAST_MARKS } from '../marks/index.ts';
 import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
 import type { KeptOut } from '../privacy/index.ts';
@@ -123,12 +123,12 @@ export class OwnRows {
       ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
       ...(keys.length === 0
         ? []
-        : [encodeState({ org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) })]),
+        : [encodeState({ org_id: '', name: GATE_KEYS, value: JSON.stringify(keys) })]),
     ];
   }
 
   #isOwn(row: Values): boolean {
-    const own = [ARCHIVES, LAST_MARKS, PUBLISHED, RESTORING, FORGETTING, ERASED_KEYS];
+    const own = [ARCHIVES, LAST_MARKS, PUBLISHED, RESTORING, FORGETTING, GATE_KEYS];
     return own.some((name) => isNamed(name)(row));
   }
 }

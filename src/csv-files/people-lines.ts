@@ -1,6 +1,6 @@
 import { FIRST_DAY } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { keepingOutToo } from '../erased/index.ts';
+import { keepingOutToo } from '../kept-out/index.ts';
 import { type Gate, isPseudonym } from '../privacy/index.ts';
 import { type PersonRow, UNASSIGNED } from '../rollups/index.ts';
 import { type CellParser, dayCell, fillable, Mistakes, optional, textCell } from './csv-columns.ts';

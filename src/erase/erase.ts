@@ -2,6 +2,7 @@ import { sql } from '../../schema/query.ts';
 import { forgetSwept } from '../archive/index.ts';
 import { DefectError } from '../core/errors.ts';
 import { canonicalJson } from '../core/json.ts';
+import { passSpool } from '../hooks/index.ts';
 import {
   dueSweeps,
   endSweep,
@@ -12,9 +13,8 @@ import {
   type Subject,
   withoutPeople,
   withSubjects,
-} from '../erased/index.ts';
-import { passSpool } from '../hooks/index.ts';
-import { ErasedPeople, type KeptOut } from '../privacy/index.ts';
+} from '../kept-out/index.ts';
+import { type KeptOut, PeopleKeptOut } from '../privacy/index.ts';
 import { forgetLearned, pendingErasures, readLearned } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { digestOf } from '../warehouse/index.ts';
@@ -105,7 +105,7 @@ async function sweepAll(
   subjects = [...subjects, ...taught];
   list = await mode.listed(taught, list);
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const people = new ErasedPeople(list, [options.orgId]);
+    const people = new PeopleKeptOut(list, [options.orgId]);
     const forms = search?.next(people) ?? null;
     people.showTo(forms);
     const hints = forms?.hints ?? [];
@@ -132,8 +132,8 @@ async function sweepAll(
     list = await mode.listed(learned, list);
     if (mode.isDryRun) break;
   }
-  const people = new ErasedPeople(list, [options.orgId]);
-  const received = new ErasedPeople(list, [options.orgId], options.stored);
+  const people = new PeopleKeptOut(list, [options.orgId]);
+  const received = new PeopleKeptOut(list, [options.orgId], options.stored);
   const spoolLines = await passSpool(options.spool, received, mode);
   const found = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
   const pseudonyms = [...new Set([...plan.certificate.pseudonyms, ...found])];
@@ -152,14 +152,14 @@ async function sweepAll(
  * them, and other lines may hold them alone.
  */
 async function learnFromSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut): Promise<Subject[]> {
-  const people = new ErasedPeople(list, [orgId], stored);
+  const people = new PeopleKeptOut(list, [orgId], stored);
   await passSpool(spool, people, { isDryRun: true });
   return people.learned.map((value) => ({ kind: 'email', value }));
 }
 
 /** Has the texts of the spool read as an erasure leaves them. */
 async function readSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut, reader: JoinedForms) {
-  const people = new ErasedPeople(list, [orgId], stored);
+  const people = new PeopleKeptOut(list, [orgId], stored);
   people.showTo(reader);
   people.at('spool');
   await passSpool(spool, people, { isDryRun: true });

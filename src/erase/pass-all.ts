@@ -1,8 +1,8 @@
 import { sql } from '../../schema/query.ts';
 import { forgetSwept } from '../archive/index.ts';
 import { UsageError } from '../core/errors.ts';
-import { readKeptOut, throughGate } from '../erased/index.ts';
 import { passSpool } from '../hooks/index.ts';
+import { readKeptOut, throughGate } from '../kept-out/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';

@@ -5,15 +5,15 @@ import { allTables, tables } from '../../schema/tables.ts';
 import { shownArchives } from '../archive/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
-import { type Subject, withoutPeople, withSubjects } from '../erased/index.ts';
 import { readSpoolLines } from '../hooks/index.ts';
+import { type Subject, withoutPeople, withSubjects } from '../kept-out/index.ts';
 import { openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import {
   type EmailPolicy,
-  ErasedPeople,
   NOBODY,
   normalEmail,
+  PeopleKeptOut,
   replaceAddresses,
   storedEmail,
   subjectHmac,
@@ -181,7 +181,7 @@ const SEARCH_KEY = 'search';
 export async function* heldRecords(options: HeldOptions): AsyncGenerator<HeldRecord> {
   const { warehouse, orgId, archives, spool, subjects, stored } = options;
   const list = withSubjects({ ...NOBODY, keys: [SEARCH_KEY] }, orgId, subjects, new Date(0));
-  const people = new ErasedPeople(list, [orgId]);
+  const people = new PeopleKeptOut(list, [orgId]);
   const masked = await maskOf(options);
   for (const table of allTables)
     if (!LEFT_OUT.has(table) && table.columns['org_id'] !== undefined)
@@ -201,7 +201,7 @@ export async function* heldRecords(options: HeldOptions): AsyncGenerator<HeldRec
           record: parseJson(masked.json(row)),
         };
   }
-  const received = new ErasedPeople(list, [orgId], stored);
+  const received = new PeopleKeptOut(list, [orgId], stored);
   const names = (line: string) => received.json(line) !== line;
   for await (const { file, line } of readSpoolLines(spool)) {
     const value = parseJson(line);
@@ -213,7 +213,7 @@ export async function* heldRecords(options: HeldOptions): AsyncGenerator<HeldRec
 }
 
 interface TableSearch extends Pick<HeldOptions, 'warehouse' | 'orgId' | 'subjects'> {
-  readonly people: ErasedPeople;
+  readonly people: PeopleKeptOut;
   readonly masked: Mask;
 }
 
@@ -322,7 +322,7 @@ async function maskOf({ warehouse, orgId, subjects }: HeldOptions): Promise<Mask
       ...{ orgId, kind, subjectHmac: subjectHmac(SEARCH_KEY, orgId, kind, value) },
       ...{ pseudonym: MASK, erasedAt: '' },
     }));
-  const people = new ErasedPeople({ keys: [SEARCH_KEY], entries }, [orgId]);
+  const people = new PeopleKeptOut({ keys: [SEARCH_KEY], entries }, [orgId]);
   const withoutAddresses = (text: string) =>
     replaceAddresses(text, (email) => (isOwn(email) ? undefined : MASK));
   return {

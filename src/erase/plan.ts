@@ -7,7 +7,7 @@ import { allTables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
 import { canonicalJson, parseJson } from '../core/json.ts';
-import { readKeptOut, type Subject } from '../erased/index.ts';
+import { readKeptOut, type Subject } from '../kept-out/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { type KeptOutKind, subjectHmac } from '../privacy/index.ts';
 import { ERASURE, writeState } from '../records/index.ts';

@@ -16,7 +16,7 @@ import type { Clock } from '../core/clock.ts';
 import { isDay, parseDay, type UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { DAILY_STREAMS, isDailyStream, type Stream } from '../core/stream.ts';
-import { ERASED_KEYS, type Passing, sweptTable, textColumnsOf } from '../erased/index.ts';
+import { GATE_KEYS, type Passing, sweptTable, textColumnsOf } from '../kept-out/index.ts';
 import { rewrittenRow } from '../ledger/index.ts';
 import { forgetExpected } from '../organizations/index.ts';
 import { collectArchived } from '../pipeline/index.ts';
@@ -244,7 +244,7 @@ async function changesOf({ warehouse, passing }: Sweep, table: AnyTable, scope: 
 }
 
 /** The plan of the erasure names the person until everything is swept; the others are keys and folders of this machine. */
-const OWN_STATES: ReadonlySet<Value> = new Set<Value>([ERASURE, ERASED_KEYS, ARCHIVES, PUBLISHED]);
+const OWN_STATES: ReadonlySet<Value> = new Set<Value>([ERASURE, GATE_KEYS, ARCHIVES, PUBLISHED]);
 
 function planTest(table: AnyTable): (row: Values) => boolean {
   if (table !== tables.exportState) return () => false;

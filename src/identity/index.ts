@@ -1,6 +1,7 @@
 export {
   type Comparison,
   compareSides,
+  isSwept,
   type Marks,
   marksOf,
   type Remembered,
@@ -8,7 +9,6 @@ export {
   rememberedIn,
   type Sides,
   withMark,
-  isSwept,
 } from './meeting.ts';
 export {
   addParent,

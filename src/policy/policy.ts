@@ -1,13 +1,13 @@
 import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { ensureGateKey, joinLists, readKeptOut, withSubjects } from '../erased/index.ts';
 import { readUsersFrom } from '../expected/index.ts';
+import { ensureGateKey, joinLists, readKeptOut, withSubjects } from '../kept-out/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import { type EmailPolicy, Gate, type KeptOut, NOBODY, saltFingerprint, usersOf } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 
 /**
- * The gate for what is stored in a warehouse: its policy, and who was erased from it. A warehouse with pseudonyms, of users or of
+ * The gate for what is stored in a warehouse: its policy, and whom it keeps out. A warehouse with pseudonyms, of users or of
  * dropped addresses in keys of rows, gets a key for them.
  * @param warehouse opened for writing, unless it has a key
  * @param joined lists whose keys come before and after its own, because rows of theirs are stored in it. @default none

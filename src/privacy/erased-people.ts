@@ -101,7 +101,7 @@ function hmac(key: string, parts: readonly string[]): string {
  * Replaces the erased people of some organizations by their pseudonyms. It knows them by HMACs, so it looks at every text: the
  * text as such, and each of its words.
  */
-export class ErasedPeople implements TextEraser {
+export class PeopleKeptOut implements TextEraser {
   readonly #places: readonly { readonly key: string; readonly orgId: string }[];
   readonly #entries: ReadonlyMap<string, KeptOutEntry>;
   /** What replaces the IDs of people. */

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { parseJson } from '../core/json.ts';
-import { ErasedPeople, type KeptOut, NOBODY } from './erased-people.ts';
+import { type KeptOut, NOBODY, PeopleKeptOut } from './erased-people.ts';
 import { replaceDays } from './json-literals.ts';
 import { HASHED, PassedTexts, routingIn } from './passed-texts.ts';
 import { columnKind, isWritten, UserIds, type UserPolicy, WITHHELD, withoutPersons } from './user-ids.ts';
@@ -61,7 +61,7 @@ interface GateOptions {
  * stays the same.
  */
 export class Gate {
-  /** Equal for gates that let the same through, apart from erased people and days that have expired. Does not reveal the salt. */
+  /** Equal for gates that let the same through, apart from whom they keep out and from days that have expired. Does not reveal the salt. */
   readonly fingerprint: string;
   readonly emails: EmailPolicy['mode'];
   readonly users: UserPolicy;
@@ -73,7 +73,7 @@ export class Gate {
   readonly #users: UserIds | null;
   #list: KeptOut = NOBODY;
   #orgId: string | null = null;
-  #people = new ErasedPeople(NOBODY, []);
+  #people = new PeopleKeptOut(NOBODY, []);
   #given = 0;
 
   /** @param users default: as the policy says */
@@ -227,7 +227,7 @@ export class Gate {
   }
 
   /**
-   * Addresses, as the policy stores them, that came with an erased ID since the last call and are not in the list yet.
+   * Addresses, as the policy stores them, that came with an ID that is kept out since the last call and are not in the list yet.
    */
   newlyLearned(): readonly string[] {
     const values = this.#people.learned.slice(this.#given);
@@ -235,12 +235,12 @@ export class Gate {
     return values;
   }
 
-  #peopleOf(orgIds: readonly string[]): ErasedPeople {
-    return new ErasedPeople(this.#list, orgIds, (email) => this.#policy?.email(email) ?? email);
+  #peopleOf(orgIds: readonly string[]): PeopleKeptOut {
+    return new PeopleKeptOut(this.#list, orgIds, (email) => this.#policy?.email(email) ?? email);
   }
 
-  /** The erased people of the organization that an answer names; those of all if it names none. */
-  #peopleNamedIn(json: string): ErasedPeople {
+  /** The people whom it keeps out of the organization that an answer names; those of all if it names none. */
+  #peopleNamedIn(json: string): PeopleKeptOut {
     const answer = parseJson(json) as { meta?: { org_id?: unknown } } | null | undefined;
     const orgId = answer?.meta?.org_id;
     return typeof orgId === 'string' ? this.#peopleOf([orgId]) : this.#people;

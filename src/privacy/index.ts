@@ -2,7 +2,6 @@ export { replaceAddresses } from './addresses.ts';
 export {
   candidatesIn,
   DROPPED,
-  ErasedPeople,
   isOrdinary,
   isPseudonym,
   type KeptOut,
@@ -10,6 +9,7 @@ export {
   type KeptOutKind,
   NOBODY,
   normalEmail,
+  PeopleKeptOut,
   PSEUDONYM_LIKE,
   pseudonymOf,
   subjectHmac,

@@ -1,7 +1,7 @@
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { expectSameGate } from '../erased/index.ts';
+import { expectSameGate } from '../kept-out/index.ts';
 import { noteAct } from '../marks/index.ts';
 import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';

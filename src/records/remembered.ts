@@ -6,7 +6,7 @@ import { tables } from '../../schema/tables.ts';
 import { DaywalkError } from '../core/errors.ts';
 import { replaceFile } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { listErased } from '../erased/index.ts';
+import { listErased } from '../kept-out/index.ts';
 import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import { readState, writeState } from './runs.ts';

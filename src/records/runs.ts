@@ -3,7 +3,7 @@ import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
-import { LISTING, readKeptOutSteps } from '../erased/index.ts';
+import { LISTING, readKeptOutSteps } from '../kept-out/index.ts';
 import { listMark, noteAct, PULL } from '../marks/index.ts';
 import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
 import type { KeptOut } from '../privacy/index.ts';

@@ -80,7 +80,7 @@ const LISTS: Readonly<Record<string, string>> = {
   'src/copy/move.ts': 'a table and its units move together',
   'src/emulator/endpoints/lies.ts': 'one lie after the other',
   'src/emulator/faults/faulty-response.ts': 'one fault after the other',
-  'src/erased/list.ts': 'the list of the erased: how it is read, joined and extended',
+  'src/kept-out/list.ts': 'the list of the erased: how it is read, joined and extended',
   'src/http/exchange.ts': 'head and body of one response',
   'src/judge/agreement.ts': 'when a unit settles: whether it agrees, and for how long it may not',
   'src/judge/watch.ts': 'what a comparison means, and what follows from it',

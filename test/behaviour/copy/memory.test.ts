@@ -1,7 +1,7 @@
 // @module-tag campaign/moves
 
 import { expect, test } from 'vitest';
-import { ensureGateKey } from '../../../src/erased/list.ts';
+import { ensureGateKey } from '../../../src/kept-out/list.ts';
 import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { eventRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type KeptOutKind,
   type KeptOut,
-  ErasedPeople,
+  type KeptOutKind,
+  PeopleKeptOut,
   pseudonymOf,
   subjectHmac,
 } from '../../../src/privacy/erased-people.ts';
@@ -33,7 +33,7 @@ function gateOf(policy: EmailPolicy, list: KeptOut): Gate {
   return gate;
 }
 
-const people = () => new ErasedPeople(LIST, [ORG]);
+const people = () => new PeopleKeptOut(LIST, [ORG]);
 const USER = pseudonymOf(KEY, ORG, 'user', 'user_1');
 const ODD = pseudonymOf(KEY, ORG, 'user', 'auth0|12');
 const DOTTED = pseudonymOf(KEY, ORG, 'user', 'ada.lovelace');
@@ -67,8 +67,8 @@ describe('erased people in a text', () => {
   });
 
   test('are those of their own organization', () => {
-    expect(new ErasedPeople(LIST, ['org_b']).text('user_1')).toBe('user_1');
-    expect(new ErasedPeople({ ...LIST, keys: ['b'.repeat(64)] }, [ORG]).text('user_1')).toBe('user_1');
+    expect(new PeopleKeptOut(LIST, ['org_b']).text('user_1')).toBe('user_1');
+    expect(new PeopleKeptOut({ ...LIST, keys: ['b'.repeat(64)] }, [ORG]).text('user_1')).toBe('user_1');
   });
 });
 
@@ -164,7 +164,7 @@ describe('erased people in JSON', () => {
 
   test('an ID that could be a word is replaced where IDs of users stand, and nowhere else', () => {
     const list = listOf(['user', 'admin'], ['user', '42']);
-    const found = new ErasedPeople(list, [ORG]);
+    const found = new PeopleKeptOut(list, [ORG]);
     const [admin, number] = [pseudonymOf(KEY, ORG, 'user', 'admin'), pseudonymOf(KEY, ORG, 'user', '42')];
     expect(found.text('admin')).toBe('admin');
     expect(found.text('the admin of 42')).toBe('the admin of 42');

@@ -6,7 +6,7 @@ import { explainWriteError, syncPath } from '../core/files.ts';
 import { canonicalJson } from '../core/json.ts';
 import { createPrivately, tryFileLock } from '../core/sqlite-files.ts';
 import { type KeptOut, NOBODY } from '../privacy/index.ts';
-import { joinLists, parseErased } from './list.ts';
+import { joinLists, parseKeptOut } from './list.ts';
 
 /**
  * A file that keeps who was erased apart from warehouse and archive, so that a backup from before cannot bring them back. It is
@@ -71,7 +71,7 @@ function listIn(path: string): { readonly list: KeptOut; readonly bytes: number 
   for (const [index, line] of whole.split('\n').slice(0, -1).entries()) {
     const end = line.indexOf(' ');
     const json = line.slice(end + 1);
-    const found = line.slice(0, end) === sha256Of(json) ? parseErased(json) : undefined;
+    const found = line.slice(0, end) === sha256Of(json) ? parseKeptOut(json) : undefined;
     if (found === undefined)
       throw new StorageError(`read the erasures in ${path}: line ${index + 1} is damaged`, {
         hint: 'restore the file from a backup: without it, a restore could bring erased people back',

@@ -16,7 +16,7 @@ import {
 } from '../privacy/index.ts';
 
 /** Where the keys are kept, as a JSON list. They belong to the warehouse, not to an organization. */
-export const ERASED_KEYS = 'erased-keys';
+export const GATE_KEYS = 'erased-keys';
 const KEY_BYTES = 32;
 
 const encode = encoderOf(tables.erased);
@@ -25,7 +25,7 @@ const encode = encoderOf(tables.erased);
 export function* readKeptOutSteps(): Steps<KeptOut> {
   const rows =
     yield sql`SELECT org_id, kind, subject_hmac, pseudonym, erased_at FROM erased ORDER BY org_id, kind, subject_hmac`;
-  const [state] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${ERASED_KEYS}`;
+  const [state] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${GATE_KEYS}`;
   return {
     keys: keysIn(state?.['value'] ?? null),
     entries: rows.map((row) => ({
@@ -260,7 +260,7 @@ function entryRows(entries: readonly KeptOutEntry[]) {
 }
 
 function keyRow(keys: readonly string[]) {
-  const row = { org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) };
+  const row = { org_id: '', name: GATE_KEYS, value: JSON.stringify(keys) };
   return { table: tables.exportState, rows: [encodeState(row)] };
 }
 
@@ -277,7 +277,7 @@ function kindOf(value: unknown): KeptOutKind {
 }
 
 /** The list in a JSON text, such as the file of an archive; undefined if it is damaged. */
-export function parseErased(text: string): KeptOut | undefined {
+export function parseKeptOut(text: string): KeptOut | undefined {
   const value = parseJson(text);
   if (!isObject(value) || !Array.isArray(value['keys']) || !Array.isArray(value['entries'])) return undefined;
   const entries: KeptOutEntry[] = [];
