@@ -19,7 +19,7 @@ import { rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
-import { sweepAfterRun, sweepBeforeRun } from './gate.ts';
+import { sweepAfterRun, sweepBeforeRun } from './sweep.ts';
 import { drainDuringRun } from './hooks.ts';
 import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
 import { openPatience, probesOf, withPatience } from './patience.ts';
