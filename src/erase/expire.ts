@@ -99,6 +99,8 @@ export async function expirePeople(options: ExpiryOptions): Promise<ExpiredPeopl
     gate.passFor(orgId);
     const { firstDay, streams } = await runReads(warehouse, contractOf(orgId));
     const begin = streams.includes('users') ? firstDay : null;
+    // Their days may be older than any day of the service.
+    await sweepTable(sweepOf(options, orgId), tables.events, orgId);
     const days = await runReads(warehouse, readExpiringDays({ orgId, before }, begin));
     if (days.length === 0) continue;
     const rows = await runReads(warehouse, countExpiredRows({ orgId, before }));
@@ -141,9 +143,9 @@ async function expire(options: ExpiryOptions, orgId: string, day: UtcDay): Promi
   }
 }
 
-/** Lets what the ledger says about the other streams of a day pass the gate: doubts, restatements, records in quarantine; and its events. */
+/** Lets what the ledger says about the other streams of a day pass the gate: doubts, restatements, records in quarantine. */
 async function sweepTexts({ warehouse, orgId, passing }: Sweep, day: UtcDay): Promise<void> {
-  for (const table of [tables.exportUnits, tables.restatements, tables.quarantine, tables.events]) {
+  for (const table of [tables.exportUnits, tables.restatements, tables.quarantine]) {
     const rows = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
     const pass = passing.rowsOf(table);
     // Those of users go with the day.
