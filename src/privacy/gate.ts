@@ -128,7 +128,8 @@ export class Gate {
   }
 
   #passed(json: string, isAnswer: boolean): string {
-    const people = this.#orgId === null && !this.#people.isEmpty ? this.#peopleNamedIn(json) : this.#people;
+    const isNamed = isAnswer && this.#orgId === null && !this.#people.isEmpty;
+    const people = isNamed ? this.#peopleNamedIn(json) : this.#people;
     const policy = this.#policy;
     const first = people.json(json, { isAnswer });
     if (policy === null && this.#users === null) return this.#withoutExpired(first);

@@ -215,3 +215,19 @@ describe('an email policy without erased people', () => {
     expect(gate.email('ada@example.com')).toBe(hash);
   });
 });
+
+describe('a gate that does not know the organization yet', () => {
+  const gate = new Gate({ mode: 'keep' });
+  gate.keepOut(LIST, null);
+  const text = (orgId: string) => JSON.stringify({ meta: { org_id: orgId }, note: 'see user_1.' });
+
+  test('believes an answer of the service, which says whose it is', () => {
+    expect(gate.answer(text(ORG))).toContain(USER);
+    expect(gate.answer(text('org_b'))).toBe(text('org_b'));
+  });
+
+  test('believes no hook event and no error, whatever organization it names', () => {
+    expect(gate.json(text('org_b'))).toBe(text('org_b').replace('user_1', USER));
+    expect(gate.any(text('org_b'))).toBe(text('org_b').replace('user_1', USER));
+  });
+});
