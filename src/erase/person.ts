@@ -27,7 +27,7 @@ const PAIRED = ['user_daily', 'tokens_daily_by_user'] as const;
 /** IDs that a message lists at most. */
 const NAMES_MAX = 5;
 
-/** Whom to erase: by the ID, or by an address, as it was received and as the email policy stores it. */
+/** Who is meant: by the ID, or by an address, as it was received and as the email policy stores it. */
 export type Person = { readonly user: string } | { readonly emails: readonly [string, ...string[]] };
 
 /** The person whom a command names, by the ID or an address: both as the service knows them. */
@@ -42,7 +42,7 @@ export async function personOf(
   }
   if (usersKept(policy) !== 'pseudonym') return { user };
   const gate = await openGate(warehouse, policy);
-  // Somebody who was erased is looked up by the pseudonym of the time before.
+  // Somebody who is kept out is looked up by the pseudonym of the time before.
   gate.keepOut(NOBODY, null);
   return { user: gate.userId(user) };
 }
@@ -81,7 +81,7 @@ export async function findSubjects(
   ];
 }
 
-/** The number of other users who have had one of the addresses to erase: it is replaced for them too. */
+/** The number of other users who have had one of the addresses: it is replaced for them too. */
 export async function countOthers(
   warehouse: Pick<Warehouse, 'select'>,
   orgId: string,
@@ -162,7 +162,7 @@ type HeldOptions = Pick<SweepOptions, 'warehouse' | 'orgId' | 'archives' | 'spoo
   readonly subjects: readonly Subject[];
 };
 
-/** They hold no records of people: who was erased, keys, folders, and marks of this warehouse. */
+/** They hold no records of people: whom the gate keeps out, keys, folders, and marks of this warehouse. */
 const LEFT_OUT: ReadonlySet<AnyTable> = new Set<AnyTable>([
   tables.erased,
   tables.exportState,
@@ -234,12 +234,12 @@ async function* heldRows(
     )} FROM ${sql.identifier(table.name)}
       WHERE org_id IN (${orgId}, '') AND ${condition}`,
   );
-  const erase = withoutPeople(people).rowsOf(table);
+  const pass = withoutPeople(people).rowsOf(table);
   const mask = masked.rowsOf(table);
   const pulled = table.stream === null ? null : await pulledAt(warehouse, orgId, table.stream);
   for (const row of found) {
     const values: Values = columns.map((name): Value => row[name] ?? null);
-    if (erase(values) === values) continue;
+    if (pass(values) === values) continue;
     const shown = mask(values);
     const record = Object.fromEntries(
       columns.map((name, index) => [name, shownValue(table, name, shown[index])]),

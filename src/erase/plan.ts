@@ -14,20 +14,20 @@ import { ERASURE, writeState } from '../records/index.ts';
 import { digestOf } from '../warehouse/index.ts';
 import { type JoinedPolicy, JoinedResult } from './joined.ts';
 
-/** Where to erase. */
+/** Where a sweep goes. */
 export interface SweepOptions {
   /** Its exclusive run lock is held. */
   readonly warehouse: Warehouse;
   readonly orgId: string;
   /** Its archives: files, or folders that hold them. */
   readonly archives: readonly string[];
-  /** Remove archived rows that cannot be read; they may hold the person. Otherwise they end the erasure. */
+  /** Remove archived rows that cannot be read; they may hold the person. Otherwise they end the sweep. */
   readonly dropsDamaged: boolean;
   /** The folder of the spool. */
   readonly spool: string;
   /** How the email policy stores an address, or the address if it stores none: the spool may hold it as it was received. */
   readonly stored: (email: string) => string;
-  /** Stores the events of the spool, without the erased. */
+  /** Stores the events of the spool. */
   readonly drain: () => Promise<void>;
   /** The file that keeps who was erased apart from warehouse and archive; null for none. */
   readonly erasures: string | null;

@@ -29,7 +29,7 @@ export interface Sweep {
   readonly warehouse: Warehouse;
   readonly orgId: string;
   readonly passing: Passing;
-  /** The values to erase, by which the database finds the rows that may hold them; '' for every row. */
+  /** The values to sweep out, by which the database finds the rows that may hold them; '' for every row. */
   readonly values: readonly string[];
   /** Only count. */
   readonly isDryRun: boolean;
@@ -41,7 +41,7 @@ export interface Sweep {
 
 const NOTHING = { rows: {}, units: 0 };
 
-/** Counts what an erasure has changed. */
+/** Counts what a sweep has changed. */
 export class Tally {
   readonly rows: Map<string, number>;
   units: number;
@@ -252,7 +252,7 @@ function planTest(table: AnyTable): (row: Values) => boolean {
   return (row) => OWN_STATES.has(name(row));
 }
 
-/** Tables that belong to no organization, or that remember what was erased. */
+/** Tables that belong to no organization, or that remember what is kept out. */
 const STAYS: ReadonlySet<AnyTable> = new Set<AnyTable>([tables.dates, tables.erased]);
 
 /** Removes every row of an organization, one table after the other, and what others remember of it. The plan of the erasure stays. */
@@ -289,7 +289,7 @@ export function sweepArchive(
   return sweepArchived(archive, { ...sweep, clock, people: isOrganization ? null : passing, contentOf });
 }
 
-/** The digest of what the rows of an answer are stored as. They are without the erased already. */
+/** The digest of what the rows of an answer are stored as. They have passed already. */
 export function contentOf({ org: orgId, unit }: DayAnswer, pages: readonly string[]): string {
   const { stream, day } = partsOf(unit);
   if (!isDailyStream(stream) || day === null)
