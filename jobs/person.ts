@@ -19,7 +19,7 @@ import { checkEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
-import { expectAllArchives, sweepOptions } from './erase.ts';
+import { expectAllArchives, sweepOptions } from './sweep.ts';
 
 /** Whom to look for: by user ID or email address. */
 export interface PersonRequest {

@@ -7,7 +7,7 @@ import { expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.t
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { expectAllArchives, sweepOptions } from './erase.ts';
+import { expectAllArchives, sweepOptions } from './sweep.ts';
 
 /** What applying a policy has changed, or would change. */
 export interface AppliedPolicy extends PassedCounts {

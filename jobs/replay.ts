@@ -26,10 +26,10 @@ import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchives } from './archive.ts';
-import { sweepOptions } from './erase.ts';
 import { shareGate } from './gate.ts';
 import { passOlder } from './privacy.ts';
 import { expireAfter } from './retention.ts';
+import { sweepOptions } from './sweep.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;

@@ -19,11 +19,11 @@ import { rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
-import { sweepAfterRun, sweepBeforeRun } from './sweep.ts';
 import { drainDuringRun } from './hooks.ts';
 import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
 import { openPatience, probesOf, withPatience } from './patience.ts';
 import { type Network, openTransport, requireApi } from './service.ts';
+import { sweepAfterRun, sweepBeforeRun } from './sweep.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */
