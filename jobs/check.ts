@@ -5,9 +5,9 @@ import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, StorageError, UsageError } from '../src/core/errors.ts';
 import { mayWriteIn } from '../src/core/files.ts';
 import { STREAMS } from '../src/core/stream.ts';
-import { readErasures } from '../src/erased/index.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { readIdentity } from '../src/identity/index.ts';
+import { readErasures } from '../src/kept-out/index.ts';
 import { checkEmailSalt, expectPolicy } from '../src/policy/index.ts';
 import { isPostgres, type Warehouse } from '../src/port/index.ts';
 import {

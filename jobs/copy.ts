@@ -6,8 +6,8 @@ import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { canonicalText } from '../src/core/json-text.ts';
-import { ensureErasedKey, readErased } from '../src/erased/index.ts';
 import { ensureIdentity, newIdentity, readIdentity } from '../src/identity/index.ts';
+import { ensureGateKey, readKeptOut } from '../src/kept-out/index.ts';
 import { isPostgres, isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
 import { notePublished, readState } from '../src/records/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
@@ -19,7 +19,7 @@ import {
   type WriteNotes,
   withWarehouse,
 } from '../src/warehouse/index.ts';
-import { erasedSince } from './erasures.ts';
+import { keptOutSince } from './gate.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {
@@ -33,8 +33,8 @@ export interface CopyRequest {
 
 /**
  * Copies the warehouse of the settings, including its ledger. May be repeated at will, also after a kill at any
- * instant: it resumes, and moves only what differs. Runs may write to the source meanwhile. Whoever was erased since, as an archive
- * or the file of erasures knows, is not in the copy.
+ * instant: it resumes, and moves only what differs. Runs may write to the source meanwhile. Whom the gate keeps out since, as an archive
+ * or the file beside them knows, is not in the copy.
  * @throws {UsageError} when both are the same, or the destination holds data that the source does not.
  * @throws {BusyError} when a run holds the destination.
  */
@@ -55,7 +55,7 @@ export function copyWarehouse(
   const existing = { clock, signal, create: false };
   return readWarehouse(from, { clock, signal }, async (source) => {
     await shareKey(source, writeNotes, clock);
-    const { list: erased } = await erasedSince(settings, source, observe);
+    const { list: keptOut } = await keptOutSince(settings, source, observe);
     const whole = { clock, signal, warn, upgraded, create: true, partial: true };
     return withWarehouse(to, whole, async (destination) => {
       await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to), writeNotes);
@@ -68,7 +68,7 @@ export function copyWarehouse(
         const mark = canonicalJson({ copy: parent?.id ?? null });
         const isOther = begun !== null && canonicalText(begun) !== mark;
         if (isOther && !replace) await expectWhole(destination);
-        const work = { source, destination, lock, erased, replace, clock, signal, observe };
+        const work = { source, destination, lock, keptOut, replace, clock, signal, observe };
         const marked = { ...work, mark: isNew || begun !== null ? mark : null };
         const report = await withWarehouse(to, { ...existing, partial: true }, (stored) =>
           source.inSnapshot(() => copyAll({ ...marked, stored })),
@@ -86,10 +86,10 @@ export function copyWarehouse(
 
 /** Gives the source a key and an identity. One that cannot be written is copied without: each side then makes its own key, and knows both after a copy. */
 async function shareKey(source: Warehouse, writeNotes: WriteNotes, clock: Clock): Promise<void> {
-  if ((await readErased(source)).keys.length > 0 && (await readIdentity(source)) !== null) return;
+  if ((await readKeptOut(source)).keys.length > 0 && (await readIdentity(source)) !== null) return;
   try {
     await writeNotes(async (warehouse) => {
-      await ensureErasedKey(warehouse);
+      await ensureGateKey(warehouse);
       await ensureIdentity(warehouse, { parent: null, madeBy: 'run', at: clock.now() });
     });
   } catch (error) {

@@ -13,7 +13,7 @@ import {
   readCsv,
   replaceRows,
 } from '../src/csv-files/index.ts';
-import { expectSameErased, LISTING, readErased } from '../src/erased/index.ts';
+import { expectSameGate, LISTING } from '../src/kept-out/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { checkEmailSalt, expectEmailSalt, openGate, readGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
@@ -21,7 +21,7 @@ import { usersOf } from '../src/privacy/index.ts';
 import { refreshRollups } from '../src/rollups/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
-import { learnErasures } from './erasures.ts';
+import { informGate } from './gate.ts';
 
 /** Which organization a job is about. */
 interface OrganizationRequest {
@@ -51,10 +51,11 @@ export interface LoadOf {
  */
 export async function loadFile<Types extends FileTypes>(
   kind: LoadedFile<Types>,
-  { warehouse: location, emails, erasures, minGroup }: Settings,
+  settings: Settings,
   { file, organization, isDryRun, allowsEmpty }: LoadRequest,
   { clock, upgraded }: Pick<JobContext, 'clock' | 'upgraded'>,
 ): Promise<LoadOf & Types['found']> {
+  const { warehouse: location, emails, minGroup } = settings;
   const [, all] = kind.noun;
   if (kind.holdsEmails === true && usersOf(emails) === 'none') {
     throw new UsageError(`${file.name}: nothing is kept of people`, {
@@ -69,15 +70,14 @@ export async function loadFile<Types extends FileTypes>(
   }
   const load = async (warehouse: Warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
-    if (kind.holdsEmails === true && !isDryRun) await learnErasures(warehouse, { erasures });
-    const erased = await readErased(warehouse);
+    if (kind.holdsEmails === true && !isDryRun) await informGate(warehouse, settings);
     const now = clock.now();
     const gate = await openGate(warehouse, emails);
-    gate.keepOut(erased, orgId);
-    const lines = kind.linesOf(rows, { orgId, file: file.name, gate, erased, now });
+    gate.passFor(orgId);
+    const lines = kind.linesOf(rows, { orgId, file: file.name, gate, now });
     const { dialect } = warehouse;
     const steps = function* (): Steps<LoadOf & Types['found']> {
-      yield* expectSameErased(erased);
+      yield* expectSameGate(gate);
       const replacing = { orgId, file: file.name, lines, dialect, isDryRun, minGroup, now };
       const found = yield* replaceRows(kind, replacing);
       return { org_id: orgId, dry_run: isDryRun, ...found };
@@ -198,7 +198,7 @@ export function checkInvoice(
   return inSnapshot(settings, request, context, async (warehouse, orgId) => {
     const invoices = await loadInvoices();
     const gate = await readGate(warehouse, settings.emails);
-    gate.keepOut(await readErased(warehouse), orgId);
+    gate.passFor(orgId);
     const invoice = await invoices.read({ file, month, columns, passed: (text) => gate.key(text) }, orgId);
     const charges = await readCharges(warehouse, orgId, month);
     const what = { orgId, month, invoice, file: file.name, charges, invoiceDate: date, tolerance };

@@ -1,11 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  type ChosenAnswers,
-  type CommittedAnswers,
-  chooseAnswers,
-  partsOf,
-  withCommitted,
-} from '../src/archive/index.ts';
+import { type ChosenAnswers, type CommittedAnswers, partsOf, withCommitted } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, FIRST_DAY, parseDay, type UtcDay } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
@@ -127,12 +121,12 @@ export function readArchivedDays(archive: string, organization?: string): Promis
   // Whatever the policy was, the answers are served as it left them.
   const scope = { firstDay: FIRST_DAY, lastDay: END, asOf: null, emails: 'keep', policy: '' } as const;
   return withCommitted(archive, async (committed) => {
-    const { organizations, lost } = chooseAnswers(committed.contents, { ...scope, streams: STREAMS });
+    const { organizations, lost } = committed.choose({ ...scope, streams: STREAMS });
     const own = chooseOrganization(organizations, organization, archive);
     const rows = await readRows(committed, own, archive);
     const description = {
       days: describe(rows),
-      removed: [...describeRemoved(own, committed.erased), ...describeLost(lost)],
+      removed: [...describeRemoved(own, committed), ...describeLost(lost)],
     };
     return {
       orgId: own.orgId,
@@ -218,11 +212,14 @@ function describe(rows: ReadonlyMap<string, RowsOfDay>): ReturnType<DaySource['d
 const LEFT_OF_EMAILS = { hash: 'hashes stand for email addresses', drop: 'email addresses' } as const;
 
 /** What the policy of the runs has removed before it came into the archive. */
-function describeRemoved({ days, readiness }: ChosenAnswers, erased: number): string[] {
+function describeRemoved(
+  { days, readiness }: ChosenAnswers,
+  { hasPseudonyms }: Pick<CommittedAnswers, 'hasPseudonyms'>,
+): string[] {
   const modes = new Set([...days.map(({ emails }) => emails), ...(readiness ? [readiness.last.emails] : [])]);
   return [
     ...(['hash', 'drop'] as const).filter((mode) => modes.has(mode)).map((mode) => LEFT_OF_EMAILS[mode]),
-    ...(erased > 0 ? ['people who were erased: pseudonyms stand for them'] : []),
+    ...(hasPseudonyms ? ['people who were erased: pseudonyms stand for them'] : []),
   ];
 }
 

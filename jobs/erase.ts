@@ -1,31 +1,29 @@
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { archiveBytes, compareArchive, expectErasable, withArchives } from '../src/archive/index.ts';
+import { dirname } from 'node:path';
+import { expectSweepable, withArchives } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import type { Advice } from '../src/core/errors.ts';
-import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
+import { type Advice, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
-import { type Certificate, findListed } from '../src/erase/certificate.ts';
 import { countErasure, erase } from '../src/erase/erase.ts';
-import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/find-subjects.ts';
 import { isOpen, type JoinedPolicy } from '../src/erase/joined.ts';
-import type { ErasureOptions } from '../src/erase/options.ts';
-import { planAgain, planErasure, readPlan } from '../src/erase/plan.ts';
-import { sweepLearned } from '../src/erase/sweep-learned.ts';
-import { dueSweeps, noteErasures, type Subject } from '../src/erased/index.ts';
-import { spoolOf } from '../src/hooks/index.ts';
-import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../src/identity/index.ts';
+import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/person.ts';
+import {
+  type Certificate,
+  findListed,
+  planAgain,
+  planErasure,
+  readPlan,
+  type SweepOptions,
+} from '../src/erase/plan.ts';
+import { dueSweeps, noteErasures, type Subject } from '../src/kept-out/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
-import type { RunEvent } from '../src/pipeline/index.ts';
 import { checkEmailSalt } from '../src/policy/index.ts';
-import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { NOBODY, storedEmail } from '../src/privacy/index.ts';
-import { renewLakes } from '../src/publish/index.ts';
-import { readArchives, readPublished } from '../src/records/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import { NOBODY } from '../src/privacy/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { drainSpool } from './hooks.ts';
 import { meetArchives } from './identity.ts';
+import { expectAllArchives, sweepOptions } from './sweep.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {
@@ -78,12 +76,12 @@ export async function erasePerson(
     try {
       await checkEmailSalt(warehouse, emails);
       const { archives, copies } = await expectAllArchives(warehouse, settings);
-      const options = await erasureOptions(warehouse, settings, { clock, signal }, [...archives, ...copies]);
+      const options = await sweepOptions(warehouse, settings, { clock, signal }, [...archives, ...copies]);
       const { dropsDamaged = false } = request;
-      for (const archive of options.archives) await expectErasable(archive, { dropsDamaged });
+      for (const archive of options.archives) await expectSweepable(archive, { dropsDamaged });
       // A file that cannot be written is found before anything is changed.
       if (options.erasures !== null && !request.isDryRun) noteErasures(options.erasures, NOBODY);
-      const optionsOf = (orgId: string): ErasureOptions => ({ ...options, dropsDamaged, orgId });
+      const optionsOf = (orgId: string): SweepOptions => ({ ...options, dropsDamaged, orgId });
       const warn = (message: string, hint: string) => observe({ type: 'warning', message, hint });
       const swept = { archives, leavesArchiveOut: true };
       const met = request.isDryRun ? null : await meetArchives(warehouse, swept, { clock, signal, warn });
@@ -104,95 +102,10 @@ export async function erasePerson(
   });
 }
 
-/** The files that an erasure sweeps. */
-interface ErasableArchives {
-  /** One of each archive: the named one, or where it was last met. */
-  readonly archives: readonly string[];
-  /** Other files of these archives, such as the one at the former place after a copy. */
-  readonly copies: readonly string[];
-}
-
-/**
- * Compares a warehouse with the archives that it knows, also those that are not named. Writes nothing.
- * @throws {StorageError} if one of them is not there, or not as it was.
- */
-export async function expectAllArchives(warehouse: Warehouse, settings: Settings): Promise<ErasableArchives> {
-  const [missing] = await missingArchives(warehouse, await placesIn(warehouse, settings));
-  if (missing !== undefined) {
-    const { id, place } = missing;
-    throw new StorageError(
-      `expected the archive ${id} at ${place}, and it is not there; nothing was written`,
-      {
-        hint: 'put it back, or name it where it is now; if it is lost, accept that',
-        reason: 'identity',
-        facts: {
-          id,
-          ...placeFacts({ warehouse: warehouse.location, archive: settings.archives[0] ?? '' }),
-        },
-      },
-    );
-  }
-  const found = new Map<string, string>();
-  const copies: string[] = [];
-  for (const archive of await archivesToSweep(warehouse, settings)) {
-    const compared = await compareArchive({ archive, warehouse });
-    const id = compared.archive ?? archive;
-    if (found.has(id)) copies.push(archive);
-    else {
-      expectMatch(compared, { archive, warehouse: warehouse.location });
-      found.set(id, archive);
-    }
-  }
-  return { archives: [...found.values()], copies };
-}
-
-/** Where archives may be: the named ones, and those that runs have written, the last that was met first. */
-async function placesIn(warehouse: Warehouse, { archives }: Settings): Promise<string[]> {
-  const named = archives.map((archive) => resolve(archive));
-  const expected = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
-  const written = await readArchives(warehouse);
-  const met = expected.map(({ place }) => place).filter((place) => written.includes(place));
-  return [...new Set([...named, ...met, ...written])];
-}
-
-/** The archives that a warehouse expects, and that are neither at these places nor where they were met. */
-async function missingArchives(
-  warehouse: Warehouse,
-  places: readonly string[],
-): Promise<readonly KnownArchive[]> {
-  const expected = (await readKnownArchives(warehouse)).filter(({ endedAt }) => endedAt === null);
-  const found = new Set<string | null>();
-  for (const archive of new Set([...places, ...expected.map(({ place }) => place)]))
-    if (archiveBytes(archive) > 0) found.add((await compareArchive({ archive, warehouse })).archive);
-  return expected.filter(({ id }) => !found.has(id));
-}
-
-/**
- * Where an erasure sweeps, according to the settings and to what the warehouse has noted.
- * @param archives the archives. @default the named one, and those that runs have written
- * @throws {UsageError} if an archive that runs have written is not there.
- */
-export async function erasureOptions(
-  warehouse: Warehouse,
-  settings: Settings,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
-  archives?: readonly string[],
-): Promise<Omit<ErasureOptions, 'orgId'>> {
-  return {
-    ...{ warehouse, clock, signal, spool: spoolOf(settings), erasures: settings.erasures },
-    archives: archives ?? (await archivesToSweep(warehouse, settings)),
-    drain: async () => void (await drainSpool(warehouse, settings, signal)),
-    stored: (email) => storedEmail(settings.emails, email),
-    dropsDamaged: false,
-    published: await readPublished(settings.warehouse, warehouse),
-    renewLakes: async (places) => (await renewLakes({ warehouse, clock, signal }, places)).renewed,
-  };
-}
-
 interface Step {
   readonly request: ErasureRequest;
   readonly resumed: Certificate | null;
-  readonly optionsOf: (orgId: string) => ErasureOptions;
+  readonly optionsOf: (orgId: string) => SweepOptions;
   readonly observe: JobContext<ErasureEvent>['observe'];
 }
 
@@ -291,60 +204,10 @@ function isNothing({ rows, archive, spool_lines: lines }: Certificate): boolean 
   return Object.keys(rows).length === 0 && (archive?.objects ?? 0) === 0 && lines === 0;
 }
 
-/**
- * The archives to sweep: the named one, and those that runs have written, without places that an archive has left: it was moved,
- * or a person has accepted that it is gone, or has put an empty file in its place.
- * @throws {UsageError} if one of them is not there, such as a volume that is not mounted.
- */
-async function archivesToSweep(warehouse: Warehouse, settings: Settings): Promise<string[]> {
-  const places = await placesIn(warehouse, settings);
-  const named = settings.archives.map((archive) => resolve(archive));
-  const isThere = (path: string) => (named.includes(path) ? existsSync(path) : archiveBytes(path) > 0);
-  const away = places.filter((path) => !isThere(path));
-  if (away.length === 0) return places;
-  const known = await readKnownArchives(warehouse);
-  const missing = await missingArchives(warehouse, places);
-  const isLeft = (path: string) =>
-    !named.includes(path) &&
-    !missing.some(({ place }) => place === path) &&
-    (existsSync(path) || known.some(({ place }) => place === path));
-  const lost = away.find((path) => !isLeft(path));
-  if (lost === undefined) return places.filter(isThere);
-  const stand = lost.endsWith('.db') ? 'file' : 'folder';
-  throw new UsageError(`the archive ${lost} is not there, and may hold this person`, {
-    hint: `mount it; if it was deleted, create an empty ${stand} in its place`,
-  });
-}
-
 function expectNewFile(path: string | undefined): void {
   if (path === undefined) return;
   if (existsSync(path))
     throw new UsageError(`the certificate ${path} exists already`, { hint: 'name a new file' });
   if (!existsSync(dirname(path)))
     throw new UsageError(`the certificate ${path} lies in no folder`, { hint: 'create the folder first' });
-}
-
-/**
- * Sweeps the new addresses of erased people that a run has found, after the run. If that cannot be done now, the next run
- * does it; a warning says so.
- * @param lock the lock of the run, which is released
- */
-export async function eraseLearned(
-  { warehouse, lock }: { readonly warehouse: Warehouse; readonly lock: RunLock },
-  settings: Settings,
-  { clock, signal, observe }: JobContext<RunEvent>,
-): Promise<void> {
-  await lock.release();
-  try {
-    const exclusive = await warehouse.lock({ exclusive: true });
-    try {
-      await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
-    } finally {
-      await exclusive.release();
-    }
-  } catch (error) {
-    if (!(error instanceof BusyError) && !(error instanceof UsageError)) throw error;
-    const message = `a new address of an erased person is not swept yet: ${error.message}`;
-    observe({ type: 'warning', message, hint: 'the next run tries again' });
-  }
 }

@@ -4,7 +4,6 @@ import type { JobContext } from '../src/core/clock.ts';
 import { adviceOf, messageOf, StorageError } from '../src/core/errors.ts';
 import { hasCode } from '../src/core/files.ts';
 import { canonicalJson, isExact, isObject, isStorable } from '../src/core/json.ts';
-import { readErased } from '../src/erased/index.ts';
 import { decodeLine, linesOf, type SpoolRecord, sealSpool, spoolOf } from '../src/hooks/index.ts';
 import { onlyOrganization } from '../src/organizations/index.ts';
 import { expectEmailSalt, openGate } from '../src/policy/index.ts';
@@ -12,7 +11,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import type { EmailPolicy, Gate } from '../src/privacy/index.ts';
 import { type HookEventRow, storeHookEvents } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { learnErasures } from './erasures.ts';
+import { informGate } from './gate.ts';
 import { withOwnWarehouse } from './identity.ts';
 
 /** The rows of one transaction, and the characters of their lines. These limits bound the memory of a drain. */
@@ -33,7 +32,7 @@ interface DrainOptions {
  * and with several processes at once. A spool file is removed only after all its events are committed. If a kill prevents
  * the removal, the next drain recognizes the events by their IDs.
  * @throws {StorageError} when the spool cannot be read or the warehouse cannot be written.
- * @throws {BusyError} if somebody was erased meanwhile; events that are not stored stay in the spool.
+ * @throws {BusyError} if the gate was changed meanwhile; events that are not stored stay in the spool.
  */
 export async function drainSpool(
   warehouse: Warehouse,
@@ -42,13 +41,12 @@ export async function drainSpool(
 ): Promise<DrainReport> {
   const spool = spoolOf(options);
   const orgId = (await onlyOrganization(warehouse)) ?? '';
-  const erased = await readErased(warehouse);
   const gate = await openGate(warehouse, options.emails, { hasKeys: false });
   // An event names no organization: if there are several, it may be about anyone.
-  gate.keepOut(erased, orgId === '' ? null : orgId);
+  gate.passFor(orgId === '' ? null : orgId);
   // Assigns the organization to events that were received before the first pull.
   // After one organization was removed, they may be its events.
-  if (orgId !== '' && !erased.entries.some(({ kind }) => kind === 'organization'))
+  if (orgId !== '' && !gate.keptOut.entries.some(({ kind }) => kind === 'organization'))
     await storeHookEvents(warehouse, { orgId, rows: [] });
   const total = { events: 0, stored: 0, torn: 0 };
   const kept: string[] = [];
@@ -58,7 +56,6 @@ export async function drainSpool(
       file,
       orgId,
       gate,
-      erased: erased.entries.length,
       signal,
     });
     total.events += counts.events;
@@ -90,14 +87,12 @@ interface FileToDrain {
   readonly file: string;
   readonly orgId: string;
   readonly gate: Gate;
-  /** Length of the list with which events are compared. */
-  readonly erased: number;
   readonly signal: AbortSignal;
 }
 
 async function drainFile(
   warehouse: Warehouse,
-  { file, orgId, gate, erased, signal }: FileToDrain,
+  { file, orgId, gate, signal }: FileToDrain,
 ): Promise<FileCounts> {
   const counts: FileCounts = { events: 0, stored: 0, torn: 0, hasUnknown: false };
   let rows: HookEventRow[] = [];
@@ -105,7 +100,7 @@ async function drainFile(
   const store = async () => {
     signal.throwIfAborted();
     if (rows.length > 0 && gate.keepsPeople)
-      counts.stored += await storeHookEvents(warehouse, { orgId, rows, erased });
+      counts.stored += await storeHookEvents(warehouse, { orgId, rows, gate });
     rows = [];
     characters = 0;
   };
@@ -239,7 +234,7 @@ export function drainHooks(
 ): Promise<DrainReport> {
   return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
-    await learnErasures(warehouse, settings);
+    await informGate(warehouse, settings);
     return drainSpool(warehouse, settings, signal);
   });
 }

@@ -34,7 +34,7 @@ interface MeetingContext extends Pick<JobContext, 'clock' | 'signal'> {
 export interface Met {
   /**
    * Tells both sides the last marks of the other. What cannot be told now, the next run tells.
-   * @param isSwept everybody who was erased from the warehouse was swept out of the archives too.
+   * @param isSwept the archives are without everybody whom the gate of the warehouse keeps out.
    */
   part(isSwept: boolean): Promise<void>;
 }

@@ -4,16 +4,22 @@ import { archiveBytes } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { expectFolderOf, explainWriteError, hasCode } from '../src/core/files.ts';
-import { findListed } from '../src/erase/certificate.ts';
-import { findSubjects, type Person, personOf, subjectsOf } from '../src/erase/find-subjects.ts';
-import { type HeldRecord, heldRecords } from '../src/erase/held.ts';
-import type { Subject } from '../src/erased/index.ts';
+import {
+  findSubjects,
+  type HeldRecord,
+  heldRecords,
+  type Person,
+  personOf,
+  subjectsOf,
+} from '../src/erase/person.ts';
+import { findListed } from '../src/erase/plan.ts';
+import type { Subject } from '../src/kept-out/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { checkEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
-import { erasureOptions, expectAllArchives } from './erase.ts';
+import { expectAllArchives, sweepOptions } from './sweep.ts';
 
 /** Whom to look for: by user ID or email address. */
 export interface PersonRequest {
@@ -113,7 +119,7 @@ function withPerson(
     if (subjects !== null) {
       const { archives, copies } = await expectAllArchives(warehouse, settings);
       const written = [...archives, ...copies].filter((archive) => archiveBytes(archive) > 0);
-      const options = await erasureOptions(warehouse, settings, { clock, signal }, written);
+      const options = await sweepOptions(warehouse, settings, { clock, signal }, written);
       const records = heldRecords({ ...options, orgId, subjects });
       const shown = await use({ orgId, subjects, days: await daysOf(warehouse, orgId, subjects), records });
       if (shown !== null) return shown;

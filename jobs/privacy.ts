@@ -1,15 +1,13 @@
 import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
-import { UsageError } from '../src/core/errors.ts';
 import { type PassedCounts, passAll } from '../src/erase/pass-all.ts';
-import { readPlan } from '../src/erase/plan.ts';
 import { agreeContract } from '../src/expected/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { erasureOptions, expectAllArchives } from './erase.ts';
+import { expectAllArchives, sweepOptions } from './sweep.ts';
 
 /** What applying a policy has changed, or would change. */
 export interface AppliedPolicy extends PassedCounts {
@@ -28,7 +26,7 @@ export interface PolicyRequest {
 /**
  * Lets everything that is stored pass the gate again, without a request: the warehouse, its archives and what a drain has left in the
  * spool. What the policy does not keep goes for good. After a kill, a repetition resumes.
- * @throws {UsageError} while an erasure that was begun is not complete.
+ * @throws {UsageError} while something else that was begun is not complete, see {@link passAll}.
  * @throws {BusyError} while a run holds the warehouse or another program reads a SQLite warehouse; a repetition resumes.
  */
 export async function applyPolicy(
@@ -92,13 +90,8 @@ async function passThrough(
     readonly archives?: readonly string[];
   },
 ): Promise<PassedCounts> {
-  if ((await readPlan(warehouse)) !== null) {
-    throw new UsageError('an erasure that was begun is not complete', {
-      hint: 'complete it first: repeat the erasure',
-    });
-  }
   const gate = await openGate(warehouse, settings.emails);
-  const options = await erasureOptions(warehouse, settings, { clock, signal }, archives);
+  const options = await sweepOptions(warehouse, settings, { clock, signal }, archives);
   const counts = await passAll({ ...options, gate, isDryRun });
   if (isDryRun) return counts;
   const asked = { firstDay: null, streams: null, maxAgeSeconds: null, withoutUsers: !gate.keepsPeople };

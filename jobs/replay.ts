@@ -1,11 +1,10 @@
 import {
   archiveBytes,
   type ChosenAnswers,
-  chooseAnswers,
+  keptOutOfArchive,
   partsOf,
   type ReadArchives,
   type ReplayScope,
-  savedArchives,
   withArchives,
 } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
@@ -15,9 +14,9 @@ import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
-import { sweepLearned } from '../src/erase/sweep-learned.ts';
-import { joinErased } from '../src/erased/index.ts';
+import { sweepLearned } from '../src/erase/erase.ts';
 import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
+import { joinKeptOut } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
 import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';
@@ -27,10 +26,10 @@ import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchives } from './archive.ts';
-import { erasureOptions } from './erase.ts';
-import { shareErasures } from './erasures.ts';
+import { shareGate } from './gate.ts';
 import { passOlder } from './privacy.ts';
 import { expireAfter } from './retention.ts';
+import { sweepOptions } from './sweep.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;
@@ -91,17 +90,17 @@ export async function replay(
         const patience = { clock, signal, wait: request.wait, exclusive: true };
         ({ lock } = await passOlder({ warehouse, lock }, settings, patience));
       }
-      await shareErasures(warehouse, settings, observe);
+      await shareGate(warehouse, settings, observe);
       // Before there is a key of pseudonyms: those in an archive are its own, and those of later runs must be the same.
-      const { erasedOfArchive } = await savedArchives();
-      for (const archive of archives) await joinErased(warehouse, await erasedOfArchive(archive), new Set());
+      for (const archive of archives)
+        await joinKeptOut(warehouse, await keptOutOfArchive(archive), new Set());
       const policy = policyFingerprint(emails);
       const gate = await openGate(warehouse, emails, { usersFrom: keptUsersFrom(settings, clock) });
       const streams = request.streams.filter((stream) => gate.keepsPeople || stream !== 'users');
       const scope = { firstDay, lastDay, streams, asOf, emails: emails.mode, policy };
       const place = { warehouse, gate, clock, signal };
       const replayed = await withArchives(archives, place, (read) => replayAll(read, scope, place));
-      await sweepLearned(await erasureOptions(warehouse, settings, { clock, signal }));
+      await sweepLearned(await sweepOptions(warehouse, settings, { clock, signal }));
       await expireAfter({ warehouse, lock }, settings, { clock, signal });
       const codes = replayed.organizations.map(({ exitCode }) => exitCode);
       const exitCode = worstExit([replayed.lost.length > 0 ? EXIT.storage : EXIT.ok, ...codes]);
@@ -117,7 +116,7 @@ async function replayAll(
   scope: ReplayScope,
   place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse; readonly gate: Gate },
 ): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
-  const { organizations: chosen, lost } = chooseAnswers(archives.contents, scope);
+  const { organizations: chosen, lost } = archives.choose(scope);
   const organizations: ReplayReport[] = [];
   const { side } = await readWarehouseSide(place.warehouse, null);
   // A warehouse that is rebuilt is a new one, made from the one that wrote the archive.

@@ -15,20 +15,20 @@ import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../sr
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import type { ErasureOptions } from '../src/erase/options.ts';
-import { sweepListed } from '../src/erase/sweep-learned.ts';
-import { readErased } from '../src/erased/index.ts';
+import { sweepListed } from '../src/erase/erase.ts';
+import type { SweepOptions } from '../src/erase/plan.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
+import { readKeptOut } from '../src/kept-out/index.ts';
 import { openGate, rememberPolicy } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import { type ErasedList, storedEmail } from '../src/privacy/index.ts';
+import { type KeptOut, storedEmail } from '../src/privacy/index.ts';
 import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchive } from './archive.ts';
-import { erasedSince, type KnownErasures } from './erasures.ts';
+import { type KeptOutSince, keptOutSince } from './gate.ts';
 import { expireAfter } from './retention.ts';
 
 /** What to restore, and how. */
@@ -85,7 +85,7 @@ export async function restore(
     throw new UsageError(`${file} is the warehouse itself`, { hint: 'name a backup' });
   const backup = await checkBackup(file);
   const archive = request.withArchive ? await savedArchive(file, backup, settings) : null;
-  const known = await erasedSinceBackup(settings, file, context);
+  const known = await keptOutSinceBackup(settings, file, context);
   const archives = [...new Set([...known.archives, ...(archive === null ? [] : [archive.place])])];
   const filled = await fill(settings, { request, backup, archive, known: known.list, archives }, context);
   return {
@@ -95,9 +95,9 @@ export async function restore(
   };
 }
 
-/** If nobody was erased before the backup, the installation may never have to erase anyone. */
-function codeOf({ isKnown }: KnownErasures, { knewErasures }: Filled): ExitCode {
-  return isKnown || !knewErasures ? EXIT.ok : EXIT.quarantine;
+/** If the backup keeps nobody out, the installation may never have to. */
+function codeOf({ isKnown }: KeptOutSince, { knewAny }: Filled): ExitCode {
+  return isKnown || !knewAny ? EXIT.ok : EXIT.quarantine;
 }
 
 /** What a test of a restore has found. */
@@ -122,7 +122,7 @@ export function testRestore(
   const startedMs = context.clock.monotonicMs();
   return inTemporaryFolder(async (folder) => {
     const backup = await checkBackup(file);
-    const known = await erasedSinceBackup(settings, file, context);
+    const known = await keptOutSinceBackup(settings, file, context);
     const own = {
       warehouse: join(folder, 'restored.db'),
       archives: [],
@@ -203,12 +203,12 @@ async function expectPair(file: string, backup: BackupRecord | null): Promise<st
   });
 }
 
-async function erasedSinceBackup(
+async function keptOutSinceBackup(
   settings: Settings,
   file: string,
   { observe, clock }: Context,
-): Promise<KnownErasures> {
-  const known = await withBackup(file, clock, (backup) => erasedSince(settings, backup, observe));
+): Promise<KeptOutSince> {
+  const known = await withBackup(file, clock, (backup) => keptOutSince(settings, backup, observe));
   if (!known.isKnown) {
     const message =
       'erasures since the backup are unknown: neither an archive nor a list of erasures was read';
@@ -220,8 +220,8 @@ async function erasedSinceBackup(
 /** A restored warehouse. */
 interface Filled
   extends Pick<RestoreReport, 'to' | 'erasuresApplied' | 'rows' | 'tables' | 'digest' | 'exitCode'> {
-  /** The backup knows of an erasure. */
-  readonly knewErasures: boolean;
+  /** The backup keeps somebody out. */
+  readonly knewAny: boolean;
 }
 
 interface Filling {
@@ -229,7 +229,7 @@ interface Filling {
   readonly backup: BackupRecord | null;
   /** The archive to restore too; null for none. */
   readonly archive: SavedPlace | null;
-  readonly known: ErasedList;
+  readonly known: KeptOut;
   /** The archives to sweep. */
   readonly archives: readonly string[];
 }
@@ -251,7 +251,7 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
         const existing = { clock, signal, create: false, partial: true };
         const { emails } = settings;
         // Rows of the backup bear the pseudonyms of its key.
-        const lists = { before: await readErased(source), after: filling.known };
+        const lists = { before: await readKeptOut(source), after: filling.known };
         const usersFrom = keptUsersFrom(settings, clock);
         const keepsAll = emails.mode === 'keep' && usersFrom === null;
         const gate = keepsAll ? null : await openGate(destination, emails, { ...lists, usersFrom });
@@ -259,21 +259,21 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
           source.inSnapshot(() =>
             copyAll({
               ...{ source, stored, destination, lock, replace: true, mark, ...context },
-              erased: filling.known,
+              keptOut: filling.known,
               since: { gate },
             }),
           ),
         );
-        const knew = (await readErased(source)).entries.length;
+        const knew = (await readKeptOut(source)).entries.length;
         if (report.exitCode === EXIT.ok) {
           await expireAfter({ warehouse: destination, lock }, settings, { clock, signal });
           await complete({ source, destination }, settings, filling, context);
         }
-        const has = (await readErased(destination)).entries.length;
+        const has = (await readKeptOut(destination)).entries.length;
         return {
           ...{ to: destination.location, digest: report.digest.to, tables: report.tables },
           ...{ rows: report.tables.reduce((sum, { rows }) => sum + rows, 0), exitCode: report.exitCode },
-          ...{ erasuresApplied: has - knew, knewErasures: knew > 0 },
+          ...{ erasuresApplied: has - knew, knewAny: knew > 0 },
         };
       } finally {
         await lock.release();
@@ -308,14 +308,14 @@ async function expectEmpty(warehouse: Warehouse): Promise<void> {
   }
 }
 
-/** Sweeps those who were erased since, gives the warehouse its own identity, and lets runs begin. */
+/** Sweeps whom the gate keeps out since, gives the warehouse its own identity, and lets runs begin. */
 async function complete(
   { source, destination }: Readonly<Record<'source' | 'destination', Warehouse>>,
   settings: Settings,
   { backup, archives }: Filling,
   { clock, signal }: Context,
 ): Promise<void> {
-  const sweep: Omit<ErasureOptions, 'orgId'> = {
+  const sweep: Omit<SweepOptions, 'orgId'> = {
     ...{ warehouse: destination, clock, signal, archives, dropsDamaged: false, erasures: settings.erasures },
     spool: spoolOf(settings),
     stored: (email) => storedEmail(settings.emails, email),

@@ -1,4 +1,4 @@
-import { forgetErased, type Pruned, pruneArchive } from '../src/archive/index.ts';
+import { forgetSwept, type Pruned, pruneArchive } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { type Advice, adviceOf, BusyError, DaywalkError, messageOf } from '../src/core/errors.ts';
@@ -81,7 +81,7 @@ export async function applyRetention(
       const removed = await retain({ warehouse, lock }, settings, place);
       if (compact) {
         await warehouse.forgetDeleted();
-        for (const archive of settings.archives) await forgetErased(archive, place);
+        for (const archive of settings.archives) await forgetSwept(archive, place);
       }
       const isDue = isInLakes(removed) || (await areLakesDue(warehouse));
       const lakes = isDue ? await renewNoted(warehouse, settings, place) : null;

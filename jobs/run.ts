@@ -7,7 +7,6 @@ import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';
-import { dueSweeps } from '../src/erased/index.ts';
 import type { AskedContract } from '../src/expected/index.ts';
 import type { Retry } from '../src/http/index.ts';
 import type { NameInFile } from '../src/organizations/index.ts';
@@ -16,15 +15,15 @@ import { type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.t
 import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import { usersOf } from '../src/privacy/index.ts';
-import { readLearned, rememberArchive } from '../src/records/index.ts';
+import { rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
-import { shareErasures } from './erasures.ts';
 import { drainDuringRun } from './hooks.ts';
 import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
 import { openPatience, probesOf, withPatience } from './patience.ts';
 import { type Network, openTransport, requireApi } from './service.ts';
+import { sweepAfterRun, sweepBeforeRun } from './sweep.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */
@@ -122,12 +121,7 @@ export function withLockedWarehouse<Result>(
     try {
       if (settings.archives.length > 0) requireArchive(settings);
       const met = await meetArchives(warehouse, settings, { ...context, warn }, request.memory);
-      await shareErasures(warehouse, settings, context.observe);
-      if ((await dueSweeps(warehouse)).length > 0) {
-        await lock.release();
-        await sweepBefore(warehouse, settings, locking);
-        lock = await takeLock(warehouse, locking);
-      }
+      lock = await sweepBeforeRun({ warehouse, lock }, settings, { ...locking, ...context });
       await expectEmailSalt(warehouse, settings.emails, request.newEmailSalt);
       if ((await comparePolicy(warehouse, settings.emails)) === 'pass') {
         const { passOlder } = await import('./privacy.ts');
@@ -151,13 +145,9 @@ export function withLockedWarehouse<Result>(
       await drainDuringRun(warehouse, settings, context);
       if (keepsLess(settings))
         await (await retention()).retainDuringRun({ warehouse, lock }, settings, expired, context);
-      // Erasing loads what few runs need.
-      if ((await readLearned(warehouse)).length > 0) {
-        const { eraseLearned } = await import('./erase.ts');
-        await eraseLearned({ warehouse, lock }, settings, context);
-      }
+      const isSwept = await sweepAfterRun({ warehouse, lock }, settings, context);
       const isDiscarded = discardedRuns !== null && (await warehouse.discardNew(discardedRuns));
-      if (!isDiscarded) await met.part((await readLearned(warehouse)).length === 0);
+      if (!isDiscarded) await met.part(isSwept);
       return result;
     } finally {
       await lock.release();
@@ -169,22 +159,6 @@ export function withLockedWarehouse<Result>(
 const retention = () => import('./retention.ts');
 
 const PASSED_HINT = 'an earlier version has kept them in names, commands and messages';
-
-/** Sweeps whom the archive or the file of erasures knows as erased, and the warehouse did not, or the other way round. */
-async function sweepBefore(
-  warehouse: Warehouse,
-  settings: Settings,
-  locking: Parameters<typeof takeLock>[1],
-): Promise<void> {
-  const lock = await takeLock(warehouse, { ...locking, exclusive: true });
-  try {
-    const { erasureOptions } = await import('./erase.ts');
-    const { sweepLearned } = await import('../src/erase/sweep-learned.ts');
-    await sweepLearned(await erasureOptions(warehouse, settings, locking, settings.archives));
-  } finally {
-    await lock.release();
-  }
-}
 
 /**
  * Exports one organization into a warehouse. Of the settings, it uses the credentials of that organization.

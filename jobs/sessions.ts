@@ -13,8 +13,8 @@ import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { messageOf, RunError, StorageError, UsageError } from '../src/core/errors.ts';
 import { canonicalJson, isExact } from '../src/core/json.ts';
 import { canonicalText } from '../src/core/json-text.ts';
-import { expectNotErased, readErased } from '../src/erased/index.ts';
 import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/index.ts';
+import { expectAdmitted } from '../src/kept-out/index.ts';
 import { expectName, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
 import { expectEmailSalt, openGate } from '../src/policy/index.ts';
@@ -22,7 +22,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import type { Gate } from '../src/privacy/index.ts';
 import { recordSession, type SessionRow } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
-import { learnErasures } from './erasures.ts';
+import { informGate } from './gate.ts';
 import { withOwnWarehouse } from './identity.ts';
 import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { openTransport, requireApi } from './service.ts';
@@ -70,10 +70,9 @@ export function createRecordedSession(
   const api = requireApi(settings);
   return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
-    await learnErasures(warehouse, settings);
+    await informGate(warehouse, settings);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
     const gate = await openGate(warehouse, settings.emails, { hasKeys: false });
-    gate.keepOut(await readErased(warehouse), null);
     const transport = openTransport(settings, api, { clock, onRetry, gate });
     try {
       const identify = () =>
@@ -85,7 +84,7 @@ export function createRecordedSession(
       // A session in another organization could not be taken back.
       if (named !== null)
         await expectName(warehouse, { name: named.name, names: namesOf(allSettings) ?? [] }, orgId);
-      expectNotErased(await readErased(warehouse), orgId);
+      expectAdmitted(gate, orgId);
       const creation = createSession(request, {
         transport,
         baseUrl: api.baseUrl,
@@ -153,9 +152,9 @@ async function record(
     });
   let isStored: boolean;
   try {
-    isStored = await recordSession(warehouse, (erased) => {
-      // Somebody may have been erased since the response has passed.
-      gate.keepOut(erased, orgId);
+    isStored = await recordSession(warehouse, (keptOut) => {
+      // The list may have grown since the response has passed.
+      gate.keepOut(keptOut, orgId);
       return sessionRow(created, { orgId, gate });
     });
   } catch (error) {

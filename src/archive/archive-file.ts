@@ -16,7 +16,7 @@ const FOLDER_MODE = 0o700;
 
 /** SQLite's own wait blocks the process, so it is short. */
 const BUSY_TIMEOUT_MS = 10;
-/** While an erasure rewrites the file, runs wait: 17 s for each gigabyte. */
+/** While a sweep rewrites the file, runs wait: 17 s for each gigabyte. */
 const BUSY_WAIT_MS = 300_000;
 /** The same once this process must stop. */
 const BUSY_WAIT_STOPPED_MS = 1_000;

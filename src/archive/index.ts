@@ -1,11 +1,10 @@
 import { bytesOf, fileOfArchive } from './archive-place.ts';
 
 export { type DayAnswer, partsOf } from './answers.ts';
-export { type ChosenAnswers, chooseAnswers, type ReplayScope } from './choose.ts';
+export type { ArchiveCheck } from './damage.ts';
 export type { Pruned } from './prune.ts';
-export type { CommittedAnswers, ReadArchives } from './read-archives.ts';
+export type { ChosenAnswers, CommittedAnswers, ReadArchives, ReplayScope } from './read-archives.ts';
 export type { ShownAnswers, ShownUnit } from './show-answers.ts';
-export type { ArchiveCheck } from './verify-archive.ts';
 
 // The calls below load the driver of SQLite: only opening a warehouse explains why it cannot be loaded.
 
@@ -32,8 +31,8 @@ export const withArchives: typeof import('./read-archives.ts').withArchives = as
 export const withCommitted: typeof import('./read-archives.ts').withCommitted = async (...call) =>
   (await import('./read-archives.ts')).withCommitted(...call);
 
-export const verifyArchive: typeof import('./verify-archive.ts').verifyArchive = async (archive) =>
-  (await import('./verify-archive.ts')).verifyArchive(archive);
+export const verifyArchive: typeof import('./damage.ts').verifyArchive = async (archive) =>
+  (await import('./damage.ts')).verifyArchive(archive);
 
 /** What came, and when. */
 export const shownArchives = (): Promise<typeof import('./show-answers.ts')> => import('./show-answers.ts');
@@ -41,17 +40,20 @@ export const shownArchives = (): Promise<typeof import('./show-answers.ts')> => 
 export const pruneArchive: typeof import('./prune.ts').pruneArchive = async (...call) =>
   (await import('./prune.ts')).pruneArchive(...call);
 
-export const expectErasable: typeof import('./erase-answers.ts').expectErasable = async (...call) =>
-  (await import('./erase-answers.ts')).expectErasable(...call);
+export const expectSweepable: typeof import('./sweep-answers.ts').expectSweepable = async (...call) =>
+  (await import('./sweep-answers.ts')).expectSweepable(...call);
 
-export const eraseFromArchive: typeof import('./erase-answers.ts').eraseFromArchive = async (...call) =>
-  (await import('./erase-answers.ts')).eraseFromArchive(...call);
+export const sweepArchived: typeof import('./sweep-answers.ts').sweepArchived = async (...call) =>
+  (await import('./sweep-answers.ts')).sweepArchived(...call);
 
-export const forgetErased: typeof import('./erase-answers.ts').forgetErased = async (...call) =>
-  (await import('./erase-answers.ts')).forgetErased(...call);
+export const forgetSwept: typeof import('./sweep-answers.ts').forgetSwept = async (...call) =>
+  (await import('./sweep-answers.ts')).forgetSwept(...call);
 
-export const expectPlace: typeof import('./passed-policy.ts').expectPlace = async (...call) =>
-  (await import('./passed-policy.ts')).expectPlace(...call);
+export const expectPlace: typeof import('./people.ts').expectPlace = async (...call) =>
+  (await import('./people.ts')).expectPlace(...call);
+
+export const keptOutOfArchive: typeof import('./people.ts').keptOutOfArchive = async (archive) =>
+  (await import('./people.ts')).keptOutOfArchive(archive);
 
 /** Backups of archives. */
 export const savedArchives = (): Promise<typeof import('./saved-archive.ts')> => import('./saved-archive.ts');

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { adviceOf, BusyError } from '../core/errors.ts';
+import { isObject, parseJson } from '../core/json.ts';
 import {
   addParent,
   type Comparison,
   compareSides,
-  ERASURE,
   endArchives,
   ensureIdentity,
   expectMatch,
   type Identity,
+  isSwept,
   type Marks,
   marksHeld,
   marksOf,
@@ -18,26 +19,103 @@ import {
   type Remembered,
   readWarehouseSide,
   rememberedAfter,
+  rememberedIn,
   type Sides,
+  withMark,
 } from '../identity/index.ts';
 import { PULL } from '../marks/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { rememberArchive } from '../records/index.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
 import { fileOfArchive, hasMoved } from './archive-place.ts';
-import { shareErased } from './erased-list.ts';
-import {
-  addMark,
-  ensureArchiveId,
-  forgetWarehouses,
-  heldMarks,
-  holdsNothing,
-  newestOf,
-  readArchiveId,
-  readKnownWarehouse,
-  readKnownWarehouses,
-  rememberWarehouse,
-} from './known-warehouses.ts';
+import { shareKeptOut } from './people.ts';
+
+/** Where an archive keeps its UUID, its last marks, each mark, and what it remembers of each warehouse. */
+const IDENTITY = 'identity';
+const NEWEST = 'newest marks';
+const MARK = 'mark ';
+const WAREHOUSE = 'warehouse ';
+
+/** A warehouse as an archive remembers it. */
+interface KnownWarehouse {
+  readonly id: string;
+  readonly remembered: Remembered;
+  /** The row, by which a change is noticed. */
+  readonly text: string;
+  /** When it was last met, as an ISO instant. */
+  readonly at: string;
+}
+
+/** The UUID of an archive; null if no run has met it since archives have one. */
+export function readArchiveId(file: ArchiveFile): string | null {
+  return file.meta(IDENTITY);
+}
+
+/** The UUID of an archive, which gets one if it has none. Call it inside a transaction. */
+export function ensureArchiveId(file: ArchiveFile): string {
+  const known = readArchiveId(file);
+  if (known !== null) return known;
+  const id = randomUUID();
+  file.setMeta(IDENTITY, id);
+  return id;
+}
+
+/** The warehouses that an archive has met, the last one first. */
+export function readKnownWarehouses(file: ArchiveFile): KnownWarehouse[] {
+  const names = file.query('read', () =>
+    file.prepare('SELECT name FROM meta WHERE name GLOB ?', 'value').all(`${WAREHOUSE}*`),
+  );
+  const known = names.flatMap((name) => {
+    const text = file.meta(String(name));
+    return text === null ? [] : [knownIn(String(name).slice(WAREHOUSE.length), text)];
+  });
+  return known.sort((a, b) => (a.at > b.at ? -1 : Number(a.at < b.at)));
+}
+
+function knownIn(id: string, text: string): KnownWarehouse {
+  const value = parseJson(text);
+  const at = isObject(value) ? String(value['at']) : '';
+  return { id, text, remembered: rememberedIn(value), at };
+}
+
+/** What an archive remembers of a warehouse; null if they have not met. */
+export function readKnownWarehouse(file: ArchiveFile, id: string): KnownWarehouse | null {
+  const text = file.meta(WAREHOUSE + id);
+  return text === null ? null : knownIn(id, text);
+}
+
+/** Remembers a warehouse, after it has what is remembered of it. Call it inside a transaction. */
+export function rememberWarehouse(file: ArchiveFile, id: string, remembered: Remembered, at: Date): void {
+  file.setMeta(WAREHOUSE + id, JSON.stringify({ ...remembered, at: at.toISOString() }));
+}
+
+/** True if an archive has no answer, and none of the warehouses that it has met had stored anything. */
+export function holdsNothing(file: ArchiveFile): boolean {
+  const isEmpty = file.query('read', () => file.lastId()) === 0;
+  return isEmpty && readKnownWarehouses(file).every(({ remembered }) => marksOf(remembered).length === 0);
+}
+
+/** Forgets all warehouses. Call it inside a transaction. */
+export function forgetWarehouses(file: ArchiveFile): void {
+  file.prepare('DELETE FROM meta WHERE name GLOB ?').run(`${WAREHOUSE}*`);
+}
+
+/** Which of these marks an archive has. */
+export function heldMarks(file: ArchiveFile, marks: readonly string[]): Set<string> {
+  return new Set(marks.filter((mark) => file.meta(MARK + mark) !== null));
+}
+
+/** The last marks of an archive. */
+export function newestOf(file: ArchiveFile): Marks {
+  return rememberedIn(parseJson(file.meta(NEWEST) ?? '')).marks;
+}
+
+/** Marks an archive, unless it has the mark. Call it inside a transaction. */
+export function addMark(file: ArchiveFile, kind: string, mark: string): void {
+  if (file.meta(MARK + mark) !== null) return;
+  file.setMeta(MARK + mark, kind);
+  file.setMeta(NEWEST, JSON.stringify({ marks: withMark(newestOf(file), kind, mark) }));
+}
 
 /** Other workers may meet the archive at the same time; more attempts than there can be of them. */
 const ATTEMPTS_MAX = 1_000;
@@ -53,9 +131,9 @@ export interface Meeting {
   readonly comparison: Comparison;
   /**
    * Tells both sides the last marks of the other, at the end of the work.
-   * @param isSwept everybody who was erased from the warehouse was swept out of the archive too.
+   * @param hasSwept the archive is without everybody whom the gate of the warehouse keeps out.
    */
-  part(isSwept: boolean): Promise<void>;
+  part(hasSwept: boolean): Promise<void>;
 }
 
 /** A warehouse and an archive that are compared, and do not meet. */
@@ -89,7 +167,7 @@ export async function meetArchive(place: MeetingPlace, accepted?: string): Promi
       });
     const identity = await settle(place, comparison);
     if (await introduce(place, seen, { comparison, identity }))
-      return { comparison, part: (isSwept) => part(place, identity, isSwept) };
+      return { comparison, part: (hasSwept) => part(place, identity, hasSwept) };
   }
   throw new BusyError(`other processes write the archive ${place.archive} all the time`, {
     hint: 'repeat the command',
@@ -147,11 +225,11 @@ async function lookAt({ archive, warehouse, leavesNoTrace }: Compared): Promise<
   });
 }
 
-/** The acts that are remembered of the parent of a warehouse, and that this one lacks. Whoever was erased is swept when they meet. */
+/** The acts that are remembered of the parent of a warehouse, and that this one lacks, and will lack. */
 async function actsLacked(warehouse: Compared['warehouse'], parent: Remembered | undefined): Promise<Marks> {
   const has = await marksHeld(warehouse, marksOf(parent ?? null));
   const lacked = Object.entries(parent?.marks ?? {}).flatMap(([kind, marks]) => {
-    const acts = kind !== PULL && kind !== ERASURE ? marks.filter((mark) => !has.has(mark)) : [];
+    const acts = kind !== PULL && !isSwept(kind) ? marks.filter((mark) => !has.has(mark)) : [];
     return acts.length === 0 ? [] : [[kind, acts] as const];
   });
   return Object.fromEntries(lacked);
@@ -196,7 +274,7 @@ async function introduce(
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });
     if (found === null) return false;
-    await shareErased(file, warehouse, { clock, signal });
+    await shareKeptOut(file, warehouse, { clock, signal });
     const lost = { marks: found.marks, lost: lostBy.archive, has: sides.archiveHas };
     const remembered = rememberedAfter(sides.warehouse.remembered, lost);
     // Before the new place is noted: after a kill between the two, the next meeting repeats it.
@@ -209,11 +287,11 @@ async function introduce(
   });
 }
 
-/** The end of a meeting. An archive that was swept has the erasures of the warehouse. */
+/** The end of a meeting. */
 async function part(
   { archive, warehouse, clock, signal }: MeetingPlace,
   identity: Identity,
-  isSwept: boolean,
+  hasSwept: boolean,
 ): Promise<void> {
   const marks = await newestMarks(warehouse);
   const at = clock.now();
@@ -224,7 +302,9 @@ async function part(
       const known = readKnownWarehouse(file, identity.id)?.remembered;
       if (known !== undefined)
         rememberWarehouse(file, identity.id, rememberedAfter(known, { marks, ...nothing }), at);
-      if (isSwept) for (const act of marks[ERASURE] ?? []) addMark(file, ERASURE, act);
+      if (hasSwept)
+        for (const [kind, acts] of Object.entries(marks))
+          if (isSwept(kind)) for (const act of acts) addMark(file, kind, act);
       return { id: ensureArchiveId(file), marks: newestOf(file) };
     });
     const { side } = await readWarehouseSide(warehouse, { id: found.id, place: resolve(archive) });

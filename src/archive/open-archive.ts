@@ -12,18 +12,15 @@ import type {
 } from '../core/archive-port.ts';
 import { DefectError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type EmailPolicy, type ErasedList, policyFingerprint } from '../privacy/index.ts';
+import { type EmailPolicy, type KeptOut, policyFingerprint } from '../privacy/index.ts';
 import { unitName } from '../units/index.ts';
-import { countPulls, newestOf, putAnswer, setOutcome, undecidedAnswers } from './answer-queries.ts';
-import { type AnswerBody, type AnswerPlace, type DayBody, READINESS } from './answers.ts';
+import { newestOf, putAnswer, setOutcome } from './answer-queries.ts';
+import { type AnswerBody, type AnswerPlace, type DayBody, READINESS, unitKeyOf } from './answers.ts';
 import { ArchiveFile, createPlace, type Patience } from './archive-file.ts';
-import { expectNotReplaced, isTaken, takeSlot, type WriterSlot } from './archive-locks.ts';
-import { unitKeyOf } from './contents.ts';
-import { expectNotSwept, shareErased } from './erased-list.ts';
 import { compressed, digestOf, joinRows, putObject } from './objects.ts';
-import { agreePolicy } from './passed-policy.ts';
-import { reconcile } from './reconcile.ts';
-import { WriteQueue } from './write-queue.ts';
+import { agreePolicy, expectNotSwept, shareKeptOut } from './people.ts';
+import { decideOpen } from './reconcile.ts';
+import { expectNotReplaced, takeSlot, WriteQueue, type WriterSlot } from './writers.ts';
 
 /** Objects that are compressed at once. More of them would keep the threads of Node from other work. */
 const COMPRESSIONS_MAX = 4;
@@ -34,7 +31,7 @@ export interface ArchiveOptions extends Patience {
   readonly archive: string;
   /** How people are kept in it. */
   readonly people: EmailPolicy;
-  /** Decides what a killed run has left undecided, and shares the list of the erased. The caller holds its run lock. */
+  /** Decides what a killed run has left undecided, and shares the list of whom its gate keeps out. The caller holds its run lock. */
   readonly warehouse: Pick<Warehouse, 'read' | 'select' | 'transact'>;
 }
 
@@ -56,11 +53,11 @@ export async function openArchive(options: ArchiveOptions): Promise<OpenArchive>
     expectNotReplaced(path);
     file = ArchiveFile.create(options.archive);
     await agreePolicy(file, options);
-    const erased = await shareErased(file, options.warehouse, options);
+    const keptOut = await shareKeptOut(file, options.warehouse, options);
     const writer = await register(file, slot, options);
-    await decide(file, options);
+    await decideOpen(file, options);
     return new RunArchive(file, {
-      ...{ ...options, erased, writer, slot },
+      ...{ ...options, keptOut, writer, slot },
       policy: policyFingerprint(options.people),
     });
   } catch (error) {
@@ -79,32 +76,11 @@ async function register(file: ArchiveFile, { slot }: WriterSlot, patience: Patie
   return writer;
 }
 
-/** Decides what killed runs have left undecided. */
-async function decide(file: ArchiveFile, options: ArchiveOptions): Promise<void> {
-  const answers = file.query('read', () => undecidedAnswers(file));
-  const isAlone = (answer: AnswerPlace) => countPulls(file, answer) === 1;
-  const decided = await reconcile({ answers, isAlone, isAlive: isAliveIn(file) }, options.warehouse);
-  if (decided.size === 0) return;
-  await file.transact('note outcomes in', options, () => {
-    for (const [{ id }, outcome] of decided) setOutcome(file, id, outcome);
-  });
-}
-
-/** Tells whether the process of a writer is alive. */
-export function isAliveIn(file: ArchiveFile): (writer: string) => boolean {
-  return (writer) => {
-    const slot = file.query('read', () =>
-      file.prepare('SELECT slot FROM writers WHERE writer = ?', 'value').get(writer),
-    );
-    return slot !== undefined && isTaken(file.path, Number(slot));
-  };
-}
-
 interface RunParts extends ArchiveOptions {
   /** Equal for equal policies about addresses, also of their salts. */
   readonly policy: string;
   /** Whom the run keeps out. */
-  readonly erased: ErasedList;
+  readonly keptOut: KeptOut;
   readonly writer: string;
   readonly slot: WriterSlot;
 }
@@ -219,7 +195,7 @@ class RunArchive implements OpenArchive {
     });
     await this.#queue.add(noted.length, () => {
       for (const org of new Set(noted.map(({ place }) => place.org)))
-        expectNotSwept(this.#file, this.#parts.erased, org);
+        expectNotSwept(this.#file, this.#parts.keptOut, org);
       for (const [index, { place, objects, body }] of noted.entries()) {
         for (const object of objects) putObject(this.#file, object);
         this.#ids.set(names[index] ?? '', putAnswer(this.#file, place, body(), 'undecided'));
@@ -244,7 +220,7 @@ class RunArchive implements OpenArchive {
     };
   }
 
-  /** The rows of the newest committed answer, as they are now: an erasure may have rewritten them. */
+  /** The rows of the newest committed answer, as they are now: a sweep may have rewritten them. */
   #newestRows(org: string, unit: string): { readonly object: string | null; readonly count: number } {
     const newest = newestOf(this.#file, org, unit);
     if (newest === undefined) throw new DefectError('archive an answer', new Error(`${unit} has no rows`));

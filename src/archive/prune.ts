@@ -1,18 +1,22 @@
 import { DamagedError } from '../core/errors.ts';
-import { answersBetween, putAnswer } from './answer-queries.ts';
-import { type Answer, type DayAnswer, objectsOf, type PageBody, type WalkBody } from './answers.ts';
-import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
-import { whileAlone } from './archive-locks.ts';
+import { PRUNED_BEFORE, putAnswer, readContents } from './answer-queries.ts';
 import {
+  type Answer,
   type Contents,
+  type DayAnswer,
   dayAnswers,
   namesOf,
   objectsIn,
+  objectsOf,
+  type PageBody,
   reportsAfter,
+  type WalkBody,
   type WalkStep,
   walkSteps,
-} from './contents.ts';
-import { eachReadable, PRUNED_BEFORE, readContents } from './readable.ts';
+} from './answers.ts';
+import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
+import { removeUnneeded, unneededObjects } from './objects.ts';
+import { whileAlone } from './writers.ts';
 
 /** Rows that are removed in one transaction; runs write between two. */
 const BATCH = 256;
@@ -172,42 +176,6 @@ async function removeAnswers(
 export function removeAnswer(file: ArchiveFile, id: number): void {
   file.prepare('DELETE FROM answers WHERE id = ?').run(id);
   file.prepare('DELETE FROM outcomes WHERE answer = ?').run(id);
-}
-
-interface StoredObject {
-  readonly id: number;
-  readonly sha256: string;
-  /** Compressed. */
-  readonly bytes: number;
-}
-
-/** The objects that are not among the needed ones. */
-export function unneededObjects(file: ArchiveFile, needed: ReadonlySet<string>): StoredObject[] {
-  const found: StoredObject[] = [];
-  const all = { table: 'objects', id: 'id', columns: ['sha256', 'length(bytes)'] } as const;
-  for (const [id, key, bytes] of eachReadable(file, all)) {
-    const sha256 = Buffer.isBuffer(key) ? key.toString('hex') : '';
-    if (!needed.has(sha256)) found.push({ id: Number(id), sha256, bytes: Number(bytes) });
-  }
-  return found;
-}
-
-/**
- * Removes the objects that no answer needs. Runs may note answers meanwhile that need one of them.
- * @returns how many there were.
- */
-export async function removeUnneeded(file: ArchiveFile, patience: Patience): Promise<number> {
-  const { unneeded, lastId } = file.inSnapshot(() => ({
-    unneeded: unneededObjects(file, objectsIn(readContents(file).answers)),
-    lastId: file.lastId(),
-  }));
-  for (let start = 0; start < unneeded.length; start += BATCH)
-    await file.transact('remove objects from', patience, () => {
-      const needed = objectsIn(answersBetween(file, lastId, file.lastId()));
-      for (const { id, sha256 } of unneeded.slice(start, start + BATCH))
-        if (!needed.has(sha256)) file.prepare('DELETE FROM objects WHERE id = ?').run(id);
-    });
-  return unneeded.length;
 }
 
 /** Returns free pages to the file system, as far as no reader keeps them. */

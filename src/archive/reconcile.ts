@@ -2,7 +2,10 @@ import { readUnits } from '../ledger/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { readRuns } from '../records/index.ts';
 import { isDayUnit, type LedgerUnit, unitName } from '../units/index.ts';
-import type { Answer, Outcome } from './answers.ts';
+import { countPulls, readContents, setOutcome, undecidedAnswers } from './answer-queries.ts';
+import { type Answer, type AnswerPlace, type Contents, type Outcome, unitKeyOf } from './answers.ts';
+import type { ArchiveFile, Patience } from './archive-file.ts';
+import { isTaken } from './writers.ts';
 
 /** The latest runs that are searched for the run of an undecided answer. */
 const RUNS_MAX = 10_000;
@@ -37,7 +40,7 @@ export function outcomeFrom(answer: Answer, unit: LedgerView | undefined, isAlon
 }
 
 /** What is asked about undecided answers. */
-export interface Undecided {
+interface Undecided {
   readonly answers: readonly Answer[];
   /** True while the process that noted an answer may still say what became of it. */
   readonly isAlive: (writer: string) => boolean;
@@ -49,7 +52,7 @@ export interface Undecided {
  * Decides the answers that a killed run has left undecided, by the ledger. Answers of runs that are alive, and of runs that the
  * warehouse does not know, stay as they are.
  */
-export async function reconcile(
+async function reconcile(
   { answers, isAlive, isAlone }: Undecided,
   warehouse: Pick<Warehouse, 'read'>,
 ): Promise<Map<Answer, Decided>> {
@@ -72,4 +75,49 @@ function viewOf(unit: LedgerUnit): LedgerView {
   const { lastPulledAt, contentSha256, lastError, doubtedAt } = unit;
   const isCommitted = lastError === null && doubtedAt === null;
   return { lastPulledAt, contentSha256, cursor: isDayUnit(unit) ? null : unit.cursor, isCommitted };
+}
+
+/** Decides what killed runs have left undecided. */
+export async function decideOpen(
+  file: ArchiveFile,
+  options: Patience & { readonly warehouse: Pick<Warehouse, 'read'> },
+): Promise<void> {
+  const answers = file.query('read', () => undecidedAnswers(file));
+  const isAlone = (answer: AnswerPlace) => countPulls(file, answer) === 1;
+  const decided = await reconcile({ answers, isAlone, isAlive: isAliveIn(file) }, options.warehouse);
+  if (decided.size === 0) return;
+  await file.transact('note outcomes in', options, () => {
+    for (const [{ id }, outcome] of decided) setOutcome(file, id, outcome);
+  });
+}
+
+/** What an archive knows, with the outcomes that the ledger decides. Answers of a run that is alive are left out until it says what became of them. */
+export async function decidedContents(
+  file: ArchiveFile,
+  warehouse: Pick<Warehouse, 'read'>,
+): Promise<Contents> {
+  const contents = readContents(file);
+  const isAlive = isAliveIn(file);
+  const pulls = new Map<string, number>();
+  for (const answer of contents.answers) pulls.set(pullKey(answer), (pulls.get(pullKey(answer)) ?? 0) + 1);
+  const isAlone = (answer: Answer) => pulls.get(pullKey(answer)) === 1;
+  const decided = await reconcile({ answers: contents.answers, isAlive, isAlone }, warehouse);
+  const answers = contents.answers
+    .filter(({ outcome, writer }) => outcome !== 'undecided' || !isAlive(writer))
+    .map((answer) => ({ ...answer, outcome: decided.get(answer) ?? answer.outcome }));
+  return { ...contents, answers };
+}
+
+function pullKey(answer: Answer): string {
+  return `${unitKeyOf(answer)} ${answer.at}`;
+}
+
+/** Tells whether the process of a writer is alive. */
+function isAliveIn(file: ArchiveFile): (writer: string) => boolean {
+  return (writer) => {
+    const slot = file.query('read', () =>
+      file.prepare('SELECT slot FROM writers WHERE writer = ?', 'value').get(writer),
+    );
+    return slot !== undefined && isTaken(file.path, Number(slot));
+  };
 }

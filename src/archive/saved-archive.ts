@@ -1,11 +1,9 @@
 import { chmodSync, copyFileSync } from 'node:fs';
 import { explainWriteError } from '../core/files.ts';
-import { type ErasedList, NOBODY } from '../privacy/index.ts';
 import { ArchiveFile, createPlace, type Patience, replaceArchive, withArchive } from './archive-file.ts';
-import { whileNoRunWrites } from './archive-locks.ts';
-import { fileOfArchive, isWritten } from './archive-place.ts';
-import { readErasedList } from './erased-list.ts';
-import { verifyArchive } from './verify-archive.ts';
+import { isWritten } from './archive-place.ts';
+import { verifyArchive } from './damage.ts';
+import { whileNoRunWrites } from './writers.ts';
 
 /** Where a saved archive says which backup it belongs to. */
 const BACKUP = 'backup';
@@ -59,10 +57,4 @@ export async function placeArchive(saved: string, archive: string): Promise<void
   } catch (error) {
     throw explainWriteError(error, path);
   }
-}
-
-/** Everyone who was erased from an archive; nobody if there is none. */
-export async function erasedOfArchive(archive: string): Promise<ErasedList> {
-  if (!isWritten(fileOfArchive(archive))) return NOBODY;
-  return withArchive(ArchiveFile.read(archive), (file) => readErasedList(file));
 }

@@ -1,8 +1,8 @@
 import type { Stream } from '../core/stream.ts';
+import { readContents } from './answer-queries.ts';
 import { type Answer, type Outcome, objectsOf, READINESS } from './answers.ts';
 import { ArchiveFile, withArchive } from './archive-file.ts';
 import { ObjectReader, splitRows } from './objects.ts';
-import { readContents } from './readable.ts';
 
 /** An archived answer. */
 export interface ShownAnswer {

@@ -36,7 +36,7 @@ interface Filling {
 
 /**
  * Writes one state of a warehouse for readers as a single SQLite file, whatever its database: the rows of all tables but those that
- * tell who was erased or hold raw records.
+ * tell whom the gate keeps out, or hold raw records.
  * @throws {UsageError} if the path holds something other than an earlier published copy.
  */
 export function writeCopy(

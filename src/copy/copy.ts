@@ -2,19 +2,19 @@ import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
 import { contentTables, copiedTables, tables } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
-import { BusyError, UsageError } from '../core/errors.ts';
+import { UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import { erasedOrganization } from '../erased/index.ts';
 import type { RunLock, Warehouse } from '../port/index.ts';
-import type { ErasedList } from '../privacy/index.ts';
-import { pendingErasures, writeState } from '../records/index.ts';
+import type { KeptOut } from '../privacy/index.ts';
+import { writeState } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
+import { type DecidedSides, type DecidedSince, decidedSource } from './decided-source.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
 import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
 import { moveDays, moveReadiness, moveTable } from './move.ts';
-import { forgetReplaced, marksOf } from './own-rows.ts';
+import { forgetReplaced, marksOf, OWN_TABLES } from './own-rows.ts';
 import {
   canonicalRow,
   inTurns,
@@ -24,10 +24,6 @@ import {
   type Source,
   unitPairs,
 } from './sides.ts';
-import { type DecidedSince, sourceWithoutErased } from './source-without-erased.ts';
-
-/** Who was erased, and the keys of that list: a run on a copy that a kill has left unfinished must know them. */
-const FIRST = [tables.exportState, tables.erased] as const;
 
 /** The tables whose rows belong to no unit. The record of the runs comes last. */
 const UNITLESS = [
@@ -52,8 +48,8 @@ interface CopyWork extends Sides {
   readonly destination: Warehouse;
   /** The exclusive lock of the destination. */
   readonly lock: RunLock;
-  /** Everyone who was erased since the source was written, as far as it is known. */
-  readonly erased: ErasedList;
+  /** Whom the gate keeps out since the source was written, as far as it is known. */
+  readonly keptOut: KeptOut;
   /** Make the destination equal even if it loses rows, and compare every row. */
   readonly replace: boolean;
   /** The source is a backup, and what has been decided since is applied to it. @default it is a warehouse in use */
@@ -64,11 +60,14 @@ interface CopyWork extends Sides {
   readonly observe: CopyObserver;
 }
 
+/** A copy whose source shows what was decided. */
+type Work = CopyWork & DecidedSides;
+
 /**
  * Makes the destination hold what the source holds, then compares the two. Call inside a snapshot of the source. It may be
  * repeated, also after a kill at any instant: rows that are equal are not written again.
  * @throws {UsageError} when the destination holds something that the source lacks, unless `replace` is set.
- * @throws {BusyError} while an erasure on either side is not complete; in a backup it may be.
+ * @throws {BusyError} as {@link decidedSource}
  */
 export async function copyAll(
   given: Omit<CopyWork, 'source'> & { readonly source: Warehouse },
@@ -77,9 +76,8 @@ export async function copyAll(
   const startedMs = clock.monotonicMs();
   const [from, to] = [source.location, destination.location];
   observe({ type: 'copy-started', from, to });
-  await expectNoErasure(given);
-  const { source: decided, list, forgets } = await sourceWithoutErased(given);
-  const work: CopyWork = { ...given, source: decided, erased: list };
+  const { forgets, ...decided } = await decidedSource(given);
+  const work: Work = { ...given, ...decided };
   const plan = await planCopy(work);
   refuseLosses(work, plan.losses);
   observe({ type: 'copy-planned', units: plan.units, unchanged: plan.unchanged });
@@ -135,7 +133,7 @@ interface CopyPlan {
 }
 
 /** Compares the ledgers of both sides; writes nothing. */
-async function planCopy(work: CopyWork): Promise<CopyPlan> {
+async function planCopy(work: Work): Promise<CopyPlan> {
   const losses = noLosses();
   const known = new Set(await work.source.organizations());
   let units = 0;
@@ -146,7 +144,7 @@ async function planCopy(work: CopyWork): Promise<CopyPlan> {
     unchanged += same;
     units += pairs.length - same;
     if (known.has(orgId)) noteUnits(losses, pairs);
-    else if (erasedOrganization(work.erased, orgId) === undefined) noteOrganization(losses, orgId);
+    else if (!work.keepsOut(orgId)) noteOrganization(losses, orgId);
     work.signal.throwIfAborted();
   }
   await noteRows(losses, work);
@@ -167,7 +165,7 @@ function refuseLosses({ source, destination, replace, observe }: CopyWork, losse
 }
 
 async function moveAll(work: CopyWork, writer: CopyWriter): Promise<void> {
-  for (const table of FIRST) await moveTable(work, writer, table);
+  for (const table of OWN_TABLES) await moveTable(work, writer, table);
   for (const orgId of await organizationsOf(work)) {
     const pairs = await unitPairs(work, orgId);
     for (const stream of DAILY_STREAMS) {
@@ -233,23 +231,4 @@ async function hashTable(warehouse: Pick<Source, 'scan'>, table: AnyTable, signa
     count += rows.length;
   }
   return { rows: count, sha256: hash.hex() };
-}
-
-/**
- * Makes sure that no side holds a part of an erasure. Its plan names the person, and belongs to the warehouse that began it.
- * @throws {BusyError} while an erasure is under way or interrupted.
- */
-async function expectNoErasure({
-  source,
-  destination,
-  since,
-}: Record<'source' | 'destination', Pick<Warehouse, 'select' | 'location'>> &
-  Pick<CopyWork, 'since'>): Promise<void> {
-  // Whoever restores a backup completes the erasure there.
-  for (const warehouse of since === undefined ? [source, destination] : [destination]) {
-    if ((await pendingErasures(warehouse)).length === 0) continue;
-    throw new BusyError(`an erasure in ${warehouse.location} is not complete; nothing was copied`, {
-      hint: 'wait for it to end; if it was interrupted, repeat it there',
-    });
-  }
 }

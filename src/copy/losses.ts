@@ -1,14 +1,8 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { columnsOf, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { erasedOrganization, withoutPeople } from '../erased/index.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
+import type { DecidedSides } from './decided-source.ts';
 import { differencesOf, type Sides, type UnitPair } from './sides.ts';
-
-/** Two sides, and everyone who was erased. */
-interface SidesOfErased extends Sides {
-  readonly erased: ErasedList;
-}
 
 const { hookEvents, sessions, exportRuns, organizations, people, prices, budgets, events, publishedWeeks } =
   tables;
@@ -68,7 +62,7 @@ export function noteUnits(losses: Losses, pairs: readonly UnitPair[]): void {
 }
 
 /** Notes the sessions, events and runs that a copy would remove. */
-export async function noteRows(losses: Losses, work: SidesOfErased): Promise<void> {
+export async function noteRows(losses: Losses, work: DecidedSides): Promise<void> {
   for (const table of COUNTED_TABLES) {
     const rows = (await isEmpty(work, table)) ? 0 : await rowsOnlyStored(work, table);
     if (rows > 0) losses.rows.set(table.name, rows);
@@ -97,20 +91,19 @@ async function isEmpty({ stored }: Sides, table: AnyTable): Promise<boolean> {
 
 /**
  * The rows that the source has under no key. An event without an organization gets one later and is still the same event, and the row of
- * an erased person is that of the pseudonym. The rows of an erased organization are to go.
+ * somebody who is kept out is that of the pseudonym. The rows of an organization that is kept out are to go.
  */
-async function rowsOnlyStored({ erased, ...sides }: SidesOfErased, table: AnyTable): Promise<number> {
+async function rowsOnlyStored(sides: DecidedSides, table: AnyTable): Promise<number> {
   const orgOf = orgReader(table);
-  const people = new ErasedPeople(erased, [...new Set(erased.entries.map(({ orgId }) => orgId))]);
-  const erase = withoutPeople(people).othersOf(table);
+  const pass = sides.passerOf(table);
   const nameOf = nameReader(table);
   const followed = new Set<string>();
   let only = 0;
   for await (const found of differencesOf(sides, { table })) {
     for (const { row } of found.filter(({ kind }) => kind === 'remove')) {
-      if (erasedOrganization(erased, orgOf(row)) !== undefined) continue;
-      const mayFollow = erase(row) !== row || (table === hookEvents && orgOf(row) === '');
-      if (mayFollow && followed.size < FOLLOWED_MAX) followed.add(nameOf(erase(row)));
+      if (sides.keepsOut(orgOf(row))) continue;
+      const mayFollow = pass(row) !== row || (table === hookEvents && orgOf(row) === '');
+      if (mayFollow && followed.size < FOLLOWED_MAX) followed.add(nameOf(pass(row)));
       else only += 1;
     }
   }

@@ -2,10 +2,10 @@ import type { AnyTable } from '../../schema/define.ts';
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { ERASED_KEYS, encodeEntries } from '../erased/index.ts';
+import { encodeEntries, GATE_KEYS } from '../kept-out/index.ts';
 import { LAST_MARKS } from '../marks/index.ts';
 import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
-import type { ErasedList } from '../privacy/index.ts';
+import type { KeptOut } from '../privacy/index.ts';
 import { ARCHIVES, joinPlaces, PUBLISHED, readState } from '../records/index.ts';
 import type { Source } from './sides.ts';
 
@@ -20,63 +20,65 @@ export function withOwnRows(source: Source, own: OwnRows): Source {
   };
 }
 
-const { acts, archives, erased, exportState } = tables;
+const { acts, archives, erased: list, exportState } = tables;
+/** The tables with the list of whom the gate keeps out, and its keys: a run on a copy that a kill has left unfinished must know them. */
+export const OWN_TABLES = [exportState, list] as const;
 /** The name of a state. */
 export const nameOf = readerOf(exportState, 'name');
 const jsonOf = readerOf(exportState, 'value');
-const certificateOf = readerOf(erased, 'certificate');
+const certificateOf = readerOf(list, 'certificate');
 const encodeState = encoderOf(exportState);
 
-/** Says that a copy takes erased people out of its destination, whose file may hold deleted values until it has ended. */
+/** Says that a copy takes people out of its destination, whose file may hold deleted values until it has ended. */
 const FORGETTING = 'forgetting';
 
 /** States of the destination, by name, that it keeps until a copy has ended. */
 type Marks = ReadonlyMap<string, string>;
 
 /**
- * Rows that belong to a warehouse itself, and that a copy into it must not remove: who was erased, the keys of that list, the
+ * Rows that belong to a warehouse itself, and that a copy into it must not remove: whom the gate keeps out, the keys of that list, the
  * archives, what was done to it that cannot be repeated, and where it was copied or published to.
  */
 export class OwnRows {
-  readonly #list: ErasedList;
-  readonly #erased: readonly Values[];
+  readonly #keptOut: KeptOut;
+  readonly #stored: readonly Values[];
   readonly #state: ReadonlyMap<string, Values>;
   readonly #kept: ReadonlyMap<AnyTable, readonly Values[]>;
 
   readonly #marks: Marks;
 
   private constructor(
-    list: ErasedList,
+    keptOut: KeptOut,
     stored: readonly Values[],
     state: readonly Values[],
     { kept, marks }: { readonly kept: ReadonlyMap<AnyTable, readonly Values[]>; readonly marks: Marks },
   ) {
-    this.#list = list;
-    this.#erased = stored;
+    this.#keptOut = keptOut;
+    this.#stored = stored;
     this.#kept = kept;
     this.#marks = marks;
     this.#state = new Map(state.map((row) => [String(nameOf(row)), row]));
   }
 
   /**
-   * @param list the erased of both sides
+   * @param keptOut whom the gates of both sides keep out
    * @param isRestored the destination becomes what the source is: it forgets the archives that it has met, and what was done to it
    * @param marks what the destination says of itself until the copy has ended
    */
   static async read(
     destination: Warehouse,
-    list: ErasedList,
+    keptOut: KeptOut,
     { isRestored, marks }: { readonly isRestored: boolean; readonly marks: Marks },
   ): Promise<OwnRows> {
     const state = await collect(destination.scan(exportState, { orgId: '' }));
     const kept = new Map<AnyTable, readonly Values[]>();
     if (!isRestored)
       for (const table of [acts, archives]) kept.set(table, await collect(destination.scan(table)));
-    return new OwnRows(list, await collect(destination.scan(erased)), state, { kept, marks });
+    return new OwnRows(keptOut, await collect(destination.scan(list)), state, { kept, marks });
   }
 
   has(table: AnyTable): boolean {
-    return table === erased || table === exportState || this.#kept.has(table);
+    return table === list || table === exportState || this.#kept.has(table);
   }
 
   /** The rows of the source as the destination keeps them. */
@@ -89,17 +91,17 @@ export class OwnRows {
   }
 
   #joined(table: AnyTable, theirs: readonly Values[]): Values[] {
-    if (table === erased) return this.#joinedErased(theirs);
+    if (table === list) return this.#joinedList(theirs);
     if (table === exportState) return this.#joinedState(theirs);
     const nameOfRow = keyOf(table);
     const all = [...theirs, ...(this.#kept.get(table) ?? [])];
     return [...new Map(all.map((row) => [JSON.stringify(nameOfRow(row)), row])).values()];
   }
 
-  #joinedErased(theirs: readonly Values[]): Values[] {
-    const key = keyOf(erased);
+  #joinedList(theirs: readonly Values[]): Values[] {
+    const key = keyOf(list);
     const rows = new Map<string, Values>();
-    for (const row of [...encodeEntries(this.#list.entries), ...this.#erased, ...theirs]) {
+    for (const row of [...encodeEntries(this.#keptOut.entries), ...this.#stored, ...theirs]) {
       const name = JSON.stringify(key(row));
       const known = rows.get(name);
       // Without a certificate, the rows of that side have not been swept.
@@ -113,7 +115,7 @@ export class OwnRows {
     const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
     const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
     const kept = [LAST_MARKS, PUBLISHED].map((name) => this.#state.get(name));
-    const { keys } = this.#list;
+    const { keys } = this.#keptOut;
     return [
       ...others,
       ...kept.filter((row) => row !== undefined),
@@ -121,12 +123,12 @@ export class OwnRows {
       ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
       ...(keys.length === 0
         ? []
-        : [encodeState({ org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) })]),
+        : [encodeState({ org_id: '', name: GATE_KEYS, value: JSON.stringify(keys) })]),
     ];
   }
 
   #isOwn(row: Values): boolean {
-    const own = [ARCHIVES, LAST_MARKS, PUBLISHED, RESTORING, FORGETTING, ERASED_KEYS];
+    const own = [ARCHIVES, LAST_MARKS, PUBLISHED, RESTORING, FORGETTING, GATE_KEYS];
     return own.some((name) => isNamed(name)(row));
   }
 }
@@ -148,12 +150,12 @@ export async function completeFilling(warehouse: Pick<Warehouse, 'transact'>): P
   });
 }
 
-/** True if an earlier copy has taken erased people out of a warehouse and did not end. */
+/** True if an earlier copy has taken people out of a warehouse and did not end. */
 export async function isForgetting(warehouse: Pick<Warehouse, 'read'>): Promise<boolean> {
   return (await readState(warehouse, '', FORGETTING)) !== null;
 }
 
-/** What a destination says of itself while a copy takes erased people out of it, or gives it a part only. */
+/** What a destination says of itself while a copy takes people out of it, or gives it a part only. */
 export function marksOf(forgets: boolean, part: string | null): Marks {
   return new Map([
     ...(part === null ? [] : [[RESTORING, part] as const]),

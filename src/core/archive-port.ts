@@ -69,7 +69,7 @@ export interface ArchivedWalkEnd {
 /**
  * Keeps the answers of the service as they came. Answers that were begun are durable when the call returns, with their rows, so
  * that no commit relies on an answer that a power loss takes away. All calls may throw `StorageError` (exit code 6), and
- * `BusyError` (75) once somebody of the organization was erased from the archive since it was opened.
+ * `BusyError` (75) once the archive was swept for the organization since it was opened.
  */
 export interface Archive {
   /** True if the newest committed answer about the day has this content, so that its rows need not be kept again. */

@@ -1,7 +1,7 @@
 import type { Value } from '../../schema/row.ts';
 import type { DaySpan } from '../core/day.ts';
 import type { Steps } from '../port/index.ts';
-import type { ErasedList, Gate } from '../privacy/index.ts';
+import type { Gate } from '../privacy/index.ts';
 import type { CsvColumns, CsvFormat, CsvRow } from './read-csv.ts';
 import type { ChangeKind, Changes, ComparedBy, ReplacedRows, RowOfLine } from './replace-rows.ts';
 
@@ -40,7 +40,7 @@ export interface LoadedFile<Types extends FileTypes>
    */
   readonly lock?: string;
   /**
-   * Turns the lines of a file into rows, without the erased.
+   * Turns the lines of a file into rows, as they pass the gate.
    * @throws {UsageError} that names file, line and remedy of everything that contradicts another line.
    */
   linesOf(rows: readonly CsvRow<Types['columns']>[], storing: Storing): readonly Types['line'][];
@@ -61,7 +61,6 @@ export interface Storing {
   readonly file: string;
   /** What rows pass before they are stored. */
   readonly gate: Gate;
-  readonly erased: ErasedList;
   readonly now: Date;
 }
 

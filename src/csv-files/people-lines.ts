@@ -1,7 +1,7 @@
 import { FIRST_DAY } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { type Subject, withSubjects } from '../erased/index.ts';
-import { type ErasedList, type Gate, isPseudonym } from '../privacy/index.ts';
+import { keepingOutToo } from '../kept-out/index.ts';
+import { type Gate, isPseudonym } from '../privacy/index.ts';
 import { type PersonRow, UNASSIGNED } from '../rollups/index.ts';
 import { type CellParser, dayCell, fillable, Mistakes, optional, textCell } from './csv-columns.ts';
 import type { Storing } from './loaded-file.ts';
@@ -45,13 +45,10 @@ const PERIODS_MAX = 1_000;
  * @throws {UsageError} that names file, line and remedy of every mistake.
  */
 export function peopleOf(lines: readonly PeopleLine[], storing: Storing): PersonOfLine[] {
-  const { orgId, gate, erased, now } = storing;
-  const read = (list: ErasedList) => {
-    gate.keepOut(list, orgId);
-    return readPeople(lines, storing);
-  };
+  const { orgId, gate, now } = storing;
+  const read = () => readPeople(lines, storing);
   // For this file only: an address in a file may be a mistake.
-  return read(withSubjects(erased, orgId, newAddressesOf(read(erased)), now));
+  return keepingOutToo(gate, { orgId, emails: newAddressesOf(read()), at: now }, read);
 }
 
 function readPeople(lines: readonly PeopleLine[], storing: Storing): PersonOfLine[] {
@@ -72,10 +69,10 @@ function readPeople(lines: readonly PeopleLine[], storing: Storing): PersonOfLin
   return people;
 }
 
-/** Addresses that stand beside the ID of an erased person: other lines may hold them alone. */
-function newAddressesOf(people: readonly PersonOfLine[]): Subject[] {
+/** Addresses that stand beside the ID of somebody whom the gate keeps out: other lines may hold them alone. */
+function newAddressesOf(people: readonly PersonOfLine[]): string[] {
   return people.flatMap(({ row, email }) =>
-    isPseudonym(row.person) && email !== null && !isPseudonym(email) ? { kind: 'email', value: email } : [],
+    isPseudonym(row.person) && email !== null && !isPseudonym(email) ? email : [],
   );
 }
 

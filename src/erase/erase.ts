@@ -1,30 +1,43 @@
 import { sql } from '../../schema/query.ts';
+import { forgetSwept } from '../archive/index.ts';
 import { DefectError } from '../core/errors.ts';
-import { listErased, readErased, type Subject, withoutPeople, withSubjects } from '../erased/index.ts';
-import { eraseFromSpool } from '../hooks/index.ts';
-import { type ErasedList, ErasedPeople } from '../privacy/index.ts';
+import { canonicalJson } from '../core/json.ts';
+import { passSpool } from '../hooks/index.ts';
+import {
+  dueSweeps,
+  endSweep,
+  keptOutOrganization,
+  listErased,
+  noteErasures,
+  readKeptOut,
+  type Subject,
+  withoutPeople,
+  withSubjects,
+} from '../kept-out/index.ts';
+import { type KeptOut, PeopleKeptOut } from '../privacy/index.ts';
+import { forgetLearned, pendingErasures, readLearned } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { digestOf } from '../warehouse/index.ts';
-import type { Certificate } from './certificate.ts';
-import { completeErasure } from './complete.ts';
 import { type JoinedForms, JoinedSearch } from './joined.ts';
-import type { ErasureOptions } from './options.ts';
-import { type Plan, savePlan } from './plan.ts';
-import { removeOrganization } from './remove-organization.ts';
-import type { Sweep } from './sweep.ts';
-import { sweepArchive } from './sweep-archive.ts';
-import { sweepRows } from './sweep-rows.ts';
-import { sweepUnits } from './sweep-units.ts';
-import { Tally } from './tally.ts';
-import { totalsSha256 } from './totals.ts';
+import {
+  type Certificate,
+  dropPlan,
+  type Plan,
+  planErasure,
+  readPlan,
+  type SweepOptions,
+  savePlan,
+  totalsSha256,
+} from './plan.ts';
+import { removeOrganization, type Sweep, sweepArchive, sweepRows, sweepUnits, Tally } from './sweep-rows.ts';
 
 /** New addresses of a person may lead to further places, so the sweep is repeated until it finds none. */
 const ROUNDS_MAX = 10;
 
 /** What an erasure would change. Writes nothing. */
-export async function countErasure(options: ErasureOptions, plan: Plan): Promise<Certificate> {
+export async function countErasure(options: SweepOptions, plan: Plan): Promise<Certificate> {
   const at = options.clock.now();
-  const listed = (subjects: readonly Subject[], list: ErasedList) =>
+  const listed = (subjects: readonly Subject[], list: KeptOut) =>
     Promise.resolve(withSubjects(list, options.orgId, subjects, at));
   const { certificate } = await sweepAll(options, plan, { isDryRun: true, listed });
   return certificate;
@@ -34,7 +47,7 @@ export async function countErasure(options: ErasureOptions, plan: Plan): Promise
  * Erases what a plan names, as one operation: after a kill, the same call with the plan that is stored resumes.
  * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
  */
-export async function erase(options: ErasureOptions, plan: Plan): Promise<Certificate> {
+export async function erase(options: SweepOptions, plan: Plan): Promise<Certificate> {
   const { warehouse, orgId, clock } = options;
   const isSwept = plan.subjects.length === 0 && plan.certificate.digest_after !== null;
   if (isSwept) return completeErasure(options, plan.certificate);
@@ -61,7 +74,7 @@ export async function erase(options: ErasureOptions, plan: Plan): Promise<Certif
 }
 
 /** The plan of an interrupted erasure. Runs may have stored other days since, so totals and places are taken again. */
-async function resumed(options: ErasureOptions, plan: Plan): Promise<Plan> {
+async function resumed(options: SweepOptions, plan: Plan): Promise<Plan> {
   const before = await totalsSha256(options.warehouse, options.orgId);
   const published = [...new Set([...plan.certificate.published, ...options.published])];
   return { ...plan, certificate: { ...plan.certificate, published, totals_sha256: { before, after: null } } };
@@ -70,11 +83,11 @@ async function resumed(options: ErasureOptions, plan: Plan): Promise<Plan> {
 interface SweepMode {
   readonly isDryRun: boolean;
   /** Puts values on the list, and returns the list. */
-  readonly listed: (subjects: readonly Subject[], list: ErasedList) => Promise<ErasedList>;
+  readonly listed: (subjects: readonly Subject[], list: KeptOut) => Promise<KeptOut>;
 }
 
 async function sweepAll(
-  options: ErasureOptions,
+  options: SweepOptions,
   plan: Plan,
   mode: SweepMode,
 ): Promise<{ readonly certificate: Certificate }> {
@@ -86,13 +99,13 @@ async function sweepAll(
   let archive = plan.certificate.archive;
   // Addresses that runs have found with an erased person are on the list and not swept, and nobody knows their values.
   const sweepsAll = subjects.length === 0 || (await hasUnswept(options));
-  let list = await mode.listed(subjects, await readErased(options.warehouse));
+  let list = await mode.listed(subjects, await readKeptOut(options.warehouse));
   if (!mode.isDryRun) await options.drain();
   const taught = await learnFromSpool(options, list);
   subjects = [...subjects, ...taught];
   list = await mode.listed(taught, list);
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const people = new ErasedPeople(list, [options.orgId]);
+    const people = new PeopleKeptOut(list, [options.orgId]);
     const forms = search?.next(people) ?? null;
     people.showTo(forms);
     const hints = forms?.hints ?? [];
@@ -119,9 +132,9 @@ async function sweepAll(
     list = await mode.listed(learned, list);
     if (mode.isDryRun) break;
   }
-  const people = new ErasedPeople(list, [options.orgId]);
-  const received = new ErasedPeople(list, [options.orgId], options.stored);
-  const spoolLines = await eraseFromSpool(options.spool, received, mode);
+  const people = new PeopleKeptOut(list, [options.orgId]);
+  const received = new PeopleKeptOut(list, [options.orgId], options.stored);
+  const spoolLines = await passSpool(options.spool, received, mode);
   const found = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
   const pseudonyms = [...new Set([...plan.certificate.pseudonyms, ...found])];
   return {
@@ -138,24 +151,21 @@ async function sweepAll(
  * Addresses that stand beside the ID in files that a drain has left, as they were received. The warehouse may never have seen
  * them, and other lines may hold them alone.
  */
-async function learnFromSpool(
-  { spool, orgId, stored }: ErasureOptions,
-  list: ErasedList,
-): Promise<Subject[]> {
-  const people = new ErasedPeople(list, [orgId], stored);
-  await eraseFromSpool(spool, people, { isDryRun: true });
+async function learnFromSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut): Promise<Subject[]> {
+  const people = new PeopleKeptOut(list, [orgId], stored);
+  await passSpool(spool, people, { isDryRun: true });
   return people.learned.map((value) => ({ kind: 'email', value }));
 }
 
 /** Has the texts of the spool read as an erasure leaves them. */
-async function readSpool({ spool, orgId, stored }: ErasureOptions, list: ErasedList, reader: JoinedForms) {
-  const people = new ErasedPeople(list, [orgId], stored);
+async function readSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut, reader: JoinedForms) {
+  const people = new PeopleKeptOut(list, [orgId], stored);
   people.showTo(reader);
   people.at('spool');
-  await eraseFromSpool(spool, people, { isDryRun: true });
+  await passSpool(spool, people, { isDryRun: true });
 }
 
-async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean> {
+async function hasUnswept({ warehouse, orgId }: SweepOptions): Promise<boolean> {
   const [row] = await warehouse.select(
     sql`SELECT COUNT(*) AS unswept FROM erased WHERE org_id = ${orgId} AND certificate IS NULL`,
   );
@@ -164,7 +174,7 @@ async function hasUnswept({ warehouse, orgId }: ErasureOptions): Promise<boolean
 
 /** Sweeps everything once. Returns what was changed in the archives. */
 export async function sweepOnce(
-  { archives, clock }: Pick<ErasureOptions, 'archives' | 'clock'>,
+  { archives, clock }: Pick<SweepOptions, 'archives' | 'clock'>,
   sweep: Sweep,
   isOrganization: boolean,
 ): ReturnType<typeof sweepArchive> {
@@ -184,4 +194,88 @@ export async function sweepOnce(
     await sweepRows(sweep);
   }
   return swept;
+}
+
+/**
+ * Ends an erasure after everything was swept: the database and the archives forget deleted values, lakes of Delta tables the versions
+ * before, the file of erasures gets the list, and the certificate is stored beside the list. May be repeated.
+ * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
+ */
+export async function completeErasure(
+  { warehouse, orgId, archives, erasures, renewLakes, ...patience }: SweepOptions,
+  swept: Certificate,
+): Promise<Certificate> {
+  for (const archive of archives) await forgetSwept(archive, patience);
+  await warehouse.forgetDeleted();
+  if (erasures !== null) noteErasures(erasures, await readKeptOut(warehouse));
+  const lakes = await renewLakes(swept.published);
+  const published = swept.published.filter((place) => !lakes.includes(place));
+  const certificate: Certificate = {
+    ...{ ...swept, published },
+    ...(lakes.length > 0 && { lakes: [...lakes] }),
+    completed_at: patience.clock.now().toISOString(),
+  };
+  const text = canonicalJson(certificate);
+  await warehouse.transact('store the certificate of the erasure in', function* () {
+    yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND certificate IS NULL`;
+    // A repetition has found more of somebody who was erased before.
+    for (const pseudonym of certificate.pseudonyms)
+      yield sql`UPDATE erased SET certificate = ${text} WHERE org_id = ${orgId} AND pseudonym = ${pseudonym}`;
+  });
+  await endSweep(warehouse, orgId);
+  await dropPlan(warehouse, orgId);
+  return certificate;
+}
+
+/**
+ * Sweeps the addresses that runs have found with erased people: rows of other streams may hold them without the ID. An erasure
+ * of the same organization that was interrupted is completed first. After a kill, the next call resumes.
+ * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
+ */
+export async function sweepLearned(given: Omit<SweepOptions, 'orgId'>): Promise<void> {
+  const { warehouse } = given;
+  for (const { orgId, values } of await readLearned(warehouse)) {
+    const options: SweepOptions = { ...given, orgId };
+    const pending = await readPlan(warehouse, orgId);
+    if (pending !== null) await erase(options, pending.plan);
+    const subjects = values.map((value) => ({ kind: 'email' as const, value }));
+    if (subjects.length > 0) await erase(options, await planErasure(options, subjects));
+    await forgetLearned(warehouse, orgId);
+  }
+  await sweepDue(given);
+}
+
+/** As {@link sweepLearned}, for everybody whom a warehouse knows from an archive, or an archive from a warehouse. */
+async function sweepDue(given: Omit<SweepOptions, 'orgId'>): Promise<void> {
+  const { warehouse } = given;
+  for (const orgId of await dueSweeps(warehouse)) {
+    const pending = await readPlan(warehouse, orgId);
+    if (pending !== null) await erase({ ...given, orgId }, pending.plan);
+    await eraseListed({ ...given, orgId });
+  }
+}
+
+/** Sweeps everybody of an organization who is on the list. */
+async function eraseListed(options: SweepOptions): Promise<void> {
+  const isOrganization =
+    keptOutOrganization(await readKeptOut(options.warehouse), options.orgId) !== undefined;
+  await erase(options, await planErasure(options, [], { isOrganization }));
+}
+
+/**
+ * Completes every erasure that has begun in a warehouse, and sweeps everyone who is on its list and was not swept. After a kill, a
+ * repetition resumes.
+ * @throws {BusyError} while another program reads a SQLite warehouse; a repetition resumes.
+ */
+export async function sweepListed(given: Omit<SweepOptions, 'orgId'>): Promise<void> {
+  const { warehouse } = given;
+  const begun = await pendingErasures(warehouse);
+  for (const { orgId } of begun) {
+    const pending = await readPlan(warehouse, orgId);
+    if (pending !== null) await erase({ ...given, orgId }, pending.plan);
+  }
+  const rows = await warehouse.select(
+    sql`SELECT DISTINCT org_id FROM erased WHERE certificate IS NULL ORDER BY org_id`,
+  );
+  for (const row of rows) await eraseListed({ ...given, orgId: String(row['org_id']) });
 }

@@ -1,22 +1,64 @@
-import { sql } from '../../schema/query.ts';
-import { tables, WITHHELD_RECORD } from '../../schema/tables.ts';
-import { eraseFromArchive } from '../archive/index.ts';
+import { type SQL, sql } from '../../schema/query.ts';
+import { tables, tablesOf, WITHHELD_RECORD } from '../../schema/tables.ts';
+import { sweepArchived } from '../archive/index.ts';
 import type { Clock } from '../core/clock.ts';
-import type { UtcDay } from '../core/day.ts';
+import { daysFrom, isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
-import { sweptTable, throughGate } from '../erased/index.ts';
 import { contractOf } from '../expected/index.ts';
+import { sweptTable, throughGate } from '../kept-out/index.ts';
 import { expireDay, readOrganizationIds } from '../ledger/index.ts';
-import { changeRows, type RunLock, runReads, type Warehouse } from '../port/index.ts';
-import type { Gate } from '../privacy/index.ts';
+import { changeRows, type RunLock, runReads, type Steps, type Warehouse } from '../port/index.ts';
+import { columnKind, type Gate } from '../privacy/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { dayKey } from '../units/index.ts';
-import { countExpiredRows, readExpiringDays } from './expiring-days.ts';
-import type { Sweep } from './sweep.ts';
-import { contentOf } from './sweep-archive.ts';
-import { sweepTable } from './sweep-rows.ts';
-import { sweepUnit } from './sweep-units.ts';
-import { Tally } from './tally.ts';
+import { contentOf, type Sweep, sweepTable, sweepUnit, Tally } from './sweep-rows.ts';
+
+/** The tables with rows about one person and one day. */
+const OF_PERSONS = [...tablesOf('users'), ...tablesOf('tokens')].filter((table) =>
+  table.key.some((name) => columnKind(name) === 'id'),
+);
+/** Which people have expired: those of an organization, of all days before one. */
+export interface ExpiryScope {
+  readonly orgId: string;
+  /** The first day whose people are kept. */
+  readonly before: UtcDay;
+}
+
+/** The rows about one person of days that have expired. */
+export function* countExpiredRows(scope: ExpiryScope): Steps<number> {
+  let counted = 0;
+  for (const table of OF_PERSONS) {
+    const [row] =
+      yield sql`SELECT COUNT(*) AS found FROM ${sql.identifier(table.name)} WHERE ${isExpired(scope)}`;
+    counted += Number(row?.['found'] ?? 0);
+  }
+  return counted;
+}
+
+/**
+ * The days whose people are to expire, oldest first: those that are not marked so, and those that have rows about a person all the same.
+ * @param firstDay from here on, days that were never pulled expire too; null if users are not expected
+ */
+export function* readExpiringDays(scope: ExpiryScope, firstDay: UtcDay | null): Steps<UtcDay[]> {
+  const { orgId, before } = scope;
+  const units = yield sql`
+    SELECT date, state FROM export_units WHERE org_id = ${orgId} AND stream = 'users' AND date < ${before}`;
+  const days = new Set<unknown>(units.flatMap(({ date, state }) => (state === 'expired' ? [] : [date])));
+  if (firstDay !== null && firstDay < before) {
+    const known = new Set<unknown>(units.map(({ date }) => date));
+    for (const day of daysFrom(firstDay, shiftDay(before, -1))) if (!known.has(day)) days.add(day);
+  }
+  for (const table of OF_PERSONS) {
+    const name = sql.identifier(table.name);
+    const rows = yield sql`SELECT DISTINCT CAST(date AS TEXT) AS day FROM ${name} WHERE ${isExpired(scope)}`;
+    for (const { day } of rows) days.add(day);
+  }
+  return [...days].filter(isDay).toSorted();
+}
+
+function isExpired({ orgId, before }: ExpiryScope): SQL {
+  return sql`org_id = ${orgId} AND date < ${before}`;
+}
 
 /** What expires, and where. */
 export interface ExpiryOptions {
@@ -54,9 +96,11 @@ export async function expirePeople(options: ExpiryOptions): Promise<ExpiredPeopl
   if (before === null || !gate.keepsPeople) return null;
   const done = { before, days: 0, rows: 0, answers: 0 };
   for (const orgId of await readOrganizationIds(warehouse)) {
-    gate.keepOut(gate.erased, orgId);
+    gate.passFor(orgId);
     const { firstDay, streams } = await runReads(warehouse, contractOf(orgId));
     const begin = streams.includes('users') ? firstDay : null;
+    // Their days may be older than any day of the service.
+    await sweepTable(sweepOf(options, orgId), tables.events, orgId);
     const days = await runReads(warehouse, readExpiringDays({ orgId, before }, begin));
     if (days.length === 0) continue;
     const rows = await runReads(warehouse, countExpiredRows({ orgId, before }));
@@ -99,9 +143,9 @@ async function expire(options: ExpiryOptions, orgId: string, day: UtcDay): Promi
   }
 }
 
-/** Lets what the ledger says about the other streams of a day pass the gate: doubts, restatements, records in quarantine; and its events. */
+/** Lets what the ledger says about the other streams of a day pass the gate: doubts, restatements, records in quarantine. */
 async function sweepTexts({ warehouse, orgId, passing }: Sweep, day: UtcDay): Promise<void> {
-  for (const table of [tables.exportUnits, tables.restatements, tables.quarantine, tables.events]) {
+  for (const table of [tables.exportUnits, tables.restatements, tables.quarantine]) {
     const rows = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
     const pass = passing.rowsOf(table);
     // Those of users go with the day.
@@ -131,10 +175,10 @@ export async function expireArchived(
   const people = throughGate(gate);
   let changed = 0;
   for (const orgId of await readOrganizationIds(warehouse)) {
-    gate.keepOut(gate.erased, orgId);
+    gate.passFor(orgId);
     const options = { warehouse, people, contentOf, clock, signal, isDryRun: lock === null };
     const expired = { ...options, orgId, before, dropsDamaged: false };
-    const { answers } = await eraseFromArchive(archive, expired);
+    const { answers } = await sweepArchived(archive, expired);
     changed += answers;
   }
   return changed;

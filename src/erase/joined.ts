@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { sql } from '../../schema/query.ts';
-import type { Subject } from '../erased/index.ts';
+import type { Subject } from '../kept-out/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { candidatesIn, type ErasedPeople, isOrdinary, type TextReader } from '../privacy/index.ts';
+import { candidatesIn, isOrdinary, type PeopleKeptOut, type TextReader } from '../privacy/index.ts';
 
 /** What an erasure does with joined forms: name them, replace the words that hold them, or accept them. */
 export const JoinedPolicy = Type.Union([
@@ -65,7 +65,7 @@ export class JoinedSearch {
   }
 
   /** The forms to search in the next round. */
-  next(people: ErasedPeople): JoinedForms {
+  next(people: PeopleKeptOut): JoinedForms {
     const values = this.#subjects.flatMap(({ kind, value }) => {
       const pseudonym = people.pseudonymOf(value);
       return kind === 'organization' || pseudonym === undefined ? [] : [{ kind, value, pseudonym }];

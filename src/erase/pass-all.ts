@@ -1,14 +1,15 @@
 import { sql } from '../../schema/query.ts';
-import { forgetErased } from '../archive/index.ts';
-import { readErased, throughGate } from '../erased/index.ts';
-import { eraseFromSpool } from '../hooks/index.ts';
+import { forgetSwept } from '../archive/index.ts';
+import { UsageError } from '../core/errors.ts';
+import { passSpool } from '../hooks/index.ts';
+import { readKeptOut, throughGate } from '../kept-out/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { sweepOnce } from './erase.ts';
-import type { ErasureOptions } from './options.ts';
-import { Tally } from './tally.ts';
+import { readPlan, type SweepOptions } from './plan.ts';
+import { Tally } from './sweep-rows.ts';
 
 /** Where it is noted that everything passes, until the former values are forgotten. A repetition may find no row to change. */
 const PASSING = ['', 'passing'] as const;
@@ -16,7 +17,7 @@ const PASSING = ['', 'passing'] as const;
 /** Where everything passes a gate. */
 interface PassOptions
   extends Pick<
-    ErasureOptions,
+    SweepOptions,
     'warehouse' | 'archives' | 'dropsDamaged' | 'spool' | 'published' | 'renewLakes' | 'clock' | 'signal'
   > {
   readonly gate: Gate;
@@ -39,13 +40,19 @@ export interface PassedCounts {
 /**
  * Lets everything that is stored pass a gate, one unit or some rows at a time. What has passed it stays, so a repetition resumes.
  * Databases, archives and lakes of Delta tables forget the former values at the end.
+ * @throws {UsageError} while an erasure that was begun is not complete.
  * @throws {BusyError} while another program reads a SQLite warehouse or an archive.
  */
 export async function passAll(options: PassOptions): Promise<PassedCounts> {
   const { warehouse, archives, spool, clock, signal, gate, isDryRun, dropsDamaged } = options;
+  if ((await readPlan(warehouse)) !== null) {
+    throw new UsageError('an erasure that was begun is not complete', {
+      hint: 'complete it first: repeat the erasure',
+    });
+  }
   const tally = new Tally();
   const archive = { answers: 0, objects: 0 };
-  const list = await readErased(warehouse);
+  const list = await readKeptOut(warehouse);
   const isResumed = (await readState(warehouse, ...PASSING)) !== null;
   if (!isDryRun && !isResumed) await writeState(warehouse, ...PASSING, 'true');
   for (const orgId of await organizationsIn(warehouse)) {
@@ -58,14 +65,14 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
     if (!isDryRun && orgId !== '') await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   }
   gate.keepOut(list, null);
-  const spoolLines = await eraseFromSpool(spool, gate, { isDryRun });
+  const spoolLines = await passSpool(spool, gate, { isDryRun });
   if (!isDryRun) {
     if (isResumed || !tally.isEmpty) {
       await warehouse.forgetDeleted();
       await options.renewLakes(options.published);
     }
     const passed = { emails: gate.emails, users: gate.users };
-    for (const place of archives) await forgetErased(place, { clock, signal, passed });
+    for (const place of archives) await forgetSwept(place, { clock, signal, passed });
     await warehouse.transact('note that everything has passed in', function* () {
       yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${PASSING[1]}`;
     });

@@ -3,4 +3,4 @@ export { NOTIFY_CHANNELS, NOTIFY_EVENTS } from './notification.ts';
 export type { NotifySettings } from './notify.ts';
 export { receive } from './receive.ts';
 export { decodeLine, type SpoolRecord, spoolOf } from './spool.ts';
-export { eraseFromSpool, linesOf, readSpoolLines, sealSpool } from './spool-files.ts';
+export { linesOf, passSpool, readSpoolLines, sealSpool } from './spool-files.ts';

@@ -113,7 +113,7 @@ interface PassedLines {
  * still to be drained must not change, because their IDs depend on their text. Returns the number of lines that named someone.
  * @throws {StorageError} if a file cannot be read or written.
  */
-export async function eraseFromSpool(
+export async function passSpool(
   directory: string,
   people: PassedLines,
   { isDryRun }: { readonly isDryRun: boolean },
@@ -123,12 +123,12 @@ export async function eraseFromSpool(
   const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
   for (const { name } of files) {
     if (!isDryRun && !name.endsWith('.kept')) continue;
-    changed += await eraseFromFile(join(directory, name), people, isDryRun);
+    changed += await passFile(join(directory, name), people, isDryRun);
   }
   return changed;
 }
 
-async function eraseFromFile(path: string, people: PassedLines, isDryRun: boolean): Promise<number> {
+async function passFile(path: string, people: PassedLines, isDryRun: boolean): Promise<number> {
   const lines: string[] = [];
   let changed = 0;
   try {

@@ -1,7 +1,7 @@
 export {
   type Comparison,
   compareSides,
-  ERASURE,
+  isSwept,
   type Marks,
   marksOf,
   type Remembered,

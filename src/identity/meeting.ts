@@ -10,8 +10,10 @@ import { PULL } from '../marks/index.ts';
 /** The last marks of each kind, the newest first. Other kinds than {@link PULL} are acts, which nobody can repeat. */
 export type Marks = Readonly<Record<string, readonly string[]>>;
 
-/** The kind of the marks that erasures leave, in the warehouse and in each archive that was swept. */
-export const ERASURE = 'erasure';
+/** True for acts after which archives are swept, and have the mark then: erasures. Who lacks one is swept when both sides meet. */
+export function isSwept(kind: string): boolean {
+  return kind === 'erasure';
+}
 
 /** How many marks of a kind are remembered. */
 export const MARKS_MAX = 2;
@@ -154,8 +156,7 @@ export function rememberedAfter(
   before: Remembered | null,
   { marks, lost, has }: { readonly marks: Marks; readonly lost: Marks; readonly has: ReadonlySet<string> },
 ): Remembered {
-  // Who lacks an erasure is swept again, and has it then.
-  const named = Object.entries(lost).flatMap(([kind, own]) => (kind === ERASURE ? [] : own));
+  const named = Object.entries(lost).flatMap(([kind, own]) => (isSwept(kind) ? [] : own));
   const all = [...named, ...(before?.lost ?? [])].filter((mark) => !has.has(mark));
   return { marks, lost: [...new Set(all)].slice(0, LOST_MAX) };
 }

@@ -199,7 +199,7 @@ function isNoted(value: unknown): value is Noted {
 }
 
 /**
- * The notes of a unit whose rows were rewritten here, by an upgrade, an erasure or a gate: its content has another digest, and the looks
+ * The notes of a unit whose rows were rewritten here, by an upgrade or a sweep: its content has another digest, and the looks
  * that found it still did.
  */
 export function renamedNotes(
@@ -212,7 +212,7 @@ export function renamedNotes(
 }
 
 /**
- * What changes in a unit whose rows were rewritten here, by an erasure or a gate. The digest of its answers is forgotten, because
+ * What changes in a unit whose rows were rewritten here, by a sweep. The digest of its answers is forgotten, because
  * the service goes on sending what was rewritten.
  */
 export function rewrittenUnit(

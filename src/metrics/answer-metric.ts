@@ -5,7 +5,7 @@ import { readableRollups } from '../rollups/index.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './limits.ts';
 import type { Period } from './period.ts';
 import { type FirstLooks, readProvenance } from './provenance.ts';
-import { ERASED_GROUP, groupsErased } from './query/conditions.ts';
+import { groupsUnnamed, UNNAMED_GROUP } from './query/conditions.ts';
 import { canShareQuery, type Facts, factsOf, termsOf, type ValueColumn } from './query/facts.ts';
 import {
   type ComputedMetric,
@@ -218,7 +218,7 @@ function queryOf(plan: Plan): SQL {
 function dimensionColumn(plan: Plan, dimension: Dimension): SQL {
   if (dimension === plan.grain) return sql`b.${columnName(dimension)}`;
   if (dimension !== 'user') return sql`f.${columnName(dimension)}`;
-  return sql`${groupsErased(plan) ? ERASED_GROUP.name : sql`f.user_id`} AS "user"`;
+  return sql`${groupsUnnamed(plan) ? UNNAMED_GROUP.name : sql`f.user_id`} AS "user"`;
 }
 
 function usesPrices(plan: Plan): boolean {

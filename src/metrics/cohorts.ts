@@ -34,7 +34,7 @@ interface CohortAnswer extends Omit<MetricAnswer, 'rows'> {
 
 /**
  * Follows people from the month of their first activity: how many of them were active in it and in each month after. Months at the
- * ends of the period count only the days in it, and the cohorts are those that began in it. Erased people count, and nobody is
+ * ends of the period count only the days in it, and the cohorts are those that began in it. People for whom pseudonyms stand count, and nobody is
  * named. Do not call it inside a snapshot.
  * @throws {UsageError} for another metric, and where nothing is kept of single users, or people have expired: then the first
  * activity is not known.

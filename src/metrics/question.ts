@@ -48,7 +48,7 @@ export interface MetricQuestion {
   readonly where?: DimensionValues | undefined;
   /** Leaves out the rows of these groups of the answer to the same question cut by their dimensions. @default none */
   readonly except?: GroupsLeftOut | undefined;
-  /** Gives each erased person a group of the dimension `user`, to count people; no output may name these. @default false */
+  /** Gives each person for whom a pseudonym stands a group of the dimension `user`, to count people; no output may name these. @default false */
   readonly countsEach?: boolean | undefined;
 }
 
@@ -232,7 +232,7 @@ export async function checkUser(warehouse: Source, orgId: string, user: string):
   const found = await warehouse.select(
     sql`SELECT user_id FROM user_daily WHERE org_id = ${orgId} AND user_id = ${user} LIMIT 1`,
   );
-  // Erased people have no figures alone.
+  // People for whom pseudonyms stand have no figures alone.
   if (found.length > 0 && !isPseudonym(user)) return;
   throw new UsageError(`no row is of the user "${user}"`, {
     hint:

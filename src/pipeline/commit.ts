@@ -4,10 +4,10 @@ import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { type Clock, SerialQueue } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
-import { expectNotErased } from '../erased/index.ts';
 import type { SettleRule } from '../judge/agreement.ts';
+import { expectAdmitted } from '../kept-out/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { ErasedList, Gate } from '../privacy/index.ts';
+import type { Gate } from '../privacy/index.ts';
 import { listLearned } from '../records/index.ts';
 import { type DayCommit, type DayUnit, dayKey, unitName } from '../units/index.ts';
 import type { Findings } from './normalize/records.ts';
@@ -86,7 +86,7 @@ export function activeUsersOf({ unit, tables, findings, absentUsers = 0 }: Norma
   return typeof published === 'number' ? Math.floor(published) : null;
 }
 
-/** The new addresses with which erased people have come in one organization. They stay away under these too. */
+/** The new addresses with which people have come whom the gate keeps out of one organization. They stay away under these too. */
 export class NewAddresses {
   readonly #given: NewAddressesOptions;
   readonly #queue = new SerialQueue();
@@ -97,12 +97,12 @@ export class NewAddresses {
   }
 
   /**
-   * Keeps the erased people of the organization out at the gate, and listens for their new addresses.
-   * @throws {UsageError} if the organization itself was erased.
+   * Opens the gate for the organization, and listens for new addresses.
+   * @throws {UsageError} if the organization itself is kept out.
    */
-  static of(given: NewAddressesOptions, erased: ErasedList): NewAddresses {
-    expectNotErased(erased, given.orgId);
-    given.gate.keepOut(erased, given.orgId);
+  static of(given: NewAddressesOptions): NewAddresses {
+    expectAdmitted(given.gate, given.orgId);
+    given.gate.passFor(given.orgId);
     return new NewAddresses(given);
   }
 

@@ -9,7 +9,6 @@ import type { UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
-import { readErased } from '../erased/index.ts';
 import { countIdentities } from '../judge/identities.ts';
 import {
   commitReadinessPage,
@@ -72,9 +71,7 @@ export async function replayOrganization(
   { orgId, days, readiness }: ReplayedOrganization,
   { warehouse, gate, clock, signal, versions }: ReplayOptions,
 ): Promise<ReplayReport> {
-  // The archive may have brought further entries.
-  const erased = await readErased(warehouse);
-  const readings = { gate, newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }, erased) };
+  const readings = { gate, newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }) };
   const runId = randomUUID();
   await startRun(warehouse, { runId, command: 'replay', startedAt: clock.now(), versions });
   const known = new Map<string, LedgerDay>();
@@ -254,7 +251,7 @@ async function replayReadiness(
   return rowsWritten === 0 && lastPulledAt !== null ? { kind: 'same' } : { kind: 'stored', rowsWritten };
 }
 
-/** What archived texts pass, and where the new addresses of erased people go. */
+/** What archived texts pass, and where new addresses go. */
 interface Readings {
   readonly gate: Gate;
   readonly newAddresses: NewAddresses;

@@ -1,20 +1,13 @@
 import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import { ensureErasedKey, joinLists, readErased, withSubjects } from '../erased/index.ts';
 import { readUsersFrom } from '../expected/index.ts';
+import { ensureGateKey, joinLists, readKeptOut, withSubjects } from '../kept-out/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
-import {
-  type EmailPolicy,
-  type ErasedList,
-  Gate,
-  NOBODY,
-  saltFingerprint,
-  usersOf,
-} from '../privacy/index.ts';
+import { type EmailPolicy, Gate, type KeptOut, NOBODY, saltFingerprint, usersOf } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 
 /**
- * The gate for what is stored in a warehouse: its policy, and who was erased from it. A warehouse with pseudonyms, of users or of
+ * The gate for what is stored in a warehouse: its policy, and whom it keeps out. A warehouse with pseudonyms, of users or of
  * dropped addresses in keys of rows, gets a key for them.
  * @param warehouse opened for writing, unless it has a key
  * @param joined lists whose keys come before and after its own, because rows of theirs are stored in it. @default none
@@ -30,18 +23,18 @@ export async function openGate(
     hasKeys = true,
     usersFrom = null,
   }: {
-    readonly before?: ErasedList;
-    readonly after?: ErasedList;
+    readonly before?: KeptOut;
+    readonly after?: KeptOut;
     readonly hasKeys?: boolean;
     readonly usersFrom?: UtcDay | null;
   } = {},
 ): Promise<Gate> {
-  const own = await readErased(warehouse);
+  const own = await readKeptOut(warehouse);
   let { keys } = joinLists(before, joinLists(own, after));
   const needsKey = (emails.mode === 'drop' && hasKeys) || usersOf(emails) === 'pseudonym';
   if (needsKey && keys.length === 0) {
-    await ensureErasedKey(warehouse);
-    ({ keys } = await readErased(warehouse));
+    await ensureGateKey(warehouse);
+    ({ keys } = await readKeptOut(warehouse));
   }
   const kept = usersFrom ?? (await runReads(warehouse, readUsersFrom()));
   const gate = new Gate(emails, { keys: needsKey ? keys : [], usersFrom: kept });
@@ -58,7 +51,7 @@ export async function readGate(
   emails: EmailPolicy,
   { usersFrom = null }: { readonly usersFrom?: UtcDay | null } = {},
 ): Promise<Gate> {
-  const list = warehouse === null ? NOBODY : await readErased(warehouse);
+  const list = warehouse === null ? NOBODY : await readKeptOut(warehouse);
   const kept = usersFrom ?? (warehouse === null ? null : await runReads(warehouse, readUsersFrom()));
   const gate = new Gate(emails, { keys: withSubjects(list, '', [], new Date(0)).keys, usersFrom: kept });
   gate.keepOut(list, null);

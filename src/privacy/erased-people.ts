@@ -18,12 +18,12 @@ export function isPseudonym(text: string): boolean {
 }
 
 /** What can be erased. */
-export type ErasedKind = 'user' | 'email' | 'organization';
+export type KeptOutKind = 'user' | 'email' | 'organization';
 
 /** A value that was erased, without the value. */
-export interface ErasedEntry {
+export interface KeptOutEntry {
   readonly orgId: string;
-  readonly kind: ErasedKind;
+  readonly kind: KeptOutKind;
   /** HMAC-SHA-256 of the value, in lower-case hexadecimal. */
   readonly subjectHmac: string;
   readonly pseudonym: string;
@@ -32,12 +32,12 @@ export interface ErasedEntry {
 }
 
 /** Everything that was erased, and the keys of its HMACs: one, unless warehouses were joined. */
-export interface ErasedList {
+export interface KeptOut {
   readonly keys: readonly string[];
-  readonly entries: readonly ErasedEntry[];
+  readonly entries: readonly KeptOutEntry[];
 }
 
-export const NOBODY: ErasedList = { keys: [], entries: [] };
+export const NOBODY: KeptOut = { keys: [], entries: [] };
 
 /** Maximum number of texts whose HMACs are remembered. */
 const CACHE_MAX = 200_000;
@@ -78,12 +78,12 @@ const FILE_ENDING = /\.[a-z]{2,5}$/i;
 const AROUND = /^[.,:;!?@+_-]+|[.,:;!?@+_-]+$/g;
 
 /** The HMAC of a value. Email addresses are the same in any letter case. */
-export function subjectHmac(key: string, orgId: string, kind: ErasedKind, value: string): string {
+export function subjectHmac(key: string, orgId: string, kind: KeptOutKind, value: string): string {
   return hmac(key, ['subject', orgId, kind, kind === 'email' ? normalEmail(value) : value]);
 }
 
 /** What replaces a value. The same value always gets the same pseudonym. */
-export function pseudonymOf(key: string, orgId: string, kind: ErasedKind, value: string): string {
+export function pseudonymOf(key: string, orgId: string, kind: KeptOutKind, value: string): string {
   const digest = hmac(key, ['pseudonym', orgId, kind, kind === 'email' ? normalEmail(value) : value]);
   return `erased-${digest.slice(0, PSEUDONYM_DIGITS)}`;
 }
@@ -101,12 +101,12 @@ function hmac(key: string, parts: readonly string[]): string {
  * Replaces the erased people of some organizations by their pseudonyms. It knows them by HMACs, so it looks at every text: the
  * text as such, and each of its words.
  */
-export class ErasedPeople implements TextEraser {
+export class PeopleKeptOut implements TextEraser {
   readonly #places: readonly { readonly key: string; readonly orgId: string }[];
-  readonly #entries: ReadonlyMap<string, ErasedEntry>;
+  readonly #entries: ReadonlyMap<string, KeptOutEntry>;
   /** What replaces the IDs of people. */
   readonly #users: ReadonlySet<string>;
-  readonly #known = new Map<string, ErasedEntry | null>();
+  readonly #known = new Map<string, KeptOutEntry | null>();
   readonly #learned = new Map<string, string>();
   readonly #stored: (email: string) => string | null;
   #reader: TextReader | null = null;
@@ -115,7 +115,7 @@ export class ErasedPeople implements TextEraser {
   /**
    * @param stored how the email policy stores an address. @default as it is
    */
-  constructor(list: ErasedList, orgIds: readonly string[], stored = (email: string): string | null => email) {
+  constructor(list: KeptOut, orgIds: readonly string[], stored = (email: string): string | null => email) {
     const entries = list.entries.filter(
       ({ orgId, kind }) => orgIds.includes(orgId) && kind !== 'organization',
     );
@@ -213,7 +213,7 @@ export class ErasedPeople implements TextEraser {
     return word;
   }
 
-  #find(value: string): ErasedEntry | undefined {
+  #find(value: string): KeptOutEntry | undefined {
     if (this.isEmpty) return undefined;
     const cached = this.#known.get(value);
     if (cached !== undefined) return cached ?? undefined;
@@ -223,7 +223,7 @@ export class ErasedPeople implements TextEraser {
     return found ?? undefined;
   }
 
-  #search(value: string): ErasedEntry | undefined {
+  #search(value: string): KeptOutEntry | undefined {
     for (const { key, orgId } of this.#places) {
       for (const kind of ['user', 'email'] as const) {
         const entry = this.#entries.get(subjectHmac(key, orgId, kind, value));

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { parseJson } from '../core/json.ts';
-import { type ErasedList, ErasedPeople, NOBODY } from './erased-people.ts';
+import { type KeptOut, NOBODY, PeopleKeptOut } from './erased-people.ts';
 import { replaceDays } from './json-literals.ts';
 import { HASHED, PassedTexts, routingIn } from './passed-texts.ts';
 import { columnKind, isWritten, UserIds, type UserPolicy, WITHHELD, withoutPersons } from './user-ids.ts';
@@ -61,7 +61,7 @@ interface GateOptions {
  * stays the same.
  */
 export class Gate {
-  /** Equal for gates that let the same through, apart from erased people and days that have expired. Does not reveal the salt. */
+  /** Equal for gates that let the same through, apart from whom they keep out and from days that have expired. Does not reveal the salt. */
   readonly fingerprint: string;
   readonly emails: EmailPolicy['mode'];
   readonly users: UserPolicy;
@@ -71,9 +71,9 @@ export class Gate {
   readonly #expired: Gate | null;
   readonly #policy: PassedTexts | null;
   readonly #users: UserIds | null;
-  #list: ErasedList = NOBODY;
+  #list: KeptOut = NOBODY;
   #orgId: string | null = null;
-  #people = new ErasedPeople(NOBODY, []);
+  #people = new PeopleKeptOut(NOBODY, []);
   #given = 0;
 
   /** @param users default: as the policy says */
@@ -93,16 +93,16 @@ export class Gate {
     this.fingerprint = `${GATE_VERSION} ${policyFingerprint(emails)} ${this.users}`;
   }
 
-  /** Whom it keeps out. */
-  get erased(): ErasedList {
+  /** Whom it keeps out, in any organization. */
+  get keptOut(): KeptOut {
     return this.#list;
   }
 
   /**
-   * Keeps erased people out from now on.
+   * Keeps people out from now on: pseudonyms stand for them.
    * @param orgId the organization whose texts pass; null if it is not known yet: then each answer names its own
    */
-  keepOut(list: ErasedList, orgId: string | null): void {
+  keepOut(list: KeptOut, orgId: string | null): void {
     this.#list = list;
     this.#orgId = orgId;
     this.#given = 0;
@@ -110,6 +110,11 @@ export class Gate {
     this.#people = this.#peopleOf(
       orgId === null ? [...new Set(list.entries.map((entry) => entry.orgId))] : [orgId],
     );
+  }
+
+  /** Texts that pass from now on are of this organization. @param orgId as in {@link keepOut} */
+  passFor(orgId: string | null): void {
+    this.keepOut(this.#list, orgId);
   }
 
   /** A JSON text. All characters outside its texts stay as they are. */
@@ -123,7 +128,8 @@ export class Gate {
   }
 
   #passed(json: string, isAnswer: boolean): string {
-    const people = this.#orgId === null && !this.#people.isEmpty ? this.#peopleNamedIn(json) : this.#people;
+    const isNamed = isAnswer && this.#orgId === null && !this.#people.isEmpty;
+    const people = isNamed ? this.#peopleNamedIn(json) : this.#people;
     const policy = this.#policy;
     const first = people.json(json, { isAnswer });
     if (policy === null && this.#users === null) return this.#withoutExpired(first);
@@ -222,7 +228,7 @@ export class Gate {
   }
 
   /**
-   * Addresses, as the policy stores them, that came with an erased ID since the last call and are not in the list yet.
+   * Addresses, as the policy stores them, that came with an ID that is kept out since the last call and are not in the list yet.
    */
   newlyLearned(): readonly string[] {
     const values = this.#people.learned.slice(this.#given);
@@ -230,12 +236,12 @@ export class Gate {
     return values;
   }
 
-  #peopleOf(orgIds: readonly string[]): ErasedPeople {
-    return new ErasedPeople(this.#list, orgIds, (email) => this.#policy?.email(email) ?? email);
+  #peopleOf(orgIds: readonly string[]): PeopleKeptOut {
+    return new PeopleKeptOut(this.#list, orgIds, (email) => this.#policy?.email(email) ?? email);
   }
 
-  /** The erased people of the organization that an answer names; those of all if it names none. */
-  #peopleNamedIn(json: string): ErasedPeople {
+  /** The people whom it keeps out of the organization that an answer names; those of all if it names none. */
+  #peopleNamedIn(json: string): PeopleKeptOut {
     const answer = parseJson(json) as { meta?: { org_id?: unknown } } | null | undefined;
     const orgId = answer?.meta?.org_id;
     return typeof orgId === 'string' ? this.#peopleOf([orgId]) : this.#people;

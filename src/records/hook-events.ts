@@ -1,11 +1,12 @@
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, keyOf, type RowOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { expectSameCount } from '../erased/index.ts';
+import { expectSameGate } from '../kept-out/index.ts';
 import { noteAct } from '../marks/index.ts';
 import { countWritten, type Steps, type Warehouse } from '../port/index.ts';
+import type { Gate } from '../privacy/index.ts';
 
-const { hookEvents, erased: erasedTable } = tables;
+const { hookEvents } = tables;
 const COLUMNS = columnsOf(hookEvents);
 const encode = encoderOf(hookEvents);
 const idOf = readerOf(hookEvents, 'event_id');
@@ -21,23 +22,23 @@ interface HookEventCommit {
   readonly orgId: string;
   readonly rows: readonly HookEventRow[];
   /**
-   * Length of the list of the erased with which the rows were compared. If it has grown since, nothing is stored.
+   * The gate that the rows have passed. If it would keep somebody else out by now, nothing is stored.
    * @default not checked
    */
-  readonly erased?: number;
+  readonly gate?: Gate;
 }
 
 /**
  * Stores hook events, and assigns this organization to events that were stored without one. An event whose ID is
  * stored already, under any organization, is not stored again. Returns the number of rows written.
- * @throws {BusyError} if somebody was erased meanwhile.
+ * @throws {BusyError} if the gate is another one by now.
  */
 export function storeHookEvents(
   warehouse: Pick<Warehouse, 'transact'>,
-  { orgId, rows, erased }: HookEventCommit,
+  { orgId, rows, gate }: HookEventCommit,
 ): Promise<number> {
   const steps = function* (): Steps<number> {
-    if (erased !== undefined) yield* expectErased(erased);
+    if (gate !== undefined) yield* expectSameGate(gate, { freezes: true });
     const adopted = orgId === '' ? [] : yield* takeHomeless(orgId);
     const events = [...adopted, ...rows.map((row) => encode({ org_id: orgId, ...row }))];
     const fresh = new Map(events.map((values) => [String(idOf(values)), values]));
@@ -51,13 +52,6 @@ export function storeHookEvents(
     return yield* countWritten({ table: hookEvents, add: [...fresh.values()] });
   };
   return warehouse.transact('store hook events in', steps, 'latest');
-}
-
-/** Nobody is listed before this transaction has ended, so the erasure that lists the next person sweeps its rows. */
-function* expectErased(expected: number): Steps<void> {
-  yield { freeze: erasedTable };
-  const [row] = yield sql`SELECT COUNT(*) AS listed FROM erased`;
-  expectSameCount(expected, row?.['listed'] ?? 0);
 }
 
 /**

@@ -6,7 +6,7 @@ import { tables } from '../../schema/tables.ts';
 import { DaywalkError } from '../core/errors.ts';
 import { replaceFile } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { listErased } from '../erased/index.ts';
+import { listErased } from '../kept-out/index.ts';
 import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import { readState, writeState } from './runs.ts';
@@ -24,7 +24,7 @@ export async function readArchives(warehouse: Pick<Warehouse, 'read'>): Promise<
 }
 
 /**
- * Remembers the folder of an archive, so that an erasure does not miss it.
+ * Remembers the folder of an archive, so that a sweep does not miss it.
  * @param left the folder that the archive has left; it is forgotten. @default none
  */
 export async function rememberArchive(
@@ -109,7 +109,7 @@ export async function pendingErasures(warehouse: Pick<Warehouse, 'select'>): Pro
 const LEARNED = 'erased-addresses';
 const encode = encoderOf(tables.exportState);
 
-/** New addresses of erased people in one organization. */
+/** New addresses of people who are kept out of one organization. */
 interface LearnedAddresses {
   readonly orgId: string;
   /** As the email policy stores them. */
@@ -117,7 +117,7 @@ interface LearnedAddresses {
 }
 
 /**
- * Puts addresses that came with an erased ID on the list, and remembers them: rows may hold them without the ID. Call it before
+ * Puts addresses that came with an ID that is kept out on the list, and remembers them: rows may hold them without the ID. Call it before
  * such rows are committed. May be repeated.
  */
 export async function listLearned(
@@ -139,7 +139,7 @@ export async function readLearned(warehouse: Pick<Warehouse, 'select'>): Promise
   const rows = await warehouse.select(
     sql`SELECT org_id, value FROM export_state WHERE name = ${LEARNED} ORDER BY org_id`,
   );
-  // An erasure that came before has replaced those that it swept.
+  // A sweep that came before has replaced those that it swept.
   return rows.map(({ org_id, value }) => ({
     orgId: String(org_id),
     values: addressesIn(value).filter((address) => !isPseudonym(address)),

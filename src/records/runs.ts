@@ -3,10 +3,10 @@ import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
-import { LISTING, readErasedSteps } from '../erased/index.ts';
+import { LISTING, readKeptOutSteps } from '../kept-out/index.ts';
 import { listMark, noteAct, PULL } from '../marks/index.ts';
 import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
-import type { ErasedList } from '../privacy/index.ts';
+import type { KeptOut } from '../privacy/index.ts';
 
 /** A run, as it begins. */
 interface RunStart {
@@ -178,16 +178,16 @@ export async function writeState(
 export type SessionRow = RowOf<typeof sessions>;
 
 /**
- * Stores a created session, or replaces the stored one. While it is stored, nobody is erased.
- * @param rowFor makes the row, without the people who are erased by now.
+ * Stores a created session, or replaces the stored one. While it is stored, nobody is listed who is to be kept out.
+ * @param rowFor makes the row, without whom the gate is to keep out by now.
  * @returns false if the row has text that cannot be stored.
  */
 export function recordSession(
   warehouse: Pick<Warehouse, 'oneAtATime' | 'transact'>,
-  rowFor: (erased: ErasedList) => SessionRow,
+  rowFor: (keptOut: KeptOut) => SessionRow,
 ): Promise<boolean> {
   function* steps(): Steps<boolean> {
-    const row = rowFor(yield* readErasedSteps());
+    const row = rowFor(yield* readKeptOutSteps());
     if (!isStorable(row)) return false;
     yield { table: sessions, rows: [encodeSession(row)] };
     yield* noteAct('sessions', new Date(row.created_at));

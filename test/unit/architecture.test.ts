@@ -61,24 +61,26 @@ describe.each(sectionsOf(walks))('the walk "$heading"', ({ text }) => {
 
 /** What the house may be at most. Less is better; a limit that has room is lowered. */
 const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: House) => number])[] = [
-  ['files', 644, ({ files }) => files.length],
-  ['lines of code', 75_600, ({ codeLines }) => codeLines],
-  ['per cent of files with one importer', 34, ({ singlePercent }) => singlePercent],
+  ['files', 621, ({ files }) => files.length],
+  ['lines of code', 75_330, ({ codeLines }) => codeLines],
+  ['per cent of files with one importer', 33, ({ singlePercent }) => singlePercent],
   ['files from the first importer to the last imported file', 32, ({ chain }) => chain.length],
-  ['short files beside their only importer', 5, ({ dust }) => dust.length],
+  ['short files beside their only importer', 0, ({ dust }) => dust.length],
 ];
 
 /** Long files whose parts do not refer to each other, and why they are one topic. */
 const LISTS: Readonly<Record<string, string>> = {
   'schema/reference/documentation.ts': 'the reference as Markdown, JSON and SQL, from the same descriptions',
   'schema/tables/daily.ts': 'one table after the other',
+  'src/archive/answer-queries.ts': 'rows of answers: how they are written, and read as far as they can be',
+  'src/archive/answers.ts': 'an archived answer, and what several of them say together',
   'src/cli/actions/status-tables.ts': 'one table of a status after the other',
   'src/contract/shapes.ts': 'one shape after the other',
   'src/core/sqlite-files.ts': 'how a SQLite file is created, locked, and read where nothing may be written',
   'src/copy/move.ts': 'a table and its units move together',
   'src/emulator/endpoints/lies.ts': 'one lie after the other',
   'src/emulator/faults/faulty-response.ts': 'one fault after the other',
-  'src/erased/list.ts': 'the list of the erased: how it is read, joined and extended',
+  'src/kept-out/list.ts': 'the list of the erased: how it is read, joined and extended',
   'src/http/exchange.ts': 'head and body of one response',
   'src/judge/agreement.ts': 'when a unit settles: whether it agrees, and for how long it may not',
   'src/judge/watch.ts': 'what a comparison means, and what follows from it',

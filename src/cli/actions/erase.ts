@@ -4,8 +4,8 @@ import { exportPerson, type PersonRequest, type ShownPerson, showPerson } from '
 import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { Certificate } from '../../erase/certificate.ts';
 import { isOpen, type JoinedPolicy } from '../../erase/joined.ts';
+import type { Certificate } from '../../erase/plan.ts';
 import type { Settings } from '../../settings/index.ts';
 import { audit } from '../output/audit.ts';
 import type { Output } from '../output/output.ts';

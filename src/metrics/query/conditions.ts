@@ -28,7 +28,7 @@ function isOfGroup(plan: Plan, dimension: Dimension, value: string | null): SQL 
     case 'team':
       return equals(sql`t.team`, value);
     case 'user': {
-      if (value !== null && ERASED_NAMES.includes(value)) return sql.raw(IS_ERASED);
+      if (value !== null && UNNAMED_NAMES.includes(value)) return sql.raw(IS_UNNAMED);
       return equals(sql`r.user_id`, value);
     }
     default:
@@ -84,26 +84,26 @@ export function equals(expression: SQL, value: string | null): SQL {
   return value === null ? sql`${expression} IS NULL` : sql`${expression} = ${value}`;
 }
 
-/** The fewest erased people that are a group of their own; fewer are unassigned. */
-const ERASED_MIN = 5;
-const IS_ERASED = `r.user_id LIKE '${PSEUDONYM_LIKE}'`;
-/** What the group of erased people is called, also where they are too few for one. */
-const ERASED_NAMES: readonly string[] = ['erased', 'unassigned'];
+/** The fewest people without a name that are a group of their own; fewer are unassigned. */
+const UNNAMED_MIN = 5;
+const IS_UNNAMED = `r.user_id LIKE '${PSEUDONYM_LIKE}'`;
+/** What their group is called, also where they are too few for one. */
+const UNNAMED_NAMES: readonly string[] = ['erased', 'unassigned'];
 
-/** How rows by user have erased people as one group, and nobody of them alone. */
-export const ERASED_GROUP = {
+/** How rows by user have people for whom pseudonyms stand as one group, and nobody of them alone. */
+export const UNNAMED_GROUP = {
   /** The user of a row `r`. */
-  user: sql.raw(`CASE WHEN ${IS_ERASED} THEN 'erased' ELSE r.user_id END`),
-  /** A column of groups with the number of erased people in each. */
-  people: sql.raw(`COUNT(DISTINCT CASE WHEN ${IS_ERASED} THEN r.user_id END) AS erased_people`),
+  user: sql.raw(`CASE WHEN ${IS_UNNAMED} THEN 'erased' ELSE r.user_id END`),
+  /** A column of groups with the number of these people in each. */
+  people: sql.raw(`COUNT(DISTINCT CASE WHEN ${IS_UNNAMED} THEN r.user_id END) AS unnamed_people`),
   /** The user of a group `f`. */
   name: sql.raw(
-    `CASE WHEN f.erased_people BETWEEN 1 AND ${ERASED_MIN - 1} THEN 'unassigned' ELSE f.user_id END`,
+    `CASE WHEN f.unnamed_people BETWEEN 1 AND ${UNNAMED_MIN - 1} THEN 'unassigned' ELSE f.user_id END`,
   ),
 };
 
-/** True if the question has a group for each user, and one for the erased. */
-export function groupsErased({
+/** True if the question has a group for each user, and one for people without a name. */
+export function groupsUnnamed({
   by,
   source,
   countsEach,
@@ -114,7 +114,8 @@ export function groupsErased({
 /** The expression of a dimension over the rows `r` of the source of a plan. */
 export function expressionOf(plan: Plan, dimension: Dimension): SQL {
   const { source } = plan;
-  if (source.hasUsers && dimension === 'user') return groupsErased(plan) ? ERASED_GROUP.user : sql`r.user_id`;
+  if (source.hasUsers && dimension === 'user')
+    return groupsUnnamed(plan) ? UNNAMED_GROUP.user : sql`r.user_id`;
   return columnsOf(source, dimension);
 }
 

@@ -6,7 +6,7 @@ import {
   userRows,
 } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
-import { ERASED_GROUP, equals, exceptConditions, groupsErased } from './conditions.ts';
+import { equals, exceptConditions, groupsUnnamed, UNNAMED_GROUP } from './conditions.ts';
 import { columnName, conditionsOf, groupsOf, type NamedQuery, type Plan, selectSql, VALUE } from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';
 import { dailyRows, firstRows, groupsOfRows, type RowKind, type Rows, ratioSql, termSql } from './rows.ts';
@@ -106,7 +106,7 @@ function grouped(plan: Plan, rows: Rows, values: readonly (ValueColumn & { reado
       columns: [
         ...groups.map(({ expression, column }) => sql`${expression} AS ${column}`),
         sql`COUNT(*) AS row_count`,
-        ...(groupsErased(plan) ? [ERASED_GROUP.people] : []),
+        ...(groupsUnnamed(plan) ? [UNNAMED_GROUP.people] : []),
         ...values.map(({ column, value }) => sql`${value} AS ${sql.raw(column)}`),
       ],
       from: rows.from,

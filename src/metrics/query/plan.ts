@@ -38,7 +38,7 @@ export interface Plan {
   readonly where: DimensionValues;
   /** The groups whose rows are left out; undefined for none. */
   readonly except: GroupsLeftOut | undefined;
-  /** Erased people are told apart, to count them. Otherwise they are one group of the dimension `user`. */
+  /** People for whom pseudonyms stand are told apart, to count them. Otherwise they are one group of the dimension `user`. */
   readonly countsEach: boolean;
   /** The rollups that may be read, because they are current in the snapshot of the query; null for none. */
   readonly rollups: ReadableRollups | null;

@@ -126,12 +126,12 @@ interface RunOptions extends AskedPlan, Omit<DayWorkOptions, 'force'>, Organizat
 /** A run with its id. */
 type NamedRun = RunOptions & { readonly runId: string };
 
-/** A run that keeps erased people out. */
-type ErasingRun = NamedRun & PlanRequest & { readonly newAddresses: NewAddresses };
+/** A run whose gate is open for its organization. */
+type AdmittedRun = NamedRun & PlanRequest & { readonly newAddresses: NewAddresses };
 
 /** A run whose units are known. */
 interface PlannedRun {
-  readonly options: ErasingRun;
+  readonly options: AdmittedRun;
   readonly counts: RunCounts;
   readonly stop: AbortController;
   readonly scope: RunScope;
@@ -181,7 +181,7 @@ async function planRun(given: NamedRun, counts: RunCounts, stop: AbortController
   const options = {
     ...given,
     ...request,
-    newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }, gate.erased),
+    newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }),
   };
   const stored = await readUnits(warehouse, orgId);
   const foreign = await expectSameOrganization(options, scope, stored, stop.signal);

@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { adopt } from '../../../jobs/adopt.ts';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
-import { verifyArchive } from '../../../src/archive/verify-archive.ts';
+import { verifyArchive } from '../../../src/archive/damage.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { keep, opened } from '../../support/archive/small-archive.ts';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
 import { ArchiveFile } from '../../../src/archive/archive-file.ts';
-import { eraseFromArchive, forgetErased } from '../../../src/archive/erase-answers.ts';
+import { verifyArchive } from '../../../src/archive/damage.ts';
 import { pruneArchive } from '../../../src/archive/prune.ts';
-import { verifyArchive } from '../../../src/archive/verify-archive.ts';
-import { WriteQueue } from '../../../src/archive/write-queue.ts';
+import { forgetSwept, sweepArchived } from '../../../src/archive/sweep-answers.ts';
+import { WriteQueue } from '../../../src/archive/writers.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { contentsOf } from '../../support/archive/archived-rig.ts';
 import { rawTexts } from '../../support/archive/raw-texts.ts';
@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 const newPath = () => join(tempDir(), 'archive.db');
 const prune = (path: string, before = NOW) => pruneArchive(path, { before, isDryRun: false, ...PATIENCE });
 const erase = (path: string, changed: { isDryRun?: boolean; warehouse?: ArchiveWarehouse } = {}) =>
-  eraseFromArchive(path, {
+  sweepArchived(path, {
     ...{ orgId: 'org_1', people: null, contentOf: () => '', isDryRun: false, dropsDamaged: false },
     ...{ ...PATIENCE, warehouse: emptyWarehouse() },
     ...changed,
@@ -205,7 +205,7 @@ describe('an erasure', () => {
     expect(await erase(path, { isDryRun: true })).toMatchObject({ answers: 21, objects: 21, dropped: 0 });
     expect(secretsIn(path, 'secret').length).toBeGreaterThan(20);
     expect(await erase(path)).toMatchObject({ answers: 21, objects: 21, dropped: 0 });
-    await forgetErased(path, PATIENCE);
+    await forgetSwept(path, PATIENCE);
     expect(secretsIn(path, 'secret')).toEqual([]);
     expect(secretsIn(path, 'org_1')).toEqual([]);
     expect(secretsIn(path, '"other"').length).toBeGreaterThan(0);
@@ -222,10 +222,10 @@ describe('an erasure', () => {
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM answers').get();
     await erase(path);
-    await expect(forgetErased(path, PATIENCE)).rejects.toMatchObject({ exitCode: 75 });
+    await expect(forgetSwept(path, PATIENCE)).rejects.toMatchObject({ exitCode: 75 });
     expect(secretsIn(path, 'secret')).not.toEqual([]);
     reader.close();
-    await forgetErased(path, PATIENCE);
+    await forgetSwept(path, PATIENCE);
     expect(secretsIn(path, 'secret')).toEqual([]);
   });
 

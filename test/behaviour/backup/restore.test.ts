@@ -6,8 +6,8 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { applyPolicy } from '../../../jobs/privacy.ts';
 import { contentTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
-import { readErasures } from '../../../src/erased/erasures-file.ts';
-import { readErased } from '../../../src/erased/list.ts';
+import { readErasures } from '../../../src/kept-out/erasures-file.ts';
+import { readKeptOut } from '../../../src/kept-out/list.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
@@ -69,9 +69,9 @@ onEachDatabase((database) => {
       const users = (place: typeof target) =>
         place.query("SELECT COUNT(DISTINCT user_id) AS users FROM user_daily WHERE date <= '2026-01-20'");
       expect(await users(target)).toEqual(await users(rig.place));
-      const list = await readErased(await open(target));
+      const list = await readKeptOut(await open(target));
       expect(await target.query('SELECT 1 FROM erased WHERE certificate IS NULL')).toEqual([]);
-      expect(list.entries).toEqual((await readErased(await open(rig.place))).entries);
+      expect(list.entries).toEqual((await readKeptOut(await open(rig.place))).entries);
       // The next night stores what the nights since would have stored.
       await rig.run();
       await restored.run({ settings: { archives: [rig.folder] } });
@@ -354,8 +354,8 @@ onEachDatabase((database) => {
       const [archive = ''] = archives;
       expect(await placesOf([user, email], { ...searched, archive })).toEqual([]);
       expect(await target.query("SELECT 1 FROM user_daily WHERE user_id LIKE 'erased%'")).not.toEqual([]);
-      const known = await readErased(await open(rig.place));
-      expect((await readErased(await open(target))).entries).toEqual(known.entries);
+      const known = await readKeptOut(await open(rig.place));
+      expect((await readKeptOut(await open(target))).entries).toEqual(known.entries);
     });
 
     test('keeps an erased person out of a replay from an archive of before, and out of the archive', async () => {
@@ -376,7 +376,7 @@ onEachDatabase((database) => {
       if (command === 'a run') await rig.run({ settings: { erasures } });
       else await rig.replay({}, { erasures });
       expect(statSync(erasures).mode & 0o777).toBe(0o600);
-      expect(readErasures(erasures)).toEqual(await readErased(await open(rig.place)));
+      expect(readErasures(erasures)).toEqual(await readKeptOut(await open(rig.place)));
       const bytes = readFileSync(erasures, 'utf8');
       await rig.run({ settings: { erasures } });
       expect(readFileSync(erasures, 'utf8')).toBe(bytes);

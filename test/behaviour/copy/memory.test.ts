@@ -1,7 +1,7 @@
 // @module-tag campaign/moves
 
 import { expect, test } from 'vitest';
-import { ensureErasedKey } from '../../../src/erased/list.ts';
+import { ensureGateKey } from '../../../src/kept-out/list.ts';
 import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { eventRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
@@ -24,7 +24,7 @@ onEachCopyable((database) => {
       payload: JSON.stringify({ pad: id.repeat(70_000) }),
     }));
     await storeHookEvents(source, { orgId: 'org_1', rows });
-    await ensureErasedKey(source);
+    await ensureGateKey(source);
     const { location } = database.place();
     const { report, events } = await copy(source.place.location, location);
     expect(report).toMatchObject({ exitCode: 0, rowsWritten: ids.length + 1 + 1 });

@@ -1,11 +1,12 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { publish } from '../../../jobs/publish.ts';
 import { dataOfPeople, expiresWithUsers } from '../../../schema/reference/data-map.ts';
 import { tables } from '../../../schema/tables.ts';
+import { readContents } from '../../../src/archive/answer-queries.ts';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
 import { ObjectReader } from '../../../src/archive/objects.ts';
-import { readContents } from '../../../src/archive/readable.ts';
 import { FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { expirePeople } from '../../../src/erase/expire.ts';
 import { openGate } from '../../../src/policy/index.ts';
@@ -105,6 +106,18 @@ onEachDatabase((database) => {
       expect(JSON.parse(status.stdout).organizations[0].holes).toEqual([]);
       const sampled = await call(['verify', '--against-api', '600']);
       expect(sampled.code, sampled.stdout + sampled.stderr).toBe(0);
+    });
+
+    test('lose the texts of events, also of those before the first day of the service', async () => {
+      const { rig, call } = await filled();
+      const file = join(tempDir(), 'events.csv');
+      writeFileSync(file, `date,text\n2025-12-24,Ada leaves\n${FIRST_DAY},Ada returns\n${KEPT},Ada rests\n`);
+      const loaded = await call(['events', 'load', file]);
+      expect(loaded.code, loaded.stderr).toBe(0);
+      const texts = () => rig.column<string>('SELECT text FROM events ORDER BY date');
+      expect(await texts()).toEqual(['Ada leaves', 'Ada returns', 'Ada rests']);
+      await rig.run({ settings: LIMIT });
+      expect(await texts()).toEqual(['[withheld]', '[withheld]', 'Ada rests']);
     });
 
     test('are gone from every table and view that the map of data names with this limit', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listErased } from '../../../src/erased/list.ts';
+import { listErased } from '../../../src/kept-out/list.ts';
 import { type HookEventRow, storeHookEvents } from '../../../src/records/hook-events.ts';
 import { recordSession, type SessionRow } from '../../../src/records/runs.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

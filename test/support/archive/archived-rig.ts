@@ -1,7 +1,7 @@
 import { type ReplayRequest, type ReplayResult, replay } from '../../../jobs/replay.ts';
+import { readContents } from '../../../src/archive/answer-queries.ts';
+import type { Contents } from '../../../src/archive/answers.ts';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
-import type { Contents } from '../../../src/archive/contents.ts';
-import { readContents } from '../../../src/archive/readable.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import type { UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';

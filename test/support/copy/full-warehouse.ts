@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { startEmulator } from '../../../src/emulator/emulator.ts';
 import { parseRules } from '../../../src/emulator/faults/rules.ts';
-import { ensureErasedKey } from '../../../src/erased/list.ts';
+import { ensureGateKey } from '../../../src/kept-out/list.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { type HookEventRow, storeHookEvents } from '../../../src/records/hook-events.ts';
@@ -125,7 +125,7 @@ export async function fullWarehouse(): Promise<Rig> {
     await storeHookEvents(warehouse, { orgId: 'org_a', rows: ['event_1', 'event_2'].map(eventRow) });
     await storeHookEvents(warehouse, { orgId: '', rows: [eventRow('event_3')] });
     await loadDimensions(warehouse);
-    await ensureErasedKey(warehouse);
+    await ensureGateKey(warehouse);
   } finally {
     await warehouse.close();
   }

@@ -1,7 +1,6 @@
 import {
   type Comparison,
   compareSides,
-  ERASURE,
   MARKS_MAX,
   type Marks,
   marksOf,
@@ -10,6 +9,7 @@ import {
   type Sides,
 } from '../../../src/identity/meeting.ts';
 import { PULL } from '../../../src/marks/index.ts';
+import { ERASURE } from '../../../src/records/remembered.ts';
 
 /** A warehouse as its disk holds it. */
 export interface WarehouseDisk {

@@ -18,7 +18,7 @@ export const FLOORS = {
   'src/api/': 5,
   'src/ledger/': 5,
   'src/rollups/': 5,
-  'src/erased/': 5,
+  'src/kept-out/': 5,
   'src/identity/': 5,
   'src/expected/': 5,
   'src/warehouse/': 6,

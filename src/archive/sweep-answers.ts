@@ -3,7 +3,7 @@ import { isDay, type UtcDay } from '../core/day.ts';
 import { DamagedError } from '../core/errors.ts';
 import type { NotedPolicy } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { answersBetween, writeAnswer } from './answer-queries.ts';
+import { answersBetween, readContents, writeAnswer } from './answer-queries.ts';
 import {
   type Answer,
   type AnswerBody,
@@ -13,25 +13,31 @@ import {
   partsOf,
 } from './answers.ts';
 import { ArchiveFile, type Patience, withArchive } from './archive-file.ts';
-import { whileAlone } from './archive-locks.ts';
 import { expectRoom, fileOfArchive, isWritten } from './archive-place.ts';
-import { noteSwept, shareErased } from './erased-list.ts';
-import { expectReadable } from './find-damage.ts';
-import { compressed, digestOf, hasObject, joinRows, ObjectReader, putObject, splitPages } from './objects.ts';
-import { notePassed } from './passed-policy.ts';
-import { expectWhole, removeAnswer, removeUnneeded } from './prune.ts';
-import { readContents } from './readable.ts';
-import { removeDamaged } from './remove-damaged.ts';
+import { expectReadable, removeDamaged } from './damage.ts';
+import {
+  compressed,
+  digestOf,
+  hasObject,
+  joinRows,
+  ObjectReader,
+  putObject,
+  removeUnneeded,
+  splitPages,
+} from './objects.ts';
+import { notePassed, noteSwept, shareKeptOut } from './people.ts';
+import { expectWhole, removeAnswer } from './prune.ts';
+import { whileAlone } from './writers.ts';
 
 /** Answers that are rewritten in one transaction; runs write between two. */
 const BATCH = 64;
-/** Says that the file holds what was erased, until it is written again. */
+/** Says that the file holds what was swept, until it is written again. */
 const VACUUM = 'vacuum';
 
-/** Whom to erase from an archive. */
-export interface ErasedAnswers extends Patience {
+/** What to sweep out of an archive. */
+export interface SweptAnswers extends Patience {
   readonly orgId: string;
-  /** Shares its list of the erased. */
+  /** Shares the list of whom its gate keeps out. */
   readonly warehouse: Pick<Warehouse, 'select' | 'transact'>;
   /** What texts of answers become; null to remove every answer of the organization. */
   readonly people: {
@@ -44,12 +50,12 @@ export interface ErasedAnswers extends Patience {
   readonly contentOf: (answer: DayAnswer, pages: readonly string[]) => string;
   /** Only count. */
   readonly isDryRun: boolean;
-  /** Remove objects that cannot be read. Otherwise they end the erasure. */
+  /** Remove objects that cannot be read. Otherwise they end the sweep. */
   readonly dropsDamaged: boolean;
 }
 
 /** What was changed, or would be. */
-export interface ErasedCounts {
+export interface SweptCounts {
   /** Answers whose rows were rewritten or removed, and the objects that held them. */
   readonly answers: number;
   readonly objects: number;
@@ -58,49 +64,49 @@ export interface ErasedCounts {
 }
 
 /**
- * Rewrites the archived rows without erased people, and removes the old objects, also those that no answer names. First the
- * archive gets the list, so no run adds answers with them later, and a warehouse that is rebuilt from it has the list. May be repeated, also after a kill; {@link forgetErased} ends it.
+ * Lets the archived rows pass, and removes the old objects, also those that no answer names. First the
+ * archive gets the list, so no run adds answers with them later, and a warehouse that is rebuilt from it has the list. May be repeated, also after a kill; {@link forgetSwept} ends it.
  * @throws {BusyError} while another process removes answers.
  * @throws {StorageError} if the archive is damaged and that is not to be removed, or cannot be written.
  */
-export function eraseFromArchive(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
-  const { before } = erased;
-  if (before !== undefined) return expireAnswers(archive, { ...erased, before });
-  return erased.isDryRun ? countErased(archive, erased) : whileAlone(archive, () => sweep(archive, erased));
+export function sweepArchived(archive: string, asked: SweptAnswers): Promise<SweptCounts> {
+  const { before } = asked;
+  if (before !== undefined) return expireAnswers(archive, { ...asked, before });
+  return asked.isDryRun ? countSwept(archive, asked) : whileAlone(archive, () => sweep(archive, asked));
 }
 
-async function countErased(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
+async function countSwept(archive: string, asked: SweptAnswers): Promise<SweptCounts> {
   if (!isWritten(fileOfArchive(archive))) return { answers: 0, objects: 0, dropped: 0 };
-  const dropped = erased.dropsDamaged ? await removeDamaged(archive, erased) : 0;
+  const dropped = asked.dropsDamaged ? await removeDamaged(archive, asked) : 0;
   return withArchive(ArchiveFile.read(archive), async (file) => ({
-    ...(await rewriteAll(file, erased)),
+    ...(await rewriteAll(file, asked)),
     dropped,
   }));
 }
 
-async function sweep(archive: string, erased: ErasedAnswers): Promise<ErasedCounts> {
+async function sweep(archive: string, asked: SweptAnswers): Promise<SweptCounts> {
   await withArchive(ArchiveFile.create(archive), async (file) => {
-    const list = await shareErased(file, erased.warehouse, erased);
-    await file.transact('erase from', erased, () => noteSwept(file, list, erased.orgId));
+    const list = await shareKeptOut(file, asked.warehouse, asked);
+    await file.transact('sweep', asked, () => noteSwept(file, list, asked.orgId));
   });
-  const dropped = erased.dropsDamaged ? await removeDamaged(archive, erased) : 0;
+  const dropped = asked.dropsDamaged ? await removeDamaged(archive, asked) : 0;
   return withArchive(ArchiveFile.write(archive), async (file) => {
-    if (!erased.dropsDamaged) expectWhole(file, readContents(file));
-    return { ...(await rewriteAll(file, erased)), dropped };
+    if (!asked.dropsDamaged) expectWhole(file, readContents(file));
+    return { ...(await rewriteAll(file, asked)), dropped };
   });
 }
 
-interface Rewriting extends Omit<ErasedAnswers, 'warehouse' | 'before'> {
+interface Rewriting extends Omit<SweptAnswers, 'warehouse' | 'before'> {
   /** Which units to rewrite. @default all */
   readonly isMeant?: (stream: string, day: UtcDay | null) => boolean;
 }
 
-async function rewriteAll(file: ArchiveFile, erased: Rewriting): Promise<Omit<ErasedCounts, 'dropped'>> {
-  const rewriter = new Rewriter(file, erased);
+async function rewriteAll(file: ArchiveFile, asked: Rewriting): Promise<Omit<SweptCounts, 'dropped'>> {
+  const rewriter = new Rewriter(file, asked);
   const change = (changes: readonly Change[]) =>
-    changes.length === 0 || erased.isDryRun
+    changes.length === 0 || asked.isDryRun
       ? Promise.resolve()
-      : file.transact('erase from', erased, () => {
+      : file.transact('sweep', asked, () => {
           file.setMeta(VACUUM, 'due');
           for (const one of changes) applyTo(file, one);
         });
@@ -112,8 +118,8 @@ async function rewriteAll(file: ArchiveFile, erased: Rewriting): Promise<Omit<Er
     await change(changes.filter(({ answer }) => answer.kind === 'day'));
   }
   await change(steps);
-  if (!erased.isDryRun && (await removeUnneeded(file, erased)) > 0)
-    await file.transact('erase from', erased, () => file.setMeta(VACUUM, 'due'));
+  if (!asked.isDryRun && (await removeUnneeded(file, asked)) > 0)
+    await file.transact('sweep', asked, () => file.setMeta(VACUUM, 'due'));
   return rewriter.counts;
 }
 
@@ -123,24 +129,24 @@ const EXPIRED = 'expired-before';
 /** The archive needs no list for it. Does nothing if there is no archive. */
 async function expireAnswers(
   archive: string,
-  { before, ...erased }: ErasedAnswers & { readonly before: UtcDay },
-): Promise<ErasedCounts> {
+  { before, ...asked }: SweptAnswers & { readonly before: UtcDay },
+): Promise<SweptCounts> {
   const none = { answers: 0, objects: 0, dropped: 0 };
   if (!isWritten(fileOfArchive(archive))) return none;
-  const name = `${EXPIRED} ${erased.orgId}`;
+  const name = `${EXPIRED} ${asked.orgId}`;
   const expire = () =>
-    withArchive(erased.isDryRun ? ArchiveFile.read(archive) : ArchiveFile.write(archive), async (file) => {
+    withArchive(asked.isDryRun ? ArchiveFile.read(archive) : ArchiveFile.write(archive), async (file) => {
       const done = file.meta(name) ?? '';
       if (done === before) return none;
       const isMeant = (_stream: string, day: UtcDay | null) => day !== null && day >= done && day < before;
-      const counts = await rewriteAll(file, { ...erased, isMeant });
-      if (!erased.isDryRun) await file.transact('erase from', erased, () => file.setMeta(name, before));
+      const counts = await rewriteAll(file, { ...asked, isMeant });
+      if (!asked.isDryRun) await file.transact('sweep', asked, () => file.setMeta(name, before));
       return { ...counts, dropped: 0 };
     });
-  return erased.isDryRun ? expire() : whileAlone(archive, expire);
+  return asked.isDryRun ? expire() : whileAlone(archive, expire);
 }
 
-/** An answer after the erasure, with its new objects; null if it goes. */
+/** An answer after the sweep, with its new objects; null if it goes. */
 interface Change {
   readonly answer: Answer;
   readonly after: { readonly body: AnswerBody; readonly objects: readonly KeptObject[] } | null;
@@ -162,10 +168,10 @@ function unitOf({ unit }: Answer): { readonly stream: string; readonly day: UtcD
 
 /** Rewrites answers. The objects of several answers stay one object. */
 class Rewriter {
-  readonly #erased: Rewriting;
+  readonly #asked: Rewriting;
   readonly #file: ArchiveFile;
   readonly #stored: ObjectReader;
-  /** Digests of objects that name no erased people. */
+  /** Digests of objects that do not change. */
   readonly #unchanged = new Set<string>();
   /** New keys of records in quarantine, by the old ones. */
   readonly #keys = new Map<string, string>();
@@ -173,13 +179,13 @@ class Rewriter {
   readonly #changed = new Set<string>();
   #answers = 0;
 
-  constructor(file: ArchiveFile, erased: Rewriting) {
-    this.#erased = erased;
+  constructor(file: ArchiveFile, asked: Rewriting) {
+    this.#asked = asked;
     this.#file = file;
     this.#stored = new ObjectReader(file);
   }
 
-  get counts(): Omit<ErasedCounts, 'dropped'> {
+  get counts(): Omit<SweptCounts, 'dropped'> {
     return { answers: this.#answers, objects: this.#changed.size };
   }
 
@@ -187,9 +193,9 @@ class Rewriter {
   async changes(answers: readonly Answer[]): Promise<Change[]> {
     const changes: Change[] = [];
     for (const answer of answers) {
-      if (answer.org !== this.#erased.orgId) continue;
+      if (answer.org !== this.#asked.orgId) continue;
       const { stream, day } = unitOf(answer);
-      if (this.#erased.isMeant?.(stream, day) === false) continue;
+      if (this.#asked.isMeant?.(stream, day) === false) continue;
       const after = await this.#after(answer);
       if (after === undefined) continue;
       if (answer.kind !== 'walk' || after === null) this.#answers += 1;
@@ -200,7 +206,7 @@ class Rewriter {
 
   /** What an answer becomes; undefined if it stays as it is. */
   async #after(answer: Answer): Promise<Change['after'] | undefined> {
-    const { people } = this.#erased;
+    const { people } = this.#asked;
     const { stream, day } = unitOf(answer);
     const isGone = answer.kind === 'day' && people?.keepsUnit?.(stream, day) === false;
     if (people === null || isGone) {
@@ -217,7 +223,7 @@ class Rewriter {
   async #day(answer: DayAnswer): Promise<Change['after'] | undefined> {
     const after = answer.object === null ? null : await this.#rewrite(answer.object, unitOf(answer).day);
     if (after === null) return undefined;
-    const content = this.#erased.contentOf(answer, after.pages);
+    const content = this.#asked.contentOf(answer, after.pages);
     const body = { ...answer, object: after.object.sha256, content };
     return { body, objects: [after.object] };
   }
@@ -241,7 +247,7 @@ class Rewriter {
     return after;
   }
 
-  /** The object with the rows of another one without erased people; null if that names none, or is not there. */
+  /** The object with the rows of another one after they have passed; null if none has changed, or is not there. */
   async #rewrite(
     sha256: string,
     day: UtcDay | null,
@@ -250,7 +256,7 @@ class Rewriter {
     const text = await this.#textOf(sha256);
     if (text === null) return null;
     const before = splitPages(text);
-    const pages = before.map((page) => this.#erased.people?.json(page, day) ?? page);
+    const pages = before.map((page) => this.#asked.people?.json(page, day) ?? page);
     if (pages.every((page, index) => page === before[index])) {
       this.#unchanged.add(sha256);
       return null;
@@ -264,7 +270,7 @@ class Rewriter {
     try {
       return await this.#stored.get(sha256);
     } catch (error) {
-      const isGone = this.#erased.dropsDamaged || !hasObject(this.#file, sha256);
+      const isGone = this.#asked.dropsDamaged || !hasObject(this.#file, sha256);
       if (error instanceof DamagedError && isGone) return null;
       throw error;
     }
@@ -276,7 +282,7 @@ class Rewriter {
  * @throws {UsageError} if it is of an earlier build.
  * @throws {StorageError} if there is no room to write it again, or if it is damaged and that is not to be removed.
  */
-export async function expectErasable(
+export async function expectSweepable(
   archive: string,
   { dropsDamaged }: { readonly dropsDamaged: boolean },
 ): Promise<void> {
@@ -287,12 +293,12 @@ export async function expectErasable(
 }
 
 /**
- * Writes the file again without what was erased, and empties its log. Does nothing if nothing was. May be repeated.
+ * Writes the file again without what was swept, and empties its log. Does nothing if nothing was. May be repeated.
  * @param passed the policy under which everything in it has passed the gate. @default the one that is noted
  * @throws {BusyError} while another program reads the archive.
  * @throws {StorageError} if there is no room.
  */
-export async function forgetErased(
+export async function forgetSwept(
   archive: string,
   { passed, ...patience }: Patience & { readonly passed?: NotedPolicy },
 ): Promise<void> {
@@ -309,5 +315,5 @@ async function writeAgain(file: ArchiveFile, patience: Patience): Promise<void> 
   expectRoom(file.path);
   await file.whenFree('write again', patience, () => file.db.exec('VACUUM'));
   file.emptyLog();
-  await file.transact('erase from', patience, () => file.setMeta(VACUUM, 'done'));
+  await file.transact('sweep', patience, () => file.setMeta(VACUUM, 'done'));
 }

@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs';
-import { archiveBytes, savedArchives } from '../src/archive/index.ts';
-import type { Advice } from '../src/core/errors.ts';
-import { DaywalkError } from '../src/core/errors.ts';
-import { joinErased, joinLists, noteErasures, readErased, readErasures } from '../src/erased/index.ts';
+import { archiveBytes, keptOutOfArchive } from '../src/archive/index.ts';
+import { type Advice, DaywalkError } from '../src/core/errors.ts';
+import { joinKeptOut, joinLists, noteErasures, readErasures, readKeptOut } from '../src/kept-out/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
-import { type ErasedList, NOBODY } from '../src/privacy/index.ts';
+import { type KeptOut, NOBODY } from '../src/privacy/index.ts';
 import { readArchives } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 
 type Observe = (event: { readonly type: 'warning'; readonly message: string } & Advice) => void;
 
 /** Who was erased, as far as archives and the file of erasures know. */
-export interface KnownErasures {
-  readonly list: ErasedList;
+export interface KeptOutSince {
+  readonly list: KeptOut;
   /** The archives that are there: named, or remembered by the warehouse. */
   readonly archives: readonly string[];
   /** True if an archive or the file was read. */
@@ -24,16 +23,15 @@ export interface KnownErasures {
  * reported as a warning.
  * @throws {StorageError} if one of the lists is damaged.
  */
-export async function erasedSince(
+export async function keptOutSince(
   { archives: named, erasures }: Pick<Settings, 'archives' | 'erasures'>,
   warehouse: Pick<Warehouse, 'read'>,
   observe: Observe,
-): Promise<KnownErasures> {
+): Promise<KeptOutSince> {
   const isThere = (archive: string) => archiveBytes(archive) > 0;
   const archives = [...new Set([...named, ...(await readArchives(warehouse))])].filter(isThere);
-  const { erasedOfArchive } = await savedArchives();
-  let list: ErasedList = NOBODY;
-  for (const archive of archives) list = joinLists(list, await erasedOfArchive(archive));
+  let list: KeptOut = NOBODY;
+  for (const archive of archives) list = joinLists(list, await keptOutOfArchive(archive));
   const hasFile = erasures !== null && existsSync(erasures);
   if (hasFile) list = joinLists(list, readErasures(erasures));
   const missing = [
@@ -50,13 +48,13 @@ export async function erasedSince(
  * @returns the lists of both as they were.
  * @throws {StorageError} if the file is damaged.
  */
-export async function learnErasures(
+export async function informGate(
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
   { erasures }: Pick<Settings, 'erasures'>,
-): Promise<Readonly<Record<'own' | 'kept', ErasedList>>> {
-  const own = await readErased(warehouse);
+): Promise<Readonly<Record<'own' | 'kept', KeptOut>>> {
+  const own = await readKeptOut(warehouse);
   const kept = erasures !== null && existsSync(erasures) ? readErasures(erasures) : NOBODY;
-  if (joinLists(own, kept).entries.length > own.entries.length) await joinErased(warehouse, kept, new Set());
+  if (joinLists(own, kept).entries.length > own.entries.length) await joinKeptOut(warehouse, kept, new Set());
   return { own, kept };
 }
 
@@ -65,14 +63,14 @@ export async function learnErasures(
  * has of them are due to be swept. A file that cannot be written now is reported as a warning: the next call adds to it.
  * @throws {StorageError} if the file is damaged.
  */
-export async function shareErasures(
+export async function shareGate(
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
   { erasures }: Pick<Settings, 'erasures'>,
   observe: Observe,
 ): Promise<void> {
   if (erasures === null) return;
   const hasFile = existsSync(erasures);
-  const { own, kept } = await learnErasures(warehouse, { erasures });
+  const { own, kept } = await informGate(warehouse, { erasures });
   const all = joinLists(own, kept);
   if (hasFile && all.entries.length === kept.entries.length) return;
   if (!hasFile) {

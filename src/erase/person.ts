@@ -3,13 +3,147 @@ import { type SQL, sql } from '../../schema/query.ts';
 import { columnsOf, type Value, type Values } from '../../schema/row.ts';
 import { allTables, tables } from '../../schema/tables.ts';
 import { shownArchives } from '../archive/index.ts';
+import { UsageError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
-import { type Subject, withoutPeople, withSubjects } from '../erased/index.ts';
 import { readSpoolLines } from '../hooks/index.ts';
+import { type Subject, withoutPeople, withSubjects } from '../kept-out/index.ts';
+import { openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { ErasedPeople, NOBODY, normalEmail, replaceAddresses, subjectHmac } from '../privacy/index.ts';
-import { mayHold } from './holds-value.ts';
-import type { ErasureOptions } from './options.ts';
+import {
+  type EmailPolicy,
+  NOBODY,
+  normalEmail,
+  PeopleKeptOut,
+  replaceAddresses,
+  storedEmail,
+  subjectHmac,
+  usersOf as usersKept,
+} from '../privacy/index.ts';
+import type { SweepOptions } from './plan.ts';
+import { mayHold } from './sweep-rows.ts';
+
+/** The tables that have both an ID and an address. */
+const PAIRED = ['user_daily', 'tokens_daily_by_user'] as const;
+/** IDs that a message lists at most. */
+const NAMES_MAX = 5;
+
+/** Who is meant: by the ID, or by an address, as it was received and as the email policy stores it. */
+export type Person = { readonly user: string } | { readonly emails: readonly [string, ...string[]] };
+
+/** The person whom a command names, by the ID or an address: both as the service knows them. */
+export async function personOf(
+  warehouse: Pick<Warehouse, 'select' | 'transact'>,
+  { user, email = '' }: { readonly user?: string | undefined; readonly email?: string | undefined },
+  policy: EmailPolicy,
+): Promise<Person> {
+  if (user === undefined) {
+    const stored = storedEmail(policy, email);
+    return { emails: stored === email ? [email] : [email, stored] };
+  }
+  if (usersKept(policy) !== 'pseudonym') return { user };
+  const gate = await openGate(warehouse, policy);
+  // Somebody who is kept out is looked up by the pseudonym of the time before.
+  gate.keepOut(NOBODY, null);
+  return { user: gate.userId(user) };
+}
+
+/** What is known of a person without a warehouse. */
+export function subjectsOf(person: Person): Subject[] {
+  if ('user' in person) return [{ kind: 'user', value: person.user }];
+  return person.emails.map((value) => ({ kind: 'email', value }));
+}
+
+/**
+ * The ID of a person and every address that was stored with it.
+ * @throws {UsageError} if there is no user with the ID, or if several have had the address.
+ */
+export async function findSubjects(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  person: Person,
+): Promise<Subject[]> {
+  if ('user' in person) await expectUser(warehouse, orgId, person.user);
+  const users = 'user' in person ? [person.user] : await usersOf(warehouse, orgId, person.emails);
+  const [user, ...others] = users;
+  if (others.length > 0 && 'emails' in person) {
+    const more = users.length > NAMES_MAX ? ` and ${users.length - NAMES_MAX} more` : '';
+    throw new UsageError(
+      `${person.emails[0]}: ${users.length} users have had this address: ${users.slice(0, NAMES_MAX).join(', ')}${more}`,
+      { hint: 'name one of them by the user ID' },
+    );
+  }
+  const emails = user === undefined ? [] : await emailsOf(warehouse, orgId, user);
+  if ('emails' in person) emails.push(...person.emails);
+  const unique = new Map(emails.map((email) => [normalEmail(email), email]));
+  return [
+    ...(user === undefined ? [] : [{ kind: 'user' as const, value: user }]),
+    ...[...unique.keys()].map((value) => ({ kind: 'email' as const, value })),
+  ];
+}
+
+/** The number of other users who have had one of the addresses: it is replaced for them too. */
+export async function countOthers(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  subjects: readonly Subject[],
+): Promise<number> {
+  const valuesOf = (kind: Subject['kind']) =>
+    subjects.filter((subject) => subject.kind === kind).map(({ value }) => value);
+  const emails = valuesOf('email');
+  if (emails.length === 0) return 0;
+  const own = new Set(valuesOf('user'));
+  return (await usersOf(warehouse, orgId, emails)).filter((user) => !own.has(user)).length;
+}
+
+/** An ID that is mistyped could be a word that stands everywhere. */
+async function expectUser(warehouse: Pick<Warehouse, 'select'>, orgId: string, user: string): Promise<void> {
+  const found = await warehouse.select(
+    sql`${union((table) => sql`SELECT 1 AS found FROM ${table} WHERE org_id = ${orgId} AND user_id = ${user}`)}
+      UNION SELECT 1 AS found FROM people WHERE org_id = ${orgId} AND person = ${user}`,
+  );
+  if (found.length > 0) return;
+  throw new UsageError(`the organization ${orgId} has no user with this ID`, {
+    hint: 'check the user ID; nothing was changed',
+    ...(user.includes('@') ? { reason: 'address-as-user' } : {}),
+  });
+}
+
+async function usersOf(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  emails: readonly string[],
+): Promise<string[]> {
+  const rows = await warehouse.select(
+    union(
+      (table) =>
+        sql`SELECT DISTINCT user_id AS value, user_email AS email FROM ${table} WHERE org_id = ${orgId} AND user_email IS NOT NULL`,
+    ),
+  );
+  const wanted = new Set(emails.map(normalEmail));
+  const found = rows.filter((row) => wanted.has(normalEmail(String(row['email']))));
+  return [...new Set(found.map((row) => String(row['value'])))].sort();
+}
+
+async function emailsOf(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  user: string,
+): Promise<string[]> {
+  const rows = await warehouse.select(
+    union(
+      (table) =>
+        sql`SELECT DISTINCT user_email AS value FROM ${table} WHERE org_id = ${orgId} AND user_id = ${user} AND user_email IS NOT NULL`,
+    ),
+  );
+  return rows.map((row) => String(row['value'])).sort();
+}
+
+function union(select: (table: SQL) => SQL): SQL {
+  return sql.join(
+    PAIRED.map((table) => select(sql`${sql.identifier(table)}`)),
+    sql` UNION `,
+  );
+}
 
 /** Something that is held about a person. */
 export interface HeldRecord {
@@ -24,11 +158,11 @@ export interface HeldRecord {
 }
 
 /** Whose records to find, and where. */
-type HeldOptions = Pick<ErasureOptions, 'warehouse' | 'orgId' | 'archives' | 'spool' | 'stored'> & {
+type HeldOptions = Pick<SweepOptions, 'warehouse' | 'orgId' | 'archives' | 'spool' | 'stored'> & {
   readonly subjects: readonly Subject[];
 };
 
-/** They hold no records of people: who was erased, keys, folders, and marks of this warehouse. */
+/** They hold no records of people: whom the gate keeps out, keys, folders, and marks of this warehouse. */
 const LEFT_OUT: ReadonlySet<AnyTable> = new Set<AnyTable>([
   tables.erased,
   tables.exportState,
@@ -47,7 +181,7 @@ const SEARCH_KEY = 'search';
 export async function* heldRecords(options: HeldOptions): AsyncGenerator<HeldRecord> {
   const { warehouse, orgId, archives, spool, subjects, stored } = options;
   const list = withSubjects({ ...NOBODY, keys: [SEARCH_KEY] }, orgId, subjects, new Date(0));
-  const people = new ErasedPeople(list, [orgId]);
+  const people = new PeopleKeptOut(list, [orgId]);
   const masked = await maskOf(options);
   for (const table of allTables)
     if (!LEFT_OUT.has(table) && table.columns['org_id'] !== undefined)
@@ -67,7 +201,7 @@ export async function* heldRecords(options: HeldOptions): AsyncGenerator<HeldRec
           record: parseJson(masked.json(row)),
         };
   }
-  const received = new ErasedPeople(list, [orgId], stored);
+  const received = new PeopleKeptOut(list, [orgId], stored);
   const names = (line: string) => received.json(line) !== line;
   for await (const { file, line } of readSpoolLines(spool)) {
     const value = parseJson(line);
@@ -79,7 +213,7 @@ export async function* heldRecords(options: HeldOptions): AsyncGenerator<HeldRec
 }
 
 interface TableSearch extends Pick<HeldOptions, 'warehouse' | 'orgId' | 'subjects'> {
-  readonly people: ErasedPeople;
+  readonly people: PeopleKeptOut;
   readonly masked: Mask;
 }
 
@@ -100,12 +234,12 @@ async function* heldRows(
     )} FROM ${sql.identifier(table.name)}
       WHERE org_id IN (${orgId}, '') AND ${condition}`,
   );
-  const erase = withoutPeople(people).rowsOf(table);
+  const pass = withoutPeople(people).rowsOf(table);
   const mask = masked.rowsOf(table);
   const pulled = table.stream === null ? null : await pulledAt(warehouse, orgId, table.stream);
   for (const row of found) {
     const values: Values = columns.map((name): Value => row[name] ?? null);
-    if (erase(values) === values) continue;
+    if (pass(values) === values) continue;
     const shown = mask(values);
     const record = Object.fromEntries(
       columns.map((name, index) => [name, shownValue(table, name, shown[index])]),
@@ -188,7 +322,7 @@ async function maskOf({ warehouse, orgId, subjects }: HeldOptions): Promise<Mask
       ...{ orgId, kind, subjectHmac: subjectHmac(SEARCH_KEY, orgId, kind, value) },
       ...{ pseudonym: MASK, erasedAt: '' },
     }));
-  const people = new ErasedPeople({ keys: [SEARCH_KEY], entries }, [orgId]);
+  const people = new PeopleKeptOut({ keys: [SEARCH_KEY], entries }, [orgId]);
   const withoutAddresses = (text: string) =>
     replaceAddresses(text, (email) => (isOwn(email) ? undefined : MASK));
   return {

@@ -5,8 +5,8 @@ import { BusyError, StorageError, UsageError } from '../core/errors.ts';
 import { explainWriteError, syncPath } from '../core/files.ts';
 import { canonicalJson } from '../core/json.ts';
 import { createPrivately, tryFileLock } from '../core/sqlite-files.ts';
-import { type ErasedList, NOBODY } from '../privacy/index.ts';
-import { joinLists, parseErased } from './list.ts';
+import { type KeptOut, NOBODY } from '../privacy/index.ts';
+import { joinLists, parseKeptOut } from './list.ts';
 
 /**
  * A file that keeps who was erased apart from warehouse and archive, so that a backup from before cannot bring them back. It is
@@ -18,7 +18,7 @@ import { joinLists, parseErased } from './list.ts';
  * @throws {UsageError} if there is no file.
  * @throws {StorageError} if a line of it is damaged.
  */
-export function readErasures(path: string): ErasedList {
+export function readErasures(path: string): KeptOut {
   if (!existsSync(path))
     throw new UsageError(`there is no list of erasures at ${path}`, {
       hint: 'mount its folder; if nobody was ever erased, create an empty file',
@@ -31,7 +31,7 @@ export function readErasures(path: string): ErasedList {
  * @throws {BusyError} while another process does.
  * @throws {StorageError} if it is damaged or cannot be written.
  */
-export function noteErasures(path: string, list: ErasedList): void {
+export function noteErasures(path: string, list: KeptOut): void {
   try {
     if (createPrivately(path)) syncPath(dirname(path));
     const lock = tryFileLock(`${path}.lock`);
@@ -54,7 +54,7 @@ export function noteErasures(path: string, list: ErasedList): void {
   }
 }
 
-function lineOf(list: ErasedList): string {
+function lineOf(list: KeptOut): string {
   const text = canonicalJson(list);
   return `${sha256Of(text)} ${text}\n`;
 }
@@ -64,14 +64,14 @@ function sha256Of(text: string): string {
 }
 
 /** The list in the whole lines of a file, and how many bytes these have. */
-function listIn(path: string): { readonly list: ErasedList; readonly bytes: number } {
+function listIn(path: string): { readonly list: KeptOut; readonly bytes: number } {
   const text = readFileSync(path, 'utf8');
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   let list = NOBODY;
   for (const [index, line] of whole.split('\n').slice(0, -1).entries()) {
     const end = line.indexOf(' ');
     const json = line.slice(end + 1);
-    const found = line.slice(0, end) === sha256Of(json) ? parseErased(json) : undefined;
+    const found = line.slice(0, end) === sha256Of(json) ? parseKeptOut(json) : undefined;
     if (found === undefined)
       throw new StorageError(`read the erasures in ${path}: line ${index + 1} is damaged`, {
         hint: 'restore the file from a backup: without it, a restore could bring erased people back',

@@ -4,7 +4,7 @@ import { columnsOf, inKeyOrder, keyOf, readerOf, type Value, type Values } from 
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
-import { columnKind, type ErasedPeople, type Gate } from '../privacy/index.ts';
+import { columnKind, type Gate, type PeopleKeptOut } from '../privacy/index.ts';
 
 /** Kinds of columns that can hold a text of the service or of a person. */
 const TEXTS: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
@@ -41,10 +41,10 @@ function isOwnWord(table: AnyTable, name: string): boolean {
 }
 
 /**
- * A function that returns rows of a table without erased people, as a pull without them would have stored the rows. Rows that
+ * A function that returns rows of a table without people who are kept out, as a pull without them would have stored the rows. Rows that
  * name none of them are returned as they are.
  */
-function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values {
+function rowReplacer(table: AnyTable, people: PeopleKeptOut): (row: Values) => Values {
   const positions = columnsOf(table);
   const texts = textColumnsOf(table).map((column) => ({
     ...column,
@@ -61,7 +61,7 @@ function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Valu
       const before = row[position];
       if (typeof before !== 'string') continue;
       people.at(columnKind(name) !== 'text' ? null : `${table.name}.${name}`);
-      const after = withoutErased(before, {
+      const after = replaced(before, {
         isJson,
         isId,
         isName: isOwn && isName,
@@ -75,7 +75,7 @@ function rowEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Valu
     return changed === undefined ? row : seal(changed);
   };
 
-  function withoutErased(
+  function replaced(
     text: string,
     {
       isJson,
@@ -100,7 +100,7 @@ function rowPasser(table: AnyTable, gate: Gate): (row: Values) => Values | null 
   const pass = undatedPasser(table, gate);
   if (gate.usersFrom === null || date < 0) return pass;
   // All days that have expired pass the same gate. A place that the service still sends stays known, without what it said.
-  const expired = table === tables.schemaDrift ? sampleEraser() : undatedPasser(table, gate.on(FIRST_DAY));
+  const expired = table === tables.schemaDrift ? sampleRemover() : undatedPasser(table, gate.on(FIRST_DAY));
   const state = table === tables.exportUnits ? columnsOf(table).indexOf('state') : -1;
   return (row) => {
     if (gate.on(row[date]) === gate) return pass(row);
@@ -151,7 +151,7 @@ function textAt(row: Values, position: number): string {
   return typeof value === 'string' ? value : '';
 }
 
-function jsonWithout(before: string, people: ErasedPeople, isOwn: boolean): string {
+function jsonWithout(before: string, people: PeopleKeptOut, isOwn: boolean): string {
   return canonicalLike(before, people.json(before, { isOwn }));
 }
 
@@ -180,7 +180,7 @@ function sealerOf(table: AnyTable): (row: Value[]) => Values {
   };
 }
 
-/** What stored texts become: erased people go, or everything passes the gate again. */
+/** What stored texts become: pseudonyms stand for people who are kept out, or everything passes the gate again. */
 export interface Passing {
   /** For rows of units: a function that makes of a stored row what a pull would store now; null if it would store none. */
   rowsOf(table: AnyTable): (row: Values) => Values | null;
@@ -192,12 +192,12 @@ export interface Passing {
   keepsUnit?(stream: string, day: UtcDay | null): boolean;
 }
 
-/** Replaces erased people. In rows that are in no unit, samples of unknown fields from records of people go too. */
-export function withoutPeople(people: ErasedPeople) {
-  const rowsOf = (table: AnyTable) => rowEraser(table, people);
+/** Replaces people who are kept out. In rows that are in no unit, samples of unknown fields from records of people go too. */
+export function withoutPeople(people: PeopleKeptOut) {
+  const rowsOf = (table: AnyTable) => rowReplacer(table, people);
   const othersOf = (table: AnyTable) => {
-    const [erase, withoutSample] = [rowsOf(table), sampleEraser()];
-    return table === tables.schemaDrift ? (row: Values) => withoutSample(erase(row)) : erase;
+    const [replace, withoutSample] = [rowsOf(table), sampleRemover()];
+    return table === tables.schemaDrift ? (row: Values) => withoutSample(replace(row)) : replace;
   };
   const json = (text: string) => {
     people.at('archive');
@@ -216,11 +216,11 @@ export function throughGate(gate: Gate): Passing {
   };
 }
 
-/** The rows of a table without the erased: all of them in key order, those that changed, and those whose key is gone. */
+/** The rows of a table after a sweep: all of them in key order, those that changed, and those whose key is gone. */
 export function sweptTable(
   table: AnyTable,
   rows: readonly Values[],
-  erase: (row: Values) => Values | null,
+  replace: (row: Values) => Values | null,
 ): {
   readonly after: readonly Values[];
   readonly put: readonly Values[];
@@ -231,7 +231,7 @@ export function sweptTable(
   const removed: Values[] = [];
   const key = keyOf(table);
   for (const before of rows) {
-    const row = erase(before);
+    const row = replace(before);
     if (row === null) {
       removed.push(before);
       continue;
@@ -263,7 +263,7 @@ const STREAMS_OF_PEOPLE: ReadonlySet<Value> = new Set<Value>(['users', 'tokens']
  * A sample shows an unknown field, such as a name, without the ID of the person whom it is about. So no sample from records of
  * people stays.
  */
-function sampleEraser(): (row: Values) => Values {
+function sampleRemover(): (row: Values) => Values {
   const [stream, sample] = [readerOf(tables.schemaDrift, 'stream'), readerOf(tables.schemaDrift, 'sample')];
   const position = columnsOf(tables.schemaDrift).indexOf('sample');
   return (row) =>

@@ -1,30 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from '../../schema/query.ts';
-import { encoderOf, type Value, type Values } from '../../schema/row.ts';
+import { encoderOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { noteAct } from '../marks/index.ts';
 import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 import {
-  type ErasedEntry,
-  type ErasedKind,
-  type ErasedList,
+  type Gate,
+  type KeptOut,
+  type KeptOutEntry,
+  type KeptOutKind,
   pseudonymOf,
   subjectHmac,
 } from '../privacy/index.ts';
 
 /** Where the keys are kept, as a JSON list. They belong to the warehouse, not to an organization. */
-export const ERASED_KEYS = 'erased-keys';
+export const GATE_KEYS = 'erased-keys';
 const KEY_BYTES = 32;
 
 const encode = encoderOf(tables.erased);
 
 /** The list of the erased, as steps of a transaction. */
-export function* readErasedSteps(): Steps<ErasedList> {
+export function* readKeptOutSteps(): Steps<KeptOut> {
   const rows =
     yield sql`SELECT org_id, kind, subject_hmac, pseudonym, erased_at FROM erased ORDER BY org_id, kind, subject_hmac`;
-  const [state] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${ERASED_KEYS}`;
+  const [state] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${GATE_KEYS}`;
   return {
     keys: keysIn(state?.['value'] ?? null),
     entries: rows.map((row) => ({
@@ -38,8 +39,8 @@ export function* readErasedSteps(): Steps<ErasedList> {
 }
 
 /** Everyone and everything that was erased from a warehouse. */
-export async function readErased(warehouse: Pick<Warehouse, 'select'>): Promise<ErasedList> {
-  return runReads(warehouse, readErasedSteps());
+export async function readKeptOut(warehouse: Pick<Warehouse, 'select'>): Promise<KeptOut> {
+  return runReads(warehouse, readKeptOutSteps());
 }
 
 /**
@@ -49,23 +50,40 @@ export async function readErased(warehouse: Pick<Warehouse, 'select'>): Promise<
 export const LISTING = 'erased';
 
 /**
- * A step of a transaction that stores what was compared with a list.
- * @throws {BusyError} if the list has grown since it was read.
+ * A step of a transaction that stores what has passed a gate.
+ * @param options.freezes nobody is listed before the transaction has ended, so that the erasure of the next one sweeps its rows.
+ * @default false: the caller is alone, see {@link LISTING}
+ * @throws {BusyError} if the gate would keep somebody else out by now.
  */
-export function* expectSameErased({ entries }: ErasedList): Steps<void> {
+export function* expectSameGate({ keptOut }: Gate, { freezes = false } = {}): Steps<void> {
+  if (freezes) yield { freeze: tables.erased };
   const [row] = yield sql`SELECT COUNT(*) AS listed FROM erased`;
-  expectSameCount(entries.length, row?.['listed'] ?? 0);
-}
-
-/** @throws {BusyError} if the list has not the expected number of entries. */
-export function expectSameCount(expected: number, listed: Value): void {
-  if (Number(listed) !== expected)
+  if (Number(row?.['listed'] ?? 0) !== keptOut.entries.length)
     throw new BusyError('somebody was erased meanwhile; nothing was stored', { hint: 'repeat the command' });
 }
 
+/**
+ * Keeps addresses out too, for one reading only.
+ * @returns what is read
+ */
+export function keepingOutToo<Read>(
+  gate: Gate,
+  { orgId, emails, at }: { readonly orgId: string; readonly emails: readonly string[]; readonly at: Date },
+  read: () => Read,
+): Read {
+  const { keptOut } = gate;
+  const subjects = emails.map((value) => ({ kind: 'email' as const, value }));
+  gate.keepOut(withSubjects(keptOut, orgId, subjects, at), orgId);
+  try {
+    return read();
+  } finally {
+    gate.keepOut(keptOut, orgId);
+  }
+}
+
 /** @throws {UsageError} if an organization was erased: nothing of it may be stored again. */
-export function expectNotErased(list: ErasedList, orgId: string): void {
-  const entry = erasedOrganization(list, orgId);
+export function expectAdmitted({ keptOut }: Gate, orgId: string): void {
+  const entry = keptOutOrganization(keptOut, orgId);
   if (entry === undefined) return;
   throw new UsageError(`the organization ${orgId} was erased on ${entry.erasedAt.slice(0, 10)}`, {
     hint: 'take it out of the export; to store it again, begin a new warehouse',
@@ -76,18 +94,18 @@ export function expectNotErased(list: ErasedList, orgId: string): void {
  * The entry of an erased organization; undefined for any other.
  * @param name its ID, or a name that was recorded for it. @default the ID
  */
-export function erasedOrganization(
-  { keys, entries }: ErasedList,
+export function keptOutOrganization(
+  { keys, entries }: KeptOut,
   orgId: string,
   name = orgId,
-): ErasedEntry | undefined {
+): KeptOutEntry | undefined {
   const hmacs = new Set(keys.map((key) => subjectHmac(key, orgId, 'organization', name)));
   return entries.find(({ kind, subjectHmac: hmac }) => kind === 'organization' && hmacs.has(hmac));
 }
 
 /** A value to erase. */
 export interface Subject {
-  readonly kind: ErasedKind;
+  readonly kind: KeptOutKind;
   readonly value: string;
 }
 
@@ -100,9 +118,9 @@ export async function listErased(
   orgId: string,
   subjects: readonly Subject[],
   at: Date,
-): Promise<ErasedList> {
-  const steps = function* (): Steps<ErasedList> {
-    const before = yield* readErasedSteps();
+): Promise<KeptOut> {
+  const steps = function* (): Steps<KeptOut> {
+    const before = yield* readKeptOutSteps();
     const after = withSubjects(before, orgId, subjects, at);
     const added = after.entries.slice(before.entries.length);
     if (before.keys.length === 0) yield keyRow(after.keys);
@@ -120,11 +138,11 @@ export async function listErased(
  * pseudonym.
  */
 export function withSubjects(
-  { keys: known, entries }: ErasedList,
+  { keys: known, entries }: KeptOut,
   orgId: string,
   subjects: readonly Subject[],
   at: Date,
-): ErasedList {
+): KeptOut {
   const keys = known.length === 0 ? [newKey()] : known;
   const [key = newKey()] = keys;
   const listed = new Set(entries.map((entry) => entry.subjectHmac));
@@ -139,9 +157,9 @@ function newKey(): string {
 }
 
 /** Creates the key of a warehouse that has none, so that its copies share it: then they know whom the others erase. */
-export async function ensureErasedKey(warehouse: Pick<Warehouse, 'transact'>): Promise<void> {
+export async function ensureGateKey(warehouse: Pick<Warehouse, 'transact'>): Promise<void> {
   await warehouse.transact('create the key of the erased in', function* () {
-    const { keys } = yield* readErasedSteps();
+    const { keys } = yield* readKeptOutSteps();
     if (keys.length === 0) yield keyRow([newKey()]);
   });
 }
@@ -151,13 +169,13 @@ export async function ensureErasedKey(warehouse: Pick<Warehouse, 'transact'>): P
  * are due to be swept.
  * @param holds the organizations of which the archive has answers.
  */
-export async function joinErased(
+export async function joinKeptOut(
   warehouse: Pick<Warehouse, 'transact'>,
-  other: ErasedList,
+  other: KeptOut,
   holds: ReadonlySet<string>,
-): Promise<ErasedList> {
+): Promise<KeptOut> {
   return warehouse.transact('list the erased in', function* () {
-    const own = yield* readErasedSteps();
+    const own = yield* readKeptOutSteps();
     const joined = joinLists(own, other);
     const added = joined.entries.slice(own.entries.length);
     const known = new Set(other.entries.map(({ subjectHmac: hmac }) => hmac));
@@ -214,13 +232,13 @@ export async function endSweep(warehouse: Pick<Warehouse, 'transact'>, orgId: st
 }
 
 /** The entries of two lists, those of the first one at the beginning. */
-export function joinLists(own: ErasedList, other: ErasedList): ErasedList {
+export function joinLists(own: KeptOut, other: KeptOut): KeptOut {
   const known = new Set(own.entries.map(({ subjectHmac: hmac }) => hmac));
   const added = other.entries.filter(({ subjectHmac: hmac }) => !known.has(hmac));
   return { keys: [...new Set([...own.keys, ...other.keys])], entries: [...own.entries, ...added] };
 }
 
-function entryOf(key: string, orgId: string, { kind, value }: Subject, at: Date): ErasedEntry {
+function entryOf(key: string, orgId: string, { kind, value }: Subject, at: Date): KeptOutEntry {
   return {
     orgId,
     kind,
@@ -231,18 +249,18 @@ function entryOf(key: string, orgId: string, { kind, value }: Subject, at: Date)
 }
 
 /** Entries as rows of the table, without certificates. */
-export function encodeEntries(entries: readonly ErasedEntry[]): Values[] {
+export function encodeEntries(entries: readonly KeptOutEntry[]): Values[] {
   return entries.map(({ orgId, kind, subjectHmac: subject_hmac, pseudonym, erasedAt }) =>
     encode({ org_id: orgId, kind, subject_hmac, pseudonym, erased_at: erasedAt, certificate: null }),
   );
 }
 
-function entryRows(entries: readonly ErasedEntry[]) {
+function entryRows(entries: readonly KeptOutEntry[]) {
   return { table: tables.erased, rows: encodeEntries(entries) };
 }
 
 function keyRow(keys: readonly string[]) {
-  const row = { org_id: '', name: ERASED_KEYS, value: JSON.stringify(keys) };
+  const row = { org_id: '', name: GATE_KEYS, value: JSON.stringify(keys) };
   return { table: tables.exportState, rows: [encodeState(row)] };
 }
 
@@ -251,7 +269,7 @@ function keysIn(text: unknown): string[] {
   return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
 }
 
-function kindOf(value: unknown): ErasedKind {
+function kindOf(value: unknown): KeptOutKind {
   if (value === 'user' || value === 'email' || value === 'organization') return value;
   throw new UsageError(`the table erased holds a row of the kind ${JSON.stringify(value)}`, {
     hint: 'a newer version of daywalk has written it: update daywalk',
@@ -259,10 +277,10 @@ function kindOf(value: unknown): ErasedKind {
 }
 
 /** The list in a JSON text, such as the file of an archive; undefined if it is damaged. */
-export function parseErased(text: string): ErasedList | undefined {
+export function parseKeptOut(text: string): KeptOut | undefined {
   const value = parseJson(text);
   if (!isObject(value) || !Array.isArray(value['keys']) || !Array.isArray(value['entries'])) return undefined;
-  const entries: ErasedEntry[] = [];
+  const entries: KeptOutEntry[] = [];
   for (const entry of value['entries']) {
     if (!isObject(entry)) return undefined;
     const { orgId, kind, subjectHmac: hmac, pseudonym, erasedAt } = entry;

@@ -5,28 +5,29 @@ import { columnsOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables, tablesOf } from '../../schema/tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { isDay, type UtcDay } from '../core/day.ts';
+import { BusyError } from '../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
+import { rewrittenUnit } from '../judge/notes.ts';
 import {
-  erasedOrganization,
   joinLists,
-  readErased,
+  keptOutOrganization,
+  readKeptOut,
   sweptTable,
   textColumnsOf,
   throughGate,
   withoutPeople,
   withSubjects,
-} from '../erased/index.ts';
-import { rewrittenUnit } from '../judge/notes.ts';
+} from '../kept-out/index.ts';
 import { rewrittenRow } from '../ledger/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
-import { type ErasedList, ErasedPeople, type Gate } from '../privacy/index.ts';
-import { ERASURE } from '../records/index.ts';
+import { type Gate, type KeptOut, PeopleKeptOut } from '../privacy/index.ts';
+import { ERASURE, pendingErasures } from '../records/index.ts';
 import { dateOf, type LedgerUnit } from '../units/index.ts';
 import type { CopyObserver } from './events.ts';
 import { isForgetting, marksOf, nameOf, OwnRows, withOwnRows } from './own-rows.ts';
-import { inTurns, type Source, sourceOf } from './sides.ts';
+import { inTurns, type Sides, type Source, sourceOf } from './sides.ts';
 
-/** Each round finds further addresses of the erased; more rounds than anyone has addresses beside addresses. */
+/** Each round finds further addresses; more rounds than anyone has addresses beside addresses. */
 const ROUNDS_MAX = 10;
 
 /** What was decided since a backup was taken. */
@@ -38,7 +39,8 @@ export interface DecidedSince {
 interface Given {
   readonly source: Warehouse;
   readonly stored: Warehouse;
-  readonly erased: ErasedList;
+  readonly destination: Warehouse;
+  readonly keptOut: KeptOut;
   readonly since?: DecidedSince | undefined;
   readonly mark: string | null;
   readonly clock: Clock;
@@ -46,43 +48,55 @@ interface Given {
   readonly observe: CopyObserver;
 }
 
-/** The source of a copy without whoever was erased. */
-interface DecidedSource {
-  readonly source: Source;
-  /** Everyone who was erased, as far as both sides know. */
-  readonly list: ErasedList;
-  /** The destination has rows, and may have erased people in them: it must forget what the copy deletes. */
+/** Two sides after what was decided on either. */
+export interface DecidedSides extends Sides {
+  /** True for an organization that is kept out. */
+  keepsOut(orgId: string): boolean;
+  /** What a row of the destination is without whom both sides keep out. */
+  passerOf(table: AnyTable): (row: Values) => Values;
+}
+
+/** The source of a copy after what was decided. */
+interface DecidedSource extends Pick<DecidedSides, 'source' | 'keepsOut' | 'passerOf'> {
+  /** The destination has rows, and may have people in them who are kept out: it must forget what the copy deletes. */
   readonly forgets: boolean;
 }
 
 /**
- * The source as it would be if everyone had been erased from it who was erased from the destination or is known otherwise. A source that has erased
- * them itself is read as it is. Call inside a snapshot of the source, with the lock of the destination.
+ * The source as it would be without everyone whom the gate keeps out of the destination, or is to keep out otherwise. A source that was swept
+ * of them itself is read as it is. Call inside a snapshot of the source, with the lock of the destination.
+ * @throws {BusyError} while an erasure on either side is not complete; in a backup it may be.
  */
-export async function sourceWithoutErased({
+export async function decidedSource({
   source,
+  destination,
   stored,
-  erased,
+  keptOut: known,
   since,
   mark,
   clock,
   signal,
   observe,
 }: Given): Promise<DecidedSource> {
-  const forgets = await mayHoldErased(source, stored, erased);
+  // Whoever restores a backup completes the erasure there.
+  for (const warehouse of since === undefined ? [source, destination] : [destination])
+    await expectNoErasure(warehouse);
+  const forgets = await mayHoldOthers(source, stored, known);
   const own = { isRestored: since !== undefined, marks: marksOf(forgets, mark) };
-  const [theirs, kept] = [await readErased(source), await readErased(stored)];
+  const [theirs, kept] = [await readKeptOut(source), await readKeptOut(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
-  let list = joinLists(theirs, joinLists(kept, erased));
+  let list = joinLists(theirs, joinLists(kept, known));
   const isClean =
-    since === undefined ? await knowsAll(source, stored, erased) : await isSwept(source, list, since);
+    since === undefined ? await knowsAll(source, stored, known) : await isSwept(source, list, since);
   const decided = async (rows: Source) => ({
     source: withOwnRows(rows, await OwnRows.read(stored, list, own)),
-    ...{ list, forgets },
+    forgets,
+    keepsOut: (orgId: string) => keptOutOrganization(list, orgId) !== undefined,
+    passerOf: passerOf(list),
   });
   if (isClean) return decided(sourceOf(source));
   for (let round = 1; ; round += 1) {
-    const units = await ErasedUnits.read(sourceOf(source), { list, gate: since?.gate ?? null, signal });
+    const units = await DecidedUnits.read(sourceOf(source), { list, gate: since?.gate ?? null, signal });
     const before = list.entries.length;
     for (const { orgId, value } of units.learned)
       list = withSubjects(list, orgId, [{ kind: 'email', value }], clock.now());
@@ -95,30 +109,26 @@ export async function sourceWithoutErased({
   }
 }
 
-/** True if everyone who was erased from the rows of the destination, or is known otherwise, was erased from those of the source too. */
-async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: ErasedList): Promise<boolean> {
+/** True if everyone who was swept out of the rows of the destination, or is known otherwise, was swept out of those of the source too. */
+async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: KeptOut): Promise<boolean> {
   const known = new Set(await sweptIn(source));
-  const erased = [...(await sweptIn(stored)), ...entries.map(({ subjectHmac }) => subjectHmac)];
-  return erased.every((hmac) => known.has(hmac));
+  const swept = [...(await sweptIn(stored)), ...entries.map(({ subjectHmac }) => subjectHmac)];
+  return swept.every((hmac) => known.has(hmac));
 }
 
-/** True if a destination has rows from before somebody was erased, or an earlier copy has replaced such rows and did not end. */
-async function mayHoldErased(
-  source: Warehouse,
-  stored: Warehouse,
-  { entries }: ErasedList,
-): Promise<boolean> {
+/** True if a destination has rows from before somebody was listed, or an earlier copy has replaced such rows and did not end. */
+async function mayHoldOthers(source: Warehouse, stored: Warehouse, { entries }: KeptOut): Promise<boolean> {
   if (await isForgetting(stored)) return true;
   const known = new Set(await sweptIn(stored));
-  const erased = [...(await sweptIn(source)), ...entries.map(({ subjectHmac }) => subjectHmac)];
-  if (erased.every((hmac) => known.has(hmac))) return false;
+  const swept = [...(await sweptIn(source)), ...entries.map(({ subjectHmac }) => subjectHmac)];
+  if (swept.every((hmac) => known.has(hmac))) return false;
   const rows = await stored.select(sql`SELECT 1 AS stored FROM export_units
     UNION SELECT 1 FROM hook_events UNION SELECT 1 FROM sessions UNION SELECT 1 FROM people`);
   return rows.length > 0;
 }
 
 /** True if nothing was decided since a backup was taken that its rows do not show. */
-async function isSwept(source: Warehouse, { entries }: ErasedList, { gate }: DecidedSince): Promise<boolean> {
+async function isSwept(source: Warehouse, { entries }: KeptOut, { gate }: DecidedSince): Promise<boolean> {
   const known = new Set(await sweptIn(source));
   return gate === null && entries.every(({ subjectHmac }) => known.has(subjectHmac));
 }
@@ -129,6 +139,20 @@ async function sweptIn(warehouse: Pick<Warehouse, 'select'>): Promise<string[]> 
   return rows.map((row) => String(row['subject_hmac']));
 }
 
+/** What rows of any organization are without whom a list keeps out. */
+function passerOf(list: KeptOut): DecidedSides['passerOf'] {
+  const people = new PeopleKeptOut(list, [...new Set(list.entries.map(({ orgId }) => orgId))]);
+  return (table) => withoutPeople(people).othersOf(table);
+}
+
+/** The plan of an erasure names the person, and belongs to the warehouse that began it. */
+async function expectNoErasure(warehouse: Pick<Warehouse, 'select' | 'location'>): Promise<void> {
+  if ((await pendingErasures(warehouse)).length === 0) return;
+  throw new BusyError(`an erasure in ${warehouse.location} is not complete; nothing was copied`, {
+    hint: 'wait for it to end; if it was interrupted, repeat it there',
+  });
+}
+
 const { exportState, exportUnits, quarantine } = tables;
 const streamOf = readerOf(exportUnits, 'stream');
 const dayOf = readerOf(exportUnits, 'date');
@@ -136,21 +160,21 @@ const rowCount = columnsOf(exportUnits).indexOf('rows');
 
 /** What the rows of a source are to show. */
 interface DecidedUntil {
-  readonly list: ErasedList;
+  readonly list: KeptOut;
   readonly gate: Gate | null;
   readonly signal: AbortSignal;
 }
 
-/** Reads a warehouse as it would be after an erasure that it does not know, or under another email policy. It reads everything once in advance. */
-class ErasedUnits {
+/** Reads a warehouse as it would be after a sweep that it does not know, or under another email policy. It reads everything once in advance. */
+class DecidedUnits {
   readonly #given: Source;
-  readonly #list: ErasedList;
+  readonly #list: KeptOut;
   readonly #gate: Gate | null;
-  readonly #people = new Map<string, ErasedPeople>();
-  readonly #erasers = new Map<string, (row: Values) => Values | null>();
+  readonly #people = new Map<string, PeopleKeptOut>();
+  readonly #passers = new Map<string, (row: Values) => Values | null>();
   /** The digests of units that change, and how many rows they have. */
   readonly #contents = new Map<string, { readonly digest: string; readonly rows: number }>();
-  /** Erased organizations that the source has. */
+  /** Organizations that the source has and that are kept out. */
   readonly organizations: readonly string[];
 
   private constructor(
@@ -164,24 +188,24 @@ class ErasedUnits {
     this.organizations = organizations;
   }
 
-  static async read(given: Source, { list, gate, signal }: DecidedUntil): Promise<ErasedUnits> {
+  static async read(given: Source, { list, gate, signal }: DecidedUntil): Promise<DecidedUnits> {
     const stored = await given.organizations();
-    const erased = stored.filter((orgId) => erasedOrganization(list, orgId) !== undefined);
-    const units = new ErasedUnits(given, { list, gate }, erased);
+    const out = stored.filter((orgId) => keptOutOrganization(list, orgId) !== undefined);
+    const units = new DecidedUnits(given, { list, gate }, out);
     for (const orgId of await units.source.organizations())
       for (const stream of [...DAILY_STREAMS, 'readiness'] as const)
         await units.#readStream(orgId, stream, signal);
     return units;
   }
 
-  /** Addresses that were found with an erased ID and are not on the list. */
+  /** Addresses that were found with an ID that is kept out and are not on the list. */
   get learned(): readonly { readonly orgId: string; readonly value: string }[] {
     return [...this.#people].flatMap(([orgId, { learned }]) =>
       orgId === '' ? [] : learned.map((value) => ({ orgId, value })),
     );
   }
 
-  /** The warehouse without the erased. */
+  /** The warehouse without whom it keeps out. */
   get source(): Source {
     const { location } = this.#given;
     return {
@@ -206,10 +230,10 @@ class ErasedUnits {
     const changed = new Set<UtcDay | ''>();
     for (const table of tablesOf(stream)) {
       const date = columnsOf(table).indexOf('date');
-      const erase = this.#eraser(table, orgId);
+      const pass = this.#passer(table, orgId);
       for await (const rows of inTurns(this.#given.scan(table, { orgId }), signal)) {
         for (const row of rows) {
-          if (erase(row) === row) continue;
+          if (pass(row) === row) continue;
           const day = row[date];
           changed.add(isDay(day) ? day : '');
         }
@@ -266,45 +290,45 @@ class ErasedUnits {
     const [first] = group;
     if (first === undefined) return group;
     const org = columnsOf(table).indexOf('org_id');
-    return sweptTable(table, group, this.#eraser(table, textOf(first[org]))).after;
+    return sweptTable(table, group, this.#passer(table, textOf(first[org]))).after;
   }
 
   #row(table: AnyTable, orgId: string, before: Values): Values | null {
-    const row = this.#eraser(table, orgId)(before);
+    const row = this.#passer(table, orgId)(before);
     if (row === null || table !== exportUnits) return row;
     const contentOf = this.#contents.get(unitKeyText(orgId, String(streamOf(row)), String(dayOf(row))));
     return contentOf === undefined ? row : rewrittenRow(row, contentOf.digest).with(rowCount, contentOf.rows);
   }
 
-  #eraser(table: AnyTable, orgId: string): (row: Values) => Values | null {
+  #passer(table: AnyTable, orgId: string): (row: Values) => Values | null {
     const name = `${table.name} ${orgId}`;
-    const known = this.#erasers.get(name) ?? this.#newEraser(table, this.#peopleOf(orgId));
-    this.#erasers.set(name, known);
+    const known = this.#passers.get(name) ?? this.#newPasser(table, this.#peopleOf(orgId));
+    this.#passers.set(name, known);
     return known;
   }
 
-  #newEraser(table: AnyTable, people: ErasedPeople): (row: Values) => Values | null {
-    const erase = this.#passed(table, withoutPeople(people).othersOf(table));
+  #newPasser(table: AnyTable, people: PeopleKeptOut): (row: Values) => Values | null {
+    const pass = this.#passed(table, withoutPeople(people).othersOf(table));
     // The plan of an erasure that was interrupted names the person until everything is swept.
-    return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : erase(row)) : erase;
+    return table === exportState ? (row) => (nameOf(row) === ERASURE ? row : pass(row)) : pass;
   }
 
-  #passed(table: AnyTable, erase: (row: Values) => Values): (row: Values) => Values | null {
-    if (this.#gate === null) return erase;
+  #passed(table: AnyTable, replace: (row: Values) => Values): (row: Values) => Values | null {
+    if (this.#gate === null) return replace;
     const pass = throughGate(this.#gate).rowsOf(table);
-    return (row) => pass(erase(row));
+    return (row) => pass(replace(row));
   }
 
   /** Rows without an organization may be about anyone. */
-  #peopleOf(orgId: string): ErasedPeople {
+  #peopleOf(orgId: string): PeopleKeptOut {
     const orgIds = orgId === '' ? [...new Set(this.#list.entries.map((entry) => entry.orgId))] : [orgId];
-    const known = this.#people.get(orgId) ?? new ErasedPeople(this.#list, orgIds);
+    const known = this.#people.get(orgId) ?? new PeopleKeptOut(this.#list, orgIds);
     this.#people.set(orgId, known);
     return known;
   }
 }
 
-/** The positions of the first columns of the key that no erasure changes. */
+/** The positions of the first columns of the key that no sweep changes. */
 function fixedKeyOf(table: AnyTable): number[] {
   const columns: readonly string[] = columnsOf(table);
   const changing = new Set(textColumnsOf(table).map(({ name }) => name));
