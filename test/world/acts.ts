@@ -147,6 +147,8 @@ export class People {
   async #lose(): Promise<string[]> {
     if (this.#backup === null && this.#machine.env['DAYWALK_ARCHIVE'] !== undefined) return [];
     removeDatabase(this.#machine.warehouse);
+    // Without a list, the next warehouse shows the erased people until a person erases them again.
+    if (!this.#knowsErasures()) this.#published.erased.clear();
     return this.#backup === null ? [] : this.#restore();
   }
 

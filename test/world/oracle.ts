@@ -123,7 +123,7 @@ function nameFaults({ stored, published, night, outcome }: Seen): string[] {
 const REQUESTS_MAX = 40;
 const WRITES_MAX = 500;
 /** The nights after the last event in which more is asked, because what happened is looked at again. */
-const BUSY_NIGHTS = 8;
+export const BUSY_NIGHTS = 8;
 
 /** I5: an ordinary night sends and writes little. */
 function costFaults({ world, night, requests, outcome: { writes } }: Seen): string[] {
