@@ -130,6 +130,7 @@ function performRun(
 ): Promise<Outcome> {
   const saltOf = (kind: Kind) => events.find((event) => event.kind === kind)?.salt;
   const [write, request, full] = [saltOf('killed'), saltOf('killed-in-request'), saltOf('disk-full')];
+  const few = saltOf('few-requests');
   const blow: Blow = {
     ...(write === undefined ? {} : { killAt: 1 + (write % 120) }),
     ...(request === undefined ? {} : { killAtRequest: 1 + (request % 18) }),
@@ -140,7 +141,10 @@ function performRun(
   return machine.run(
     at,
     world.seed + night,
-    { force: saltOf('force') !== undefined, acceptLoss: saltOf('accept-loss') !== undefined },
+    {
+      ...{ force: saltOf('force') !== undefined, acceptLoss: saltOf('accept-loss') !== undefined },
+      requestsMax: few === undefined ? null : 1 + (few % 20),
+    },
     blow,
   );
 }

@@ -17,7 +17,7 @@ import { describeWorld, shrink } from './shrink.ts';
 import { startWorkers } from './workers.ts';
 
 /** From so many nights on, a pair of kinds that never met fails. */
-const NIGHTS_OF_ALL_PAIRS = 20_000;
+const NIGHTS_OF_ALL_PAIRS = 25_000;
 
 const { values } = parseArgs({
   options: {

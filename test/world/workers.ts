@@ -56,6 +56,7 @@ export function startWorkers(
 }
 
 if (process.argv[2] === WORKER) {
+  process.once('disconnect', () => process.exit());
   process.on('message', (seed: number) => {
     live(drawWorld(seed))
       .then((lived) => process.send?.({ seed, ...lived }))
