@@ -1,5 +1,5 @@
 import { pick, type Random, sequence } from '../support/random/seed.ts';
-import { type Night, STREAMS, type Stream, truthOf } from './truth.ts';
+import { type Night, RETAIN_DAYS, STREAMS, type Stream, truthOf } from './truth.ts';
 
 /** What the service publishes for good, and when: later nights are honest about it. */
 const HONEST = ['late', 'partial', 'restated', 'user-gone'] as const;
@@ -105,6 +105,7 @@ export function drawWorld(seed: number, only?: readonly number[]): World {
   const kinds = [
     ...pairOfTurn(seed),
     ...Array.from({ length: pick(random, EVENTS) }, () => pick(random, KINDS)),
+    ...(firstNight >= RETAIN_DAYS ? (['retain'] as const) : []),
   ];
   const alone = kinds.map((kind) => drawEvent(random, kind, firstNight));
   // Half of the pairs begin together: most defects are found where two things meet in one night.

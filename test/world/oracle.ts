@@ -27,6 +27,8 @@ export interface Seen {
 
 /** Looks that settle a unit, by docs/trust.md: what is shown alike on so many nights is believed. */
 const LOOKS = 3;
+/** Lists without a report after which it is deleted; {@link LOOKS} if more than half of them are missing. */
+const PASSES = 2;
 /** Days that have not had these looks yet. */
 const RECENT_DAYS = 4;
 
@@ -72,8 +74,10 @@ function isEverTrue({ stream, day, text }: StoredUnit, published: Published, nig
 /** I1: what is stored goes only if it was away on three nights, or if a person accepts the loss. */
 function lossFaults({ stored, before, published }: Seen): string[] {
   if (stored === null || before === null || published.isHappening('accept-loss')) return [];
-  const reports = before.reports
-    .filter((report) => !stored.reports.includes(report) && published.nightsWithoutReport(report) < LOOKS)
+  const lost = before.reports.filter((report) => !stored.reports.includes(report));
+  const needed = lost.length === before.reports.length ? LOOKS : PASSES;
+  const reports = lost
+    .filter((report) => published.nightsWithoutReport(report) < needed)
     .map(
       (report) =>
         `report ${report} was lost after ${published.nightsWithoutReport(report)} nights without it`,
