@@ -127,9 +127,9 @@ export function keepsLess(settings: RetentionSettings): boolean {
 /** The first day whose people are kept by the settings; null if they do not say. */
 export function keptUsersFrom(
   { retainUsers }: Pick<Settings, 'retainUsers'>,
-  { now }: Pick<JobContext['clock'], 'now'>,
+  clock: Pick<JobContext['clock'], 'now'>,
 ): UtcDay | null {
-  return retainUsers === null ? null : dayOf(beginOf(retainUsers, now()));
+  return retainUsers === null ? null : dayOf(beginOf(retainUsers, clock.now()));
 }
 
 /** So many days at most a clock is believed to be ahead of the newest day that has come. A longer pause ends with the run that ends it. */

@@ -1,6 +1,7 @@
 /**
  * Plants defects in a copy of the repository, and demands that the test which each names fails there, and passes without the defect:
- * `npm run defects`. `--only NAME` takes one, `--turn N` five in turn. `--write NAME` makes the uncommitted changes of `src`, `jobs`
+ * `npm run defects`. `--only NAME` takes one, `--turn N` five in turn. `--by-world NIGHTS` asks the world instead of the tests, for so many
+ * nights each (`--seed N`: from that world on). `--write NAME` makes the uncommitted changes of `src`, `jobs`
  * and `schema` the defect NAME. Exits with 1 if a defect is not found.
  */
 import { spawnSync } from 'node:child_process';
@@ -28,7 +29,13 @@ const ON_POSTGRES = /\/postgres\//;
 const BROKEN = /SyntaxError|ReferenceError|Failed to resolve|Cannot find module|does not provide an export/;
 
 const { values: given } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, turn: { type: 'string' }, write: { type: 'string' } },
+  options: {
+    only: { type: 'string', multiple: true },
+    turn: { type: 'string' },
+    'by-world': { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    write: { type: 'string' },
+  },
 });
 
 interface Reported {
@@ -151,6 +158,17 @@ function finding(results: readonly Reported[]): { readonly test: string } | { re
   return { reason: reason === undefined ? 'all tests pass' : `no assertion failed: ${reason.slice(0, 300)}` };
 }
 
+/** What the world says about the program in a folder, after so many nights; it stops at the first promise that is broken. */
+function askWorld(folder: string, nights: string): { readonly test: string } | { readonly reason: string } {
+  const args = ['test/world/main.ts', '--seed', given.seed, '--nights', nights, '--as-drawn'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    ...{ cwd: folder, encoding: 'utf8', timeout: TEST_MS_MAX },
+  });
+  if (status === 0) return { reason: stdout.split('\n')[0] ?? '' };
+  const fault = /^world .*$/m.exec(stdout)?.[0];
+  return fault === undefined ? { reason: `the world ended with ${status}: ${stderr}` } : { test: fault };
+}
+
 function main(): number {
   if (given.write !== undefined) {
     write(given.write);
@@ -161,11 +179,17 @@ function main(): number {
   let missed = 0;
   try {
     copyInto(folder);
-    expectPassing(folder, defects);
+    const nights = given['by-world'];
+    if (nights === undefined) expectPassing(folder, defects);
+    else {
+      const clean = askWorld(folder, nights);
+      if ('test' in clean) throw new Error(`without any defect: ${clean.test}`);
+    }
     for (const { name, project, test, diff } of defects) {
       git(folder, ['apply', '-'], diff);
       const began = Date.now();
-      const result = finding(runTests(folder, project, [test]));
+      const result =
+        nights === undefined ? finding(runTests(folder, project, [test])) : askWorld(folder, nights);
       git(folder, ['apply', '--reverse', '-'], diff);
       const seconds = Math.round((Date.now() - began) / 1000);
       if ('test' in result) say(`found      ${name} (${seconds} s): ${test}: ${result.test}`);

@@ -4,7 +4,7 @@ import { type Ended, fieldOf, jsonOf } from './command.ts';
 import { ACTS, type Event, type Kind } from './events.ts';
 import type { Machine } from './machine.ts';
 import type { Published } from './published.ts';
-import { dateOf, emailOf, type Night, userId } from './truth.ts';
+import { dateOf, emailOf, type Night, RETAIN_DAYS, userId } from './truth.ts';
 
 /** The hour of the day at which people act, after the runs of the night. */
 const HOUR = 9;
@@ -63,6 +63,13 @@ export class People {
         return this.#replay();
       case 'lost-volume':
         return this.#lose();
+      case 'retain':
+        // It holds from the next run on.
+        this.#machine.setEnv({ DAYWALK_RETAIN_USERS: `${RETAIN_DAYS}d` });
+        this.#published.isRetained = true;
+        return [];
+      case 'accept-quarantine':
+        return this.#expect(0, 'quarantine', 'accept', '--all');
       case 'publish':
         return this.#expect(0, 'publish', '--sqlite', join(folder, 'published.db'));
       default:
@@ -147,6 +154,8 @@ export class People {
   async #lose(): Promise<string[]> {
     if (this.#backup === null && this.#machine.env['DAYWALK_ARCHIVE'] !== undefined) return [];
     removeDatabase(this.#machine.warehouse);
+    // Without a list, the next warehouse shows the erased people until a person erases them again.
+    if (!this.#knowsErasures()) this.#published.erased.clear();
     return this.#backup === null ? [] : this.#restore();
   }
 

@@ -1,5 +1,5 @@
 import { pick, type Random, sequence } from '../support/random/seed.ts';
-import { type Night, STREAMS, type Stream, truthOf } from './truth.ts';
+import { type Night, RETAIN_DAYS, STREAMS, type Stream, truthOf } from './truth.ts';
 
 /** What the service publishes for good, and when: later nights are honest about it. */
 const HONEST = ['late', 'partial', 'restated', 'user-gone'] as const;
@@ -9,6 +9,9 @@ const LIES = [
   'stale',
   'wrong-numbers',
   'lacks-user',
+  'lacks-turns',
+  'user-replaced',
+  'lacks-report',
   'flapping',
   'trimmed-ranges',
   'other-organization',
@@ -29,7 +32,7 @@ const BLOWS = [
   'clock-behind',
 ] as const;
 /** How people run it. */
-const WISHES = ['force', 'accept-loss'] as const;
+const WISHES = ['force', 'accept-loss', 'few-requests'] as const;
 /** What people do in the morning. */
 export const ACTS = [
   'people',
@@ -42,6 +45,8 @@ export const ACTS = [
   'replay',
   'publish',
   'lost-volume',
+  'retain',
+  'accept-quarantine',
 ] as const;
 
 /** All kinds of events. */
@@ -86,6 +91,12 @@ const EVENTS = [0, 0, 1, 1, 2, 3, 4] as const;
 /** Most lies last for a night or two, as those of caches and replicas do. */
 const LENGTHS = [1, 1, 1, 2, 2, 3, 4] as const;
 
+/** Lies that are most dangerous at the age at which a day settles. */
+const AIMED = ['wrong-numbers', 'empty', 'stale', 'lacks-user', 'lacks-turns', 'user-replaced'] as const;
+/** Looks of a lie that is one look too short to be believed (docs/trust.md), and the age at which its days have settled then. */
+const AIMED_NIGHTS = 2;
+const AIMED_AGE = 2;
+
 /** Draws the world of a seed. @param only keeps these events alone, by their number. @default all */
 export function drawWorld(seed: number, only?: readonly number[]): World {
   const { firstNight } = truthOf(seed);
@@ -94,8 +105,16 @@ export function drawWorld(seed: number, only?: readonly number[]): World {
   const kinds = [
     ...pairOfTurn(seed),
     ...Array.from({ length: pick(random, EVENTS) }, () => pick(random, KINDS)),
+    ...(firstNight >= RETAIN_DAYS ? (['retain'] as const) : []),
   ];
-  const drawn = kinds.map((kind) => drawEvent(random, kind, firstNight));
+  const alone = kinds.map((kind) => drawEvent(random, kind, firstNight));
+  // Half of the pairs begin together: most defects are found where two things meet in one night.
+  const [first, second] = alone;
+  const met =
+    first === undefined || second === undefined || random() < 0.5
+      ? alone
+      : alone.with(1, movedTo(second, first));
+  const drawn = random() < 0.5 ? met : [...met, aim(random, pick(random, AIMED), firstNight)];
   return worldOf(seed, only === undefined ? drawn : drawn.filter((_, index) => only.includes(index)));
 }
 
@@ -122,9 +141,31 @@ function pairOfTurn(seed: number): readonly [Kind, Kind] {
   throw new Error(`there is no pair for ${seed}`);
 }
 
+/** An event that begins with another one, or a night later. */
+function movedTo(event: Event, { from, salt }: Event): Event {
+  const by = from + (salt % 2) - event.from;
+  return { ...event, from: event.from + by, until: event.until + by };
+}
+
+/** A lie for one look less than is believed: about all days of a first run, or about the day that is about to settle. */
+function aim(random: Random, kind: Kind, firstNight: Night): Event {
+  const isFirst = random() < 0.5;
+  const from = isFirst ? firstNight : firstNight + 2 + Math.floor(random() * UNQUIET_NIGHTS);
+  return {
+    ...{ kind, from, until: from + AIMED_NIGHTS - 1 },
+    streams: drawStreams(random),
+    ...(isFirst
+      ? { firstDay: Math.max(0, from - 60), lastDay: from - 1 }
+      : { firstDay: from - AIMED_AGE, lastDay: from - AIMED_AGE }),
+    salt: Math.floor(random() * 1e6),
+  };
+}
+
 function drawEvent(random: Random, kind: Kind, firstNight: Night): Event {
   const from = firstNight + Math.floor(random() * UNQUIET_NIGHTS);
-  const nights = isLie(kind) || isFailure(kind) ? pick(random, LENGTHS) : 1;
+  const lasts =
+    isLie(kind) || isFailure(kind) || kind === 'missed' || kind === 'twice' || kind === 'few-requests';
+  const nights = lasts ? pick(random, LENGTHS) : 1;
   const [firstDay, lastDay] = drawDays(random, from);
   return {
     ...{ kind, from, firstDay, lastDay },
@@ -136,7 +177,7 @@ function drawEvent(random: Random, kind: Kind, firstNight: Night): Event {
 
 function drawDays(random: Random, from: Night): readonly [first: number, last: number] {
   const last = from - 1 - (random() < 0.5 ? 0 : Math.floor(random() * 8));
-  if (random() < 0.25) return [0, from + 10];
+  if (random() < 0.25) return [Math.max(0, from - 60), from + 10];
   return [Math.max(0, last - Math.floor(random() * 4)), Math.max(0, last)];
 }
 

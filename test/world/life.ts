@@ -1,7 +1,7 @@
 import { People } from './acts.ts';
 import { ACTS, type Event, type Kind, type World } from './events.ts';
 import { type Blow, Machine, type Outcome } from './machine.ts';
-import { examineEnd, examineNight, type Fault } from './oracle.ts';
+import { BUSY_NIGHTS, examineEnd, examineNight, type Fault, type Seen } from './oracle.ts';
 import { openWorldService, type WorldService } from './service.ts';
 import { readStored, type Stored } from './stored.ts';
 import { examineSurfaces } from './surfaces.ts';
@@ -24,6 +24,9 @@ export interface NightReport {
 
 /** Commands and metrics are compared in one of so many nights, because that takes as long as the night. */
 const SURFACES_EVERY = 8;
+
+/** One of so many worlds lives up to its last night. */
+const LONG_EVERY = 4;
 
 /** One of so many worlds is exported once more at its end, which takes as long as three nights. */
 const UNDISTURBED_EVERY = 4;
@@ -51,10 +54,12 @@ async function liveOn(
   observe: (night: NightReport) => void,
 ): Promise<Lived> {
   let [nights, isKnown] = [0, false];
-  let before: Stored | null = null;
+  let [before, latest]: [Stored | null, Stored | null] = [null, null];
   const people = new People(machine, service.published);
   for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
-    const isEnd = night === world.lastNight;
+    // Most worlds end as soon as all is settled and true; the others show that nothing happens after it.
+    const mayEnd = night >= world.quietFrom + BUSY_NIGHTS && world.seed % LONG_EVERY !== 0;
+    let isEnd = night === world.lastNight;
     const events = world.events.filter(({ from, until }) => from <= night && night <= until);
     for (const [turn, hour] of hoursOf(events).entries()) {
       nights += 1;
@@ -63,6 +68,7 @@ async function liveOn(
       const outcome = await performRun(machine, { world, night, hour, events: now });
       observe({ night, outcome, requests: service.requests });
       const stored = readStored(machine.warehouse);
+      latest = stored;
       isKnown ||= stored?.units.some(({ isSettled }) => isSettled) === true;
       const seen = {
         world,
@@ -74,6 +80,7 @@ async function liveOn(
         failed: service.failed,
         requests: service.requests,
       };
+      isEnd ||= mayEnd && examineEnd(seen).length === 0 && (await isAllSaid(machine, seen));
       const [fault = null] = [
         ...examineNight(seen),
         ...(isEnd ? examineEnd(seen) : []),
@@ -84,16 +91,22 @@ async function liveOn(
       if (fault !== null) return { fault, nights };
     }
     // What people do may change all of it.
-    before = events.some(({ kind }) => ACTS.some((act) => act === kind))
-      ? null
-      : readStored(machine.warehouse);
+    before = events.some(({ kind }) => ACTS.some((act) => act === kind)) ? null : latest;
     const [broken] = await people.act(night, events);
     if (broken !== undefined)
       return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights };
+    if (!isEnd) continue;
+    const isCompared = world.seed % UNDISTURBED_EVERY === 1 && isOfServiceAlone(world);
+    const ended = { ...world, lastNight: night };
+    const [differs = null] = isCompared ? await compareUndisturbed(machine, service, ended) : [];
+    return { fault: differs, nights };
   }
-  const isCompared = world.seed % UNDISTURBED_EVERY === 1 && isOfServiceAlone(world);
-  const [fault = null] = isCompared ? await compareUndisturbed(machine, service, world) : [];
-  return { fault, nights };
+  throw new Error(`world ${world.seed} has no last night`);
+}
+
+/** True if nothing that a morning says keeps a world from ending. */
+async function isAllSaid(machine: Machine, seen: Seen): Promise<boolean> {
+  return (await examineSurfaces(machine, seen, true)).length === 0;
 }
 
 /** The hours of the runs of a night. */
@@ -117,6 +130,7 @@ function performRun(
 ): Promise<Outcome> {
   const saltOf = (kind: Kind) => events.find((event) => event.kind === kind)?.salt;
   const [write, request, full] = [saltOf('killed'), saltOf('killed-in-request'), saltOf('disk-full')];
+  const few = saltOf('few-requests');
   const blow: Blow = {
     ...(write === undefined ? {} : { killAt: 1 + (write % 120) }),
     ...(request === undefined ? {} : { killAtRequest: 1 + (request % 18) }),
@@ -127,7 +141,10 @@ function performRun(
   return machine.run(
     at,
     world.seed + night,
-    { force: saltOf('force') !== undefined, acceptLoss: saltOf('accept-loss') !== undefined },
+    {
+      ...{ force: saltOf('force') !== undefined, acceptLoss: saltOf('accept-loss') !== undefined },
+      requestsMax: few === undefined ? null : 1 + (few % 20),
+    },
     blow,
   );
 }

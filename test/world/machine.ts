@@ -117,7 +117,7 @@ export class Machine {
   async run(
     at: string,
     seed: number,
-    request: Partial<ExportRequest> = {},
+    { requestsMax, ...request }: Partial<ExportRequest> & { readonly requestsMax?: number | null } = {},
     blow: Blow = {},
   ): Promise<Outcome> {
     const random = sequence(seed);
@@ -143,7 +143,7 @@ export class Machine {
     try {
       if (this.#settings === null) throw new Error('the machine has no settings');
       const report = await runExport(
-        this.#settings,
+        requestsMax == null ? this.#settings : { ...this.#settings, maxRequests: requestsMax },
         { command: 'run', force: false, newestFirst: false, wait: false, ...request },
         {
           clock,

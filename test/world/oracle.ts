@@ -1,8 +1,8 @@
 import { isLie, type World } from './events.ts';
 import type { Outcome } from './machine.ts';
-import type { Published } from './published.ts';
+import { type Published, REPORTS } from './published.ts';
 import type { Stored, StoredUnit } from './stored.ts';
-import { dateOf, type Night, STREAMS, type Stream } from './truth.ts';
+import { dateOf, type Night, STREAMS } from './truth.ts';
 
 /** A promise that did not hold. */
 export interface Fault {
@@ -27,6 +27,8 @@ export interface Seen {
 
 /** Looks that settle a unit, by docs/trust.md: what is shown alike on so many nights is believed. */
 const LOOKS = 3;
+/** Lists without a report after which it is deleted; {@link LOOKS} if more than half of them are missing. */
+const PASSES = 2;
 /** Days that have not had these looks yet. */
 const RECENT_DAYS = 4;
 
@@ -39,6 +41,8 @@ export function examineNight(seen: Seen): Fault[] {
       fault('I1', text),
     ),
     ...lossFaults(seen).map((text) => fault('I1', text)),
+    ...restatementFaults(seen).map((text) => fault('I1', text)),
+    ...leaverFaults(seen).map((text) => fault('I2', text)),
     ...codeFaults(seen).map((text) => fault('I2', text)),
     ...nameFaults(seen).map((text) => fault('I2', text)),
     ...costFaults(seen).map((text) => fault('I5', text)),
@@ -50,6 +54,9 @@ export function examineNight(seen: Seen): Fault[] {
 function contentFaults(unit: StoredUnit, { published, night }: Seen): string[] {
   const { stream, day, text, state, isSettled } = unit;
   if (state === 'quarantined') return [];
+  if (published.isExpired(stream, day) && text !== '')
+    return [`${nameOf(unit)} keeps people for too long: ${text}`];
+  if (state === 'expired') return [];
   const nights = published.nightsOf(stream, day, text);
   if (text !== '' && nights === 0) return [`${nameOf(unit)} holds what was never published: ${text}`];
   if (!isSettled || nights >= LOOKS || isEverTrue(unit, published, night)) return [];
@@ -67,12 +74,64 @@ function isEverTrue({ stream, day, text }: StoredUnit, published: Published, nig
 /** I1: what is stored goes only if it was away on three nights, or if a person accepts the loss. */
 function lossFaults({ stored, before, published }: Seen): string[] {
   if (stored === null || before === null || published.isHappening('accept-loss')) return [];
-  const had = new Map(before.units.map((unit) => [`${unit.stream} ${unit.day}`, unit.text]));
+  const lost = before.reports.filter((report) => !stored.reports.includes(report));
+  const needed = lost.length === before.reports.length ? LOOKS : PASSES;
+  const reports = lost
+    .filter((report) => published.nightsWithoutReport(report) < needed)
+    .map(
+      (report) =>
+        `report ${report} was lost after ${published.nightsWithoutReport(report)} nights without it`,
+    );
+  const had = new Map(before.units.map((unit) => [`${unit.stream} ${unit.day}`, unit]));
+  const units = stored.units.flatMap((unit) => {
+    const { stream, day, text, state } = unit;
+    const { text: lost = '', isSettled = false } = had.get(`${stream} ${day}`) ?? {};
+    if (lost === '' || state === 'expired') return [];
+    if (text === '' && published.nightsOf(stream, day, '') < LOOKS)
+      return [
+        `${nameOf(unit)} lost "${lost}" after ${published.nightsOf(stream, day, '')} nights without it`,
+      ];
+    if (stream !== 'users' || published.erased.size > 0) return [];
+    // Before a day has settled, users are missing if it has more active users than it lists.
+    if (!isSettled && !published.isShortOfUsers(day)) return [];
+    const kept = namesIn(text);
+    return lost.split(', ').flatMap((row) => {
+      const nights = published.nightsWithout(day, row);
+      return kept.has(row.split(' ')[0] ?? '') || nights >= LOOKS
+        ? []
+        : [`${nameOf(unit)} lost the user of "${row}" after ${nights} nights without them`];
+    });
+  });
+  return [...reports, ...units];
+}
+
+function namesIn(text: string): ReadonlySet<string> {
+  return new Set(text.split(', ').map((row) => row.split(' ')[0] ?? ''));
+}
+
+/** I1: what changes after it was stored is listed among the restatements. */
+function restatementFaults({ stored, before }: Seen): string[] {
+  if (stored === null || before === null) return [];
+  const had = new Map(before.units.map((unit) => [`${unit.stream} ${unit.day}`, unit]));
   return stored.units.flatMap((unit) => {
-    const { stream, day, text } = unit;
-    const lost = had.get(`${stream} ${day}`) ?? '';
-    if (text !== '' || lost === '' || published.nightsOf(stream, day, '') >= LOOKS) return [];
-    return [`${nameOf(unit)} lost "${lost}" after ${published.nightsOf(stream, day, '')} nights without it`];
+    const was = had.get(`${unit.stream} ${unit.day}`);
+    if (was === undefined || was.text === '' || was.text === unit.text || unit.state === 'expired') return [];
+    return unit.restatements > was.restatements
+      ? []
+      : [`${nameOf(unit)} changed from "${was.text}" to "${unit.text}" without a restatement`];
+  });
+}
+
+/** I2: users who are replaced by others are no leavers. */
+function leaverFaults({ stored, published }: Seen): string[] {
+  if (stored === null || published.erased.size > 0) return [];
+  return stored.units.flatMap((unit) => {
+    if (unit.stream !== 'users' || unit.doubt === null || !/leaver/.test(unit.doubt)) return [];
+    const [shown, ...others] = published.shownTonight('users', unit.day);
+    if (shown === undefined || shown === '' || others.length > 0) return [];
+    const known = namesIn(unit.text);
+    const come = [...namesIn(shown)].filter((name) => !known.has(name));
+    return come.length === 0 ? [] : [`${nameOf(unit)} counts leavers, although ${come.join(', ')} came`];
   });
 }
 
@@ -96,6 +155,13 @@ function codeFaults({ outcome, stored, failed, night, published }: Seen): string
   );
   if (bad !== undefined)
     return [`${told}, although ${nameOf(bad)} is ${bad.state} (${bad.lastError ?? bad.doubt})`];
+  const known = new Set(stored.units.map((unit) => `${unit.stream} ${unit.day}`));
+  const holes = Array.from({ length: night }, (_, day) =>
+    STREAMS.filter((stream) => !known.has(`${stream} ${day}`)).map((stream) => `${stream} ${dateOf(day)}`),
+  ).flat();
+  // A clock that is behind expects no newer days.
+  if (holes.length > 0 && !published.isHappening('clock-behind'))
+    return [`${told}, although ${holes.slice(0, 3).join(', ')} was never requested`];
   return stored.quarantined > 0 ? [`${told}, although ${stored.quarantined} records are in quarantine`] : [];
 }
 
@@ -108,7 +174,7 @@ function nameFaults({ stored, published, night, outcome }: Seen): string[] {
     STREAMS.flatMap((stream) => {
       const unit = known.get(`${stream} ${day}`);
       if (unit === undefined) return [`${stream} ${dateOf(day)} is not in the ledger`];
-      const truth = truthText(published, stream, day);
+      const truth = published.storedTruth(stream, day);
       const isNamed = !unit.isSettled || unit.watch !== null || unit.confirmed === 'age';
       return unit.text === truth || isNamed
         ? []
@@ -123,7 +189,7 @@ function nameFaults({ stored, published, night, outcome }: Seen): string[] {
 const REQUESTS_MAX = 40;
 const WRITES_MAX = 500;
 /** The nights after the last event in which more is asked, because what happened is looked at again. */
-const BUSY_NIGHTS = 8;
+export const BUSY_NIGHTS = 8;
 
 /** I5: an ordinary night sends and writes little. */
 function costFaults({ world, night, requests, outcome: { writes } }: Seen): string[] {
@@ -148,10 +214,12 @@ export function examineEnd({ published, night, stored, outcome }: Seen): Fault[]
   if (stored === null) return [fault('there is no warehouse')];
   const faults =
     outcome.exitCode === 0 ? [] : [fault(`the last night ends with exit code ${outcome.exitCode}`)];
+  if (stored.reports.length < REPORTS.length)
+    faults.push(fault(`only the reports ${stored.reports.join(', ')} are stored`));
   for (const unit of stored.units) {
     const { stream, day, text, isSettled } = unit;
     if (day > night - RECENT_DAYS) continue;
-    const truth = truthText(published, stream, day);
+    const truth = published.storedTruth(stream, day);
     if (text !== truth) faults.push(fault(`${nameOf(unit)} is "${text}" instead of "${truth}"`));
     else if (!isSettled && !disagree(published, day))
       faults.push(fault(`${nameOf(unit)} has not settled: ${unit.state} ${unit.watch}`));
@@ -160,13 +228,9 @@ export function examineEnd({ published, night, stored, outcome }: Seen): Fault[]
 }
 
 /** True if one stream has no row of a day beside others that have some: by docs/trust.md it waits until it is 31 days old. */
-function disagree(published: Published, day: number): boolean {
-  const texts = STREAMS.map((stream) => truthText(published, stream, day));
+export function disagree(published: Published, day: number): boolean {
+  const texts = STREAMS.map((stream) => published.storedTruth(stream, day));
   return texts.includes('') && texts.some((text) => text !== '');
-}
-
-function truthText(published: Published, stream: Stream, day: number): string {
-  return published.storedText(stream, published.truth(stream, day));
 }
 
 function nameOf({ stream, day, state, isSettled }: StoredUnit): string {

@@ -3,6 +3,7 @@ import {
   type Content,
   type Night,
   type Person,
+  RETAIN_DAYS,
   renumbered,
   type Stream,
   textOf,
@@ -30,6 +31,8 @@ export class Published {
   readonly size: number;
   /** The request that is being answered. */
   asked = { isRange: false };
+  /** Whether somebody has limited how long people are kept. */
+  isRetained = false;
   /** The IDs of people who were erased: what is stored of them has another name. */
   readonly erased = new Set<string>();
   #night: Night = 0;
@@ -39,6 +42,8 @@ export class Published {
   readonly #versions = new Map<string, readonly Version[]>();
   /** The nights on which a text was shown, by stream and day. */
   readonly #shown = new Map<string, Map<string, Set<Night>>>();
+
+  readonly #nightsWithoutReport = new Map(REPORTS.map((report) => [report, new Set<Night>()]));
 
   constructor(world: World) {
     this.#world = world;
@@ -82,6 +87,51 @@ export class Published {
     if (this.erased.size === 0 || stream !== 'users') return texts.get(text)?.size ?? 0;
     const nights = [...texts].flatMap(([shown, on]) => (this.masked(shown) === text ? [...on] : []));
     return new Set(nights).size;
+  }
+
+  /** True for a day of which no people may be kept: nothing is stored of its users. */
+  isExpired(stream: Stream, day: number): boolean {
+    return this.isRetained && stream === 'users' && day < this.#night - RETAIN_DAYS;
+  }
+
+  /** The honest content of a day, as it may be stored. */
+  storedTruth(stream: Stream, day: number): string {
+    return this.isExpired(stream, day) ? '' : this.storedText(stream, this.truth(stream, day));
+  }
+
+  /** What this night has shown of a day; undefined if nobody asked. */
+  shownTonight(stream: Stream, day: number): readonly string[] {
+    const texts = this.#shown.get(`${stream} ${day}`) ?? new Map<string, Set<Night>>();
+    return [...texts].flatMap(([text, nights]) => (nights.has(this.#night) ? [this.masked(text)] : []));
+  }
+
+  /** The numbers of the readiness reports that this night shows. */
+  showReports(): readonly number[] {
+    const lie = this.#events().find(({ kind }) => kind === 'lacks-report');
+    const shown =
+      lie === undefined ? REPORTS : REPORTS.filter((report) => lie.salt % 3 > 0 && report !== lie.salt % 3);
+    for (const report of REPORTS)
+      if (!shown.includes(report)) this.#nightsWithoutReport.get(report)?.add(this.#night);
+    return shown;
+  }
+
+  /** The nights on which the list of reports lacked one of them. */
+  nightsWithoutReport(report: number): number {
+    return this.#nightsWithoutReport.get(report)?.size ?? 0;
+  }
+
+  /** True if this night has shown fewer users of a day than were active. */
+  isShortOfUsers(day: number): boolean {
+    const active = this.shownTonight('activity', day).map((text) => Number.parseInt(text, 10) || 0);
+    const listed = this.shownTonight('users', day).map((text) => (text === '' ? 0 : text.split(', ').length));
+    return active.length > 0 && listed.length > 0 && Math.min(...active) > Math.max(...listed);
+  }
+
+  /** The nights on which the users of a day were shown without one of them. */
+  nightsWithout(day: number, row: string): number {
+    const [name = ''] = row.split(' ');
+    const texts = this.#shown.get(`users ${day}`) ?? new Map<string, Set<Night>>();
+    return new Set([...texts].flatMap(([text, on]) => (text.includes(`${name} `) ? [] : [...on]))).size;
   }
 
   /** The text of a content, as it may be stored. */
@@ -149,6 +199,15 @@ export class Published {
         return content && renumbered(content, event.salt);
       case 'lacks-user':
         return content?.filter(({ id }) => id !== event.salt % this.size) ?? null;
+      case 'lacks-turns':
+        return content?.filter(({ id }) => id !== (event.salt + this.#night) % this.size) ?? null;
+      case 'user-replaced':
+        // One comes, and one or two are gone: they are no leavers.
+        return (
+          content
+            ?.filter((_, index) => index !== 1 || event.salt % 3 === 0)
+            .map((person, index) => (index === 0 ? { ...person, id: person.id + 700 } : person)) ?? null
+        );
       case 'flapping':
         return (this.#night - event.from) % 2 === 0 ? content && renumbered(content, event.salt) : content;
       case 'trimmed-ranges':
@@ -172,6 +231,9 @@ export class Published {
       .reduce<readonly Version[]>((versions, event) => withEvent(versions, event, day), [first]);
   }
 }
+
+/** The readiness reports of every organization, by their number. */
+export const REPORTS: readonly number[] = [1, 2];
 
 /** Events that concern whole responses. */
 const WHOLE: ReadonlySet<Kind> = new Set<Kind>(['other-users', 'other-organization']);

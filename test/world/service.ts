@@ -91,7 +91,7 @@ function sourceOf(published: Published): DaySource {
       const name = STREAMS.find((one) => one === stream);
       return name === undefined ? [] : shownRows(published, name, date);
     },
-    reports: () => REPORTS,
+    reports: () => published.showReports().map(reportRow),
     describe: () => ({ days: [], removed: [] }),
   };
 }
@@ -109,16 +109,16 @@ function shownRows(published: Published, stream: Stream, date: string): readonly
   });
 }
 
-const REPORTS: readonly string[] = [1, 2].map((number) =>
-  JSON.stringify({
+function reportRow(number: number): string {
+  return JSON.stringify({
     ...{
       reportId: `report-${number}`,
       createdAt: Date.UTC(2026, 0, 10 + number),
       repoUrl: 'https://git.example/a',
     },
     ...{ apps: { '.': { description: 'all' } }, report: { readme: { numerator: 1, denominator: 2 } } },
-  }),
-);
+  });
+}
 
 /** A dispatcher that answers from a function, a turn of the event loop later, as the network does. */
 function dispatcherOf(

@@ -14,11 +14,15 @@ export interface StoredUnit {
   readonly watch: string | null;
   readonly lastError: string | null;
   readonly text: string;
+  /** How often it was stored anew with other content. */
+  readonly restatements: number;
 }
 
 /** What a warehouse holds. */
 export interface Stored {
   readonly units: readonly StoredUnit[];
+  /** The numbers of the readiness reports. */
+  readonly reports: readonly number[];
   /** Records in quarantine that count. */
   readonly quarantined: number;
 }
@@ -53,9 +57,12 @@ interface UnitRow {
   readonly doubt: string | null;
   readonly watch: string | null;
   readonly last_error: string | null;
+  readonly restatements: number;
 }
 
-const UNITS = 'SELECT stream, date, state, settled_at, confirmed, doubt, watch, last_error FROM export_units';
+const UNITS = `SELECT stream, date, state, settled_at, confirmed, doubt, watch, last_error,
+  (SELECT count(*) FROM restatements r WHERE r.org_id = u.org_id AND r.stream = u.stream AND r.date = u.date) AS restatements
+  FROM export_units u`;
 
 /** Reads a warehouse with SQL of its own; null if there is none. */
 export function readStored(path: string): Stored | null {
@@ -71,7 +78,11 @@ export function readStored(path: string): Stored | null {
     const quarantined = db
       .prepare<[], { n: number }>('SELECT count(*) AS n FROM quarantine WHERE accepted_at IS NULL')
       .get()?.n;
-    return { units: units.flatMap((row) => unitOf(row, texts)), quarantined: quarantined ?? 0 };
+    const reports = db
+      .prepare<[], { n: number }>('SELECT cast(substr(report_id, 8) AS integer) AS n FROM readiness_reports')
+      .all()
+      .map(({ n }) => n);
+    return { units: units.flatMap((row) => unitOf(row, texts)), reports, quarantined: quarantined ?? 0 };
   } finally {
     db.close();
   }
@@ -80,10 +91,10 @@ export function readStored(path: string): Stored | null {
 function unitOf(row: UnitRow, texts: ReadonlyMap<Stream, ReadonlyMap<string, string>>): StoredUnit[] {
   const stream = STREAMS.find((name) => name === row.stream);
   if (stream === undefined) return [];
-  const { state, confirmed, doubt, watch } = row;
+  const { state, confirmed, doubt, watch, restatements } = row;
   return [
     {
-      ...{ stream, state, confirmed, doubt, watch },
+      ...{ stream, state, confirmed, doubt, watch, restatements },
       day: dayOf(row.date),
       isSettled: row.settled_at !== null,
       lastError: row.last_error,

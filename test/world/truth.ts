@@ -46,12 +46,18 @@ export function dayOf(date: string): number {
 /** Organizations are small, because most of what can go wrong goes wrong with four people; some are large enough for leavers. */
 const SIZES = [2, 4, 4, 6, 9] as const;
 
+/** One of so many worlds begins with a history that is longer than people may be kept. */
+const OLD_EVERY = 16;
+/** How long people are kept once somebody has said so. */
+export const RETAIN_DAYS = 100;
+
 /** Draws the organization of a seed. */
 export function truthOf(seed: number): Truth {
   const random = sequence(seed);
   const size = pick(random, SIZES);
   const idle = pick(random, [0, 0, 0.15]);
-  const firstNight = 2 + Math.floor(random() * 4);
+  // A limit on how long people are kept is at least 100 days, so some organizations come late.
+  const firstNight = (seed % OLD_EVERY === OLD_EVERY - 1 ? RETAIN_DAYS : 2) + Math.floor(random() * 4);
   const days = new Map<number, readonly Person[]>();
   return {
     size,

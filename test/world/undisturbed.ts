@@ -10,7 +10,7 @@ const NIGHTS = 3;
 
 /** True if the content of a warehouse follows from the service alone: nobody was erased, and no policy was applied. */
 export function isOfServiceAlone({ events }: World): boolean {
-  return !events.some(({ kind }) => kind === 'erase' || kind === 'policy');
+  return !events.some(({ kind }) => kind === 'erase' || kind === 'policy' || kind === 'retain');
 }
 
 /**

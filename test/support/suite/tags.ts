@@ -22,7 +22,7 @@ export const TAGS = [
   { name: 'campaign/build', description: 'builds while the program is in use, and a new column by hand' },
   { name: 'campaign/chaos', description: 'kills at writes and at random moments' },
   { name: 'campaign/faults', description: 'the faults that a run survives' },
-  { name: 'campaign/lies', description: 'plausible lies, shrinking worlds and the model of trust' },
+  { name: 'campaign/lies', description: 'plausible lies and the model of trust' },
   { name: 'campaign/metrics', description: 'metrics of random organizations' },
   { name: 'campaign/moves', description: 'kills during copies and publishes' },
   { name: 'campaign/pace', description: 'the pace of requests, in real time' },

@@ -3,7 +3,7 @@ import { drawWorld, KINDS, type World, worldOf } from '../../world/events.ts';
 import { examineEnd, examineNight, type Seen } from '../../world/oracle.ts';
 import { Published } from '../../world/published.ts';
 import type { StoredUnit } from '../../world/stored.ts';
-import { STREAMS } from '../../world/truth.ts';
+import { RETAIN_DAYS, STREAMS } from '../../world/truth.ts';
 
 const SEED = 11;
 const NIGHT = 9;
@@ -20,7 +20,7 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     Array.from({ length: NIGHT }, (_, day) =>
       change({
         ...{ stream, day, state: 'loaded', isSettled: true, confirmed: 'data' },
-        ...{ doubt: null, watch: null, lastError: null },
+        ...{ doubt: null, watch: null, lastError: null, restatements: 0 },
         text: published.storedText(stream, published.truth(stream, day)),
       }),
     ),
@@ -30,7 +30,7 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     world,
     published,
     night: NIGHT,
-    stored: { units, quarantined: 0 },
+    stored: { units, reports: [1, 2], quarantined: 0 },
     before: null,
     outcome,
     failed: 0,
@@ -69,7 +69,9 @@ describe('the oracle of the world', () => {
     expect(invariantsOf(seenWith(ofThird({ state: 'doubted', isSettled: false })))).toEqual(new Set(['I2']));
     const { stored, ...seen } = seenWith((unit) => unit);
     const units = stored?.units.filter((unit) => !isThird(unit)) ?? [];
-    expect(invariantsOf({ ...seen, stored: { units, quarantined: 0 } })).toEqual(new Set(['I2']));
+    expect(invariantsOf({ ...seen, stored: { reports: [1, 2], units, quarantined: 0 } })).toEqual(
+      new Set(['I2']),
+    );
   });
 
   test('names a settled unit that has lost its rows, and one that never settles', () => {
@@ -83,6 +85,48 @@ describe('the oracle of the world', () => {
     const lost = seenWith(ofThird({ text: '', isSettled: false }));
     expect(invariantsOf(lost)).toEqual(new Set());
     expect(invariantsOf({ ...lost, before })).toEqual(new Set(['I1']));
+  });
+
+  test('names a user and a report that went after fewer than three nights, and a change without a restatement', () => {
+    const { stored: before } = seenWith((unit) => unit);
+    const [users] = before?.units.filter(isThird) ?? [];
+    const text = (users?.text ?? '').split(', ').slice(1).join(', ');
+    const lost = seenWith(ofThird({ text, isSettled: false, restatements: 1 }));
+    expect(
+      examineNight({ ...lost, before })
+        .map((fault) => fault.text)
+        .join(),
+    ).toContain('nights without them');
+    const silent = seenWith(ofThird({ text, isSettled: false }));
+    expect(
+      examineNight({ ...silent, before })
+        .map((fault) => fault.text)
+        .join(),
+    ).toContain('a restatement');
+    const seen = seenWith((unit) => unit);
+    const stored = seen.stored === null ? null : { ...seen.stored, reports: [2] };
+    expect(invariantsOf({ ...seen, before, stored })).toEqual(new Set(['I1']));
+  });
+
+  test('names users of a day that is older than they may be kept, and leavers in whose place another came', () => {
+    const seen = seenWith((unit) => unit);
+    const isOld = { ...seen, night: NIGHT + RETAIN_DAYS };
+    seen.published.isRetained = true;
+    seen.published.begin(isOld.night);
+    expect(
+      examineNight(isOld)
+        .map((fault) => fault.text)
+        .join(),
+    ).toContain('keeps people for too long');
+    const lie = {
+      ...({ kind: 'user-replaced', from: NIGHT, until: NIGHT, streams: STREAMS } as const),
+      ...{ firstDay: 2, lastDay: 2, salt: 4 },
+    };
+    const doubted = seenWith(ofThird({ state: 'doubted', doubt: '{"rule":"leaver"}', isSettled: false }), [
+      lie,
+    ]);
+    const found = examineNight(doubted);
+    expect(found.map((fault) => fault.text).join()).toContain('counts leavers');
   });
 
   test('names a false alarm about an honest service', () => {
