@@ -4,9 +4,14 @@ import { expectSweepable, withArchives } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type Advice, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
-import { countErasure, erase } from '../src/erase/erase.ts';
-import { isOpen, type JoinedPolicy } from '../src/erase/joined.ts';
-import { countOthers, findSubjects, personOf, subjectsOf } from '../src/erase/person.ts';
+import { dueSweeps, noteErasures, type Subject } from '../src/kept-out/index.ts';
+import { chooseOrganization, readNames } from '../src/organizations/index.ts';
+import { checkEmailSalt } from '../src/policy/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import { NOBODY } from '../src/privacy/index.ts';
+import type { Settings } from '../src/settings/index.ts';
+import { isOpen, type JoinedPolicy } from '../src/sweep/joined.ts';
+import { countOthers, findSubjects, personOf, subjectsOf } from '../src/sweep/person.ts';
 import {
   type Certificate,
   findListed,
@@ -14,13 +19,8 @@ import {
   planErasure,
   readPlan,
   type SweepOptions,
-} from '../src/erase/plan.ts';
-import { dueSweeps, noteErasures, type Subject } from '../src/kept-out/index.ts';
-import { chooseOrganization, readNames } from '../src/organizations/index.ts';
-import { checkEmailSalt } from '../src/policy/index.ts';
-import type { Warehouse } from '../src/port/index.ts';
-import { NOBODY } from '../src/privacy/index.ts';
-import type { Settings } from '../src/settings/index.ts';
+} from '../src/sweep/plan.ts';
+import { countErasure, erase } from '../src/sweep/sweep.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { meetArchives } from './identity.ts';
 import { expectAllArchives, sweepOptions } from './sweep.ts';

@@ -4,6 +4,11 @@ import { archiveBytes } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { expectFolderOf, explainWriteError, hasCode } from '../src/core/files.ts';
+import type { Subject } from '../src/kept-out/index.ts';
+import { chooseOrganization } from '../src/organizations/index.ts';
+import { checkEmailSalt } from '../src/policy/index.ts';
+import type { Warehouse } from '../src/port/index.ts';
+import type { Settings } from '../src/settings/index.ts';
 import {
   findSubjects,
   type HeldRecord,
@@ -11,13 +16,8 @@ import {
   type Person,
   personOf,
   subjectsOf,
-} from '../src/erase/person.ts';
-import { findListed } from '../src/erase/plan.ts';
-import type { Subject } from '../src/kept-out/index.ts';
-import { chooseOrganization } from '../src/organizations/index.ts';
-import { checkEmailSalt } from '../src/policy/index.ts';
-import type { Warehouse } from '../src/port/index.ts';
-import type { Settings } from '../src/settings/index.ts';
+} from '../src/sweep/person.ts';
+import { findListed } from '../src/sweep/plan.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
 import { expectAllArchives, sweepOptions } from './sweep.ts';
 

@@ -1,11 +1,11 @@
 import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
-import { type PassedCounts, passAll } from '../src/erase/pass-all.ts';
 import { agreeContract } from '../src/expected/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
+import { type PassedCounts, passAll } from '../src/sweep/pass-all.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { expectAllArchives, sweepOptions } from './sweep.ts';
 

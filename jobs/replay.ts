@@ -14,7 +14,6 @@ import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
-import { sweepLearned } from '../src/erase/erase.ts';
 import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
 import { joinKeptOut } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
@@ -24,6 +23,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import { type Gate, policyFingerprint } from '../src/privacy/index.ts';
 import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
+import { sweepLearned } from '../src/sweep/sweep.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchives } from './archive.ts';
 import { shareGate } from './gate.ts';
@@ -68,7 +68,7 @@ export interface ReplayResult {
  * Rebuilds the warehouse from archived answers, without a request. May be repeated and interrupted at will. What cannot be read in
  * a damaged archive is left out and named.
  * @throws {UsageError} if the archive cannot answer, or the warehouse is not empty and an instant is asked for.
- * @throws {BusyError} if new addresses of erased people cannot be swept now; everything is stored, and a repetition sweeps.
+ * @throws {BusyError} if new addresses of people who are kept out cannot be swept now; everything is stored, and a repetition sweeps.
  */
 export async function replay(
   settings: Settings,

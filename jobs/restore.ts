@@ -15,8 +15,6 @@ import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../sr
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import { sweepListed } from '../src/erase/erase.ts';
-import type { SweepOptions } from '../src/erase/plan.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { readKeptOut } from '../src/kept-out/index.ts';
@@ -25,6 +23,8 @@ import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts
 import { type KeptOut, storedEmail } from '../src/privacy/index.ts';
 import { readPublished, readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
+import type { SweepOptions } from '../src/sweep/plan.ts';
+import { sweepListed } from '../src/sweep/sweep.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchive } from './archive.ts';

@@ -2,15 +2,6 @@ import { forgetSwept, type Pruned, pruneArchive } from '../src/archive/index.ts'
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { type Advice, adviceOf, BusyError, DaywalkError, messageOf } from '../src/core/errors.ts';
-import {
-  countOldRecords,
-  type ExpiredPeople,
-  type ExpiryOptions,
-  expireArchived,
-  expirePeople,
-  refreshExpired,
-  withholdRecords,
-} from '../src/erase/expire.ts';
 import { openGate, readGate } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import { type RenewedLakes, renewLakes } from '../src/publish/index.ts';
@@ -22,6 +13,15 @@ import {
   writeState,
 } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
+import {
+  countOldRecords,
+  type ExpiredPeople,
+  type ExpiryOptions,
+  expireArchived,
+  expirePeople,
+  refreshExpired,
+  withholdRecords,
+} from '../src/sweep/expire.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { beginOf, keepsLess, keptUsersFrom, type RetentionSettings, retentionTime } from './archive.ts';
 

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { archiveBytes, compareArchive } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type Advice, BusyError, StorageError, UsageError } from '../src/core/errors.ts';
-import type { SweepOptions } from '../src/erase/plan.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../src/identity/index.ts';
 import { dueSweeps } from '../src/kept-out/index.ts';
@@ -12,6 +11,7 @@ import { storedEmail } from '../src/privacy/index.ts';
 import { renewLakes } from '../src/publish/index.ts';
 import { readArchives, readLearned, readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
+import type { SweepOptions } from '../src/sweep/plan.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { shareGate } from './gate.ts';
 import { drainSpool } from './hooks.ts';
@@ -75,7 +75,7 @@ export async function sweepAfterRun(
 
 /** Loads what few runs need. */
 async function sweepNow(...[warehouse, settings, place, archives]: Parameters<typeof sweepOptions>) {
-  const { sweepLearned } = await import('../src/erase/erase.ts');
+  const { sweepLearned } = await import('../src/sweep/sweep.ts');
   await sweepLearned(await sweepOptions(warehouse, settings, place, archives));
 }
 

@@ -270,6 +270,9 @@ export {
 } from './define.ts';
 export { userRows } from './user-metrics.ts';
 
+/** What a dimension by user calls the group of people for whom pseudonyms stand, because they were erased. */
+export const UNNAMED = 'erased';
+
 /** A group of metrics of the dictionary, as documentation shows it. */
 interface MetricGroup {
   readonly title: string;

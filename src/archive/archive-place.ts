@@ -20,7 +20,7 @@ export function fileOfArchive(given: string): string {
   const isEarlier = ['objects', 'index'].some((name) => existsSync(join(given, name)));
   if (path === given || !isEarlier) return path;
   throw new UsageError(
-    `${given} is an archive of an earlier build; keep it elsewhere or delete it, erase cannot sweep it`,
+    `${given} is an archive of an earlier build; keep it elsewhere or delete it, for nothing sweeps it`,
     { hint: 'name another file or folder' },
   );
 }

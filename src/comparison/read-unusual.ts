@@ -1,4 +1,4 @@
-import { additivityOf, type Dimension, dimensionsOf } from '../../schema/metrics/dictionary.ts';
+import { additivityOf, type Dimension, dimensionsOf, UNNAMED } from '../../schema/metrics/dictionary.ts';
 import { sql } from '../../schema/query.ts';
 import { daysBetween, daysFrom, FIRST_DAY, isDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
@@ -11,7 +11,7 @@ import {
 } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
-import { workingDays } from '../rollups/index.ts';
+import { UNASSIGNED, workingDays } from '../rollups/index.ts';
 import { frozen } from '../warehouse/index.ts';
 import {
   findUnusual,
@@ -55,7 +55,7 @@ export interface UnusualAnswer extends Pick<Unusual, 'looked_at'> {
 
 /**
  * Finds the values of a metric that are far from those of the same weekday in the thirteen weeks before, see `findUnusual`, in one
- * snapshot. Missing days are no zeros, and days that an event closes for all are no usual days. Erased people are not looked at. Writes nothing.
+ * snapshot. Missing days are no zeros, and days that an event closes for all are no usual days. People without a name are not looked at. Writes nothing.
  * @throws {UsageError} for a metric that does not add up, a kind that it does not have, or a span of more than 31 days.
  */
 export function readUnusual(warehouse: Warehouse, question: UnusualQuestion): Promise<UnusualAnswer> {
@@ -161,8 +161,7 @@ async function whyNoPeople(
     : `people were not looked at: ${rows} rows of users are more than ${PEOPLE_ROWS_MAX}; choose other kinds`;
 }
 
-/** People who were erased have no figures alone. */
-const NOBODY_ALONE: readonly unknown[] = ['erased', 'unassigned', null];
+const NOBODY_ALONE: readonly unknown[] = [UNNAMED, UNASSIGNED, null];
 
 function seriesOf(kind: UnusualKind, { rows }: MetricAnswer): Series[] {
   const series = new Map<string, Series & { readonly values: Map<UtcDay, number> }>();

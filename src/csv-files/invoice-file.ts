@@ -103,7 +103,7 @@ export interface InvoiceRequest {
   readonly file: { readonly path: string; readonly name: string };
   readonly month: Month;
   readonly columns: InvoiceColumns;
-  /** The name of a team as the warehouse has it, after the policy of addresses and erased people. */
+  /** The name of a team as the warehouse has it, as the gate lets it pass. */
   passed(team: string): string;
 }
 

@@ -55,7 +55,7 @@ function rowReplacer(table: AnyTable, people: PeopleKeptOut): (row: Values) => V
   }));
   const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
   return (row) => {
-    const isOwn = texts.some(({ isId, position }) => isId && people.isErased(textAt(row, position)));
+    const isOwn = texts.some(({ isId, position }) => isId && people.isKeptOut(textAt(row, position)));
     let changed: Value[] | undefined;
     for (const { name, position, isJson, isId, isEmail, isName } of texts) {
       const before = row[position];

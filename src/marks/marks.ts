@@ -14,7 +14,7 @@ const LISTED_MAX = 4;
 /**
  * Notes an act: what the service cannot give back. It belongs into the transaction of what was done: an archive that has heard of the
  * act then knows an older copy of the warehouse by its absence.
- * @param kind what was done, in a word for messages: a loaded table, or `erasure`, `hook events`, `sessions`, `quarantine`, `restore`.
+ * @param kind what was done, in a word for messages: a loaded table, `hook events`, `restore`, and the like.
  */
 export function* noteAct(kind: string, at: Date): Steps<void> {
   const mark = randomUUID();

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isDay, type UtcDay } from '../core/day.ts';
 import { parseJson } from '../core/json.ts';
-import { type KeptOut, NOBODY, PeopleKeptOut } from './erased-people.ts';
 import { replaceDays } from './json-literals.ts';
 import { HASHED, PassedTexts, routingIn } from './passed-texts.ts';
+import { type KeptOut, NOBODY, PeopleKeptOut } from './people-kept-out.ts';
 import { columnKind, isWritten, UserIds, type UserPolicy, WITHHELD, withoutPersons } from './user-ids.ts';
 
 /**

@@ -1,5 +1,14 @@
 export { replaceAddresses } from './addresses.ts';
 export {
+  type EmailPolicy,
+  GATE_VERSION,
+  Gate,
+  policyFingerprint,
+  saltFingerprint,
+  storedEmail,
+  usersOf,
+} from './gate.ts';
+export {
   candidatesIn,
   DROPPED,
   isOrdinary,
@@ -14,15 +23,6 @@ export {
   pseudonymOf,
   subjectHmac,
   type TextReader,
-} from './erased-people.ts';
-export {
-  type EmailPolicy,
-  GATE_VERSION,
-  Gate,
-  policyFingerprint,
-  saltFingerprint,
-  storedEmail,
-  usersOf,
-} from './gate.ts';
+} from './people-kept-out.ts';
 export { publicName, publicText } from './public-text.ts';
 export { columnKind } from './user-ids.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { AddressHints, replaceAddresses } from './addresses.ts';
-import { DROPPED, isPseudonym, PSEUDONYM_DIGITS } from './erased-people.ts';
 import { cursorsIn, type FoundLiteral, fieldBefore, literalAt, valueAfter } from './json-literals.ts';
+import { DROPPED, isPseudonym, PSEUDONYM_DIGITS } from './people-kept-out.ts';
 
 /** Names of fields whose value always counts as an email: `email`, `user_email`, `authorEmail` … */
 const EMAIL_FIELDS = [/(?:^|[^a-z])e-?mail(?:[_-]?address)?$/i, /[a-z]Email(?:Address)?$/];

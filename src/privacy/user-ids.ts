@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterValue } from '../core/json-text.ts';
-import { PSEUDONYM_DIGITS } from './erased-people.ts';
 import { literalsOf, withoutEscapes } from './json-literals.ts';
+import { isPseudonym, PSEUDONYM_DIGITS } from './people-kept-out.ts';
 
 /** What is kept of the IDs of users: as they are, an HMAC instead, or nothing that belongs to one person. */
 export type UserPolicy = 'keep' | 'pseudonym' | 'none';
@@ -21,8 +21,8 @@ const ID_IN_ELEMENT: ReadonlySet<string> = new Set(['id', 'group_key']);
 /** What looks like the ID of a user, wherever it stands: as the service writes them. */
 const ID_WORD = /user_\d[0-9A-Za-z]{3,}/g;
 const PSEUDONYM_WORD = new RegExp(`person-[0-9a-f]{${PSEUDONYM_DIGITS}}`, 'g');
-/** What stands for an erased person or a dropped address, or for nobody. */
-const OTHER_STAND_INS = new RegExp(`^(?:(?:erased|dropped)-[0-9a-f]{${PSEUDONYM_DIGITS}}|\\[withheld\\])$`);
+/** What stands for a dropped address, or for nobody. */
+const OTHER_STAND_INS = new RegExp(`^(?:dropped-[0-9a-f]{${PSEUDONYM_DIGITS}}|\\[withheld\\])$`);
 const PSEUDONYM = new RegExp(`^person-[0-9a-f]{${PSEUDONYM_DIGITS}}$`);
 /** So many digits at the end of a pseudonym are a seal over the others: an ID that only looks like a pseudonym has none. */
 const SEAL_DIGITS = 8;
@@ -55,7 +55,7 @@ export class UserIds {
   }
 
   #isStandIn(id: string): boolean {
-    if (OTHER_STAND_INS.test(id)) return true;
+    if (isPseudonym(id) || OTHER_STAND_INS.test(id)) return true;
     if (!PSEUDONYM.test(id)) return false;
     return this.#keys.some((key) => sealed(key, id.slice('person-'.length)) === id);
   }

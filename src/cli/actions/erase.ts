@@ -4,9 +4,9 @@ import { exportPerson, type PersonRequest, type ShownPerson, showPerson } from '
 import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { isOpen, type JoinedPolicy } from '../../erase/joined.ts';
-import type { Certificate } from '../../erase/plan.ts';
 import type { Settings } from '../../settings/index.ts';
+import { isOpen, type JoinedPolicy } from '../../sweep/joined.ts';
+import type { Certificate } from '../../sweep/plan.ts';
 import { audit } from '../output/audit.ts';
 import type { Output } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';

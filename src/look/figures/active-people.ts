@@ -136,7 +136,7 @@ async function numbersByUser(
 /** The active days of each user, all of them or those in a team. */
 async function activeQueries(reader: PageReader): Promise<readonly NamedQuery[]> {
   const { orgId, from, until, team } = reader.filters;
-  // Erased people are in no list.
+  // People without a name are in no list.
   const isShown = sql`r.user_id NOT LIKE ${PSEUDONYM_LIKE}`;
   if (team === undefined) {
     const body = sql`  SELECT r.user_id, SUM(r.active_days) AS active_days, MAX(r.last_active_on) AS last_active_on

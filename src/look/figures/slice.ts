@@ -1,4 +1,4 @@
-import type { Dimension, Grain } from '../../../schema/metrics/dictionary.ts';
+import { type Dimension, type Grain, UNNAMED } from '../../../schema/metrics/dictionary.ts';
 import { parseDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
@@ -138,7 +138,7 @@ const TITLES = {
 } as const;
 
 /** Groups of rows by person that are nobody alone. */
-const NOBODY: readonly string[] = [UNASSIGNED, 'erased', 'none'];
+const NOBODY: readonly string[] = [UNASSIGNED, UNNAMED, 'none'];
 
 /** As much of an ID as tells people apart. */
 export function lastOf(id: string): string {

@@ -244,7 +244,7 @@ async function readIdlePeople(reader: PageReader): Promise<IdlePeople> {
     ],
     where: [
       sql`p.org_id = ${orgId}`,
-      // Erased people are in no list.
+      // People without a name are in no list.
       sql`p.person NOT LIKE ${PSEUDONYM_LIKE}`,
       sql`p.valid_from <= ${until}`,
       sql`(p.valid_to IS NULL OR p.valid_to >= ${until})`,

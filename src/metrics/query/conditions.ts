@@ -1,6 +1,7 @@
-import type { Dimension, Source } from '../../../schema/metrics/dictionary.ts';
+import { type Dimension, type Source, UNNAMED } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { PSEUDONYM_LIKE } from '../../privacy/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import { conditionsOf, needsTeam, type Plan } from './plan.ts';
 
 /** The conditions on the user `r` and the team `t` of a row, and on its dimensions; none without a filter. */
@@ -87,18 +88,18 @@ export function equals(expression: SQL, value: string | null): SQL {
 /** The fewest people without a name that are a group of their own; fewer are unassigned. */
 const UNNAMED_MIN = 5;
 const IS_UNNAMED = `r.user_id LIKE '${PSEUDONYM_LIKE}'`;
-/** What their group is called, also where they are too few for one. */
-const UNNAMED_NAMES: readonly string[] = ['erased', 'unassigned'];
+/** What the groups of people without a name are called: of many, and where they are too few for one. */
+const UNNAMED_NAMES: readonly string[] = [UNNAMED, UNASSIGNED];
 
 /** How rows by user have people for whom pseudonyms stand as one group, and nobody of them alone. */
 export const UNNAMED_GROUP = {
   /** The user of a row `r`. */
-  user: sql.raw(`CASE WHEN ${IS_UNNAMED} THEN 'erased' ELSE r.user_id END`),
+  user: sql.raw(`CASE WHEN ${IS_UNNAMED} THEN '${UNNAMED}' ELSE r.user_id END`),
   /** A column of groups with the number of these people in each. */
   people: sql.raw(`COUNT(DISTINCT CASE WHEN ${IS_UNNAMED} THEN r.user_id END) AS unnamed_people`),
   /** The user of a group `f`. */
   name: sql.raw(
-    `CASE WHEN f.unnamed_people BETWEEN 1 AND ${UNNAMED_MIN - 1} THEN 'unassigned' ELSE f.user_id END`,
+    `CASE WHEN f.unnamed_people BETWEEN 1 AND ${UNNAMED_MIN - 1} THEN '${UNASSIGNED}' ELSE f.user_id END`,
   ),
 };
 

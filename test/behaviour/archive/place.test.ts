@@ -79,7 +79,7 @@ describe('an archive', () => {
     const folder = tempDir();
     mkdirSync(join(folder, 'objects'));
     const env = { ...envOf(rig), DAYWALK_ARCHIVE: folder };
-    const words = 'is an archive of an earlier build; keep it elsewhere or delete it, erase cannot sweep it';
+    const words = 'is an archive of an earlier build; keep it elsewhere or delete it, for nothing sweeps it';
     for (const args of [
       ['run'],
       ['replay'],

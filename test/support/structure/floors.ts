@@ -35,7 +35,7 @@ export const FLOORS = {
   'src/hooks/': 7,
   'src/pipeline/': 7,
   'src/client-hooks/': 8,
-  'src/erase/': 8,
+  'src/sweep/': 8,
   'src/backup/': 8,
   'src/verify/': 8,
   'src/status/': 8,

@@ -5,8 +5,8 @@ import { UsageError } from '../../../src/core/errors.ts';
 import { peopleFile } from '../../../src/csv-files/people-file.ts';
 import { parseCsv } from '../../../src/csv-files/read-csv.ts';
 import { changesBetween } from '../../../src/csv-files/replace-rows.ts';
-import { NOBODY } from '../../../src/privacy/erased-people.ts';
 import { Gate } from '../../../src/privacy/gate.ts';
+import { NOBODY } from '../../../src/privacy/people-kept-out.ts';
 
 const FIRST = parseDay('2026-03-01');
 const DAYS = daysFrom(FIRST, shiftDay(FIRST, 8));

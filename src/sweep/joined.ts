@@ -4,7 +4,7 @@ import type { Subject } from '../kept-out/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { candidatesIn, isOrdinary, type PeopleKeptOut, type TextReader } from '../privacy/index.ts';
 
-/** What an erasure does with joined forms: name them, replace the words that hold them, or accept them. */
+/** What is done with joined forms: name them, replace the words that hold them, or accept them. */
 export const JoinedPolicy = Type.Union([
   Type.Literal('name'),
   Type.Literal('replace'),
@@ -36,7 +36,7 @@ export function isOpen(joined: JoinedResult | undefined): boolean {
   return joined?.found.some(({ outcome }) => outcome === 'left') ?? false;
 }
 
-/** The search for the joined forms of one person, over the rounds of an erasure. */
+/** The search for the joined forms of one person, over the rounds of a sweep. */
 export class JoinedSearch {
   readonly #before: JoinedResult;
   readonly #subjects: readonly Subject[];
@@ -76,7 +76,7 @@ export class JoinedSearch {
     return this.#last;
   }
 
-  /** Words of the last round that are to be erased as such, so that they do not come back either. */
+  /** Words of the last round that are to be replaced as such, so that they do not come back either. */
   get words(): readonly string[] {
     return this.#before.policy === 'replace' ? this.#last.words : [];
   }

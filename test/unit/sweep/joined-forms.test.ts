@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { JoinedForms } from '../../../src/erase/joined.ts';
+import { JoinedForms } from '../../../src/sweep/joined.ts';
 
 const user = { kind: 'user', value: 'user_0123', pseudonym: 'erased-u' } as const;
 const email = { kind: 'email', value: 'ada@example.com', pseudonym: 'erased-e' } as const;

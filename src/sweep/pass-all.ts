@@ -7,8 +7,8 @@ import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
-import { sweepOnce } from './erase.ts';
 import { readPlan, type SweepOptions } from './plan.ts';
+import { sweepOnce } from './sweep.ts';
 import { Tally } from './sweep-rows.ts';
 
 /** Where it is noted that everything passes, until the former values are forgotten. A repetition may find no row to change. */

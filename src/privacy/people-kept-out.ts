@@ -151,11 +151,11 @@ export class PeopleKeptOut implements TextEraser {
   }
 
   /** True for the ID or an address of an erased person, and for what replaces one. */
-  isErased(value: string): boolean {
+  isKeptOut(value: string): boolean {
     return isPseudonym(value) || this.#find(value) !== undefined;
   }
 
-  isErasedUser(text: string): boolean {
+  isUserKeptOut(text: string): boolean {
     return this.#users.has(text) || this.#find(text)?.kind === 'user';
   }
 
@@ -240,7 +240,7 @@ type Whose = Readonly<Record<'isOwn' | 'isAnswer', boolean>>;
 /** What a text in JSON becomes. */
 interface TextEraser {
   /** True for the ID of an erased person. */
-  isErasedUser(text: string): boolean;
+  isUserKeptOut(text: string): boolean;
   /**
    * The text without erased people.
    * @param isId it is where IDs of users stand, so that it is one even if it looks like an ordinary word
@@ -275,7 +275,7 @@ const NAME_ERASED = '[erased]';
 function eraseJson(json: string, eraser: TextEraser, { isOwn, isAnswer }: Whose): string {
   const literals = literalsOf(json);
   for (const { object, value, field } of literals)
-    if (object !== undefined && isOwnId(field) && eraser.isErasedUser(value)) object.isOwn = true;
+    if (object !== undefined && isOwnId(field) && eraser.isUserKeptOut(value)) object.isOwn = true;
   let done = '';
   let from = 0;
   for (const literal of literals) {

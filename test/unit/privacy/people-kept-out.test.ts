@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type EmailPolicy, Gate } from '../../../src/privacy/gate.ts';
 import {
   type KeptOut,
   type KeptOutKind,
   PeopleKeptOut,
   pseudonymOf,
   subjectHmac,
-} from '../../../src/privacy/erased-people.ts';
-import { type EmailPolicy, Gate } from '../../../src/privacy/gate.ts';
+} from '../../../src/privacy/people-kept-out.ts';
 
 const KEY = 'a'.repeat(64);
 const ORG = 'org_a';
