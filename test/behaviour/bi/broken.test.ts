@@ -88,7 +88,8 @@ onEachDatabase((database) => {
         : 'ALTER VIEW failing_criteria RENAME TO criteria_that_fail',
     );
     const failures = await failuresOf(warehouse, statements);
-    expect(failures.get(`${dialect}/questions/38-failing-criteria.sql`)).toMatch(/failing_criteria/);
+    const question = [...failures.keys()].find((path) => path.endsWith('-failing-criteria.sql')) ?? '';
+    expect(failures.get(question)).toMatch(/failing_criteria/);
     const panel = `grafana daywalk-${dialect}-readiness: Criteria that most repositories fail`;
     expect(failures.get(panel)).toMatch(/failing_criteria/);
   });
