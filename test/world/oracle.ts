@@ -51,10 +51,12 @@ export function examineNight(seen: Seen): Fault[] {
 }
 
 /** I1: nothing is stored that was not published, and nothing settles that was not published for good or shown on three nights. */
-function contentFaults(unit: StoredUnit, { published, night }: Seen): string[] {
+function contentFaults(unit: StoredUnit, { published, night, outcome }: Seen): string[] {
   const { stream, day, text, state, isSettled } = unit;
   if (state === 'quarantined') return [];
-  if (published.isExpired(stream, day) && text !== '')
+  // A run that was killed, or whose disk was full, has not come to what it removes at its end.
+  const hasEnded = outcome.exitCode !== null && !outcome.isStruck;
+  if (hasEnded && published.isExpired(stream, day) && text !== '')
     return [`${nameOf(unit)} keeps people for too long: ${text}`];
   if (state === 'expired') return [];
   const nights = published.nightsOf(stream, day, text);

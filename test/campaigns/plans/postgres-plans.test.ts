@@ -22,6 +22,8 @@ const LIMITS: Limits = { factor: 6, least: 2_000 };
 const KNOWN: readonly RegExp[] = [
   // The small warehouse lacks days of the span that these pages compare with.
   / page \/(?:models|output)/,
+  // The small warehouse has one whole month of users that is not stale, the large one five.
+  / page \/teams\/:subject, stale: /,
   // Each day of a month with the days before it, by the rows of the organization.
   / view month_forecast/,
   // Each week and month in a statement of its own; the first ones are short.

@@ -5,7 +5,7 @@ import { daywalk, envOf } from '../process/daywalk-process.ts';
 import { createRig } from '../rig/rig.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import type { Database, Place } from '../warehouse/each-database.ts';
-import { expectAllRollups } from './current-rollups.ts';
+import { expectAllRollups, expectCurrentRollups } from './current-rollups.ts';
 import type { Subject } from './run-and-kill.ts';
 
 /** The tables that loads write, and what is computed from them. */
@@ -16,7 +16,7 @@ export interface LoadScene extends Subject {
   readonly command: readonly string[];
   /** Loads the earlier file again. */
   reset(): Promise<void>;
-  /** Asserts that the warehouse is exactly as before or as after the load. Returns true if it is as after. */
+  /** Asserts that the warehouse is as before or as after the load, maybe with days of teams to compute. Returns true if it is as after. */
   isDone(): Promise<boolean>;
   /** Loads the later file undisturbed, and asserts that the warehouse is as after the load. */
   finish(): Promise<void>;
@@ -55,17 +55,26 @@ export async function loadScene(
     command: [...command, after],
     reset: async () => expect(await load(before)).toEqual(states[0]),
     isDone: async () => {
-      const content = await contentOf(rig.place);
-      expect(states).toContainEqual(content);
-      await expectAllRollups(rig.place);
-      return JSON.stringify(content) === JSON.stringify(states[1]);
+      const content = withoutTeamDays(await contentOf(rig.place));
+      const [earlier, later] = states.map(withoutTeamDays);
+      expect([earlier, later]).toContainEqual(content);
+      await expectCurrentRollups(rig.place);
+      return JSON.stringify(content) === JSON.stringify(later);
     },
     finish: async () => expect(await load(after)).toEqual(states[1]),
   };
 }
 
+type Content = Readonly<Record<string, readonly string[]>>;
+
+/** Without the marks of the days of teams, which are computed after the load in transactions of their own. */
+function withoutTeamDays(content: Content): Content {
+  const marks = content['rollup_marks']?.filter((row) => !/"rollup":"(?:teams|models)"/.test(row)) ?? [];
+  return { ...content, rollup_marks: marks };
+}
+
 /** All rows of the tables, in an order of their own. */
-async function contentOf(place: Place): Promise<Readonly<Record<string, readonly string[]>>> {
+async function contentOf(place: Place): Promise<Content> {
   const tables: Record<string, readonly string[]> = {};
   for (const table of TABLES) {
     const rows = await place.query(`SELECT * FROM ${table}`);
