@@ -313,6 +313,9 @@ async function settleFirstDays({ options, scope, rule, counts, ledger }: Planned
 async function finishCounts(run: PlannedRun): Promise<void> {
   const { counts, scope, parts, ledger } = run;
   const { warehouse, observe } = run.options;
+  // Commits and doubts of a day end in any order; what counts is what is stored.
+  ledger.put(await readUnits(warehouse, scope.orgId));
+  for (const unit of ledger.all()) counts.setState(unitName(unit), unit.state);
   warnOfDisagreement(ledger.days(), { ...run.rule, today: scope.today, observe });
   await countAttention(counts, { ...run, ...scope, warehouse, observe, mass: parts.watch.mass });
 }
