@@ -91,8 +91,10 @@ function isServed(plan: Plan, terms: readonly Term[]): boolean {
   );
   if (staleDays > STALE_DAYS_MAX) return false;
   // The days that are stale are those of the table's own stream: with parts, another one than that which says who is new.
-  const mayDiffer = teams.every(({ isOnlyOfStaleDays }) => isOnlyOfStaleDays === true && parts.length === 0);
-  if (needsTeam(plan) && !mayDiffer) return false;
+  const areTeamsKnown = teams.every(
+    ({ isOnlyOfStaleDays }) => isOnlyOfStaleDays === true && parts.length === 0,
+  );
+  if (needsTeam(plan) && !areTeamsKnown) return false;
   const countsUsers = terms.some(({ kind }) => kind === 'users');
   if (countsUsers && (parts.length > 0 || (grain !== 'date' && from !== until))) return false;
   return [...groupsOf(plan), ...conditionsOf(plan)].every(
