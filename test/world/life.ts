@@ -1,6 +1,10 @@
 import { People } from './acts.ts';
+import { Costs } from './costs.ts';
 import { ACTS, type Event, type Kind, type World } from './events.ts';
+import { Healing } from './healing.ts';
+import { Leaks } from './leaks.ts';
 import { type Blow, Machine, type Outcome } from './machine.ts';
+import { Notices } from './notices.ts';
 import { BUSY_NIGHTS, examineEnd, examineNight, type Fault, type Seen } from './oracle.ts';
 import { openWorldService, type WorldService } from './service.ts';
 import { readStored, type Stored } from './stored.ts';
@@ -56,6 +60,9 @@ async function liveOn(
   let [nights, isKnown] = [0, false];
   let [before, latest]: [Stored | null, Stored | null] = [null, null];
   const people = new People(machine, service.published);
+  const [leaks, costs] = [new Leaks(machine, service.published), new Costs(machine.warehouse)];
+  const watch = { notices: new Notices(), healing: new Healing() };
+  machine.onEvent = (event) => leaks.observe(event);
   for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
     // Most worlds end as soon as all is settled and true; the others show that nothing happens after it.
     const mayEnd = night >= world.quietFrom + BUSY_NIGHTS && world.seed % LONG_EVERY !== 0;
@@ -65,7 +72,10 @@ async function liveOn(
       nights += 1;
       service.begin(night, isKnown);
       const now = turn === 0 ? events : withoutBlows(events);
+      leaks.receive(world.seed, night, 'before');
+      costs.begin();
       const outcome = await performRun(machine, { world, night, hour, events: now });
+      const cost = costs.end(night, night >= world.quietFrom);
       observe({ night, outcome, requests: service.requests });
       const stored = readStored(machine.warehouse);
       latest = stored;
@@ -79,22 +89,28 @@ async function liveOn(
         outcome,
         failed: service.failed,
         requests: service.requests,
+        ...{ hour, cost },
       };
       isEnd ||= mayEnd && examineEnd(seen).length === 0 && (await isAllSaid(machine, seen));
       const [fault = null] = [
         ...examineNight(seen),
+        ...watch.healing.examine(seen),
+        ...leaks.examineRun(night, outcome.exitCode !== null && !outcome.isStruck),
         ...(isEnd ? examineEnd(seen) : []),
         ...(isEnd || (world.seed + night) % SURFACES_EVERY === 0
-          ? await examineSurfaces(machine, seen, isEnd)
+          ? await examineSurfaces(machine, seen, { isEnd, notices: watch.notices })
           : []),
       ];
       if (fault !== null) return { fault, nights };
     }
     // What people do may change all of it.
     before = events.some(({ kind }) => ACTS.some((act) => act === kind)) ? null : latest;
+    leaks.receive(world.seed, night, 'after');
     const [broken] = await people.act(night, events);
     if (broken !== undefined)
       return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights };
+    const [leaked] = leaks.examineMorning(night, events);
+    if (leaked !== undefined) return { fault: leaked, nights };
     if (!isEnd) continue;
     const isCompared = world.seed % UNDISTURBED_EVERY === 1 && isOfServiceAlone(world);
     const ended = { ...world, lastNight: night };
@@ -106,7 +122,7 @@ async function liveOn(
 
 /** True if nothing that a morning says keeps a world from ending. */
 async function isAllSaid(machine: Machine, seen: Seen): Promise<boolean> {
-  return (await examineSurfaces(machine, seen, true)).length === 0;
+  return (await examineSurfaces(machine, seen, { isEnd: true })).length === 0;
 }
 
 /** The hours of the runs of a night. */

@@ -1,3 +1,4 @@
+import type { Cost } from './costs.ts';
 import { isLie, type World } from './events.ts';
 import type { Outcome } from './machine.ts';
 import { type Published, REPORTS } from './published.ts';
@@ -23,12 +24,18 @@ export interface Seen {
   /** Requests of the run that got no good answer. */
   readonly failed: number;
   readonly requests: number;
+  /** The hour of the run. */
+  readonly hour: number;
+  readonly cost: Cost;
 }
 
 /** Looks that settle a unit, by docs/trust.md: what is shown alike on so many nights is believed. */
 const LOOKS = 3;
 /** Lists without a report after which it is deleted; {@link LOOKS} if more than half of them are missing. */
 const PASSES = 2;
+/** A loss of all rows is stored so long after it was first seen, at the earliest. The first run of a night is at {@link FIRST_HOUR}. */
+const LOSS_HOURS = 60;
+const FIRST_HOUR = 3;
 /** Days that have not had these looks yet. */
 const RECENT_DAYS = 4;
 
@@ -74,7 +81,8 @@ function isEverTrue({ stream, day, text }: StoredUnit, published: Published, nig
 }
 
 /** I1: what is stored goes only if it was away on three nights, or if a person accepts the loss. */
-function lossFaults({ stored, before, published }: Seen): string[] {
+function lossFaults(seen: Seen): string[] {
+  const { stored, before, published } = seen;
   if (stored === null || before === null || published.isHappening('accept-loss')) return [];
   const lost = before.reports.filter((report) => !stored.reports.includes(report));
   const needed = lost.length === before.reports.length ? LOOKS : PASSES;
@@ -93,6 +101,9 @@ function lossFaults({ stored, before, published }: Seen): string[] {
       return [
         `${nameOf(unit)} lost "${lost}" after ${published.nightsOf(stream, day, '')} nights without it`,
       ];
+    const hours = text === '' ? hoursSince(published.emptySince(stream, day), seen) : LOSS_HOURS;
+    if (hours < LOSS_HOURS)
+      return [`${nameOf(unit)} lost "${lost}" ${hours} hours after it was first missed`];
     if (stream !== 'users' || published.erased.size > 0) return [];
     // Before a day has settled, users are missing if it has more active users than it lists.
     if (!isSettled && !published.isShortOfUsers(day)) return [];
@@ -105,6 +116,13 @@ function lossFaults({ stored, before, published }: Seen): string[] {
     });
   });
   return [...reports, ...units];
+}
+
+/** The longest time since a night; for ever if the clock was wrong meanwhile. */
+function hoursSince(night: Night | null, { world, ...now }: Seen): number {
+  const isWrong = world.events.some(({ kind, from }) => /^clock/.test(kind) && from <= now.night);
+  if (night === null || isWrong) return Number.POSITIVE_INFINITY;
+  return 24 * (now.night - night) + now.hour - FIRST_HOUR;
 }
 
 function namesIn(text: string): ReadonlySet<string> {

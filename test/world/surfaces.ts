@@ -6,15 +6,26 @@ import { readWarehouse } from '../../src/warehouse/open.ts';
 import { FakeClock } from '../support/clock/fake-clock.ts';
 import { fieldOf, jsonOf } from './command.ts';
 import type { Machine } from './machine.ts';
+import type { Notices } from './notices.ts';
+import { examineOpen } from './open.ts';
 import { disagree, type Fault, type Seen } from './oracle.ts';
+import { examineDocuments, examinePages } from './pages.ts';
 import { ORG_ID } from './service.ts';
 import { dateOf } from './truth.ts';
 
 /** Days that have not had three looks yet. */
 const RECENT_DAYS = 4;
 
+/** Pages and documents take longer than the night, so that only one of so many nights has them. */
+const PAGES_EVERY = 32;
+const DOCUMENTS_EVERY = 128;
+
 /** I7 and I8: what the commands and the metrics say about the warehouse of a morning. */
-export async function examineSurfaces(machine: Machine, seen: Seen, isEnd: boolean): Promise<Fault[]> {
+export async function examineSurfaces(
+  machine: Machine,
+  seen: Seen,
+  { isEnd, notices }: { readonly isEnd: boolean; readonly notices?: Notices },
+): Promise<Fault[]> {
   const { stored, night, outcome, published } = seen;
   if (stored === null || stored.units.length === 0) return [];
   const at = `${dateOf(night)}T08:00:00Z`;
@@ -61,11 +72,20 @@ export async function examineSurfaces(machine: Machine, seen: Seen, isEnd: boole
     ...(await readWarehouse(machine.warehouse, { clock }, async (warehouse) => [
       ...(await metricsFaults(warehouse, clock, open)),
       ...(await numberFaults(warehouse, seen)),
+      ...(isTurn(seen, PAGES_EVERY) ? await examinePages({ warehouse, clock, seen }) : []),
+      ...((await notices?.examine(warehouse, clock, seen)) ?? []),
     ])),
+    ...examineOpen(organization, seen),
+    ...(isTurn(seen, DOCUMENTS_EVERY) ? await examineDocuments(machine, seen) : []),
   );
   if (isEnd && open.size > 0)
     faults.push(`I8: at the end of the world ${[...open.keys()].join(', ')} is still open`);
   return faults.map((text) => ({ invariant: text.slice(0, 2), night, text }));
+}
+
+/** True in one of so many nights. */
+function isTurn({ world, night }: Seen, every: number): boolean {
+  return (world.seed + night) % every === 0;
 }
 
 /** A day that is older than its looks has something to say. */

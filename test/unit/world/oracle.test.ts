@@ -30,11 +30,12 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     world,
     published,
     night: NIGHT,
-    stored: { units, reports: [1, 2], quarantined: 0 },
+    stored: { units, reports: [1, 2], quarantined: 0, missingReports: 0 },
     before: null,
     outcome,
     failed: 0,
     requests: 14,
+    ...{ hour: 3, cost: { reads: 300, changed: null } },
   };
 }
 
@@ -69,7 +70,7 @@ describe('the oracle of the world', () => {
     expect(invariantsOf(seenWith(ofThird({ state: 'doubted', isSettled: false })))).toEqual(new Set(['I2']));
     const { stored, ...seen } = seenWith((unit) => unit);
     const units = stored?.units.filter((unit) => !isThird(unit)) ?? [];
-    expect(invariantsOf({ ...seen, stored: { reports: [1, 2], units, quarantined: 0 } })).toEqual(
+    expect(invariantsOf({ ...seen, stored: { reports: [1, 2], units, quarantined: 0, missingReports: 0 } })).toEqual(
       new Set(['I2']),
     );
   });
