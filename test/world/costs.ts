@@ -8,6 +8,8 @@ export interface Cost {
   readonly reads: number;
   /** Bytes of the pages of the warehouse that are not as before; null if nobody knows what was before. */
   readonly changed: number | null;
+  /** Bytes that the process holds. */
+  readonly heap: number;
 }
 
 let reads = 0;
@@ -50,13 +52,15 @@ export class Costs {
   /** After a run. @param isMeasured also compares the file with that of the run before, if that was measured too. */
   end(night: Night, isMeasured: boolean): Cost {
     const cost = reads - this.#reads;
+    const heap = process.memoryUsage().heapUsed;
     if (!isMeasured || !existsSync(this.#warehouse)) {
       this.#before = null;
-      return { reads: cost, changed: null };
+      return { reads: cost, changed: null, heap };
     }
     const [before, bytes] = [this.#before, readFileSync(this.#warehouse)];
     this.#before = { night, bytes };
-    return { reads: cost, changed: before?.night === night - 1 ? changedBytes(before.bytes, bytes) : null };
+    const changed = before?.night === night - 1 ? changedBytes(before.bytes, bytes) : null;
+    return { reads: cost, changed, heap };
   }
 }
 

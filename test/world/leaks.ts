@@ -89,9 +89,10 @@ export class Leaks {
     const words = excludedWords(this.#published, this.#place.env);
     if (words.length === 0) return [];
     const kinds = new Set(events.map(({ kind }) => kind));
-    const isSwept = kinds.has('erase') || kinds.has('policy');
+    // Under a stricter policy, events stay as they came until a run stores them.
+    const gone = words.filter((word) => word.startsWith('user_w'));
     return [
-      ...(isSwept ? this.#spoolFaults(words) : []),
+      ...(kinds.has('erase') ? this.#spoolFaults(gone) : []),
       ...this.#archived().flatMap((text) => found('an answer in the archive', text, words)),
       ...([...kinds].some((kind) => EXCLUDING.has(kind)) ? [] : this.#madeFaults(kinds, words)),
     ].map((text) => ({ invariant: 'I4', night, text }));

@@ -208,15 +208,27 @@ function nameFaults({ stored, published, night, outcome }: Seen): string[] {
 /** An ordinary night of so small an organization: 14 requests, and some 200 writes with an archive. */
 const REQUESTS_MAX = 40;
 const WRITES_MAX = 500;
+/** With a history of months, more rows of sums are written. */
+const WRITES_MAX_OLD = 1_000;
+const OLD_NIGHT = 90;
+/** Statements that read, and bytes of the pages of the warehouse that are written anew. */
+const READS_MAX = 1_500;
+const CHANGED_BYTES_MAX = 1_000_000;
+/** What the process of the world holds after a night, whatever it has lived through: a run keeps nothing. */
+const HEAP_BYTES_MAX = 400_000_000;
 /** The nights after the last event in which more is asked, because what happened is looked at again. */
 export const BUSY_NIGHTS = 8;
 
 /** I5: an ordinary night sends and writes little. */
-function costFaults({ world, night, requests, outcome: { writes } }: Seen): string[] {
+function costFaults({ world, night, requests, outcome: { writes }, cost }: Seen): string[] {
+  const { reads, changed, heap } = cost;
+  if (heap > HEAP_BYTES_MAX) return [`${heap} bytes are held after a night`];
   if (night < world.quietFrom + BUSY_NIGHTS) return [];
   return [
+    ...(reads > READS_MAX ? [`an ordinary night read ${reads} times`] : []),
+    ...((changed ?? 0) > CHANGED_BYTES_MAX ? [`an ordinary night changed pages of ${changed} bytes`] : []),
     ...(requests > REQUESTS_MAX ? [`an ordinary night sent ${requests} requests`] : []),
-    ...(writes > WRITES_MAX ? [`an ordinary night wrote ${writes} times`] : []),
+    ...(writes > (night < OLD_NIGHT ? WRITES_MAX : WRITES_MAX_OLD) ? [`an ordinary night wrote ${writes} times`] : []),
   ];
 }
 

@@ -16,15 +16,22 @@ import { dateOf } from './truth.ts';
 /** Days that have not had three looks yet. */
 const RECENT_DAYS = 4;
 
-/** Pages and documents take longer than the night, so that only one of so many nights has them. */
-const PAGES_EVERY = 32;
-const DOCUMENTS_EVERY = 128;
+/** How many nights share one turn of what takes as long as a night; 1 for every night. */
+export interface Turns {
+  /** Commands, metrics and notifications. */
+  readonly surfaces: number;
+  readonly pages: number;
+  /** The brief and the report. */
+  readonly documents: number;
+}
+
+export const SELDOM: Turns = { surfaces: 8, pages: 32, documents: 128 };
 
 /** I7 and I8: what the commands and the metrics say about the warehouse of a morning. */
 export async function examineSurfaces(
   machine: Machine,
   seen: Seen,
-  { isEnd, notices }: { readonly isEnd: boolean; readonly notices?: Notices },
+  { isEnd, notices, turns }: { readonly isEnd: boolean; readonly notices?: Notices; readonly turns: Turns },
 ): Promise<Fault[]> {
   const { stored, night, outcome, published } = seen;
   if (stored === null || stored.units.length === 0) return [];
@@ -72,11 +79,11 @@ export async function examineSurfaces(
     ...(await readWarehouse(machine.warehouse, { clock }, async (warehouse) => [
       ...(await metricsFaults(warehouse, clock, open)),
       ...(await numberFaults(warehouse, seen)),
-      ...(isTurn(seen, PAGES_EVERY) ? await examinePages({ warehouse, clock, seen }) : []),
+      ...(isTurn(seen, turns.pages) ? await examinePages({ warehouse, clock, seen }) : []),
       ...((await notices?.examine(warehouse, clock, seen)) ?? []),
     ])),
     ...examineOpen(organization, seen),
-    ...(isTurn(seen, DOCUMENTS_EVERY) ? await examineDocuments(machine, seen) : []),
+    ...(isTurn(seen, turns.documents) ? await examineDocuments(machine, seen) : []),
   );
   if (isEnd && open.size > 0)
     faults.push(`I8: at the end of the world ${[...open.keys()].join(', ')} is still open`);
@@ -84,7 +91,7 @@ export async function examineSurfaces(
 }
 
 /** True in one of so many nights. */
-function isTurn({ world, night }: Seen, every: number): boolean {
+export function isTurn({ world, night }: Seen, every: number): boolean {
   return (world.seed + night) % every === 0;
 }
 

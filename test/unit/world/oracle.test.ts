@@ -35,7 +35,7 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     outcome,
     failed: 0,
     requests: 14,
-    ...{ hour: 3, cost: { reads: 300, changed: null } },
+    ...{ hour: 3, cost: { reads: 300, changed: null, heap: 1 } },
   };
 }
 
@@ -70,9 +70,9 @@ describe('the oracle of the world', () => {
     expect(invariantsOf(seenWith(ofThird({ state: 'doubted', isSettled: false })))).toEqual(new Set(['I2']));
     const { stored, ...seen } = seenWith((unit) => unit);
     const units = stored?.units.filter((unit) => !isThird(unit)) ?? [];
-    expect(invariantsOf({ ...seen, stored: { reports: [1, 2], units, quarantined: 0, missingReports: 0 } })).toEqual(
-      new Set(['I2']),
-    );
+    expect(
+      invariantsOf({ ...seen, stored: { reports: [1, 2], units, quarantined: 0, missingReports: 0 } }),
+    ).toEqual(new Set(['I2']));
   });
 
   test('names a settled unit that has lost its rows, and one that never settles', () => {
