@@ -8,8 +8,8 @@ import { RETAIN_DAYS, STREAMS, truthOf } from '../../world/truth.ts';
 /** An event of a night and of days, counted from the first night. */
 type Planned = readonly [kind: Kind, night: number, more?: Partial<Event>];
 
-/** Every surface in every night, and the brief and the report in some. */
-const OFTEN = { surfaces: 1, pages: 2, documents: 8 };
+/** Surfaces, pages and documents in more nights than other worlds have them. */
+const OFTEN = { surfaces: 2, pages: 4, documents: 16 };
 /** Seeds with an archive; with another one the organization comes with a history that is longer than people may be kept. */
 const SEED = 8;
 const OLD_SEED = 15;
