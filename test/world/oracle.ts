@@ -228,7 +228,9 @@ function costFaults({ world, night, requests, outcome: { writes }, cost }: Seen)
     ...(reads > READS_MAX ? [`an ordinary night read ${reads} times`] : []),
     ...((changed ?? 0) > CHANGED_BYTES_MAX ? [`an ordinary night changed pages of ${changed} bytes`] : []),
     ...(requests > REQUESTS_MAX ? [`an ordinary night sent ${requests} requests`] : []),
-    ...(writes > (night < OLD_NIGHT ? WRITES_MAX : WRITES_MAX_OLD) ? [`an ordinary night wrote ${writes} times`] : []),
+    ...(writes > (night < OLD_NIGHT ? WRITES_MAX : WRITES_MAX_OLD)
+      ? [`an ordinary night wrote ${writes} times`]
+      : []),
   ];
 }
 

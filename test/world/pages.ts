@@ -10,7 +10,7 @@ import type { FakeClock } from '../support/clock/fake-clock.ts';
 import { fieldOf } from './command.ts';
 import type { Machine } from './machine.ts';
 import type { Seen } from './oracle.ts';
-import { dateOf, STREAMS } from './truth.ts';
+import { dateOf, dayOf, STREAMS } from './truth.ts';
 
 /** What is compared with what is stored. */
 interface Morning {
@@ -154,7 +154,8 @@ async function assistantFaults(warehouse: KeptWarehouse, { clock, seen, last }: 
   const total = Number(fieldOf(data, 'total') ?? 0);
   // Over days whose people have expired there is no total, and they are not expected.
   const isKnown = seen.stored?.units.every(({ state }) => state !== 'expired') === true;
-  if (isKnown && total !== own) faults.push(`I7: the assistant has ${total} sessions, the stored rows ${own}: ${text}`);
+  if (isKnown && total !== own)
+    faults.push(`I7: the assistant has ${total} sessions, the stored rows ${own}: ${text}`);
   const settled = settledDays(seen, last);
   const covered = fieldOf((await assistant.call('coverage', {})).data, 'days', 'settled');
   return covered === settled || !isKnown
@@ -187,6 +188,8 @@ export async function examineDocuments(machine: Machine, seen: Seen): Promise<st
   if (written.code !== 0 && written.code !== 2)
     faults.push(`I7: the brief ended with ${written.code}: ${written.stderr}`);
   if (from !== undefined && until !== undefined) {
+    if (new Date(until).getUTCDay() !== 0 || dayOf(until) - dayOf(from) !== 6)
+      faults.push(`I7: the brief of a week is about ${from} to ${until}`);
     const credits = daysOf(seen, from, until).reduce((sum, day) => sum + sumOn(seen, day, CREDITS), 0);
     const text = readFileSync(join(brief, 'body.txt'), 'utf8');
     // With prices the brief is about costs.

@@ -57,7 +57,9 @@ export async function examineSurfaces(
     isOld(seen)
   )
     faults.push('I2: status has nothing open, although not everything is settled and true');
-  const doubted = listOf(fieldOf(organization, 'doubted')).length;
+  const doubted = listOf(fieldOf(organization, 'doubted')).filter(
+    (unit) => fieldOf(unit, 'stream') !== 'readiness',
+  ).length;
   const doubtedUnits = stored.units.filter(({ state }) => state === 'doubted').length;
   if (doubted !== doubtedUnits)
     faults.push(`I7: status has ${doubted} doubted units, the ledger ${doubtedUnits}`);

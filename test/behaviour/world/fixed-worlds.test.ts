@@ -37,8 +37,10 @@ test('a service without data for a settled day, and then again with them', async
   expect(await faultOf(SEED, [['empty', 6, more]])).toBeNull();
 });
 
-test('a day whose data go for good, and failures of the service that name people', async () => {
-  const more = { ...nights(SEED, 6, 6), firstDay: 1, lastDay: 1, streams: ['tokens'] as const };
+test('a young day whose data go for good, and failures of the service that name people', async () => {
+  // It was stored the night before, and has not settled.
+  const day = truthOf(SEED).firstNight + 4;
+  const more = { ...nights(SEED, 6, 6), firstDay: day, lastDay: day, streams: ['tokens'] as const };
   const flaky = nights(SEED, 3, 4);
   expect(
     await faultOf(SEED, [
@@ -50,14 +52,15 @@ test('a day whose data go for good, and failures of the service that name people
 
 test('an erasure, a stricter policy, a backup and a published file, while the service fails', async () => {
   const failing = nights(SEED, 1, 7);
+  // In the morning of the erasure, the spool has an event about that person.
   expect(
     await faultOf(SEED, [
-      ['erase', 2],
+      ['erase', 4],
       ['flaky', 1, failing],
-      ['policy', 4],
-      ['backup', 6],
-      ['publish', 6],
-      ['copy', 7],
+      ['policy', 6],
+      ['backup', 8],
+      ['publish', 8],
+      ['copy', 9],
     ]),
   ).toBeNull();
 });
