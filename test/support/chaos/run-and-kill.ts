@@ -139,7 +139,7 @@ async function layerCounts(subject: Subject, withFiles = false): Promise<Record<
 }
 
 /** The steps of a whole process by kind, which the counting layer has printed at its end. */
-export function stepsIn(said: string): Record<string, number> {
+function stepsIn(said: string): Record<string, number> {
   // Each thread prints its own line.
   const printed = said.match(/^\{"steps".*$/gm) ?? [];
   return mostOfEach(printed.map((json) => (JSON.parse(json) as { steps: Record<string, number> }).steps));
