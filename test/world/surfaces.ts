@@ -25,7 +25,7 @@ export interface Turns {
   readonly documents: number;
 }
 
-export const SELDOM: Turns = { surfaces: 8, pages: 32, documents: 128 };
+export const SELDOM: Turns = { surfaces: 8, pages: 64, documents: 256 };
 
 /** I7 and I8: what the commands and the metrics say about the warehouse of a morning. */
 export async function examineSurfaces(
