@@ -19,6 +19,7 @@ import {
   withSubjects,
 } from '../kept-out/index.ts';
 import { rewrittenRow } from '../ledger/index.ts';
+import { keepsLess } from '../policy/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
 import { type Gate, type KeptOut, PeopleKeptOut } from '../privacy/index.ts';
 import { ERASURE, pendingErasures } from '../records/index.ts';
@@ -116,12 +117,12 @@ async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: KeptO
   return swept.every((hmac) => known.has(hmac));
 }
 
-/** True if a destination has rows from before somebody was listed, or an earlier copy has replaced such rows and did not end. */
+/** True if a destination has rows from before somebody was listed or a stricter policy, or an earlier copy has replaced such rows and did not end. */
 async function mayHoldOthers(source: Warehouse, stored: Warehouse, { entries }: KeptOut): Promise<boolean> {
   if (await isForgetting(stored)) return true;
   const known = new Set(await sweptIn(stored));
   const swept = [...(await sweptIn(source)), ...entries.map(({ subjectHmac }) => subjectHmac)];
-  if (swept.every((hmac) => known.has(hmac))) return false;
+  if (swept.every((hmac) => known.has(hmac)) && !(await keepsLess(source, stored))) return false;
   const rows = await stored.select(sql`SELECT 1 AS stored FROM export_units
     UNION SELECT 1 FROM hook_events UNION SELECT 1 FROM sessions UNION SELECT 1 FROM people`);
   return rows.length > 0;

@@ -2,6 +2,7 @@ export {
   comparePolicy,
   expectApplied,
   expectPolicy,
+  keepsLess,
   type NotedPolicy,
   notedPolicyIn,
   rememberPolicy,

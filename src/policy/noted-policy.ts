@@ -60,6 +60,18 @@ function notApplied(
   );
 }
 
+/** True if a warehouse keeps less of people than another one, as both note it. */
+export async function keepsLess(
+  warehouse: Pick<Warehouse, 'read'>,
+  other: Pick<Warehouse, 'read'>,
+): Promise<boolean> {
+  const [own, theirs] = [await notedPolicy(warehouse), await notedPolicy(other)];
+  return (
+    STRENGTH[own.emails ?? 'keep'] > STRENGTH[theirs.emails ?? 'keep'] ||
+    USER_STRENGTH[own.users] > USER_STRENGTH[theirs.users]
+  );
+}
+
 /** What is noted of the policy of a warehouse, and the version of its gate. */
 interface Noted extends NotedPolicy {
   readonly gate: number;

@@ -9,6 +9,7 @@ import { passAll } from '../../../src/sweep/pass-all.ts';
 import { withWarehouse } from '../../../src/warehouse/index.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
+import { copy } from '../../support/copy/run-copy.ts';
 import { rewritingService } from '../../support/erase/rewriting-service.ts';
 import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
@@ -70,6 +71,8 @@ onEachDatabase((database) => {
       async (policy) => {
         const { rig, run, apply, own, load } = await exported({ mode: 'keep' });
         const kept = await rig.digest();
+        const copied = database.place();
+        await copy(rig.path, copied.location);
         await load('user_email,team,name,manager_email\nada@example.com,core,Ada Lovelace,eve@example.com\n');
         expect(await thrownBy(run(policy))).toMatchObject({ exitCode: 2, reason: 'policy-not-applied' });
         const refused = await apply(policy);
@@ -95,6 +98,8 @@ onEachDatabase((database) => {
           spool: '',
         });
         expect(found).toEqual([]);
+        await copy(rig.path, copied.location, { replace: true });
+        expect(await placesOf(['@example.com'], { place: copied, archive: '', spool: '' })).toEqual([]);
         // Pseudonyms of dropped addresses have the key of their warehouse.
         if (policy.mode === 'hash') expect(await rig.digest()).toBe(await own(policy));
         const { report } = await run(policy);
