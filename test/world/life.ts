@@ -2,8 +2,9 @@ import { People } from './acts.ts';
 import { ACTS, type Event, type Kind, type World } from './events.ts';
 import { type Blow, Machine, type Outcome } from './machine.ts';
 import { BUSY_NIGHTS, examineEnd, examineNight, type Fault, type Seen } from './oracle.ts';
+import { POSTGRES_EVERY, postgresPlace } from './postgres.ts';
 import { openWorldService, type WorldService } from './service.ts';
-import { readStored, type Stored } from './stored.ts';
+import type { Stored } from './stored.ts';
 import { examineSurfaces } from './surfaces.ts';
 import { dateOf, type Night, truthOf } from './truth.ts';
 import { compareUndisturbed, isOfServiceAlone } from './undisturbed.ts';
@@ -28,6 +29,9 @@ const SURFACES_EVERY = 8;
 /** One of so many worlds lives up to its last night. */
 const LONG_EVERY = 4;
 
+/** The worlds among {@link POSTGRES_EVERY} in PostgreSQL. */
+const POSTGRES_TURN = 7;
+
 /** One of so many worlds is exported once more at its end, which takes as long as three nights. */
 const UNDISTURBED_EVERY = 4;
 
@@ -37,14 +41,22 @@ export async function live(
   observe: (night: NightReport) => void = () => undefined,
 ): Promise<Lived> {
   const service = openWorldService(world);
-  const machine = new Machine(service, world.seed % 2 === 0);
+  const place = world.seed % POSTGRES_EVERY === POSTGRES_TURN ? await postgresPlace() : null;
+  // Without a server, the world lives in a file.
+  const machine = new Machine(service, isArchived(world), typeof place === 'string' ? null : place);
   try {
-    // Some worlds begin without a file, so that its making is disturbed too.
+    // Some worlds begin without a warehouse, so that its making is disturbed too.
     if (world.seed % 5 !== 0) await machine.prepare();
+    else await machine.place?.drop();
     return await liveOn(machine, world, service, observe);
   } finally {
     machine.remove();
   }
+}
+
+/** Half of the worlds have an archive, on either database. */
+function isArchived({ seed }: World): boolean {
+  return (seed + Math.floor(seed / POSTGRES_EVERY)) % 2 === 0;
 }
 
 async function liveOn(
@@ -67,7 +79,7 @@ async function liveOn(
       const now = turn === 0 ? events : withoutBlows(events);
       const outcome = await performRun(machine, { world, night, hour, events: now });
       observe({ night, outcome, requests: service.requests });
-      const stored = readStored(machine.warehouse);
+      const stored = await machine.stored();
       latest = stored;
       isKnown ||= stored?.units.some(({ isSettled }) => isSettled) === true;
       const seen = {
@@ -96,7 +108,9 @@ async function liveOn(
     if (broken !== undefined)
       return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights };
     if (!isEnd) continue;
-    const isCompared = world.seed % UNDISTURBED_EVERY === 1 && isOfServiceAlone(world);
+    // What is in PostgreSQL is always compared with what an undisturbed export stores in a file.
+    const isTurn = machine.place !== null || world.seed % UNDISTURBED_EVERY === 1;
+    const isCompared = isTurn && isOfServiceAlone(world);
     const ended = { ...world, lastNight: night };
     const [differs = null] = isCompared ? await compareUndisturbed(machine, service, ended) : [];
     return { fault: differs, nights };

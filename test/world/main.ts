@@ -13,6 +13,7 @@ import { Coverage } from './coverage.ts';
 import { drawWorld } from './events.ts';
 import { live } from './life.ts';
 import type { Fault } from './oracle.ts';
+import { postgresPlace } from './postgres.ts';
 import { describeWorld, shrink } from './shrink.ts';
 import { startWorkers } from './workers.ts';
 
@@ -68,6 +69,9 @@ async function liveMany(): Promise<number> {
   const beganMs = performance.now();
   const goesOn = () => coverage.nightsNow < limit && performance.now() - beganMs < minutesMax * 60_000;
   const first = coverage.nextSeed;
+  const place = await postgresPlace();
+  if (typeof place === 'string')
+    print(`WITHOUT PostgreSQL, every world keeps its warehouse in a file: ${place}`);
   const failed = await startWorkers(wholeNumber('processes', values.processes), {
     nextSeed: () => (goesOn() ? coverage.takeSeed() : null),
     keepsGoing: values['keep-going'],
