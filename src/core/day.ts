@@ -20,22 +20,12 @@ const DAY_LENGTH = 10;
 /** Every day in UTC has this length. */
 const DAY_MS = 86_400_000;
 
-/** A run asks ten thousand times, about a few hundred days. */
-const DAYS_KNOWN_MAX = 4_000;
-const daysKnown = new Set<unknown>();
-
 /** The first day with data (specification, section 8). */
 export const FIRST_DAY = parseDay('2026-01-14');
 
 /** True for a real calendar day written `YYYY-MM-DD` (2026-02-29 is not one). */
 export function isDay(value: unknown): value is UtcDay {
-  if (daysKnown.has(value)) return true;
-  if (typeof value !== 'string' || !SHAPE.test(value) || !isOnCalendar(value)) return false;
-  if (daysKnown.size < DAYS_KNOWN_MAX) daysKnown.add(value);
-  return true;
-}
-
-function isOnCalendar(value: string): boolean {
+  if (typeof value !== 'string' || !SHAPE.test(value)) return false;
   const instant = new Date(`${value}T00:00:00Z`);
   // JavaScript reads 30 February as 2 March.
   return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(value);

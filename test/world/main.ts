@@ -13,7 +13,7 @@ import { Coverage } from './coverage.ts';
 import { drawWorld } from './events.ts';
 import { live } from './life.ts';
 import type { Fault } from './oracle.ts';
-import { postgresPlace } from './postgres.ts';
+import { leavePostgres, postgresPlace } from './postgres.ts';
 import { describeWorld, shrink } from './shrink.ts';
 import { startWorkers } from './workers.ts';
 
@@ -39,6 +39,7 @@ values.minutes === undefined &&
 values.seed !== undefined
   ? liveOne(wholeNumber('seed', values.seed), values.only?.split(',').map(Number))
   : liveMany());
+await leavePostgres();
 
 /** Lives one world, and prints each of its nights. */
 async function liveOne(seed: number, only: readonly number[] | undefined): Promise<number> {

@@ -31,6 +31,12 @@ export function postgresPlace(): Promise<PostgresPlace | string> {
   return places;
 }
 
+/** Removes the schema of this process. */
+export async function leavePostgres(): Promise<void> {
+  const place = await places;
+  if (place !== undefined && typeof place !== 'string') await place.drop();
+}
+
 async function openPlace(): Promise<PostgresPlace | string> {
   const { env } = process;
   const source =
@@ -47,7 +53,6 @@ async function openPlace(): Promise<PostgresPlace | string> {
     return (await query<{ name: string }>(sql)).map((table) => table.name);
   };
   const drop = async () => void (await query(`DROP SCHEMA IF EXISTS ${name} CASCADE`));
-  process.once('disconnect', () => void drop());
   return {
     location: `${server.url}${server.url.includes('?') ? '&' : '?'}schema=${name}`,
     drop,

@@ -179,8 +179,6 @@ export class Connection {
       if (this.#hasWritten && this.db.open) this.#guard.expectInPlace('close');
     } finally {
       this.#unlisten();
-      this.#statements.clear();
-      this.#rowStatements.clear();
       this.db.close();
     }
   }
@@ -204,13 +202,10 @@ export class Connection {
 /** A run prepares a hundred statements, most of them several times. Those of readers differ with each question. */
 const STATEMENTS_MAX = 256;
 
-/** A statement, prepared once. Forgets the oldest one beyond {@link STATEMENTS_MAX}. */
+/** A statement, prepared once. */
 function kept<Prepared>(statements: Map<string, Prepared>, sql: string, prepare: () => Prepared): Prepared {
-  const known = statements.get(sql);
-  if (known !== undefined) return known;
-  const [oldest] = statements.keys();
-  if (oldest !== undefined && statements.size >= STATEMENTS_MAX) statements.delete(oldest);
-  const prepared = prepare();
+  if (statements.size >= STATEMENTS_MAX) statements.clear();
+  const prepared = statements.get(sql) ?? prepare();
   statements.set(sql, prepared);
   return prepared;
 }
