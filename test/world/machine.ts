@@ -7,6 +7,7 @@ import { type ExportRequest, runExport } from '../../jobs/run.ts';
 import { allTables, tables } from '../../schema/tables.ts';
 import { fillFile } from '../../src/backup/write-file.ts';
 import { DaywalkError } from '../../src/core/errors.ts';
+import type { RunEvent } from '../../src/pipeline/index.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import { openWarehouse, readWarehouse } from '../../src/warehouse/open.ts';
@@ -79,6 +80,8 @@ export class Machine {
   env: Readonly<Record<string, string>> = {};
   #settings: Settings | null = null;
   readonly #service: WorldService;
+  /** Receives what runs report. */
+  onEvent: (event: RunEvent) => void = () => undefined;
 
   /** Where the warehouse is in PostgreSQL; null for one in a file. */
   readonly place: PostgresPlace | null;
@@ -180,7 +183,7 @@ export class Machine {
         { command: 'run', force: false, newestFirst: false, wait: false, ...request },
         {
           clock,
-          observe: () => undefined,
+          observe: (event) => this.onEvent(event),
           signal: new AbortController().signal,
           network: { dispatcher: this.#service.dispatcher, random },
         },

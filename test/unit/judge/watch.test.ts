@@ -4,7 +4,7 @@ import { areLeavers, lossOf } from '../../../src/judge/doubt.ts';
 import { equalLooks, looksNeeded } from '../../../src/judge/looks.ts';
 import { massAfter } from '../../../src/judge/mass.ts';
 import { notesAfterCommit, notesAfterSettling, notesText, parseNotes } from '../../../src/judge/notes.ts';
-import { judgeLooks, lookAtRows } from '../../../src/judge/watch.ts';
+import { judgeLooks, lookAtRows, reopenedDays } from '../../../src/judge/watch.ts';
 import {
   afterWatch,
   chaseAfter,
@@ -76,6 +76,21 @@ describe('the older stretches of a night', () => {
       plans.flatMap(({ older, sampled }) => [...older, ...sampled].map(({ first }) => first)),
     );
     expect(new Set(full)).toEqual(all);
+  });
+
+  test('are compared once more after a failure, and then make way, so that one failing day hides no other', () => {
+    const firsts: (string | undefined)[] = [];
+    let state = START;
+    for (let night = 0; night < 4; night += 1) {
+      const today = shiftDay(TODAY, night);
+      const plan = planWatch(state, scope(MEDIUM, { today, lastDay: shiftDay(TODAY, -1) }));
+      if (plan === null) throw new Error('nothing is watched');
+      firsts.push(plan.older[0]?.first);
+      state = afterWatch(state, plan, { today, isComplete: false, mass: null, cursors: {}, chase: null });
+    }
+    const [first, again, other] = firsts;
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
   });
 
   test('of 50,000 users are single days, so that no night costs as much as a month of them', () => {
@@ -191,6 +206,18 @@ test('users of the recent days are compared page by page if they cost less so, a
   expect(walks(MEDIUM).some(Boolean)).toBe(false);
   expect(walks(LARGE)).toEqual([true, ...Array(6).fill(false), true]);
   expect(walks({ ...LARGE, recent: 60, walk: 31 }).some(Boolean)).toBe(false);
+});
+
+test('days that are confirmed to differ are pulled again, the newest first, each with all of its streams', () => {
+  const [old, young] = [parseDay('2026-03-01'), parseDay('2026-03-02')];
+  const confirmed = [
+    ...[old, young].map((day) => ({ day, stream: 'users' as const })),
+    { day: old, stream: 'tokens' as const },
+  ];
+  expect(reopenedDays(confirmed)).toEqual([
+    { day: young, streams: ['users'] },
+    { day: old, streams: ['tokens', 'users'] },
+  ]);
 });
 
 describe('many days that differ at once', () => {
