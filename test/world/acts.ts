@@ -1,13 +1,19 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, fieldOf, jsonOf } from './command.ts';
 import { ACTS, type Event, type Kind } from './events.ts';
-import type { Machine } from './machine.ts';
+import { type Machine, writeOlder } from './machine.ts';
 import type { Published } from './published.ts';
 import { dateOf, emailOf, type Night, RETAIN_DAYS, userId } from './truth.ts';
 
 /** The hour of the day at which people act, after the runs of the night. */
 const HOUR = 9;
+
+/** Migrations that a warehouse of an earlier version lacks at most: tables, views and rollups came with these. */
+const OLDER_MAX = 4;
+
+/** Acts on the file of a warehouse. */
+const ON_FILES: ReadonlySet<Kind> = new Set<Kind>(['lost-volume', 'upgrade']);
 
 /** What people have done so far, and what must follow from it. */
 export class People {
@@ -29,7 +35,8 @@ export class People {
     const faults: string[] = [];
     for (const event of events) {
       if (!isAct(event.kind)) continue;
-      if (!existsSync(this.#machine.warehouse)) continue;
+      if (this.#machine.place === null ? !existsSync(this.#machine.warehouse) : ON_FILES.has(event.kind))
+        continue;
       faults.push(...(await this.#do(event)));
       if (faults.length > 0) return faults;
     }
@@ -63,6 +70,8 @@ export class People {
         return this.#replay();
       case 'lost-volume':
         return this.#lose();
+      case 'upgrade':
+        return this.#upgrade(salt);
       case 'retain':
         // It holds from the next run on.
         this.#machine.setEnv({ DAYWALK_RETAIN_USERS: `${RETAIN_DAYS}d` });
@@ -139,6 +148,21 @@ export class People {
     return faults;
   }
 
+  /** I6: a warehouse of an earlier version has the same digest after its upgrade, by the command or by the next run. */
+  async #upgrade(salt: number): Promise<string[]> {
+    const { folder, warehouse } = this.#machine;
+    const older = join(folder, 'older.db');
+    const own = await this.#digest(warehouse);
+    await writeOlder(warehouse, older, 1 + (salt % OLDER_MAX));
+    removeDatabase(warehouse);
+    renameSync(older, warehouse);
+    if (salt % 3 === 0) return [];
+    const faults = await this.#expect(0, 'upgrade');
+    if (faults.length > 0) return faults;
+    const upgraded = await this.#digest(warehouse);
+    return own === upgraded ? [] : [`I6: the digest was ${own} before the upgrade, and is ${upgraded}`];
+  }
+
   async #compare(what: string, place: string): Promise<string[]> {
     const [own, other] = [await this.#digest(this.#machine.warehouse), await this.#digest(place)];
     return own === other ? [] : [`I6: ${what} has the digest ${other}, the warehouse ${own}`];
@@ -177,8 +201,8 @@ export class People {
   }
 
   /** I4: no byte of the warehouse, the archive, the copy or what was published holds what is excluded. */
-  #findExcluded(): string[] {
-    const { folder, env } = this.#machine;
+  async #findExcluded(): Promise<string[]> {
+    const { folder, env, place, mirror } = this.#machine;
     const everyone = Array.from({ length: this.#published.size }, (_, id) => id);
     const erased = everyone.filter((id) => this.#published.erased.has(userId(id)));
     const hidden = env['DAYWALK_EMAILS'] === undefined ? erased : everyone;
@@ -186,11 +210,12 @@ export class People {
     if (words.length === 0) return [];
     // Copies and backups stay as they are until they are made again: the certificate names them.
     const files = readdirSync(folder).filter((name) => !/^(backup|copy|published)/.test(name));
-    return files.flatMap((name) => {
-      const path = join(folder, name);
+    await place?.mirror(mirror);
+    const paths = [...files.map((name) => join(folder, name)), ...(place === null ? [] : [mirror])];
+    return paths.flatMap((path) => {
       if (!statSync(path).isFile()) return [];
       const bytes = readFileSync(path);
-      return words.filter((word) => bytes.includes(word)).map((word) => `I4: ${name} holds ${word}`);
+      return words.filter((word) => bytes.includes(word)).map((word) => `I4: ${path} holds ${word}`);
     });
   }
 

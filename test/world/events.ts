@@ -47,6 +47,7 @@ export const ACTS = [
   'lost-volume',
   'retain',
   'accept-quarantine',
+  'upgrade',
 ] as const;
 
 /** All kinds of events. */

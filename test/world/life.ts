@@ -7,8 +7,9 @@ import { Leaks } from './leaks.ts';
 import { type Blow, Machine, type Outcome } from './machine.ts';
 import { Notices } from './notices.ts';
 import { BUSY_NIGHTS, examineEnd, examineNight, type Fault, type Seen } from './oracle.ts';
+import { POSTGRES_EVERY, postgresPlace } from './postgres.ts';
 import { openWorldService, type WorldService } from './service.ts';
-import { readStored, type Stored } from './stored.ts';
+import type { Stored } from './stored.ts';
 import { examineSurfaces, isTurn, SELDOM, type Turns } from './surfaces.ts';
 import { dateOf, type Night, truthOf } from './truth.ts';
 import { compareReplayed, compareUndisturbed, isInArchive, isOfServiceAlone } from './undisturbed.ts';
@@ -34,6 +35,9 @@ export interface NightReport {
 /** One of so many worlds lives up to its last night. */
 const LONG_EVERY = 4;
 
+/** The worlds among {@link POSTGRES_EVERY} in PostgreSQL. */
+const POSTGRES_TURN = 7;
+
 /** One of so many worlds is exported once more at its end, which takes as long as three nights. */
 const UNDISTURBED_EVERY = 4;
 /** One of so many worlds with an archive is rebuilt from it. */
@@ -46,10 +50,13 @@ export async function live(
   turns: Turns = SELDOM,
 ): Promise<Lived> {
   const service = openWorldService(world);
-  const machine = new Machine(service, hasArchive(world.seed));
+  const place = world.seed % POSTGRES_EVERY === POSTGRES_TURN ? await postgresPlace() : null;
+  // Without a server, the world lives in a file.
+  const machine = new Machine(service, hasArchive(world.seed), typeof place === 'string' ? null : place);
   try {
-    // Some worlds begin without a file, so that its making is disturbed too.
+    // Some worlds begin without a warehouse, so that its making is disturbed too.
     if (world.seed % 5 !== 0) await machine.prepare();
+    else await machine.place?.drop();
     return await liveOn({ machine, service, turns }, world, observe);
   } finally {
     machine.remove();
@@ -90,7 +97,7 @@ async function liveOn(
       observe({ night, outcome, requests: service.requests });
       honest = afterNight(honest, world, { now: outcome, before: ended });
       ended = outcome;
-      const stored = readStored(machine.warehouse);
+      const stored = await machine.stored();
       latest = stored;
       isKnown ||= stored?.units.some(({ isSettled }) => isSettled) === true;
       const seen = {
@@ -125,7 +132,9 @@ async function liveOn(
     const [leaked] = leaks.examineMorning(night, events);
     if (leaked !== undefined) return { fault: leaked, nights, honest };
     if (!isEnd) continue;
-    const isCompared = world.seed % UNDISTURBED_EVERY === 1 && isOfServiceAlone(world);
+    // What is in PostgreSQL is always compared with what an undisturbed export stores in a file.
+    const isDue = machine.place !== null || world.seed % UNDISTURBED_EVERY === 1;
+    const isCompared = isDue && isOfServiceAlone(world);
     const last = { ...world, lastNight: night };
     const isReplayed = world.seed % REPLAYED_EVERY === 2 && isInArchive(world);
     const [differs = null] = [

@@ -2,19 +2,24 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import pg from 'pg';
 import { type ExportRequest, runExport } from '../../jobs/run.ts';
+import { allTables, tables } from '../../schema/tables.ts';
+import { fillFile } from '../../src/backup/write-file.ts';
 import { DaywalkError } from '../../src/core/errors.ts';
 import type { RunEvent } from '../../src/pipeline/index.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import type { Settings } from '../../src/settings/settings.ts';
-import { openWarehouse } from '../../src/warehouse/open.ts';
+import { openWarehouse, readWarehouse } from '../../src/warehouse/open.ts';
 import { FakeClock } from '../support/clock/fake-clock.ts';
 import { sequence } from '../support/random/seed.ts';
 import { type Ended, runCommand } from './command.ts';
+import type { PostgresPlace } from './postgres.ts';
 import { API_KEY, type WorldService } from './service.ts';
+import { readStored, type Stored } from './stored.ts';
 
-/** The end of the process at some step. */
-class Killed extends Error {}
+/** The end of the process at some step. Of other errors, a session of PostgreSQL believes that the connection is lost. */
+class Killed extends TypeError {}
 
 /** What may go wrong with the machine during a run; steps count from 1. */
 export interface Blow {
@@ -41,7 +46,10 @@ export interface Outcome {
 let onWrite: (sql: string) => void = () => undefined;
 let isPatched = false;
 
-/** Tells of each write before SQLite does it. A ROLLBACK writes nothing. */
+/** Statements that write nothing. */
+const READS = /^\s*(ROLLBACK|BEGIN|SELECT|WITH|SET|SHOW|DECLARE|FETCH|CLOSE|RESET)/i;
+
+/** Tells of each write before the database does it. */
 function watchWrites(): void {
   if (isPatched) return;
   isPatched = true;
@@ -59,6 +67,9 @@ function watchWrites(): void {
     String(Reflect.get(statement, 'source')),
   );
   db.close();
+  watch(pg.Client.prototype, 'query', (_, [query]) =>
+    typeof query === 'string' ? query : String(Reflect.get(Object(query), 'text')),
+  );
 }
 
 /** A machine: a folder in memory, a clock, and the settings of the program. */
@@ -72,12 +83,16 @@ export class Machine {
   /** Receives what runs report. */
   onEvent: (event: RunEvent) => void = () => undefined;
 
+  /** Where the warehouse is in PostgreSQL; null for one in a file. */
+  readonly place: PostgresPlace | null;
+
   /** @param hasArchive whether answers are archived, and erasures listed in a file. */
-  constructor(service: WorldService, hasArchive: boolean) {
+  constructor(service: WorldService, hasArchive: boolean, place: PostgresPlace | null = null) {
     watchWrites();
     this.#service = service;
+    this.place = place;
     this.folder = mkdtempSync(join(memoryFolder(), 'daywalk-world-'));
-    this.warehouse = join(this.folder, 'warehouse.db');
+    this.warehouse = place?.location ?? join(this.folder, 'warehouse.db');
     this.setEnv({
       ...{
         DAYWALK_WAREHOUSE: this.warehouse,
@@ -107,8 +122,24 @@ export class Machine {
 
   /** Puts an empty warehouse in place, which saves most worlds the time of making one. */
   async prepare(): Promise<void> {
+    if (this.place !== null) {
+      await (await openWarehouse(this.warehouse, { clock: new FakeClock(), create: true })).close();
+      return this.place.empty();
+    }
     emptyWarehouse ??= await makeEmpty(this.warehouse);
     writeFileSync(this.warehouse, emptyWarehouse, { mode: 0o600 });
+  }
+
+  /** What is stored, read without the program's code; null if there is no warehouse. */
+  async stored(): Promise<Stored | null> {
+    if (this.place === null) return readStored(this.warehouse);
+    await this.place.mirror(this.mirror);
+    return readStored(this.mirror);
+  }
+
+  /** A copy of every row in PostgreSQL, outside of what the program can see. */
+  get mirror(): string {
+    return `${this.folder}-mirror.db`;
   }
 
   /** Runs a command at an instant. */
@@ -132,12 +163,14 @@ export class Machine {
       throw new Killed('killed');
     };
     onWrite = (sql) => {
-      if (/^(ROLLBACK|BEGIN)/.test(sql)) return;
+      if (READS.test(sql)) return;
       state.writes += 1;
       if (state.files !== undefined || state.writes === blow.killAt) kill();
       if (state.writes < (blow.fullAt ?? Number.POSITIVE_INFINITY)) return;
       state.isStruck = true;
-      throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL');
+      throw this.place === null
+        ? new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL')
+        : Object.assign(new pg.DatabaseError('could not extend file', 0, 'error'), { code: '53100' });
     };
     this.#service.onRequest = (count) => {
       if (state.files !== undefined || count === blow.killAtRequest) kill();
@@ -169,6 +202,7 @@ export class Machine {
 
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.mirror, { force: true });
   }
 
   #files(): Files {
@@ -194,6 +228,16 @@ let emptyWarehouse: Buffer | undefined;
 async function makeEmpty(path: string): Promise<Buffer> {
   await (await openWarehouse(path, { clock: new FakeClock(), create: true })).close();
   return readFileSync(path);
+}
+
+/** Writes a warehouse as an earlier version has it, which lacks so many of the newest migrations. */
+export async function writeOlder(from: string, to: string, leaving: number): Promise<void> {
+  const [clock, { signal }] = [new FakeClock({ auto: true }), new AbortController()];
+  // It has no marks of rollups that it does not know; without any, its upgrade computes all of them again.
+  const known = allTables.filter(({ name }) => name !== tables.rollupMarks.name);
+  await readWarehouse(from, { clock }, (source) =>
+    fillFile(to, { source, tables: known, mark: 0, leaving, clock, signal }),
+  );
 }
 
 type Files = ReadonlyMap<string, Buffer>;

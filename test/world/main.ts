@@ -14,6 +14,7 @@ import { Coverage } from './coverage.ts';
 import { drawWorld } from './events.ts';
 import { live } from './life.ts';
 import type { Fault } from './oracle.ts';
+import { leavePostgres, postgresPlace } from './postgres.ts';
 import { describeWorld, shrink } from './shrink.ts';
 import { startWorkers } from './workers.ts';
 
@@ -39,6 +40,7 @@ values.minutes === undefined &&
 values.seed !== undefined
   ? liveOne(wholeNumber('seed', values.seed), values.only?.split(',').map(Number))
   : liveMany());
+await leavePostgres();
 
 /** Lives one world, and prints each of its nights. */
 async function liveOne(seed: number, only: readonly number[] | undefined): Promise<number> {
@@ -69,6 +71,9 @@ async function liveMany(): Promise<number> {
   const beganMs = performance.now();
   const goesOn = () => coverage.nightsNow < limit && performance.now() - beganMs < minutesMax * 60_000;
   const first = coverage.nextSeed;
+  const place = await postgresPlace();
+  if (typeof place === 'string')
+    print(`WITHOUT PostgreSQL, every world keeps its warehouse in a file: ${place}`);
   const failed = await startWorkers(wholeNumber('processes', values.processes), {
     nextSeed: () => (goesOn() ? coverage.takeSeed() : null),
     keepsGoing: values['keep-going'],

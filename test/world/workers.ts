@@ -4,6 +4,7 @@ import type { Alarms } from './alarms.ts';
 import { drawWorld } from './events.ts';
 import { live } from './life.ts';
 import type { Fault } from './oracle.ts';
+import { leavePostgres } from './postgres.ts';
 
 /** What became of the world of a seed. */
 export interface LivedWorld {
@@ -58,7 +59,7 @@ export function startWorkers(
 }
 
 if (process.argv[2] === WORKER) {
-  process.once('disconnect', () => process.exit());
+  process.once('disconnect', () => void leavePostgres().finally(() => process.exit()));
   process.on('message', (seed: number) => {
     live(drawWorld(seed))
       .then((lived) => process.send?.({ seed, ...lived }))
