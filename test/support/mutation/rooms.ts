@@ -1,0 +1,47 @@
+/** A room whose code is mutated, and the quick tests that may kill its mutants. */
+interface Room {
+  readonly code: readonly string[];
+  readonly tests: readonly string[];
+}
+
+const NORMALIZE = 'test/unit/pipeline/normalize';
+
+export const ROOMS = {
+  judge: {
+    code: ['src/judge/*.ts'],
+    tests: [
+      'test/unit/judge/*.test.ts',
+      'test/unit/pipeline/plan.test.ts',
+      'test/unit/pipeline/run/foreign-model.test.ts',
+      'test/unit/pipeline/run/readiness/missing-reports.test.ts',
+      'test/unit/status/open-states.test.ts',
+      'test/unit/warehouse/ledger-transitions.test.ts',
+    ],
+  },
+  ledger: {
+    code: ['src/ledger/transitions.ts'],
+    tests: [
+      'test/unit/pipeline/commit.test.ts',
+      'test/unit/warehouse/ledger-transitions.test.ts',
+    ],
+  },
+  privacy: { code: ['src/privacy/*.ts'], tests: ['test/unit/privacy/*.test.ts'] },
+  normalize: {
+    code: ['src/pipeline/normalize/*.ts'],
+    tests: [`${NORMALIZE}/*.test.ts`, 'test/unit/pipeline/{findings,validate}.test.ts'],
+  },
+  contract: {
+    code: ['src/contract/*.ts', 'src/checks/*.ts'],
+    tests: [
+      'test/unit/api/exact.test.ts',
+      'test/unit/api/shapes/*.test.ts',
+      'test/unit/pipeline/{findings,validate}.test.ts',
+      `${NORMALIZE}/{mapping,impossible,readiness}.test.ts`,
+    ],
+  },
+} as const satisfies Record<string, Room>;
+
+export type RoomName = keyof typeof ROOMS;
+
+/** Names the room for the tests of which `vitest.config.ts` asks. */
+export const ROOM_VARIABLE = 'DAYWALK_MUTATION_ROOM';
