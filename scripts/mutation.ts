@@ -18,8 +18,11 @@ const FOLDER = join(tmpdir(), `daywalk-stryker-${STRYKER}`);
 const PROGRAM = join(FOLDER, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 /** The least share of changes that tests find. */
 const KILLED_MIN = 0.9;
-/** A change may make a loop endless. On a busy machine the usual tests take seconds. */
-const TIMEOUT_MS = 20_000;
+/** A change may make a loop endless. */
+const TIMEOUT_MS = 5_000;
+
+/** The length of tests that draw worlds. */
+const SHORT = { DAYWALK_FUZZ: '1', DAYWALK_FUZZ_ANSWERS: '25' };
 
 /** A change that no test finds, and why none should. */
 interface Survivor {
@@ -83,7 +86,7 @@ function mutate(room: RoomName): Report {
     logLevel: 'info',
   };
   writeFileSync(config, JSON.stringify(settings));
-  run(process.execPath, [PROGRAM, 'run', config], ROOT, { ...process.env, [ROOM_VARIABLE]: room });
+  run(process.execPath, [PROGRAM, 'run', config], ROOT, { ...process.env, ...SHORT, [ROOM_VARIABLE]: room });
   return JSON.parse(readFileSync(fileName, 'utf8'));
 }
 

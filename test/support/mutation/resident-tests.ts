@@ -13,8 +13,8 @@ interface Mutants {
 
 // The same mutants survive in every run.
 const SEED = 2026;
-/** Enough of a property to kill a mutant, and few enough for thousands of mutants. */
-const RUNS_MAX = 25;
+/** What a property may take: enough to find a mutant, and little enough for thousands of them. */
+const PROPERTY = { numRuns: 25, interruptAfterTimeLimit: 1_000 };
 
 /** Loads all tests, runs none, and then runs them when asked, see {@link Question}. */
 export default class ResidentTests extends TestRunner {
@@ -35,7 +35,7 @@ export default class ResidentTests extends TestRunner {
     }
     this.filesLeft -= files.length;
     if (this.filesLeft > 0) return;
-    fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED, numRuns: RUNS_MAX });
+    fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED, ...PROPERTY });
     const channel = new BroadcastChannel(CHANNEL);
     const stopped = new Promise<void>((resolve) => {
       channel.onmessage = async ({ data }) => {

@@ -10,7 +10,8 @@ export const ROOMS = {
   judge: {
     code: ['src/judge/*.ts'],
     tests: [
-      'test/unit/judge/*.test.ts',
+      // Not those that live through thousands of nights.
+      'test/unit/judge/!(every-life|wrong-clocks).test.ts',
       'test/unit/pipeline/plan.test.ts',
       'test/unit/pipeline/run/foreign-model.test.ts',
       'test/unit/pipeline/run/readiness/missing-reports.test.ts',
@@ -20,10 +21,7 @@ export const ROOMS = {
   },
   ledger: {
     code: ['src/ledger/transitions.ts'],
-    tests: [
-      'test/unit/pipeline/commit.test.ts',
-      'test/unit/warehouse/ledger-transitions.test.ts',
-    ],
+    tests: ['test/unit/pipeline/commit.test.ts', 'test/unit/warehouse/ledger-transitions.test.ts'],
   },
   privacy: { code: ['src/privacy/*.ts'], tests: ['test/unit/privacy/*.test.ts'] },
   normalize: {
