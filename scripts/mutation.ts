@@ -1,6 +1,6 @@
 /**
  * Changes the code of the rooms that must not be wrong, one small change at a time, and demands that a unit test fails: `npm run
- * mutation`, with `--room NAME` for one. Stryker makes the changes; it is installed into a folder beside the repository, so that
+ * mutation`, with `--room NAME` for one and `--list` to list what survives. Stryker makes the changes; it is installed into a folder beside the repository, so that
  * `npm ci` stays small. Exits with 1 if fewer than nine of ten changes of a room are found, or if one stays unnoticed that
  * `test/support/mutation/survivors.json` does not list with its reason.
  */
@@ -44,7 +44,16 @@ interface Report {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
 }
 
-const { values: given } = parseArgs({ options: { room: { type: 'string', multiple: true } } });
+/** What survives, by its reason and file: lines, and what they are changed by. */
+type List = Record<string, Record<string, [line: string, by: string][]>>;
+
+const LIST = join(ROOT, HERE, 'survivors.json');
+/** The reason of those that nobody has looked at. */
+const OPEN = 'no test finds it yet';
+
+const { values: given } = parseArgs({
+  options: { room: { type: 'string', multiple: true }, list: { type: 'boolean', default: false } },
+});
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -80,7 +89,7 @@ function mutate(room: RoomName): Report {
     ignorePatterns: ['/bench', '/deploy', '/dist', '/out'],
     // The copy keeps its tsconfig.json as it is.
     tsconfigFile: join(FOLDER, 'no-tsconfig.json'),
-    reporters: ['json'],
+    reporters: ['json', 'progress-append-only'],
     jsonReporter: { fileName },
     allowConsoleColors: false,
     logLevel: 'info',
@@ -104,21 +113,52 @@ function survivorsIn({ files }: Report): (Survivor & { readonly at: string })[] 
 
 const keyOf = ({ file, line, by }: Survivor) => JSON.stringify([file, line, by]);
 
+function listed(list: List): Survivor[] {
+  return Object.values(list).flatMap((files) =>
+    Object.entries(files).flatMap(([file, changes]) => changes.map(([line, by]) => ({ file, line, by }))),
+  );
+}
+
+/** Lists survivors that are not listed, and drops those of the files that survive no longer. */
+function write(list: List, files: readonly string[], survivors: readonly Survivor[]): void {
+  const alive = new Map(survivors.map((survivor) => [keyOf(survivor), survivor]));
+  const kept: [reason: string, Survivor][] = [];
+  for (const [reason, changes] of Object.entries(list))
+    for (const survivor of listed({ [reason]: changes }))
+      if (alive.delete(keyOf(survivor)) || !files.includes(survivor.file)) kept.push([reason, survivor]);
+  for (const survivor of alive.values()) kept.push([OPEN, survivor]);
+  const byReason = Map.groupBy(kept, ([reason]) => reason);
+  const entries = [...byReason].map(([reason, own]) => {
+    const byFile = Map.groupBy(own, ([, { file }]) => file);
+    const changes = [...byFile].map(([file, each]) => [file, each.map(([, { line, by }]) => [line, by])]);
+    return [reason, Object.fromEntries(changes)];
+  });
+  writeFileSync(LIST, JSON.stringify(Object.fromEntries(entries)));
+  run(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', LIST], ROOT);
+}
+
 /** Prints what became of the changes of a room. Returns what is wrong. */
-function judge(room: RoomName, report: Report, listed: readonly Survivor[]): string[] {
+function judge(room: RoomName, report: Report): string[] {
   const mutants = Object.values(report.files).flatMap((file) => file.mutants);
   const count = (...names: string[]) => mutants.filter(({ status }) => names.includes(status)).length;
   const killed = count('Killed', 'Timeout');
   const survivors = survivorsIn(report);
+  if (given.list) write(readList(), Object.keys(report.files), survivors);
   const share = killed / (killed + survivors.length);
-  const known = new Set(listed.map(keyOf));
+  const known = new Set(listed(readList()).map(keyOf));
   const unlisted = survivors.filter((survivor) => !known.has(keyOf(survivor)));
   const percent = `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
-  say(`${room}: ${killed} of ${killed + survivors.length} killed, ${percent}; ${unlisted.length} unlisted`);
+  say(
+    `${room}: ${killed} of ${killed + survivors.length} killed, ${percent}; not listed: ${unlisted.length}`,
+  );
   return [
     ...(share < KILLED_MIN ? [`${room}: ${percent} are too few`] : []),
     ...unlisted.map(({ file, at, line, by }) => `${file}:${at} survives: ${line}\n    by: ${by}`),
   ];
+}
+
+function readList(): List {
+  return JSON.parse(readFileSync(LIST, 'utf8'));
 }
 
 function main(): void {
@@ -126,11 +166,8 @@ function main(): void {
   const unknown = given.room?.filter((name) => !names.some((known) => known === name)) ?? [];
   if (unknown.length > 0) throw new Error(`no such room: ${unknown.join(', ')}`);
   install();
-  const { survivors }: { survivors: readonly Survivor[] } = JSON.parse(
-    readFileSync(join(ROOT, HERE, 'survivors.json'), 'utf8'),
-  );
   const rooms = names.filter((name) => given.room?.includes(name) ?? true);
-  const problems = rooms.flatMap((room) => judge(room, mutate(room), survivors));
+  const problems = rooms.flatMap((room) => judge(room, mutate(room)));
   for (const problem of problems) say(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }
