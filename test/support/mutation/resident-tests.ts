@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { inject, type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest';
+import { roomNow } from './rooms.ts';
 import { type Answer, CHANNEL, type Question, type Ran } from './stryker-runner.ts';
 
 /** What code with mutants reads and writes, see Stryker's instrumenter. */
@@ -14,7 +15,7 @@ interface Mutants {
 // The same mutants survive in every run.
 const SEED = 2026;
 /** What a property may take: enough to find a mutant, and little enough for thousands of them. None needs the smallest example. */
-const PROPERTY = { numRuns: 25, interruptAfterTimeLimit: 500, endOnFailure: true };
+const PROPERTY = { numRuns: 25, interruptAfterTimeLimit: 200, endOnFailure: true };
 
 /** Loads all tests, runs none, and then runs them when asked, see {@link Question}. */
 export default class ResidentTests extends TestRunner {
@@ -31,7 +32,8 @@ export default class ResidentTests extends TestRunner {
     super.onAfterRunFiles(files);
     for (const file of files) {
       if (file.result?.state === 'fail') throw new Error(`${file.name}: ${file.result.errors?.[0]?.message}`);
-      this.tests.push(...testsIn(file));
+      const { slow } = roomNow();
+      this.tests.push(...testsIn(file).filter((test) => slow?.test(test.fullTestName) !== true));
     }
     this.filesLeft -= files.length;
     if (this.filesLeft > 0) return;

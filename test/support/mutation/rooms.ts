@@ -2,6 +2,8 @@
 interface Room {
   readonly code: readonly string[];
   readonly tests: readonly string[];
+  /** The names of tests in these files that draw many worlds, and so are slow. */
+  readonly slow?: RegExp;
 }
 
 const NORMALIZE = 'test/unit/pipeline/normalize';
@@ -12,12 +14,12 @@ export const ROOMS = {
     tests: [
       // Not those that live through thousands of nights.
       'test/unit/judge/!(every-life|wrong-clocks).test.ts',
-      'test/unit/pipeline/plan.test.ts',
       'test/unit/pipeline/run/foreign-model.test.ts',
       'test/unit/pipeline/run/readiness/missing-reports.test.ts',
       'test/unit/status/open-states.test.ts',
       'test/unit/warehouse/ledger-transitions.test.ts',
     ],
+    slow: /^lists that lose reports|^the rule about the users .* (?:never|every)/,
   },
   ledger: {
     code: ['src/ledger/transitions.ts'],
@@ -41,5 +43,12 @@ export const ROOMS = {
 
 export type RoomName = keyof typeof ROOMS;
 
-/** Names the room for the tests of which `vitest.config.ts` asks. */
+/** The variable with the name of the room. */
 export const ROOM_VARIABLE = 'DAYWALK_MUTATION_ROOM';
+
+/** The room that is mutated now. */
+export function roomNow(): Room {
+  const room = Object.entries(ROOMS).find(([name]) => name === process.env[ROOM_VARIABLE])?.[1];
+  if (room === undefined) throw new Error(`${ROOM_VARIABLE} names no room`);
+  return room;
+}

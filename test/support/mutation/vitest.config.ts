@@ -1,13 +1,13 @@
 import { defineConfig } from 'vitest/config';
 import { TAGS } from '../suite/tags.ts';
-import { ROOM_VARIABLE, ROOMS, type RoomName } from './rooms.ts';
+import { roomNow } from './rooms.ts';
 
 process.env['TZ'] = 'Pacific/Auckland';
 
 /** The tests of a room, in one thread that stays, see `stryker-runner.ts`. */
 export default defineConfig({
   test: {
-    include: [...ROOMS[process.env[ROOM_VARIABLE] as RoomName].tests],
+    include: [...roomNow().tests],
     setupFiles: ['test/support/suite/memory-only.ts'],
     runner: './test/support/mutation/resident-tests.ts',
     tags: [...TAGS],
