@@ -59,16 +59,44 @@ export function factsOf(plan: Plan): Facts {
 
 function groupedTerms(plan: Plan): Facts {
   const terms = termsOf(plan);
-  const rows =
+  const rows = perUser(
+    plan,
+    terms,
     teamRows(plan, terms) ??
-    rollupRows(plan, terms) ??
-    costAndUserRows(plan, terms) ??
-    dailyRows(plan, terms);
+      rollupRows(plan, terms) ??
+      costAndUserRows(plan, terms) ??
+      dailyRows(plan, terms),
+  );
   const values = plan.computed.map(({ metric, column }) => ({
     column,
     ...formulaOf(metric.measure, rows.kind),
   }));
   return grouped(plan, rows, values);
+}
+
+/**
+ * One row for each user in each group, where only users are counted and a user has many rows in a group: both databases find the
+ * distinct ones of these sooner. Otherwise the rows themselves. A user has few in a week or month, and a rollup has one.
+ */
+function perUser(plan: Plan, terms: readonly Term[], rows: Rows): Rows {
+  const isByUser = plan.by.includes('user') || plan.grain !== undefined || rows.kind === 'team days';
+  if (isByUser || !terms.every(({ kind }) => kind === 'users')) return rows;
+  const columns = [
+    sql`r.user_id`,
+    ...groupsOf(plan).flatMap((dimension) =>
+      dimension === 'team'
+        ? [rows.team]
+        : (plan.source.columns[dimension] ?? []).map((column) => sql.raw(`r.${column}`)),
+    ),
+  ];
+  const body = selectSql({ columns, from: rows.from, where: rows.where, groupBy: columns }, '  ');
+  return {
+    ...rows,
+    named: [...rows.named, { name: 'each_user', body }],
+    from: [sql`each_user r`],
+    where: [],
+    team: sql`r.team`,
+  };
 }
 
 function formulaOf(measure: Measure, rows: RowKind): { readonly value: SQL; readonly nothing: Nothing } {
@@ -206,9 +234,7 @@ function lastDayOf({ phrases, grain, until }: Plan): SQL {
   const last = phrases.day(until);
   if (grain === undefined) return last;
   const bucket = sql.raw(`u.${grain}`);
-  if (grain === 'date') return bucket;
-  const end = phrases.endOf(grain, bucket);
-  return sql`CASE WHEN ${end} > ${last} THEN ${last} ELSE ${end} END`;
+  return grain === 'date' ? bucket : phrases.endOf(grain, bucket, last);
 }
 
 /** The mean score of the reports that are the latest of their repository at the end of each bucket. */

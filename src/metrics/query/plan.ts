@@ -150,8 +150,8 @@ interface Phrases {
   weekOf(day: SQL): SQL;
   /** The month of a day, YYYY-MM. */
   monthOf(day: SQL): SQL;
-  /** The last day of a week or month, by the names that they have in groups. */
-  endOf(grain: 'week' | 'month', bucket: SQL): SQL;
+  /** The last day of a week or month, by the names that they have in groups, or `last` if that is earlier. */
+  endOf(grain: 'week' | 'month', bucket: SQL, last: SQL): SQL;
   /** A day as the ledger has it: as text. */
   textOf(day: SQL): SQL;
   /** The UTC day of an instant. */
@@ -176,8 +176,11 @@ const sqlite: Phrases = {
   SELECT date(date, '+1 day') FROM ${sql.raw(name)} WHERE date < ${until}`,
   weekOf: (day) => sql`date(${day}, 'weekday 0', '-6 days')`,
   monthOf: (day) => sql`substr(${day}, 1, 7)`,
-  endOf: (grain, bucket) =>
-    grain === 'week' ? sql`date(${bucket}, '+6 days')` : sql`date(${bucket} || '-01', '+1 month', '-1 day')`,
+  endOf: (grain, bucket, last) => {
+    const [day, step] =
+      grain === 'week' ? [bucket, sql`'+6 days'`] : [sql`${bucket} || '-01'`, sql`'+1 month', '-1 day'`];
+    return sql`MIN(date(${day}, ${step}), ${last})`;
+  },
   textOf: (day) => day,
   dayOf: (instant) => sql`substr(${instant}, 1, 10)`,
   sortable: (text) => text,
@@ -193,10 +196,10 @@ const postgres: Phrases = {
   FROM generate_series(CAST(${from} AS timestamp), CAST(${until} AS timestamp), INTERVAL '1 day') AS day`,
   weekOf: (day) => sql`CAST(date_trunc('week', CAST(${day} AS timestamp)) AS date)`,
   monthOf: (day) => sql`to_char(${day}, 'YYYY-MM')`,
-  endOf: (grain, bucket) =>
+  endOf: (grain, bucket, last) =>
     grain === 'week'
-      ? sql`(${bucket} + 6)`
-      : sql`CAST(CAST(${bucket} || '-01' AS date) + INTERVAL '1 month' AS date) - 1`,
+      ? sql`LEAST(${bucket} + 6, ${last})`
+      : sql`LEAST(CAST(CAST(${bucket} || '-01' AS date) + INTERVAL '1 month' AS date) - 1, ${last})`,
   textOf: (day) => sql`to_char(${day}, 'YYYY-MM-DD')`,
   dayOf: (instant) => sql`CAST(${instant} AT TIME ZONE 'UTC' AS date)`,
   sortable: (text) => sql`${text} COLLATE "C"`,
