@@ -37,6 +37,7 @@ export default defineConfig({
           name: 'behaviour',
           include: ['test/behaviour/**/*.test.ts'],
           exclude: ['test/behaviour/browser/**'],
+          setupFiles: ['test/support/suite/read-here.ts'],
         },
       },
       { extends: true, test: { name: 'browser', include: ['test/behaviour/browser/**/*.test.ts'] } },

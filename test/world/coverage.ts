@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { type Alarms, NO_ALARMS } from './alarms.ts';
 import { drawWorld, KINDS } from './events.ts';
 import type { LivedWorld } from './workers.ts';
 
@@ -10,6 +11,8 @@ export class Coverage {
   /** Nights of this campaign. */
   nightsNow = 0;
   nextSeed: number;
+  /** What honest services caused in this and the former campaigns. */
+  honest: Alarms = NO_ALARMS;
   readonly #pairs = new Map<string, number>();
 
   constructor(nextSeed: number) {
@@ -25,6 +28,8 @@ export class Coverage {
         return coverage;
       coverage.nextSeed = Number(Reflect.get(kept, 'nextSeed'));
       coverage.nights = Number(Reflect.get(kept, 'nights'));
+      const { nights, alarms } = Reflect.get(kept, 'honest') ?? NO_ALARMS;
+      coverage.honest = { nights: Number(nights), alarms: Number(alarms) };
       for (const [pair, count] of Object.entries(Reflect.get(kept, 'pairs')))
         coverage.#pairs.set(pair, Number(count));
     } catch {
@@ -35,8 +40,8 @@ export class Coverage {
 
   write(path: string): void {
     mkdirSync(dirname(path), { recursive: true });
-    const { nextSeed, nights } = this;
-    const kept = { kinds: KINDS.join(), nextSeed, nights, pairs: Object.fromEntries(this.#pairs) };
+    const { nextSeed, nights, honest } = this;
+    const kept = { kinds: KINDS.join(), nextSeed, nights, honest, pairs: Object.fromEntries(this.#pairs) };
     writeFileSync(path, `${JSON.stringify(kept)}\n`);
   }
 
@@ -45,7 +50,11 @@ export class Coverage {
     return this.nextSeed - 1;
   }
 
-  add({ seed, nights, fault }: LivedWorld): void {
+  add({ seed, nights, fault, honest }: LivedWorld): void {
+    this.honest = {
+      nights: this.honest.nights + honest.nights,
+      alarms: this.honest.alarms + honest.alarms,
+    };
     this.nights += nights;
     this.nightsNow += nights;
     if (fault !== null) return;
@@ -59,7 +68,9 @@ export class Coverage {
 
   describe(): string {
     const all = KINDS.length * (KINDS.length + 1) * 0.5;
-    return `${this.#pairs.size} of ${all} pairs of kinds have met, in ${this.nights} nights of all campaigns`;
+    const { nights, alarms } = this.honest;
+    const pairs = `${this.#pairs.size} of ${all} pairs of kinds have met, in ${this.nights} nights of all campaigns`;
+    return `${pairs}; ${alarms} alarms in ${nights} nights of honest services`;
   }
 
   /** Pairs that never met. */

@@ -36,6 +36,13 @@ export function failureOf({ events }: World, night: Night, count: number): Reply
 }
 
 function problem(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
-  const body = Buffer.from(JSON.stringify({ title: 'Error', detail: 'not now', status, requestId: 'req_1' }));
+  const body = Buffer.from(
+    JSON.stringify({
+      title: 'Error',
+      detail: 'not now, says person.w001@world.example of user_w001',
+      status,
+      requestId: 'req_1',
+    }),
+  );
   return { status, headers: { 'content-type': 'application/json', ...headers }, body };
 }

@@ -1,18 +1,27 @@
 import { People } from './acts.ts';
+import { type Alarms, afterNight, NO_ALARMS } from './alarms.ts';
+import { Costs } from './costs.ts';
 import { ACTS, type Event, type Kind, type World } from './events.ts';
+import { examineHealing } from './healing.ts';
+import { Leaks } from './leaks.ts';
 import { type Blow, Machine, type Outcome } from './machine.ts';
+import { Notices } from './notices.ts';
 import { BUSY_NIGHTS, examineEnd, examineNight, type Fault, type Seen } from './oracle.ts';
 import { openWorldService, type WorldService } from './service.ts';
 import { readStored, type Stored } from './stored.ts';
-import { examineSurfaces } from './surfaces.ts';
+import { examineSurfaces, isTurn, SELDOM, type Turns } from './surfaces.ts';
 import { dateOf, type Night, truthOf } from './truth.ts';
-import { compareUndisturbed, isOfServiceAlone } from './undisturbed.ts';
+import { compareReplayed, compareUndisturbed, isInArchive, isOfServiceAlone } from './undisturbed.ts';
+
+/** Half of all organizations have an archive, and half of those with a long history, whose seeds are odd. */
+const hasArchive = (seed: number) => seed % 2 === 0 || seed % 32 === 15;
 
 /** What became of a world. */
 export interface Lived {
   /** Null if all promises held. */
   readonly fault: Fault | null;
   readonly nights: number;
+  readonly honest: Alarms;
 }
 
 /** How a night ended, for whoever looks at one world. */
@@ -22,40 +31,49 @@ export interface NightReport {
   readonly requests: number;
 }
 
-/** Commands and metrics are compared in one of so many nights, because that takes as long as the night. */
-const SURFACES_EVERY = 8;
-
 /** One of so many worlds lives up to its last night. */
 const LONG_EVERY = 4;
 
 /** One of so many worlds is exported once more at its end, which takes as long as three nights. */
 const UNDISTURBED_EVERY = 4;
+/** One of so many worlds with an archive is rebuilt from it. */
+const REPLAYED_EVERY = 8;
 
 /** Lives a world, night by night, up to the first promise that does not hold. */
 export async function live(
   world: World,
   observe: (night: NightReport) => void = () => undefined,
+  turns: Turns = SELDOM,
 ): Promise<Lived> {
   const service = openWorldService(world);
-  const machine = new Machine(service, world.seed % 2 === 0);
+  const machine = new Machine(service, hasArchive(world.seed));
   try {
     // Some worlds begin without a file, so that its making is disturbed too.
     if (world.seed % 5 !== 0) await machine.prepare();
-    return await liveOn(machine, world, service, observe);
+    return await liveOn({ machine, service, turns }, world, observe);
   } finally {
     machine.remove();
   }
 }
 
+interface Place {
+  readonly machine: Machine;
+  readonly service: WorldService;
+  readonly turns: Turns;
+}
+
 async function liveOn(
-  machine: Machine,
+  { machine, service, turns }: Place,
   world: World,
-  service: WorldService,
   observe: (night: NightReport) => void,
 ): Promise<Lived> {
   let [nights, isKnown] = [0, false];
+  let [honest, ended]: [Alarms, Outcome | null] = [NO_ALARMS, null];
   let [before, latest]: [Stored | null, Stored | null] = [null, null];
   const people = new People(machine, service.published);
+  const [leaks, costs] = [new Leaks(machine, service.published), new Costs(machine.warehouse)];
+  const notices = new Notices();
+  machine.onEvent = (event) => leaks.observe(event);
   for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
     // Most worlds end as soon as all is settled and true; the others show that nothing happens after it.
     const mayEnd = night >= world.quietFrom + BUSY_NIGHTS && world.seed % LONG_EVERY !== 0;
@@ -65,8 +83,13 @@ async function liveOn(
       nights += 1;
       service.begin(night, isKnown);
       const now = turn === 0 ? events : withoutBlows(events);
+      leaks.receive(world.seed, night, 'before');
+      costs.begin();
       const outcome = await performRun(machine, { world, night, hour, events: now });
+      const cost = costs.end(night, night >= world.quietFrom);
       observe({ night, outcome, requests: service.requests });
+      honest = afterNight(honest, world, { now: outcome, before: ended });
+      ended = outcome;
       const stored = readStored(machine.warehouse);
       latest = stored;
       isKnown ||= stored?.units.some(({ isSettled }) => isSettled) === true;
@@ -79,34 +102,44 @@ async function liveOn(
         outcome,
         failed: service.failed,
         requests: service.requests,
+        ...{ hour, cost },
       };
       isEnd ||= mayEnd && examineEnd(seen).length === 0 && (await isAllSaid(machine, seen));
       const [fault = null] = [
         ...examineNight(seen),
+        ...examineHealing(seen),
+        ...leaks.examineRun(night, outcome.exitCode !== null && !outcome.isStruck),
         ...(isEnd ? examineEnd(seen) : []),
-        ...(isEnd || (world.seed + night) % SURFACES_EVERY === 0
-          ? await examineSurfaces(machine, seen, isEnd)
+        ...(isEnd || isTurn(seen, turns.surfaces)
+          ? await examineSurfaces(machine, seen, { isEnd, notices, turns })
           : []),
       ];
-      if (fault !== null) return { fault, nights };
+      if (fault !== null) return { fault, nights, honest };
     }
     // What people do may change all of it.
     before = events.some(({ kind }) => ACTS.some((act) => act === kind)) ? null : latest;
+    leaks.receive(world.seed, night, 'after');
     const [broken] = await people.act(night, events);
     if (broken !== undefined)
-      return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights };
+      return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights, honest };
+    const [leaked] = leaks.examineMorning(night, events);
+    if (leaked !== undefined) return { fault: leaked, nights, honest };
     if (!isEnd) continue;
     const isCompared = world.seed % UNDISTURBED_EVERY === 1 && isOfServiceAlone(world);
-    const ended = { ...world, lastNight: night };
-    const [differs = null] = isCompared ? await compareUndisturbed(machine, service, ended) : [];
-    return { fault: differs, nights };
+    const last = { ...world, lastNight: night };
+    const isReplayed = world.seed % REPLAYED_EVERY === 2 && isInArchive(world);
+    const [differs = null] = [
+      ...(isReplayed ? await compareReplayed(machine, last) : []),
+      ...(isCompared ? await compareUndisturbed(machine, service, last) : []),
+    ];
+    return { fault: differs, nights, honest };
   }
   throw new Error(`world ${world.seed} has no last night`);
 }
 
 /** True if nothing that a morning says keeps a world from ending. */
 async function isAllSaid(machine: Machine, seen: Seen): Promise<boolean> {
-  return (await examineSurfaces(machine, seen, true)).length === 0;
+  return (await examineSurfaces(machine, seen, { isEnd: true, turns: SELDOM })).length === 0;
 }
 
 /** The hours of the runs of a night. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type ExportRequest, runExport } from '../../jobs/run.ts';
 import { DaywalkError } from '../../src/core/errors.ts';
+import type { RunEvent } from '../../src/pipeline/index.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import { openWarehouse } from '../../src/warehouse/open.ts';
@@ -68,6 +69,8 @@ export class Machine {
   env: Readonly<Record<string, string>> = {};
   #settings: Settings | null = null;
   readonly #service: WorldService;
+  /** Receives what runs report. */
+  onEvent: (event: RunEvent) => void = () => undefined;
 
   /** @param hasArchive whether answers are archived, and erasures listed in a file. */
   constructor(service: WorldService, hasArchive: boolean) {
@@ -147,7 +150,7 @@ export class Machine {
         { command: 'run', force: false, newestFirst: false, wait: false, ...request },
         {
           clock,
-          observe: () => undefined,
+          observe: (event) => this.onEvent(event),
           signal: new AbortController().signal,
           network: { dispatcher: this.#service.dispatcher, random },
         },

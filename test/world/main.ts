@@ -9,6 +9,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { alarmRate, isTooOften } from './alarms.ts';
 import { Coverage } from './coverage.ts';
 import { drawWorld } from './events.ts';
 import { live } from './life.ts';
@@ -87,6 +88,11 @@ async function liveMany(): Promise<number> {
       `\nworld ${failed.seed}: ${failed.fault.invariant} in night ${failed.fault.night}: ${failed.fault.text}`,
     );
     if (!values['as-drawn']) await printSmallest(failed.seed, undefined);
+    return 1;
+  }
+  const rate = alarmRate(coverage.honest);
+  if (isTooOften(rate)) {
+    print(`I8: honest services cause ${rate?.toFixed(1)} alarms per year`);
     return 1;
   }
   const unseen = coverage.unseen();

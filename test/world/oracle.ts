@@ -1,3 +1,4 @@
+import type { Cost } from './costs.ts';
 import { isLie, type World } from './events.ts';
 import type { Outcome } from './machine.ts';
 import { type Published, REPORTS } from './published.ts';
@@ -23,12 +24,18 @@ export interface Seen {
   /** Requests of the run that got no good answer. */
   readonly failed: number;
   readonly requests: number;
+  /** The hour of the run. */
+  readonly hour: number;
+  readonly cost: Cost;
 }
 
 /** Looks that settle a unit, by docs/trust.md: what is shown alike on so many nights is believed. */
 const LOOKS = 3;
 /** Lists without a report after which it is deleted; {@link LOOKS} if more than half of them are missing. */
 const PASSES = 2;
+/** A loss of all rows is stored so long after it was first seen, at the earliest. The first run of a night is at {@link FIRST_HOUR}. */
+const LOSS_HOURS = 60;
+const FIRST_HOUR = 3;
 /** Days that have not had these looks yet. */
 const RECENT_DAYS = 4;
 
@@ -74,7 +81,8 @@ function isEverTrue({ stream, day, text }: StoredUnit, published: Published, nig
 }
 
 /** I1: what is stored goes only if it was away on three nights, or if a person accepts the loss. */
-function lossFaults({ stored, before, published }: Seen): string[] {
+function lossFaults(seen: Seen): string[] {
+  const { stored, before, published } = seen;
   if (stored === null || before === null || published.isHappening('accept-loss')) return [];
   const lost = before.reports.filter((report) => !stored.reports.includes(report));
   const needed = lost.length === before.reports.length ? LOOKS : PASSES;
@@ -93,6 +101,9 @@ function lossFaults({ stored, before, published }: Seen): string[] {
       return [
         `${nameOf(unit)} lost "${lost}" after ${published.nightsOf(stream, day, '')} nights without it`,
       ];
+    const hours = text === '' ? hoursSince(published.emptySince(stream, day), seen) : LOSS_HOURS;
+    if (hours < LOSS_HOURS)
+      return [`${nameOf(unit)} lost "${lost}" ${hours} hours after it was first missed`];
     if (stream !== 'users' || published.erased.size > 0) return [];
     // Before a day has settled, users are missing if it has more active users than it lists.
     if (!isSettled && !published.isShortOfUsers(day)) return [];
@@ -105,6 +116,13 @@ function lossFaults({ stored, before, published }: Seen): string[] {
     });
   });
   return [...reports, ...units];
+}
+
+/** The longest time since a night; for ever if the clock was wrong meanwhile. */
+function hoursSince(night: Night | null, { world, ...now }: Seen): number {
+  const isWrong = world.events.some(({ kind, from }) => /^clock/.test(kind) && from <= now.night);
+  if (night === null || isWrong) return Number.POSITIVE_INFINITY;
+  return 24 * (now.night - night) + now.hour - FIRST_HOUR;
 }
 
 function namesIn(text: string): ReadonlySet<string> {
@@ -190,15 +208,29 @@ function nameFaults({ stored, published, night, outcome }: Seen): string[] {
 /** An ordinary night of so small an organization: 14 requests, and some 200 writes with an archive. */
 const REQUESTS_MAX = 40;
 const WRITES_MAX = 500;
+/** With a history of months, more rows of sums are written. */
+const WRITES_MAX_OLD = 1_000;
+const OLD_NIGHT = 90;
+/** Statements that read, and bytes of the pages of the warehouse that are written anew. */
+const READS_MAX = 1_500;
+const CHANGED_BYTES_MAX = 1_000_000;
+/** What the process of the world holds after a night, whatever it has lived through: a run keeps nothing. */
+const HEAP_BYTES_MAX = 400_000_000;
 /** The nights after the last event in which more is asked, because what happened is looked at again. */
 export const BUSY_NIGHTS = 8;
 
 /** I5: an ordinary night sends and writes little. */
-function costFaults({ world, night, requests, outcome: { writes } }: Seen): string[] {
+function costFaults({ world, night, requests, outcome: { writes }, cost }: Seen): string[] {
+  const { reads, changed, heap } = cost;
+  if (heap > HEAP_BYTES_MAX) return [`${heap} bytes are held after a night`];
   if (night < world.quietFrom + BUSY_NIGHTS) return [];
   return [
+    ...(reads > READS_MAX ? [`an ordinary night read ${reads} times`] : []),
+    ...((changed ?? 0) > CHANGED_BYTES_MAX ? [`an ordinary night changed pages of ${changed} bytes`] : []),
     ...(requests > REQUESTS_MAX ? [`an ordinary night sent ${requests} requests`] : []),
-    ...(writes > WRITES_MAX ? [`an ordinary night wrote ${writes} times`] : []),
+    ...(writes > (night < OLD_NIGHT ? WRITES_MAX : WRITES_MAX_OLD)
+      ? [`an ordinary night wrote ${writes} times`]
+      : []),
   ];
 }
 

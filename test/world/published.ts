@@ -89,6 +89,21 @@ export class Published {
     return new Set(nights).size;
   }
 
+  /** The texts of a day that were ever shown. */
+  textsOf(stream: Stream, day: number): readonly string[] {
+    return [...(this.#shown.get(`${stream} ${day}`) ?? [])].map(([text]) => this.masked(text));
+  }
+
+  /** The first night of those in a row, as far as anybody asked, on which a day was shown without rows; null if the last one had rows. */
+  emptySince(stream: Stream, day: number): Night | null {
+    const texts = this.#shown.get(`${stream} ${day}`) ?? new Map<string, Set<Night>>();
+    const empty = texts.get('') ?? new Set<Night>();
+    const others = [...texts].flatMap(([text, nights]) => (text === '' ? [] : [...nights]));
+    const lastWithRows = Math.max(-1, ...others.filter((night) => !empty.has(night)));
+    const since = Math.min(...[...empty].filter((night) => night > lastWithRows));
+    return Number.isFinite(since) ? since : null;
+  }
+
   /** True for a day of which no people may be kept: nothing is stored of its users. */
   isExpired(stream: Stream, day: number): boolean {
     return this.isRetained && stream === 'users' && day < this.#night - RETAIN_DAYS;

@@ -25,6 +25,8 @@ export interface Stored {
   readonly reports: readonly number[];
   /** Records in quarantine that count. */
   readonly quarantined: number;
+  /** Reports that runs have missed. */
+  readonly missingReports: number;
 }
 
 /** SQL that appends whole numbers, each after a blank. */
@@ -82,7 +84,16 @@ export function readStored(path: string): Stored | null {
       .prepare<[], { n: number }>('SELECT cast(substr(report_id, 8) AS integer) AS n FROM readiness_reports')
       .all()
       .map(({ n }) => n);
-    return { units: units.flatMap((row) => unitOf(row, texts)), reports, quarantined: quarantined ?? 0 };
+    const [missed] = db
+      .prepare<[], { n: number }>(
+        "SELECT json_extract(doubt, '$.rows') AS n FROM export_units WHERE stream = 'readiness' AND doubt IS NOT NULL",
+      )
+      .all();
+    return {
+      units: units.flatMap((row) => unitOf(row, texts)),
+      reports,
+      ...{ quarantined: quarantined ?? 0, missingReports: missed?.n ?? 0 },
+    };
   } finally {
     db.close();
   }

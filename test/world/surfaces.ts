@@ -6,15 +6,33 @@ import { readWarehouse } from '../../src/warehouse/open.ts';
 import { FakeClock } from '../support/clock/fake-clock.ts';
 import { fieldOf, jsonOf } from './command.ts';
 import type { Machine } from './machine.ts';
+import type { Notices } from './notices.ts';
+import { examineOpen } from './open.ts';
 import { disagree, type Fault, type Seen } from './oracle.ts';
+import { examineDocuments, examinePages } from './pages.ts';
 import { ORG_ID } from './service.ts';
 import { dateOf } from './truth.ts';
 
 /** Days that have not had three looks yet. */
 const RECENT_DAYS = 4;
 
+/** How many nights share one turn of what takes as long as a night; 1 for every night. */
+export interface Turns {
+  /** Commands, metrics and notifications. */
+  readonly surfaces: number;
+  readonly pages: number;
+  /** The brief and the report. */
+  readonly documents: number;
+}
+
+export const SELDOM: Turns = { surfaces: 8, pages: 64, documents: 256 };
+
 /** I7 and I8: what the commands and the metrics say about the warehouse of a morning. */
-export async function examineSurfaces(machine: Machine, seen: Seen, isEnd: boolean): Promise<Fault[]> {
+export async function examineSurfaces(
+  machine: Machine,
+  seen: Seen,
+  { isEnd, notices, turns }: { readonly isEnd: boolean; readonly notices?: Notices; readonly turns: Turns },
+): Promise<Fault[]> {
   const { stored, night, outcome, published } = seen;
   if (stored === null || stored.units.length === 0) return [];
   const at = `${dateOf(night)}T08:00:00Z`;
@@ -39,7 +57,9 @@ export async function examineSurfaces(machine: Machine, seen: Seen, isEnd: boole
     isOld(seen)
   )
     faults.push('I2: status has nothing open, although not everything is settled and true');
-  const doubted = listOf(fieldOf(organization, 'doubted')).length;
+  const doubted = listOf(fieldOf(organization, 'doubted')).filter(
+    (unit) => fieldOf(unit, 'stream') !== 'readiness',
+  ).length;
   const doubtedUnits = stored.units.filter(({ state }) => state === 'doubted').length;
   if (doubted !== doubtedUnits)
     faults.push(`I7: status has ${doubted} doubted units, the ledger ${doubtedUnits}`);
@@ -61,11 +81,20 @@ export async function examineSurfaces(machine: Machine, seen: Seen, isEnd: boole
     ...(await readWarehouse(machine.warehouse, { clock }, async (warehouse) => [
       ...(await metricsFaults(warehouse, clock, open)),
       ...(await numberFaults(warehouse, seen)),
+      ...(isTurn(seen, turns.pages) ? await examinePages({ warehouse, clock, seen }) : []),
+      ...((await notices?.examine(warehouse, clock, seen)) ?? []),
     ])),
+    ...examineOpen(organization, seen),
+    ...(isTurn(seen, turns.documents) ? await examineDocuments(machine, seen) : []),
   );
   if (isEnd && open.size > 0)
     faults.push(`I8: at the end of the world ${[...open.keys()].join(', ')} is still open`);
   return faults.map((text) => ({ invariant: text.slice(0, 2), night, text }));
+}
+
+/** True in one of so many nights. */
+export function isTurn({ world, night }: Seen, every: number): boolean {
+  return (world.seed + night) % every === 0;
 }
 
 /** A day that is older than its looks has something to say. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fieldOf, jsonOf } from './command.ts';
 import type { World } from './events.ts';
 import { Machine } from './machine.ts';
@@ -40,9 +41,37 @@ export async function compareUndisturbed(
   }
 }
 
-async function tablesOf(machine: Machine, { lastNight }: World): Promise<ReadonlyMap<string, unknown>> {
-  const printed = jsonOf(await machine.command(['digest', '--json'], `${dateOf(lastNight)}T09:00:00Z`));
-  return new Map(Object.entries(fieldOf(printed, 'tables') ?? {}));
+/** True if the archive has what the warehouse has: it was there from the beginning, and nothing was put back or lost. */
+export function isInArchive({ events }: World): boolean {
+  return !events.some(({ kind }) => kind === 'restore' || kind === 'lost-volume');
+}
+
+/** I6: after the last night, a replay of the archive has the tables of the service that the warehouse has. */
+export async function compareReplayed(machine: Machine, world: World): Promise<Fault[]> {
+  if (machine.env['DAYWALK_ARCHIVE'] === undefined) return [];
+  const place = join(machine.folder, 'rebuilt.db');
+  const at = `${dateOf(world.lastNight)}T09:00:00Z`;
+  const { code, stderr } = await machine.command(['replay', '--warehouse', place], at);
+  if (code !== 0) return [{ ...faultOf(world, `a replay ended with ${code}: ${stderr}`), invariant: 'I6' }];
+  const [own, replayed] = [await tablesOf(machine, world), await tablesOf(machine, world, place)];
+  return [...replayed].flatMap(([table, digest]) =>
+    own.get(table) === digest
+      ? []
+      : [{ ...faultOf(world, `${table} is not as a replay has it`), invariant: 'I6' }],
+  );
+}
+
+async function tablesOf(
+  machine: Machine,
+  { lastNight }: World,
+  place = machine.warehouse,
+): Promise<ReadonlyMap<string, unknown>> {
+  const args = ['digest', '--json', '--warehouse', place];
+  const printed = jsonOf(await machine.command(args, `${dateOf(lastNight)}T09:00:00Z`));
+  const tables = new Map(Object.entries(fieldOf(printed, 'tables') ?? {}));
+  // They come from the client tool, and not from the service.
+  tables.delete('hook_events');
+  return tables;
 }
 
 function faultOf({ lastNight }: World, text: string): Fault {

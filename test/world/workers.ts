@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { Alarms } from './alarms.ts';
 import { drawWorld } from './events.ts';
 import { live } from './life.ts';
 import type { Fault } from './oracle.ts';
@@ -9,6 +10,7 @@ export interface LivedWorld {
   readonly seed: number;
   readonly nights: number;
   readonly fault: Fault | null;
+  readonly honest: Alarms;
 }
 
 interface Campaign {

@@ -22,8 +22,10 @@ import {
 import { contentOf, copy } from '../../support/copy/run-copy.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { placesOf } from '../../support/erase/search.ts';
+import { begin } from '../../support/rig/exported-rig.ts';
 import { contextOf, rigOver } from '../../support/rig/rig.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { verify } from '../../support/verify/run-verify.ts';
 import {
   type Database,
@@ -39,7 +41,7 @@ const today = parseDay('2026-01-26');
 async function installation(database: Database, changed: Partial<Settings> = {}) {
   const erasures = join(tempDir(), 'erasures');
   const rig = await archivedRig({ today, users: 9, reports: 3 }, database, { erasures, ...changed });
-  await rig.run({ now: parseDay('2026-01-22') });
+  await begin(rig, ['nine people', changed], () => rig.run({ now: parseDay('2026-01-22') }));
   const file = tempFile('backup.db');
   const before = await rig.digest();
   const person = await somebody(rig);
@@ -161,7 +163,7 @@ onEachDatabase((database) => {
       ['the file of erasures', { archives: [] }],
     ] as const;
 
-    test.each(places)('is copied without the person if %s knows of the erasure', async (_name, known) => {
+    testVariants(places)('is copied without the person if %s knows of the erasure', async (_name, known) => {
       const { rig, user, email, target, searched } = await installation(database);
       const older = await database.migrated();
       const settings = { ...rig.settings, erasures: null };
@@ -369,7 +371,7 @@ onEachDatabase((database) => {
       expect(await placesOf([user, email], { place: replayed.rig.place, archive, spool: '' })).toEqual([]);
     });
 
-    test.each(['a run', 'a replay'])('is complete after %s, if it was named later', async (command) => {
+    testVariants(['a run', 'a replay'])('is complete after %s, if it was named later', async (command) => {
       const { rig, user } = await installation(database);
       await eraseFrom(rig, { user }, { erasures: null });
       const erasures = join(tempDir(), 'named-later');

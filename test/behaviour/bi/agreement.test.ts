@@ -1,3 +1,5 @@
+// @module-tag ci/variant
+
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeBi } from '../../../jobs/bi.ts';

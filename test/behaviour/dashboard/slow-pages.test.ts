@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { BUSY_MACHINE_MS } from '../../support/clock/busy-machine.ts';
 import { filledPlace, serve } from '../../support/dashboard/serve.ts';
 import { startDaywalk } from '../../support/process/daywalk-process.ts';
+import { readElsewhere } from '../../support/suite/read-here.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { needsSessions, onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { endless } from '../../support/warehouse/endless-table.ts';
@@ -14,6 +15,8 @@ const HOUR_MS = 3_600_000;
 const BEGUN_MS = 1_000;
 
 const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+readElsewhere();
 
 onEachDatabase((database) => {
   /** A warehouse of which the page of people never ends. */

@@ -12,7 +12,7 @@ import { type Database, onEachDatabase } from '../../support/warehouse/each-data
 
 /** A warehouse, an archive and a spool with joined forms of a person, and the command line for it. */
 async function joined(database: Database) {
-  const rig = await archivedRig({ users: 8, reports: 2 }, database);
+  const rig = await archivedRig({ users: 8, reports: 2, today: '2026-01-31' }, database);
   await rig.run();
   const { user, email } = await somebody(rig);
   const service = await rewritingService(rig.emulator.url);

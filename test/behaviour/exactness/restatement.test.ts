@@ -3,6 +3,7 @@ import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 /** Early in the history: few days are enough. */
@@ -48,16 +49,19 @@ onEachDatabase((database) => {
       await expectExactCopy(rig);
     });
 
-    for (const kind of ['vanish-users', 'vanish-models', 'vanish-languages', 'add-users'] as const) {
-      test(`leaves no ghost rows (${kind})`, async () => {
-        const rig = await exportedRig(small, { database });
-        const { names } = rig.emulator.revise({ kind, day: yesterday, count: 2 });
-        expect(names.length).toBeGreaterThan(0);
-        const { report } = await rig.run();
-        expect(report.restatements).toBeGreaterThan(0);
-        await expectExactCopy(rig);
-      });
-    }
+    testVariants([
+      { kind: 'vanish-users' },
+      { kind: 'vanish-models' },
+      { kind: 'vanish-languages' },
+      { kind: 'add-users' },
+    ] as const)('leaves no ghost rows ($kind)', async ({ kind }) => {
+      const rig = await exportedRig(small, { database });
+      const { names } = rig.emulator.revise({ kind, day: yesterday, count: 2 });
+      expect(names.length).toBeGreaterThan(0);
+      const { report } = await rig.run();
+      expect(report.restatements).toBeGreaterThan(0);
+      await expectExactCopy(rig);
+    });
 
     test('and becomes empty leaves only the record of its former sums', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig(small, { database });
@@ -136,8 +140,9 @@ onEachDatabase((database) => {
   });
 
   describe('a day without activity', () => {
-    for (const emptyDays of ['absent', 'zeros'] as const) {
-      test(`is awaited while recent, and empty once settled (${emptyDays})`, async () => {
+    testVariants([{ emptyDays: 'absent' }, { emptyDays: 'zeros' }] as const)(
+      'is awaited while recent, and empty once settled ($emptyDays)',
+      async ({ emptyDays }) => {
         const rig = await createRig(
           { ...small, quirks: { emptyDays, inactiveDays: [yesterday] } },
           { database },
@@ -159,8 +164,8 @@ onEachDatabase((database) => {
           ),
         ).toEqual([0]);
         await expectExactCopy(rig, later);
-      });
-    }
+      },
+    );
   });
 
   describe('recent numbers that change from day to day', () => {

@@ -9,9 +9,10 @@ import { type ArchivedRig, archivedRig, contentsOf, hastyClock } from '../../sup
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { begin } from '../../support/rig/exported-rig.ts';
 import { contextOf, createRig, rigOver } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { copyOf } from '../../support/warehouse/earlier-state.ts';
 
 const small = { users: 6, today: '2026-01-20', reports: 2 } as const;
@@ -30,6 +31,13 @@ async function refusal(work: Promise<unknown>): Promise<{ message: string; id: s
 
 function adoptFor(rig: ArchivedRig, id: string, settings: Partial<Settings> = {}) {
   return adopt({ ...rig.settings, ...settings }, id, { ...contextOf(rig.today), wait: false });
+}
+
+/** A warehouse and its archive after their first night. */
+async function afterNight(database: Database): Promise<ArchivedRig> {
+  const rig = await archivedRig(small, database);
+  await begin(rig, small, () => rig.run());
+  return rig;
 }
 
 /** Moves the archive away; returns how it comes back. */
@@ -59,8 +67,7 @@ onEachDatabase((database) => {
   });
 
   it('an archive that is absent for one night is not begun again, and an erasure waits for it', async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const mount = unmount(rig);
     const { message, id } = await refusal(rig.run());
     expect(message).toContain(`expected the archive ${id}`);
@@ -96,8 +103,7 @@ onEachDatabase((database) => {
   });
 
   it('an absent archive that a person accepts is begun again; one that returns is swept before anything is pulled', async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const mount = unmount(rig);
     const { id } = await refusal(rig.run());
     const { lost } = await adoptFor(rig, id);
@@ -116,8 +122,7 @@ onEachDatabase((database) => {
   });
 
   it('a warehouse from before an erasure is refused; accepted, it is swept before anything is pulled', async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const putBack = await copyOf(rig.place);
     const { user, email } = await somebody(rig);
     await eraseFrom({ ...rig, settings: rig.settings }, { user });
@@ -138,8 +143,7 @@ onEachDatabase((database) => {
   });
 
   it('a warehouse that lacks runs only is told, and goes on', { tags: 'ci/variant' }, async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const putBack = await copyOf(rig.place);
     await rig.run();
     await putBack();
@@ -152,8 +156,7 @@ onEachDatabase((database) => {
   });
 
   it('the second of two copies that have both gone on is refused, until a person chooses it', async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const first = await copyOf(rig.place);
     await rig.run();
     const second = await copyOf(rig.place);
@@ -167,8 +170,7 @@ onEachDatabase((database) => {
   });
 
   it('an archive that knows a warehouse refuses an empty one, but a replay fills it, and it goes on', async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const known = await rig.value('SELECT warehouse_id FROM identity');
     const { rig: rebuilt } = await rig.replayInto();
     const settings = { archives: [rig.folder] };
@@ -182,8 +184,7 @@ onEachDatabase((database) => {
   });
 
   it('a second warehouse joins an archive only if a person says so', async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const other = await archivedRig(small, database);
     await other.run();
     const together = { archives: [rig.folder] };
@@ -197,8 +198,7 @@ onEachDatabase((database) => {
   it('a copy from before an act of its parent joins the archive only if a person says so; a later one joins at once', {
     tags: 'ci/variant',
   }, async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const copyInto = async () => {
       const other = rigOver(rig.emulator, await database.migrated(), rig.today);
       await copyWarehouse(
@@ -240,8 +240,7 @@ onEachDatabase((database) => {
   });
 
   it('a warehouse that is rebuilt or restored joins with a warning about what its parent had', async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const { user } = await somebody(rig);
     const file = tempFile('people.csv');
     writeFileSync(file, `user_id,team\n${user},core\n`);
@@ -259,8 +258,7 @@ onEachDatabase((database) => {
 
   describe('a run without the archive that the warehouse knows', () => {
     it('is refused; none runs once without it, and adopt none ends it', async () => {
-      const rig = await archivedRig(small, database);
-      await rig.run();
+      const rig = await afterNight(database);
       const without = { archives: [] };
       await refusal(rig.run({ settings: without }));
       expect((await rig.run({ settings: { ...without, leavesArchiveOut: true } })).report.exitCode).toBe(0);
@@ -280,8 +278,7 @@ onEachDatabase((database) => {
   });
 
   it('an ID that nobody has asked for accepts nothing', async () => {
-    const rig = await archivedRig(small, database);
-    await rig.run();
+    const rig = await afterNight(database);
     const unmounted = unmount(rig);
     await refusal(rig.run());
     await expect(adoptFor(rig, 'f0000000-0000-4000-8000-000000000000')).rejects.toMatchObject({

@@ -105,8 +105,7 @@ onEachDatabase((database) => {
     });
 
     test('of a run in which a stream failed keep the earlier success of that stream', async () => {
-      const rig = await createRig(SMALL, { database });
-      await rig.run({ now: BEFORE });
+      const rig = await exportedRig(SMALL, { database }, { now: BEFORE });
       rig.emulator.setRules(failing('tools', '2026-01-23'));
       const { report } = await rig.run();
       expect(report).toMatchObject({ exitCode: 4, completed: expect.not.arrayContaining(['tools']) });
@@ -126,8 +125,7 @@ onEachDatabase((database) => {
     });
 
     test('count no run as a success that ended before yesterday, or before it knew the organization', async () => {
-      const rig = await createRig(SMALL, { database });
-      await rig.run({ now: BEFORE });
+      const rig = await exportedRig(SMALL, { database }, { now: BEFORE });
       const before = seriesWith(await metricsOf(rig), 'daywalk_last_success');
       await rig.run({ until: parseDay('2026-01-20') });
       await rig.run({ settings: { apiKey: 'another-key' }, clock: systemClock(LATER) });
@@ -168,8 +166,7 @@ onEachDatabase((database) => {
     });
 
     test('know the last backup and the last test of a restore once there was one', async () => {
-      const rig = await createRig(SMALL, { database });
-      await rig.run();
+      const rig = await exportedRig(SMALL, { database });
       expect(seriesWith(await metricsOf(rig), 'backup')).toEqual({});
       const file = tempFile('backup.db');
       await backUpTo(rig, file);
@@ -233,8 +230,7 @@ onEachDatabase((database) => {
     });
 
     test('are computed again only after a commit', async () => {
-      const rig = await createRig(SMALL, { database });
-      await rig.run({ now: BEFORE });
+      const rig = await exportedRig(SMALL, { database }, { now: BEFORE });
       const { clock } = contextOf(TODAY);
       const kept = keepOpen(rig.path, { clock, statementMsMax: 60_000 });
       let queries = 0;

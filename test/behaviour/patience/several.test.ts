@@ -119,7 +119,9 @@ onDatabase(postgres, () => {
 
 onEachDatabase((database) => {
   describe('a run that was killed in its wait', () => {
-    test('is not taken for the next one, which works', async () => {
+    test('is not taken for the next one, which works', {
+      tags: database === postgres ? 'ci/variant' : [],
+    }, async () => {
       const rig = await createRig(SMALL, { database, patience: 30 * MINUTE_MS });
       await rig.run({ until: UNTIL });
       rig.emulator.setRules([DOWN]);
@@ -141,7 +143,9 @@ onEachDatabase((database) => {
   });
 
   describe('organizations of one host', () => {
-    test('share its patience in a round: one wait for all, and none after its end', async () => {
+    test('share its patience in a round: one wait for all, and none after its end', {
+      tags: database === postgres ? 'ci/variant' : [],
+    }, async () => {
       const rig = await createOrganizationsRig(['north', 'south', 'east'], database);
       const host = await sharedHost(rig);
       rig.list(rig.entries.map((entry) => ({ ...entry, baseUrl: host.url })));

@@ -16,6 +16,7 @@ import { archivedRig, contentsOf } from '../../support/archive/archived-rig.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
 import { deltaRows, pathsIn } from '../../support/publish/delta.ts';
+import { begin } from '../../support/rig/exported-rig.ts';
 import { daysOf, requestsOf } from '../../support/rig/journal.ts';
 import { contextOf, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
@@ -68,8 +69,9 @@ function killedAfter(warehouse: Warehouse, writes: number): Warehouse {
 onEachDatabase((database) => {
   const filled = async () => {
     const rig = await archivedRig({ today, users: 6, reports: 1 }, database);
-    const { report } = await rig.run();
-    expect(report.exitCode).toBe(0);
+    await begin(rig, 'a hundred days of six people', async () =>
+      expect((await rig.run()).report.exitCode).toBe(0),
+    );
     const env = { ...envOf(rig), DAYWALK_NOW: `${today}T04:00:00Z`, DAYWALK_LOG: 'json' };
     const call = (argv: readonly string[], more: Record<string, string> = {}) =>
       daywalkInProcess(argv, { env: { ...env, ...more } });

@@ -76,7 +76,7 @@ onEachDatabase((database) => {
       expect(await night(PSEUDONYM, foreign)).toEqual(said);
     });
 
-    test('is what they say of IDs: that one has left', async () => {
+    test('is what they say of IDs: that one has left', { tags: 'ci/variant' }, async () => {
       const without = async (rig: Rig) => {
         const rewriting = await rewritingService(rig.emulator.url);
         let leaver = '';

@@ -152,67 +152,7 @@ onEachDatabase((database) => {
     });
   });
 
-  describe('temporary faults', () => {
-    for (const code of [500, 502, 503, 504, 429]) {
-      test(`${code} now and then is retried`, async () => {
-        const rig = await createRig(
-          {
-            today,
-            users: 20,
-            rules: [status(code, {}, { probability: 0.05, seed: 7, per: 'rule' })],
-          },
-          { database },
-        );
-        const { report } = await rig.run({ settings: { attempts: 8 }, clock });
-        expect(firings(rig, 'fault')).toBeGreaterThan(0);
-        expect(report.exitCode).toBe(0);
-        expect(report.retries).toBe(firings(rig, 'fault'));
-      });
-    }
-  });
-
   describe('answers are checked', () => {
-    test('an answer about another organization ends the run with exit code 5 before it is written', {
-      tags: 'ci/again',
-    }, async () => {
-      const rig = await exportedRig({ today, users: 10 }, { database });
-      const digest = await rig.digest();
-      rig.emulator.setRules([
-        {
-          match: { stream: 'users' },
-          action: { type: 'patch', operations: [{ op: 'set', path: '/meta/org_id', value: 'org_other' }] },
-        },
-      ]);
-      const { report } = await rig.run();
-      expect(report.exitCode).toBe(5);
-      expect(report.problems[0]?.message).toContain('org_other');
-      expect(await rig.digest()).toBe(digest);
-      expect(await rig.column('SELECT DISTINCT org_id FROM export_units')).toEqual([rig.emulator.orgId]);
-    });
-
-    test('a row of another day is quarantined, the rest of the unit loads, and a later pull repairs the unit', {
-      tags: 'ci/again',
-    }, async () => {
-      const rig = await createRig({ today }, { database });
-      const operations = [{ op: 'set' as const, path: '/data/0/date', value: '2026-02-21' }];
-      rig.emulator.setRules([
-        { id: 'fault', match: { stream: 'users', day }, action: { type: 'patch', operations } },
-      ]);
-      const { report } = await rig.run();
-      expect(report).toMatchObject({ exitCode: 5, quarantined: 1, unitsFailed: 0 });
-      const [held] = await rig.sql('SELECT stream, date, reason, path, record FROM quarantine');
-      expect(held).toMatchObject({ stream: 'users', date: day, path: 'data[0]' });
-      expect(held?.['reason']).toContain('2026-02-21');
-      expect(JSON.parse(String(held?.['record']))).toMatchObject({ date: '2026-02-21' });
-      const users = await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', day);
-      rig.emulator.setRules([]);
-      expect((await rig.run()).report.exitCode).toBe(0);
-      expect(await rig.column('SELECT COUNT(*) FROM quarantine')).toEqual([0]);
-      expect(await rig.column('SELECT COUNT(*) FROM user_daily WHERE date = ?', day)).toEqual([
-        Number(users[0]) + 1,
-      ]);
-    });
-
     test('a number that cannot be stored is quarantined with all its digits, in the smallest part', {
       tags: 'ci/again',
     }, async () => {

@@ -172,7 +172,7 @@ describe('on SQLite', () => {
       expect(ran.map(({ report }) => report.exitCode)).toEqual([5, 5, 5, 0]);
     });
 
-    test('with another loss in the next night restarts the waiting time', async () => {
+    test('with another loss in the next night restarts the waiting time', { tags: 'ci/again' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20'], { users: 40 });
       lie(rig, { someUsers: { share: 0.5, streams: ['users'] } });
       await rig.run({ now: NIGHT });

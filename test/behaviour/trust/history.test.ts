@@ -83,7 +83,7 @@ onEachDatabase((database) => {
     });
 
     test('for all users of all days: they are named at once, and stored in the fourth night at the latest', async () => {
-      const world = await settledWorld(database, IN_MARCH);
+      const world = await settledWorld(database, { ...IN_MARCH, users: USERS.slice(0, 20) });
       aboutUsers(world.service, (row) => [altered(row)]);
       expect(await world.night(3, FRUGAL)).toBe(5);
       const { open, highest } = await world.status(3);

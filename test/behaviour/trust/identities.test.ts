@@ -81,7 +81,9 @@ onEachDatabase((database) => {
       expect((await world.status(14)).neverConfirmed).toEqual([]);
     });
 
-    test('is stored together with the users if these follow later, and the day stays confirmed', async () => {
+    test('is stored together with the users if these follow later, and the day stays confirmed', {
+      tags: 'ci/variant',
+    }, async () => {
       const world = await settledWorld(database, { first: FIRST });
       const tools = { stream: 'tools', field: 'tool_calls', value: 21, day: DAY } as const;
       tell(world, tools);
@@ -129,7 +131,9 @@ onEachDatabase((database) => {
       expect((await world.status(5)).neverConfirmed).toEqual([]);
     });
 
-    test('because it counts other active users than it lists, it is held up in its first week only, and stays named', async () => {
+    test('because it counts other active users than it lists, it is held up in its first week only, and stays named', {
+      tags: 'ci/variant',
+    }, async () => {
       const world = await adversaryWorld(database, { first: FIRST });
       tell(
         world,

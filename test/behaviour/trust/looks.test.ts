@@ -8,6 +8,7 @@ import { withWarehouse } from '../../../src/warehouse/open.ts';
 import { phraseText, reading } from '../../support/look/read-pages.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { contextOf, type Rig } from '../../support/rig/rig.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { afterNights, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -39,27 +40,34 @@ function honest(rig: Rig): void {
 
 onEachDatabase((database) => {
   describe('a first sync of two months', () => {
-    test('settles on its third night, and keeps no looks then', async () => {
+    test('settles on its third night and not before, asks nothing twice on one day, and a page says how often it was seen', async () => {
       const rig = await nightsOf(database);
-      const [first, second, third] = await nights(rig, '2026-03-20', '2026-03-22');
-      expect([first, second, third].map((ran) => ran?.report.exitCode)).toEqual([0, 0, 0]);
+      const settled = "SELECT COUNT(*) FROM export_units WHERE date <> '' AND settled_at IS NOT NULL";
+      const sentence = () =>
+        withWarehouse(rig.path, { clock: systemClock(), create: false }, async (warehouse) => {
+          const page = await reading(warehouse, (reader) => overview.build(reader, {}), {
+            until: '2026-03-10',
+          });
+          return phraseText(page.sentence);
+        });
+      const night = async (day: string) => (await rig.run({ now: parseDay(day) })).report;
+      expect(await night('2026-03-20')).toMatchObject({ exitCode: 0 });
+      expect(await sentence()).toContain('They have been seen once and settle on 22 March.');
+      expect(await night('2026-03-21')).toMatchObject({ exitCode: 0 });
+      expect(await sentence()).toContain('They have been seen twice and settle on 22 March.');
+      expect(await rig.value(settled)).toBe(0);
+      // The two young days and the readiness reports.
+      expect(await night('2026-03-21')).toMatchObject({ exitCode: 0, unitsPlanned: YOUNG_UNITS + 1 });
+      expect(await night('2026-03-22')).toMatchObject({ exitCode: 0 });
+      expect(await sentence()).toContain('All 56 days are settled.');
       expect(await rig.value(UNSETTLED)).toBe(YOUNG_UNITS);
       expect(await rig.value(LOOKS)).toBe(YOUNG_UNITS);
       expect(await unitOf(rig, 'tokens', '2026-02-10')).toMatchObject({ confirmed: 'data' });
     });
 
-    test('settles nothing before, and asks nothing twice on one day', async () => {
-      const rig = await nightsOf(database);
-      await nights(rig, '2026-03-20', '2026-03-21');
-      const settled = "SELECT COUNT(*) FROM export_units WHERE date <> '' AND settled_at IS NOT NULL";
-      expect(await rig.value(settled)).toBe(0);
-      rig.emulator.resetJournal();
-      const { report } = await rig.run({ now: parseDay('2026-03-21') });
-      // The two young days and the readiness reports.
-      expect(report).toMatchObject({ exitCode: 0, unitsPlanned: YOUNG_UNITS + 1 });
-    });
-
-    test('names the days that were answered otherwise until they settle, and nothing before and after', async () => {
+    test('names the days that were answered otherwise until they settle, and nothing before and after', {
+      tags: 'ci/variant',
+    }, async () => {
       const rig = await nightsOf(database);
       const waiting = async (now: string) => {
         const { organizations } = await readStatus(rig.settings, contextOf(parseDay(now)));
@@ -75,7 +83,7 @@ onEachDatabase((database) => {
       expect(await waiting('2026-03-24')).toEqual([]);
     });
 
-    test.each<[string, readonly DailyStream[]]>([
+    testVariants<[string, readonly DailyStream[]]>([
       ['one stream with the same number of users', ['users']],
       ['all streams together', ['users', 'tokens', 'activity']],
     ])('that was answered wrongly on its first night in %s settles right', async (_, streams) => {
@@ -89,24 +97,9 @@ onEachDatabase((database) => {
       expect(await rig.value(UNSETTLED)).toBe(YOUNG_UNITS);
     });
 
-    test('is called seen once on a page, with the day on which it settles, until it has settled', async () => {
-      const rig = await nightsOf(database);
-      const sentence = () =>
-        withWarehouse(rig.path, { clock: systemClock(), create: false }, async (warehouse) => {
-          const page = await reading(warehouse, (reader) => overview.build(reader, {}), {
-            until: '2026-03-10',
-          });
-          return phraseText(page.sentence);
-        });
-      await nights(rig, '2026-03-20', '2026-03-20');
-      expect(await sentence()).toContain('They have been seen once and settle on 22 March.');
-      await nights(rig, '2026-03-21', '2026-03-21');
-      expect(await sentence()).toContain('They have been seen twice and settle on 22 March.');
-      await nights(rig, '2026-03-22', '2026-03-22');
-      expect(await sentence()).toContain('All 56 days are settled.');
-    });
-
-    test('ends with 0 if the requests end in the second looks, and goes on the next night', async () => {
+    test('ends with 0 if the requests end in the second looks, and goes on the next night', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await nightsOf(database);
       await nights(rig, '2026-03-20', '2026-03-20');
       rig.emulator.resetJournal();

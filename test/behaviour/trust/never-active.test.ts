@@ -90,7 +90,7 @@ onEachDatabase((database) => {
       expect(await rig.sql(units)).toEqual([{ state: 'empty', confirmed: 'agreed' }]);
     });
 
-    test('counts the looks of the run that finds its first activity', async () => {
+    test('counts the looks of the run that finds its first activity', { tags: 'ci/rare' }, async () => {
       const rig = await nightsOf(database, { users: 6 });
       const late = HISTORY.filter((day) => day < '2026-03-02');
       lie(rig, { lateDays: late });

@@ -16,6 +16,7 @@ import { CANARY_KEY } from '../../support/rig/canary-key.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { type Rig, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { keptFacts, restored } from '../../support/upgrade/kept-warehouses.ts';
 import { type Database, needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -99,7 +100,7 @@ onEachDatabase((database) => {
       writeFileSync(path, content);
       return path;
     };
-    it.each<[string, () => readonly string[]]>([
+    testVariants<[string, () => readonly string[]]>([
       ['run', () => ['run', '--streams', 'tokens']],
       [
         'backfill',

@@ -8,7 +8,7 @@ import { tempFile } from '../suite/temp-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
 /** Counts the steps of a process that imports it first, and kills it at one of them. */
-export const STEPS = pathToFileURL(join(import.meta.dirname, 'kill-at-step.mjs')).href;
+const STEPS = pathToFileURL(join(import.meta.dirname, 'kill-at-step.mjs')).href;
 
 /** strace kills a process as it enters its n-th system call of a kind, before that call does anything. */
 export const CAN_TRACE =
@@ -139,7 +139,7 @@ async function layerCounts(subject: Subject, withFiles = false): Promise<Record<
 }
 
 /** The steps of a whole process by kind, which the counting layer has printed at its end. */
-export function stepsIn(said: string): Record<string, number> {
+function stepsIn(said: string): Record<string, number> {
   // Each thread prints its own line.
   const printed = said.match(/^\{"steps".*$/gm) ?? [];
   return mostOfEach(printed.map((json) => (JSON.parse(json) as { steps: Record<string, number> }).steps));

@@ -1,25 +1,10 @@
-import { readStatus } from '../../../jobs/warehouse.ts';
 import { shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import type { RunEvent, RunReport } from '../../../src/pipeline/events.ts';
 import { runUnits } from '../../../src/pipeline/run/run.ts';
 import { Gate } from '../../../src/privacy/gate.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
-import { rigOver } from '../rig/rig.ts';
-import type { Held, Place } from '../warehouse/each-database.ts';
+import type { Held } from '../warehouse/each-database.ts';
 import { type Answers, type CleanAnswers, transportOver } from './service.ts';
-
-/** A unit by the ledger. */
-export interface LedgerRow {
-  readonly stream: string;
-  readonly date: string;
-  readonly state: string;
-  readonly settled_at: string | null;
-  readonly confirmed: string | null;
-  readonly content_sha256: string | null;
-  readonly watch: string | null;
-  readonly doubted_at: string | null;
-  readonly doubt: string | null;
-}
 
 /** How a night is run. */
 export interface NightOptions {
@@ -66,25 +51,4 @@ export async function runNight(
   });
   await lock.release();
   return { report, events };
-}
-
-/** What the ledger says, by unit. */
-export async function ledgerOf(place: Place): Promise<Map<string, LedgerRow>> {
-  const rows = await place.query<LedgerRow>('SELECT * FROM export_units');
-  return new Map(rows.map((row) => [`${row.stream} ${row.date}`.trim(), row]));
-}
-
-/** Units that have not settled although `daywalk status` calls their day settled, or does not name their doubt. */
-export async function unnamed(clean: CleanAnswers, place: Place, today: UtcDay): Promise<string[]> {
-  const { settings } = rigOver(clean.emulator, place);
-  const clock = new FakeClock({ auto: true, now: `${today}T04:00:00Z` });
-  const status = await readStatus(settings, { clock });
-  const [organization] = status.organizations;
-  const days = new Map(organization?.days.map(({ day, state }) => [String(day), state]));
-  const doubted = new Set(organization?.doubted.map(({ stream, day }) => `${stream} ${day}`.trim()));
-  return [...(await ledgerOf(place))].flatMap(([name, { date, state, settled_at: settledAt }]) => {
-    const isNamed = date === '' || settledAt !== null || !['settled', 'empty'].includes(days.get(date) ?? '');
-    const isDoubtNamed = state !== 'doubted' || doubted.has(name);
-    return isNamed && isDoubtNamed ? [] : [`${name} is ${state}, and status says ${days.get(date)}`];
-  });
 }

@@ -13,7 +13,7 @@ export const ROOMS = {
     code: ['src/judge/*.ts'],
     tests: [
       // Not those that live through thousands of nights.
-      'test/unit/judge/!(every-life|wrong-clocks).test.ts',
+      'test/unit/judge/!(every-life|identity-worlds|wrong-clocks).test.ts',
       'test/unit/pipeline/run/foreign-model.test.ts',
       'test/unit/pipeline/run/readiness/missing-reports.test.ts',
       'test/unit/status/open-states.test.ts',

@@ -30,9 +30,13 @@ export async function createTemplate(serverUrl: string, prefix: string): Promise
   return template;
 }
 
-/** A copy of a template, and what removes it. */
+/** A copy of a template. Nobody may be connected to it while it is copied or replaced. */
 export interface TemplateCopy extends Template {
   remove(): Promise<void>;
+  /** Makes a template of it, which stays as long as the server. */
+  keep(): Promise<Template>;
+  /** Replaces it by a copy of another template. */
+  replace(by: Template): Promise<void>;
 }
 
 let administrator: pg.Pool | undefined;
@@ -44,13 +48,27 @@ export async function copyTemplate(serverUrl: string, { database, schema }: Temp
   // A test may end the connections of a server.
   if (pool.listenerCount('error') === 0) pool.on('error', () => undefined);
   const copy = `${database.replace(/template$/, '')}${randomUUID().slice(0, 13)}`;
-  const [from, to] = [database, copy].map((name) => pg.escapeIdentifier(name));
-  await pool.query(`CREATE DATABASE ${to} TEMPLATE ${from} STRATEGY file_copy`);
+  const create = async (name: string, from: string) => {
+    const [to, template] = [name, from].map((each) => pg.escapeIdentifier(each));
+    await pool.query(`CREATE DATABASE ${to} TEMPLATE ${template} STRATEGY file_copy`);
+  };
+  // A test may leave connections that it has lost.
+  const remove = async () =>
+    void (await pool.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(copy)} WITH (FORCE)`));
+  await create(copy, database);
   return {
     database: copy,
     schema,
-    // A test may leave connections that it has lost.
-    remove: async () => void (await pool.query(`DROP DATABASE IF EXISTS ${to} WITH (FORCE)`)),
+    remove,
+    keep: async () => {
+      const kept = `${copy}-kept`;
+      await create(kept, copy);
+      return { database: kept, schema };
+    },
+    replace: async (by) => {
+      await remove();
+      await create(copy, by.database);
+    },
   };
 }
 

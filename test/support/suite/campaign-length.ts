@@ -22,12 +22,6 @@ export function answersMax(all: number, few: number): number {
   return bound === undefined ? all : Math.min(all, Number(bound));
 }
 
-/** The nights of a rehearsal: `DAYWALK_REHEARSAL_NIGHTS=n` limits them. */
-export function nightsMax(all: number): number {
-  const bound = process.env['DAYWALK_REHEARSAL_NIGHTS'];
-  return bound === undefined ? all : Math.min(all, Number(bound));
-}
-
 /** Picks at most `max` items, spread evenly. */
 export function spread<Item>(items: readonly Item[], max: number, random: () => number): Item[] {
   if (items.length <= max) return [...items];

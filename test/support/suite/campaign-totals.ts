@@ -13,9 +13,6 @@ export interface Counted {
 export const PROMISES = {
   'kill points': 'all whole, all digests equal',
   'mutated answers': 'no crash, no hang, no partial unit; all loaded as sent, set aside or refused',
-  'plausible lies': 'nothing settled changed by one night, everything unsettled named, all true in the end',
-  'rehearsed nights': 'one kill each; digests, replays and incidents as planned',
-  'worlds that lie': 'every settled day true in the end, every other one named',
 } as const;
 
 declare module 'vitest' {

@@ -22,12 +22,10 @@ export const TAGS = [
   { name: 'campaign/build', description: 'builds while the program is in use, and a new column by hand' },
   { name: 'campaign/chaos', description: 'kills at writes and at random moments' },
   { name: 'campaign/faults', description: 'the faults that a run survives' },
-  { name: 'campaign/lies', description: 'plausible lies and the model of trust' },
   { name: 'campaign/metrics', description: 'metrics of random organizations' },
   { name: 'campaign/moves', description: 'kills during copies and publishes' },
-  { name: 'campaign/pace', description: 'the pace of requests, in real time' },
+  { name: 'campaign/pace', description: 'the pace of requests, in real time, and of simulated services' },
   { name: 'campaign/plans', description: 'the plan of every statement, on four times the rows' },
-  { name: 'campaign/rehearsal', description: 'nights with a kill each' },
   { name: 'campaign/rounds', description: 'the service, its rounds and its schedules' },
   { name: 'campaign/verify', description: 'verification and upgrades of the warehouse' },
 ] as const;

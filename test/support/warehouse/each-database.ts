@@ -4,6 +4,7 @@ import type { Clock } from '../../../src/core/clock.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { FakeClock } from '../clock/fake-clock.ts';
+import type { Template } from '../postgres/template.ts';
 import { postgres } from './postgres-place.ts';
 import { sqlite } from './sqlite-place.ts';
 
@@ -38,7 +39,14 @@ export interface Place extends Foreign {
   connect(): Promise<Foreign>;
   /** Starts a write like another program, and blocks all other writers until the returned function is called. */
   keepOthersFromWriting(): Promise<() => Promise<void>>;
+  /** Everything in it, for {@link put}; nobody may use the place meanwhile. Null on a server that is not the suite's own. */
+  keep(): Promise<Content | null>;
+  /** Replaces everything in it by what a place of the same database has kept. */
+  put(content: Content): Promise<void>;
 }
+
+/** The content of a place: a file, or a database. */
+export type Content = Buffer | Template;
 
 export interface Database {
   readonly name: string;

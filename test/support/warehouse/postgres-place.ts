@@ -4,7 +4,7 @@ import { inject, onTestFinished } from 'vitest';
 import type { Value } from '../../../schema/row.ts';
 import { canonicalText } from '../../../src/core/json-text.ts';
 import { schemaName } from '../postgres/schemas.ts';
-import { copyTemplate, locationOf } from '../postgres/template.ts';
+import { copyTemplate, locationOf, type TemplateCopy } from '../postgres/template.ts';
 import type { Database, Foreign, Place } from './each-database.ts';
 import { type CatalogColumn, relationsOf } from './relations.ts';
 
@@ -18,10 +18,10 @@ export const postgres: Database = {
   place: () => postgresPlace(serverUrl ?? '', schemaName(prefix)),
   migrated: async () => {
     if (serverUrl === null || template === null) return postgres.place();
-    const { database, schema, remove } = await copyTemplate(serverUrl, template);
+    const copy = await copyTemplate(serverUrl, template);
     const url = new URL(serverUrl);
-    url.pathname = `/${encodeURIComponent(database)}`;
-    return postgresPlace(url.href, schema, remove);
+    url.pathname = `/${encodeURIComponent(copy.database)}`;
+    return postgresPlace(url.href, copy.schema, copy.remove, copy);
   },
 };
 
@@ -52,18 +52,31 @@ WHERE c.relkind IN ('r', 'v')
   AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
 ORDER BY c.relname, a.attnum`;
 
-/** A place in a schema. When the test ends the schema is dropped, or `remove` its database. */
-export function postgresPlace(url: string, schema: string, remove?: () => Promise<void>): Place {
+/**
+ * A place in a schema. When the test ends the schema is dropped, or `remove` its database.
+ * @param copy its database, where that is a copy of a template.
+ */
+export function postgresPlace(
+  url: string,
+  schema: string,
+  remove?: () => Promise<void>,
+  copy?: TemplateCopy,
+): Place {
   let shared: Promise<Connection> | undefined;
   const connection = () => {
     shared ??= connectTo(url, schema);
     return shared;
   };
+  const disconnect = async () => {
+    const before = shared;
+    shared = undefined;
+    await (await before)?.end();
+  };
   onTestFinished(async () => {
     if (remove === undefined) {
       await (await connection()).execute(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`);
     }
-    await (await shared)?.end();
+    await disconnect();
     await remove?.();
   });
   const connect = async () => {
@@ -82,6 +95,14 @@ export function postgresPlace(url: string, schema: string, remove?: () => Promis
       const own = await connect();
       await own.execute('BEGIN; LOCK TABLE export_units IN EXCLUSIVE MODE');
       return () => own.execute('COMMIT');
+    },
+    keep: async () => {
+      await disconnect();
+      return (await copy?.keep()) ?? null;
+    },
+    put: async (content) => {
+      await disconnect();
+      if ('database' in content) await copy?.replace(content);
     },
   };
 }

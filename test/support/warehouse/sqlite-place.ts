@@ -66,6 +66,10 @@ export function sqlitePlace(location: string): Place {
       await db.execute('BEGIN IMMEDIATE');
       return () => db.execute('COMMIT');
     },
+    keep: async () => readFileSync(location),
+    put: async (content) => {
+      if (Buffer.isBuffer(content)) writeFileSync(location, content);
+    },
   };
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
-import type { DailyStream } from '../../../src/core/stream.ts';
 import { areLeavers, lossOf } from '../../../src/judge/doubt.ts';
 import { equalLooks, looksNeeded } from '../../../src/judge/looks.ts';
 import { massAfter } from '../../../src/judge/mass.ts';
@@ -79,6 +78,21 @@ describe('the older stretches of a night', () => {
       plans.flatMap(({ older, sampled }) => [...older, ...sampled].map(({ first }) => first)),
     );
     expect(new Set(full)).toEqual(all);
+  });
+
+  test('are compared once more after a failure, and then make way, so that one failing day hides no other', () => {
+    const firsts: (string | undefined)[] = [];
+    let state = START;
+    for (let night = 0; night < 4; night += 1) {
+      const today = shiftDay(TODAY, night);
+      const plan = planWatch(state, scope(MEDIUM, { today, lastDay: shiftDay(TODAY, -1) }));
+      if (plan === null) throw new Error('nothing is watched');
+      firsts.push(plan.older[0]?.first);
+      state = afterWatch(state, plan, { today, isComplete: false, mass: null, cursors: {}, chase: null });
+    }
+    const [first, again, other] = firsts;
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
   });
 
   test('of 50,000 users are single days, so that no night costs as much as a month of them', () => {
@@ -177,14 +191,6 @@ describe('a difference from a settled day', () => {
     expect(differs({ watch: notesText(notes) })).toBe(expected);
   });
 
-  test('opens the newest day first, each with its streams in their order', () => {
-    const change = (age: number, stream: DailyStream) => ({ day: shiftDay(TODAY, -age), stream });
-    expect(reopenedDays([change(9, 'users'), change(3, 'users'), change(3, 'tokens')])).toEqual([
-      { day: shiftDay(TODAY, -3), streams: ['tokens', 'users'] },
-      { day: shiftDay(TODAY, -9), streams: ['users'] },
-    ]);
-  });
-
   test('of sums is confirmed half a day later, and is then ignored for two weeks', () => {
     const seen = { sha256: OTHER, by: 'models' } as const;
     const [first, early, late] = [0, 11, 12].map((hours) => new Date(at(1).getTime() + hours * 3_600_000));
@@ -227,6 +233,18 @@ test('users of the recent days are compared page by page if they cost less so, a
   expect(walks(MEDIUM).some(Boolean)).toBe(false);
   expect(walks(LARGE)).toEqual([true, ...Array(6).fill(false), true]);
   expect(walks({ ...LARGE, recent: 60, walk: 31 }).some(Boolean)).toBe(false);
+});
+
+test('days that are confirmed to differ are pulled again, the newest first, each with all of its streams', () => {
+  const [old, young] = [parseDay('2026-03-01'), parseDay('2026-03-02')];
+  const confirmed = [
+    ...[old, young].map((day) => ({ day, stream: 'users' as const })),
+    { day: old, stream: 'tokens' as const },
+  ];
+  expect(reopenedDays(confirmed)).toEqual([
+    { day: young, streams: ['users'] },
+    { day: old, streams: ['tokens', 'users'] },
+  ]);
 });
 
 describe('many days that differ at once', () => {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { afterNight, alarmRate, isTooOften, NO_ALARMS } from '../../world/alarms.ts';
 import { drawWorld, KINDS, type World, worldOf } from '../../world/events.ts';
+import { examineHealing } from '../../world/healing.ts';
+import { examineOpen } from '../../world/open.ts';
 import { examineEnd, examineNight, type Seen } from '../../world/oracle.ts';
 import { Published } from '../../world/published.ts';
 import type { StoredUnit } from '../../world/stored.ts';
@@ -30,11 +33,12 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     world,
     published,
     night: NIGHT,
-    stored: { units, reports: [1, 2], quarantined: 0 },
+    stored: { units, reports: [1, 2], quarantined: 0, missingReports: 0 },
     before: null,
     outcome,
     failed: 0,
     requests: 14,
+    ...{ hour: 3, cost: { reads: 300, changed: null, heap: 1 } },
   };
 }
 
@@ -69,9 +73,9 @@ describe('the oracle of the world', () => {
     expect(invariantsOf(seenWith(ofThird({ state: 'doubted', isSettled: false })))).toEqual(new Set(['I2']));
     const { stored, ...seen } = seenWith((unit) => unit);
     const units = stored?.units.filter((unit) => !isThird(unit)) ?? [];
-    expect(invariantsOf({ ...seen, stored: { reports: [1, 2], units, quarantined: 0 } })).toEqual(
-      new Set(['I2']),
-    );
+    expect(
+      invariantsOf({ ...seen, stored: { reports: [1, 2], units, quarantined: 0, missingReports: 0 } }),
+    ).toEqual(new Set(['I2']));
   });
 
   test('names a settled unit that has lost its rows, and one that never settles', () => {
@@ -127,6 +131,67 @@ describe('the oracle of the world', () => {
     ]);
     const found = examineNight(doubted);
     expect(found.map((fault) => fault.text).join()).toContain('counts leavers');
+  });
+
+  test('names a loss of all rows that was stored before 60 hours were over, although three nights lacked them', () => {
+    const empty = {
+      ...({ kind: 'empty', from: NIGHT - 2, until: NIGHT, streams: STREAMS } as const),
+      ...{ firstDay: 2, lastDay: 2, salt: 4 },
+    };
+    const { stored: before } = seenWith((unit) => unit, [empty]);
+    const lost = { ...seenWith(ofThird({ text: '', isSettled: false, restatements: 1 }), [empty]), before };
+    const losses = (seen: Seen) => examineNight(seen).filter(({ text }) => text.includes('hours after'));
+    expect(losses(lost)).toHaveLength(1);
+    expect(losses({ ...lost, hour: 16 })).toEqual([]);
+  });
+
+  test('names what waits and is not open, and what is open without anything that waits', () => {
+    const doubted = seenWith(
+      ofThird({ state: 'doubted', doubt: '{"rule":"loss-of-all"}', isSettled: false }),
+    );
+    expect(examineOpen({ open: [] }, doubted)).toHaveLength(2);
+    const days = { firstDay: '2026-01-16', lastDay: '2026-01-16' };
+    const isDoubted = { state: 'doubted', count: 1, ...days };
+    expect(examineOpen({ open: [isDoubted] }, doubted)).toEqual([]);
+    const otherwise = { state: 'seen-otherwise', count: 1, ...days };
+    expect(examineOpen({ open: [isDoubted, otherwise] }, doubted)).toHaveLength(1);
+    const reports = { state: 'reports-missing', count: 1, firstDay: null, lastDay: null };
+    expect(examineOpen({ open: [isDoubted, reports] }, doubted)).toHaveLength(1);
+  });
+
+  test('names what is not right five nights after a kill, which a lie may leave open for longer', () => {
+    const killed = {
+      ...({ kind: 'killed', from: 1, until: 1, streams: STREAMS } as const),
+      ...{ firstDay: 0, lastDay: 0, salt: 4 },
+    };
+    const open = (events: World['events']) => ({
+      ...seenWith(ofThird({ isSettled: false }), events),
+      night: NIGHT + 3,
+    });
+    expect(examineHealing(open([killed]))).toHaveLength(1);
+    expect(examineHealing(open([killed, { ...killed, kind: 'wrong-numbers' }]))).toEqual([]);
+    expect(examineHealing({ ...open([{ ...killed, kind: 'empty' }]), requests: 61 })).toHaveLength(1);
+  });
+
+  test('names an ordinary night that reads, writes or holds much', () => {
+    const ordinary = { ...seenWith((unit) => unit), night: 40 };
+    const costs = { reads: 1_501, changed: 1_000_001, heap: 1 };
+    const texts = (seen: Seen) => examineNight(seen).filter(({ invariant }) => invariant === 'I5');
+    expect(texts({ ...ordinary, cost: costs })).toHaveLength(2);
+    expect(texts({ ...ordinary, cost: { ...costs, heap: 400_000_001 } })).toHaveLength(1);
+  });
+
+  test('counts the first of the nights in a row with exit code 5 as an alarm, if no service lied', () => {
+    const { world, outcome } = seenWith((unit) => unit);
+    const codes = [0, 5, 5, 0, 5];
+    const sum = codes.reduce((alarms, exitCode, index) => {
+      const before = { ...outcome, exitCode: codes[index - 1] ?? null };
+      return afterNight(alarms, world, { now: { ...outcome, exitCode }, before });
+    }, NO_ALARMS);
+    expect(sum).toEqual({ nights: 5, alarms: 2 });
+    expect(isTooOften(alarmRate({ nights: 3_650, alarms: 11 }))).toBe(true);
+    expect(isTooOften(alarmRate({ nights: 3_650, alarms: 10 }))).toBe(false);
+    expect(alarmRate({ nights: 3_649, alarms: 100 })).toBeNull();
   });
 
   test('names a false alarm about an honest service', () => {

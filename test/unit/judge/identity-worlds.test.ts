@@ -1,5 +1,3 @@
-// @module-tag campaign/lies
-
 import { describe, expect, test } from 'vitest';
 import { daysFrom, FIRST_DAY, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../../src/core/stream.ts';
@@ -11,12 +9,11 @@ import {
   type Say,
 } from '../../support/model/one-organization.ts';
 import { pick, seeded, sequence } from '../../support/random/seed.ts';
-import { answersMax } from '../../support/suite/campaign-length.ts';
 
 const HISTORY = 24;
 const NIGHTS = 34;
-/** Worlds of each kind: 4,500 in all. */
-const WORLDS = Math.ceil(answersMax(4_500, 9) / 9);
+/** Worlds of each kind: `DAYWALK_WORLDS=500` for more. */
+const WORLDS = Number(process.env['DAYWALK_WORLDS'] ?? 1);
 
 /** A number of a day from a night on. */
 interface From {

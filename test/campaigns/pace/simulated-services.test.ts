@@ -1,4 +1,4 @@
-// @module-tag campaign/lies
+// @module-tag campaign/pace
 
 import { expect, test } from 'vitest';
 import { bucketRule, simulatedService } from '../../support/pace/service.ts';
