@@ -78,8 +78,7 @@ function memberIndex(): MembersOf {
 /** The path of keys, see {@link keysOf}. */
 function pathText(keys: readonly (string | number)[]): string {
   return keys.reduce<string>((path, key) => {
-    if (typeof key === 'number') return `${path}[${key}]`;
-    if (/^[A-Za-z_]\w*$/.test(key)) return path === '' ? key : `${path}.${key}`;
+    if (/^[A-Za-z_]\w*$/.test(String(key))) return path === '' ? String(key) : `${path}.${key}`;
     return `${path}[${JSON.stringify(key)}]`;
   }, '');
 }

@@ -61,6 +61,5 @@ const CHECKS = { metric: Compile(SHAPES.metric), label: Compile(SHAPES.label) } 
  */
 export function fieldValue(kind: string, field: unknown): string | number | null | undefined {
   if (kind !== 'metric' && kind !== 'label') return undefined;
-  const check = CHECKS[kind];
-  return check.Check(field) && isStorable(field) ? (field ?? null) : undefined;
+  return CHECKS[kind].Check(field) && isStorable(field) ? (field ?? null) : undefined;
 }

@@ -51,7 +51,7 @@ export function rowCheck<Schema extends TSchema>(schema: Schema): RowCheck<Stati
         continue;
       }
       const rest = salvage(schema, row, { path: `${path}[${index}]`, escapes, rejected });
-      if (rest !== REJECTED && fits(rest)) kept.push(rest);
+      if (fits(rest)) kept.push(rest);
     }
     return { rows: kept, rejected };
   };

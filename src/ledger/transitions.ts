@@ -116,9 +116,7 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
   const pulledAt = commit.pulledAt.toISOString();
   const isChanged = before.contentSha256 !== commit.contentSha256;
   // A unit that was opened again had settled before; its own answer says that nothing has changed.
-  const wasSettled =
-    (before.settledAt !== null && before.state !== 'expired') ||
-    (parseNotes(before.watch).due === true && commit.isOwn);
+  const wasSettled = before.settledAt !== null || (parseNotes(before.watch).due === true && commit.isOwn);
   const staysSettled = wasSettled && !isChanged && commit.state !== 'quarantined';
   return {
     ...before,
@@ -258,9 +256,7 @@ export interface ChangedDay {
 
 /** Settles every day with a changed unit, see {@link settleDay}. Returns all units to write. */
 export function settleDays(changed: readonly ChangedDay[], known: readonly LedgerDay[]): LedgerDay[] {
-  const days = new Set(changed.map(({ unit }) => unit.day));
-  return [...days].flatMap((day) => {
-    const own = changed.filter(({ unit }) => unit.day === day);
+  return [...Map.groupBy(changed, ({ unit }) => unit.day)].flatMap(([day, own]) => {
     const [first] = own;
     if (first === undefined) return [];
     const committed = new Set(own.flatMap(({ unit, isCommitted }) => (isCommitted ? [unit.stream] : [])));

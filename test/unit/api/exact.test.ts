@@ -64,6 +64,15 @@ describe('the exact text', () => {
     expect(exact.textOf(at(body, 'a\n'))).toBe('{"n":2e400}');
   });
 
+  it('of an object is found again by its path, whatever its name', () => {
+    const { body, exact } = exactOf('{"data":[{"by_x":[{}],"a b":{},"1a":{},"a-":{},"":{},"a.b":{}}]}');
+    const paths = ['["a b"]', '["1a"]', '["a-"]', '[""]', '["a.b"]'].map((name) => `data[0]${name}`);
+    const names = ['a b', '1a', 'a-', '', 'a.b'];
+    expect(names.map((name) => exact.pathOf(at(body, 'data', 0, name)))).toEqual(paths);
+    expect(exact.pathOf(at(body, 'data', 0, 'by_x', 0))).toBe('data[0].by_x[0]');
+    expect(exact.pathOf({})).toBeUndefined();
+  });
+
   it('is undefined for values outside the answer', () => {
     const { exact } = exactOf('{"a":{"b":1}}');
     expect(exact.textOf({ b: 1 })).toBeUndefined();
@@ -77,6 +86,8 @@ describe('the exact text', () => {
         const visit = (part: unknown): void => {
           if (typeof part !== 'object' || part === null) return;
           expect(JSON.parse(exact.textOf(part) ?? '')).toEqual(part);
+          const path = exact.pathOf(part) ?? '';
+          if (path !== '') expect(exact.textAt(path)).toBe(exact.textOf(part));
           for (const [key, member] of Object.entries(part)) {
             if (!Array.isArray(part)) expect(JSON.parse(exact.fieldText(part, key) ?? '')).toEqual(member);
             visit(member);

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { IDENTITIES, sumsOfStream } from '../../../schema/invariants.ts';
 import { FIRST_DAY, shiftDay } from '../../../src/core/day.ts';
 import type { DailyStream } from '../../../src/core/stream.ts';
-import { areEqual, countIdentities, type Measured } from '../../../src/judge/identities.ts';
+import {
+  areEqual,
+  brokenBy,
+  type Change,
+  countIdentities,
+  doHold,
+  type Measured,
+  violationsOf,
+} from '../../../src/judge/identities.ts';
+import { sortChanges, withBreaks } from '../../../src/judge/watch.ts';
 
 const TODAY = shiftDay(FIRST_DAY, 80);
 const TOOL_CALLS = 'user_daily.tool_calls = tools_daily.tool_calls';
@@ -84,5 +93,88 @@ describe('an identity counts', () => {
     ])('%s', (_, units, expected) => {
       expect(specified(units)).toBe(expected);
     });
+  });
+});
+
+describe('a change of settled units', () => {
+  const counted = IDENTITIES.filter(({ name }) => name === TOOL_CALLS).map((each) => ({
+    ...each,
+    counts: true,
+  }));
+  const [users, tools] = [unit('users', 9, 10), unit('tools', 9, 10)];
+  /** A change to another number, which looks have found on so many days. */
+  const change = (stream: DailyStream, value: number, lookDays = 3): Change => ({
+    ...{ stream, day: users.day, sha256: 'b'.repeat(64), activeUsers: value },
+    figures: sumsOfStream(stream).map(() => value),
+    looks: {
+      looks: Array.from(
+        { length: lookDays },
+        (_, index) => [shiftDay(TODAY, index), 'b'.repeat(16)] as const,
+      ),
+      lookedAt: '2026-04-04T03:00:00Z',
+    },
+  });
+  const breaks = (...changes: readonly Change[]) => brokenBy(changes, [users, tools], counted);
+
+  test('waits while it contradicts another stream, for seven days', () => {
+    expect(breaks(change('tools', 11))).toEqual([TOOL_CALLS]);
+    expect(breaks(change('tools', 11, 6))).toEqual([TOOL_CALLS]);
+    expect(breaks(change('tools', 11, 7))).toEqual([]);
+    expect(breaks(change('tools', 11, 7), change('users', 12))).toEqual([TOOL_CALLS]);
+  });
+
+  test('does not wait if both streams change alike, if the contradiction is not new, or does not count', () => {
+    expect(breaks(change('tools', 11), change('users', 11))).toEqual([]);
+    expect(brokenBy([change('tools', 12)], [users, unit('tools', 9, 11)], counted)).toEqual([]);
+    const named = counted.map((each) => ({ ...each, counts: false }));
+    expect(brokenBy([change('tools', 11)], [users, tools], named)).toEqual([]);
+  });
+
+  test('brings rows where there were none', () => {
+    const empty = { ...tools, state: 'empty' };
+    expect(brokenBy([change('tools', 11)], [users, empty], counted)).toEqual([TOOL_CALLS]);
+    expect(brokenBy([change('tools', 10)], [users, empty], counted)).toEqual([]);
+  });
+
+  test('is stored or waits together with the others of its day', () => {
+    const other = { ...change('tools', 11), day: shiftDay(TODAY, -20) };
+    const changes = [change('tools', 11), other, change('activity', 5)];
+    const sorted = sortChanges(changes, (day) => (day === users.day ? [users, tools] : []), counted);
+    expect(sorted.ready).toEqual([other]);
+    expect(sorted.waiting).toEqual(
+      [changes[0], changes[2]].map((each) => ({ ...each, breaks: [TOOL_CALLS] })),
+    );
+    const [waits, goes] = [users, { ...users, day: other.day }].map((each) =>
+      withBreaks({ ...each, stream: 'tools', watch: '{"own":"x","breaks":["old"]}' }, sorted.waiting),
+    );
+    expect(waits?.watch).toBe(`{"breaks":["${TOOL_CALLS}"],"own":"x"}`);
+    expect(goes?.watch).toBe('{"own":"x"}');
+    expect(withBreaks({ ...users, watch: null }, sorted.waiting).watch).toBeNull();
+  });
+});
+
+describe('the streams of a day', () => {
+  const counted = IDENTITIES.map((each) => ({ ...each, counts: false }));
+  const names = (units: readonly Measured[]) => violationsOf(units, counted).map(({ identity }) => identity);
+
+  test('contradict each other where both are known, and have activity', () => {
+    const [users, tools] = [unit('users', 9, 10), unit('tools', 9, 11)];
+    expect(violationsOf([users, tools], counted)).toContainEqual({
+      ...{ identity: TOOL_CALLS, counts: false, streams: ['users', 'tools'] },
+    });
+    expect(names([users, unit('tools', 9, 10)])).toEqual([]);
+    expect(names([users])).toEqual([]);
+    for (const state of ['pending', 'awaiting', 'empty'])
+      expect(names([users, { ...tools, state }])).toEqual([]);
+    expect(names([users, { ...tools, watch: null }])).toEqual([]);
+    expect(names([{ ...users, activeUsers: null, watch: null }, unit('activity', 9, 11)])).toEqual([]);
+  });
+
+  test('are known to agree only if every identity that is named exists, and its figures are known', () => {
+    const units = [unit('users', 9, 10), unit('tools', 9, 10)];
+    expect(doHold([TOOL_CALLS], units, IDENTITIES)).toBe(true);
+    expect(doHold([TOOL_CALLS, 'gone'], units, IDENTITIES)).toBe(false);
+    expect(doHold([TOOL_CALLS], units.slice(1), IDENTITIES)).toBe(false);
+    expect(doHold([TOOL_CALLS], [...units.slice(1), unit('users', 9, 11)], IDENTITIES)).toBe(false);
   });
 });

@@ -4,15 +4,17 @@ import { areLeavers, lossOf } from '../../../src/judge/doubt.ts';
 import { equalLooks, looksNeeded } from '../../../src/judge/looks.ts';
 import { massAfter } from '../../../src/judge/mass.ts';
 import { notesAfterCommit, notesAfterSettling, notesText, parseNotes } from '../../../src/judge/notes.ts';
-import { judgeLooks, lookAtRows, reopenedDays } from '../../../src/judge/watch.ts';
+import { differs, judgeLooks, lookAtRows, lookAtSums, reopenedDays } from '../../../src/judge/watch.ts';
 import {
   afterWatch,
   chaseAfter,
+  leftOutAfter,
   parseWatchState,
   planWatch,
   type WatchCost,
   type WatchScope,
   type WatchState,
+  withMass,
 } from '../../../src/judge/watch-plan.ts';
 
 const TODAY = parseDay('2026-11-10');
@@ -181,6 +183,31 @@ describe('a difference from a settled day', () => {
     expect(looksNeeded(back.notes, OTHER)).toBe(5);
   });
 
+  test.each([
+    ['by other sums', { noted: { sha256: OTHER, by: 'models', at: '' } }, true],
+    ['by its rows', { looks: [[TODAY, 'b']], lookedAt: '2026-11-10T03:00:00Z' }, true],
+    ['no longer', { past: [[TODAY, 'b']] }, false],
+  ] as const)('is known %s', (_, notes, expected) => {
+    expect(differs({ watch: notesText(notes) })).toBe(expected);
+  });
+
+  test('of sums is confirmed half a day later, and is then ignored for two weeks', () => {
+    const seen = { sha256: OTHER, by: 'models' } as const;
+    const [first, early, late] = [0, 11, 12].map((hours) => new Date(at(1).getTime() + hours * 3_600_000));
+    const { notes } = lookAtSums({}, seen, first ?? at(1));
+    expect(notes.noted).toEqual({ ...seen, at: at(1).toISOString() });
+    expect(lookAtSums(notes, seen, early ?? at(1))).toEqual({ notes, isConfirmed: false });
+    const confirmed = lookAtSums(notes, seen, late ?? at(1));
+    expect(confirmed).toEqual({
+      ...{ notes: { reopenedFor: OTHER, reopenedAt: '2026-06-01T15:00:00.000Z' }, isConfirmed: true },
+    });
+    expect(lookAtSums(confirmed.notes, seen, at(15))).toEqual({ ...confirmed, isConfirmed: false });
+    expect(lookAtSums(confirmed.notes, seen, at(16)).notes.noted).toBeDefined();
+    // Other sums, or none that differ, begin again.
+    expect(lookAtSums(notes, { ...seen, sha256: STORED }, late ?? at(1)).isConfirmed).toBe(false);
+    expect(lookAtSums(notes, null, late ?? at(1))).toEqual({ notes: {}, isConfirmed: false });
+  });
+
   test('is one of many only if more than a few users are gone', () => {
     const unit = { stream: 'users', contentSha256: STORED, watch: null } as const;
     const looked = [{ leaver: 'ada' }, { isMinor: true }, {}].map((more, index) => ({
@@ -233,6 +260,15 @@ describe('many days that differ at once', () => {
     expect(massAfter(known, [], { isOpen: true, today: shiftDay(TODAY, 22) })).toBeNull();
     expect(massAfter(known, [], { isOpen: false, today: TODAY })).toBeNull();
   });
+
+  test('are one mass with those of the nights before, from the first of all days to the last', () => {
+    const tomorrow = { isOpen: true, today: shiftDay(TODAY, 1) };
+    const middle = { since: TODAY, days: 20, first: shiftDay(FIRST_DAY, 3), last: shiftDay(FIRST_DAY, 5) };
+    const both = { since: TODAY, days: 31, first: FIRST_DAY, last: shiftDay(FIRST_DAY, 10) };
+    expect(massAfter(middle, days.toReversed(), tomorrow)).toEqual(both);
+    const around = { ...middle, first: shiftDay(FIRST_DAY, -9), last: shiftDay(FIRST_DAY, 90) };
+    expect(massAfter(around, days, tomorrow)).toEqual({ ...around, days: 31 });
+  });
 });
 
 describe('users who are gone', () => {
@@ -253,6 +289,70 @@ describe('users who are gone', () => {
     const known = chase ?? undefined;
     expect(chaseAfter(known, ['d'], shiftDay(TODAY, 3))).toEqual(chase);
     expect(chaseAfter(known, [], shiftDay(TODAY, 4))).toBeNull();
+  });
+});
+
+describe('the progress after a night', () => {
+  const plan = { older: [], heavy: false, credit: 7 };
+  const night = { today: TODAY, isComplete: true, mass: null, cursors: {}, chase: null };
+  const [first, second] = [shiftDay(TODAY, -90), shiftDay(TODAY, -60)];
+  const before: WatchState = { olderFrom: first, fullFrom: second, heavyOn: first, credit: 3 };
+
+  test('that compared everything goes on after the last stretch of each kind', () => {
+    const older = [
+      { first: shiftDay(TODAY, -50), last: shiftDay(TODAY, -40), isFull: true },
+      { first: shiftDay(TODAY, -80), last: shiftDay(TODAY, -70), isFull: true },
+      { first: shiftDay(TODAY, -99), last: shiftDay(TODAY, -95), isFull: false },
+    ];
+    const after = { olderFrom: '2026-08-03', fullFrom: '2026-08-22', heavyOn: TODAY, credit: 7 };
+    expect(afterWatch(before, { older, heavy: true, credit: 7 }, night)).toEqual(after);
+    expect(afterWatch(before, plan, night)).toEqual({ ...before, credit: 7 });
+    expect(afterWatch(START, { ...plan, credit: 0 }, night)).toEqual(START);
+  });
+
+  test('that could not compare everything stays for one more night, and then goes on', () => {
+    const failed = { ...night, isComplete: false };
+    const again = { ...before, isAgain: true };
+    expect(afterWatch(before, { ...plan, heavy: true }, failed)).toEqual(again);
+    expect(afterWatch(START, plan, failed)).toEqual({ ...START, isAgain: true });
+    expect(afterWatch(again, { ...plan, heavy: true }, failed)).toEqual({
+      ...{ ...before, heavyOn: TODAY, credit: 7 },
+    });
+  });
+
+  test('names what the night has found, whether it was complete or not', () => {
+    const found = {
+      ...{ mass: { since: TODAY, days: 11, first, last: second }, cursors: { [first]: 'u' } },
+      chase: { since: TODAY, cursors: ['u'] },
+      leftOut: { since: TODAY, units: 2, first, last: second },
+    };
+    for (const isComplete of [true, false])
+      expect(afterWatch(before, plan, { ...night, ...found, isComplete })).toMatchObject(found);
+  });
+
+  test('over a part of the days changes only what is known of many days', () => {
+    const mass = { since: TODAY, days: 11, first, last: second };
+    expect(withMass(before, mass)).toEqual({ ...before, mass });
+    expect(withMass({ ...before, mass }, null)).toEqual(before);
+  });
+
+  test('counts the units that had no requests, from the first of their days to the last', () => {
+    const left = leftOutAfter(undefined, [second, first, second], TODAY);
+    expect(left).toEqual({ since: TODAY, units: 3, first, last: second });
+    expect(leftOutAfter({ since: first, units: 1, first, last: first }, [second], TODAY)).toEqual({
+      ...{ since: first, units: 1, first: second, last: second },
+    });
+    expect(leftOutAfter(undefined, [], TODAY)).toBeNull();
+  });
+});
+
+test('nothing is watched before the first day, or if no days are to be watched', () => {
+  expect(planWatch(START, scope(SMALL, { watchDays: 0 }))).toBeNull();
+  expect(planWatch(START, scope(SMALL, { lastDay: shiftDay(FIRST_DAY, -1) }))).toBeNull();
+  expect(planWatch(START, scope(SMALL, { lastDay: FIRST_DAY }))).toMatchObject({
+    recent: { first: FIRST_DAY, last: FIRST_DAY },
+    older: [],
+    sampled: [],
   });
 });
 

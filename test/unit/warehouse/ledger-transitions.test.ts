@@ -5,6 +5,7 @@ import { notesText, parseNotes } from '../../../src/judge/notes.ts';
 import {
   applyCommit,
   applyDoubt,
+  applyExpiry,
   applyFailure,
   applyLook,
   applyPage,
@@ -12,6 +13,7 @@ import {
   applyWalkEnd,
   planCommit,
   settleDay,
+  settleDays,
 } from '../../../src/ledger/transitions.ts';
 import {
   dayKey,
@@ -199,6 +201,62 @@ describe('a commit', () => {
     expect(planCommit(unsettled, entry)).toMatchObject({ writesRows: true, restated: true });
     expect(planCommit(pendingUnit(key), entry)).toMatchObject({ writesRows: true, restated: false });
   });
+
+  it('of the same content keeps a day settled as it was, and settles no other day', () => {
+    const same = { ...entry, contentSha256: 'before', isOwn: false };
+    const settled = { ...dayIn('loaded'), confirmed: 'age' } as const;
+    expect(applyCommit(settled, same)).toMatchObject({ settledAt: AT, confirmed: 'age' });
+    expect(applyCommit(settled, entry)).toMatchObject(OPEN);
+    expect(applyCommit(settled, { ...same, state: 'quarantined' })).toMatchObject(OPEN);
+    const open = { ...settled, ...OPEN };
+    expect(applyCommit(open, same)).toMatchObject(OPEN);
+    expect(applyCommit(open, { ...same, isOwn: true })).toMatchObject(OPEN);
+    // A range does not refute what the watch has seen; the answer for the day alone does.
+    const reopened = { ...open, watch: notesText({ due: true }) };
+    expect(applyCommit(reopened, same)).toMatchObject(OPEN);
+    expect(applyCommit(reopened, { ...same, isOwn: true })).toMatchObject({
+      settledAt: AT,
+      confirmed: 'data',
+    });
+  });
+
+  it('brings back a day whose people had expired as one that has not settled', () => {
+    const expired = applyExpiry(dayIn('loaded'), AT);
+    expect(applyCommit(expired, entry)).toMatchObject({ ...OPEN, state: 'loaded', firstLoadedAt: AT });
+  });
+
+  it('remembers the digest of the answers that it was made from, if there is one', () => {
+    expect(applyCommit(dayIn('loaded'), { ...entry, answersSha256: 'sent' }).answersSha256).toBe('sent');
+    expect(applyCommit({ ...dayIn('loaded'), answersSha256: 'sent' }, entry).answersSha256).toBeNull();
+  });
+
+  it("of the day's own answer restates nothing that a range of the same run loaded first", () => {
+    const ofRange = { ...dayIn('loaded'), runId: 'run-2' };
+    const isRestated = (before: LedgerDay, isOwn = true) => planCommit(before, { ...entry, isOwn }).restated;
+    expect(isRestated(ofRange)).toBe(false);
+    expect(isRestated(ofRange, false)).toBe(true);
+    expect(isRestated({ ...ofRange, runId: 'run-1' })).toBe(true);
+    expect(isRestated({ ...ofRange, changedAt: AT })).toBe(true);
+    expect(isRestated({ ...ofRange, watch: notesText({ own: 'before' }) })).toBe(true);
+  });
+});
+
+describe('the people of a day', () => {
+  it.each(UNIT_STATES)(
+    'expire when it is %s: nothing is known but what its pulls cost, and none follows',
+    (state) => {
+      const { attempts, requests, lastPulledAt, ...unit } = dayIn(state);
+      const after = applyExpiry({ ...unit, attempts, requests, lastPulledAt }, AT);
+      const cost = { attempts, requests, lastPulledAt };
+      expect(after).toEqual({ ...pendingUnit(key), ...cost, state: 'expired', settledAt: AT });
+      expect(applyReopening(after)).toBe(after);
+    },
+  );
+});
+
+it('a day that was never pulled is not opened again', () => {
+  const pending = pendingUnit(key);
+  expect(applyReopening(pending)).toBe(pending);
 });
 
 describe('a look at a settled day', () => {
@@ -275,6 +333,38 @@ describe('the settlement of a day', () => {
   it('returns no unit that it leaves as it is', () => {
     const loaded = { ...other('loaded'), lastPulledAt: AT };
     expect(settle(loaded, [dayIn('loaded'), pendingUnit(key)])).toMatchObject([{ stream: 'tokens' }]);
+    expect(settleDay([], [loaded], rule, new Set())).toEqual([]);
+  });
+
+  it('sees a changed unit instead of what the ledger had of it', () => {
+    const loaded = { ...dayIn('loaded'), ...OPEN, lastPulledAt: AT };
+    expect(settle(loaded, [{ ...loaded, rows: 1 }])).toMatchObject([{ rows: loaded.rows, settledAt: AT }]);
+  });
+
+  it('of several days follows the units of each day, and settles only what was committed', () => {
+    const otherDay = parseDay('2026-02-02');
+    const open = { ...dayIn('loaded'), ...OPEN, lastPulledAt: AT };
+    const late = { ...open, day: otherDay };
+    const changed = [
+      { unit: open, rule, isCommitted: true },
+      { unit: late, rule, isCommitted: false },
+      { unit: { ...late, stream: 'tokens' }, rule, isCommitted: true },
+    ] as const;
+    const known = [dayIn('empty'), { ...dayIn('empty'), day: otherDay }].map(
+      (unit): LedgerDay => ({ ...unit, stream: 'activity' }),
+    );
+    const settled = settleDays(changed, known).map(({ day, stream, state, settledAt }) => [
+      `${stream} ${day} ${state}`,
+      settledAt,
+    ]);
+    expect(settled).toEqual([
+      [`tools ${DAY} loaded`, AT],
+      [`activity ${DAY} awaiting`, null],
+      [`tools ${otherDay} loaded`, null],
+      [`tokens ${otherDay} loaded`, AT],
+      [`activity ${otherDay} awaiting`, null],
+    ]);
+    expect(settleDays([], known)).toEqual([]);
   });
 });
 

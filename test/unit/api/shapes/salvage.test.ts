@@ -70,14 +70,15 @@ describe('a bad element of a list', () => {
 
   it('is the only part that is left out of a list of texts', () => {
     const [rows, options] = answer(
-      '[{"date":"2026-02-01","user_id":"u","languages":["Go",null,"a\\u0000b",5]}]',
+      '[{"date":"2026-02-01","user_id":"u","languages":["Go",null,"a\\u0000b",5,{}]}]',
     );
     const { rows: kept, rejected } = checkUsers(rows, options);
     expect(kept).toEqual([{ ...DATE, user_id: 'u', languages: ['Go'] }]);
-    expect(rejected.map(({ path }) => path)).toEqual([
-      'data[0].languages[1]',
-      'data[0].languages[2]',
-      'data[0].languages[3]',
+    expect(rejected.map(({ path, reason }) => [path, reason])).toEqual([
+      ['data[0].languages[1]', 'must be a text'],
+      ['data[0].languages[2]', 'must be a text, in text that can be stored'],
+      ['data[0].languages[3]', 'must be a text'],
+      ['data[0].languages[4]', 'must be a text'],
     ]);
   });
 });
@@ -104,7 +105,24 @@ describe('a bad entry of a map', () => {
     );
     const { rows: kept, rejected } = checkActivity(rows, options);
     expect(kept).toEqual([{ ...DATE, daily_active_users_by_client: { web: 2 } }]);
-    expect(rejected).toMatchObject([{ kind: 'not-storable', reason: 'its name cannot be stored' }]);
+    expect(rejected).toMatchObject([
+      { record: { 'a\u0000': 1 }, kind: 'not-storable', reason: 'its name cannot be stored' },
+    ]);
+  });
+
+  it('does not save a row with an unknown field that cannot be stored, by its name or its value', () => {
+    for (const field of ['"x\\u0000":1', '"x":["\\ud800"]']) {
+      const [rows, options] = answer(`[{"date":"2026-02-01","tool_calls":1,${field}}]`);
+      expect(checkTools(rows, options)).toEqual({
+        rows: [],
+        rejected: [
+          {
+            ...{ record: rows[0], path: 'data[0]', kind: 'not-storable' },
+            reason: 'holds a text that cannot be stored',
+          },
+        ],
+      });
+    }
   });
 
   it('is the only part that is left out of a report', () => {
@@ -120,6 +138,10 @@ describe('a bad entry of a map', () => {
       'data[0].report["b"]',
       'data[0].report["c"]',
     ]);
+    expect(rejected[0]).toMatchObject({
+      record: { description: 5 },
+      reason: 'description must be a text or null',
+    });
   });
 });
 
