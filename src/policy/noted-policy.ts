@@ -15,6 +15,8 @@ export interface NotedPolicy {
   readonly users: ReturnType<typeof usersOf>;
 }
 
+type Readable = Pick<Warehouse, 'read'>;
+
 const STRENGTH = { keep: 0, hash: 1, drop: 2 } as const;
 const USER_STRENGTH = { keep: 0, pseudonym: 1, none: 2 } as const;
 
@@ -61,10 +63,7 @@ function notApplied(
 }
 
 /** True if a warehouse keeps less of people than another one, as both note it. */
-export async function keepsLess(
-  warehouse: Pick<Warehouse, 'read'>,
-  other: Pick<Warehouse, 'read'>,
-): Promise<boolean> {
+export async function keepsLess(warehouse: Readable, other: Readable): Promise<boolean> {
   const [own, theirs] = [await notedPolicy(warehouse), await notedPolicy(other)];
   return (
     STRENGTH[own.emails ?? 'keep'] > STRENGTH[theirs.emails ?? 'keep'] ||
@@ -78,7 +77,7 @@ interface Noted extends NotedPolicy {
 }
 
 /** The policy under which a warehouse was filled. */
-async function notedPolicy(warehouse: Pick<Warehouse, 'read'>): Promise<Noted> {
+async function notedPolicy(warehouse: Readable): Promise<Noted> {
   const note = parseJson((await readState(warehouse, ...POLICY)) ?? '');
   const { gate } = isObject(note) ? note : {};
   return { ...notedPolicyIn(note), gate: typeof gate === 'number' ? gate : 0 };

@@ -7,10 +7,19 @@ import {
 } from '../../../schema/metrics/dictionary.ts';
 import { type SQL, sql } from '../../../schema/query.ts';
 import { equals, exceptConditions, groupsUnnamed, UNNAMED_GROUP } from './conditions.ts';
-import { columnName, conditionsOf, groupsOf, type NamedQuery, type Plan, selectSql, VALUE } from './plan.ts';
+import {
+  columnName,
+  conditionsOf,
+  groupsOf,
+  type NamedQuery,
+  needsTeam,
+  type Plan,
+  selectSql,
+  VALUE,
+} from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';
 import { dailyRows, firstRows, groupsOfRows, type RowKind, type Rows, ratioSql, termSql } from './rows.ts';
-import { costAndUserRows, teamRows } from './team-rows.ts';
+import { costAndUserRows, partsOf, teamRows } from './team-rows.ts';
 
 /** The terms that the metrics of a plan add up. */
 export function termsOf({ computed }: Pick<Plan, 'computed'>): readonly Term[] {
@@ -59,14 +68,9 @@ export function factsOf(plan: Plan): Facts {
 
 function groupedTerms(plan: Plan): Facts {
   const terms = termsOf(plan);
-  const rows = perUser(
-    plan,
-    terms,
+  const rows =
     teamRows(plan, terms) ??
-      rollupRows(plan, terms) ??
-      costAndUserRows(plan, terms) ??
-      dailyRows(plan, terms),
-  );
+    perUser(plan, terms, rollupRows(plan, terms) ?? costAndUserRows(plan, terms) ?? dailyRows(plan, terms));
   const values = plan.computed.map(({ metric, column }) => ({
     column,
     ...formulaOf(metric.measure, rows.kind),
@@ -79,16 +83,9 @@ function groupedTerms(plan: Plan): Facts {
  * distinct ones of these sooner. Otherwise the rows themselves. A user has few in a week or month, and a rollup has one.
  */
 function perUser(plan: Plan, terms: readonly Term[], rows: Rows): Rows {
-  const isByUser = plan.by.includes('user') || plan.grain !== undefined || rows.kind === 'team days';
+  const isByUser = plan.by.includes('user') || plan.grain !== undefined;
   if (isByUser || !terms.every(({ kind }) => kind === 'users')) return rows;
-  const columns = [
-    sql`r.user_id`,
-    ...groupsOf(plan).flatMap((dimension) =>
-      dimension === 'team'
-        ? [rows.team]
-        : (plan.source.columns[dimension] ?? []).map((column) => sql.raw(`r.${column}`)),
-    ),
-  ];
+  const columns = [sql`r.user_id`, ...(needsTeam(plan) ? [rows.team] : []), ...partsOf(plan)];
   const body = selectSql({ columns, from: rows.from, where: rows.where, groupBy: columns }, '  ');
   return {
     ...rows,

@@ -109,8 +109,8 @@ function staleOf({ source, rollups }: Plan): ReadableRollups['stale']['teams'] {
   return source.rollups.teams === tables.teamModelDaily ? rollups.stale.models : rollups.stale.teams;
 }
 
-/** The columns of the dimensions that tell the rows of a team on a day apart, as far as the question groups by them. */
-function partsOf(plan: Plan): SQL[] {
+/** The columns of rows `r` that the question groups by, besides time, user and team. */
+export function partsOf(plan: Plan): SQL[] {
   return groupsOf(plan).flatMap((dimension) =>
     (plan.source.columns[dimension] ?? []).map((column) => sql.raw(`r.${column}`)),
   );
