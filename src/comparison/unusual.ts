@@ -90,7 +90,9 @@ export function findUnusual(
     const factor = tailFactor(looked[kind]);
     const least = MATTERS[kind] * Math.max(0, ...usual.values());
     for (const values of comparisons) {
-      const judged = values.map((value) => judge(value, { factor, least }));
+      const judged = values
+        .filter((value) => !isUsual(value))
+        .map((value) => judge(value, { factor, least }));
       const low = judged.filter(({ value, low }) => value < low);
       const isLow = kind === 'date' || (kind !== 'user' && low.length >= LOW_DAYS_MIN);
       rows.push(...judged.filter(({ value, high }) => value > high), ...(isLow ? low : []));
@@ -123,11 +125,6 @@ interface Compared {
   readonly date: UtcDay;
   readonly value: number;
   readonly before: readonly number[];
-  /**
-   * The values that it must be above. Of a person all days of the thirteen weeks with a value: a few of one weekday say little about
-   * someone whose days differ much.
-   */
-  readonly above: readonly number[];
   /** The least value at which a part that was not there before is unusual. */
   readonly newFrom: number | null;
 }
@@ -144,12 +141,11 @@ function comparisonsOf(series: Series, { days, references, usual }: Comparing): 
     const before = (references.get(date) ?? []).map((other) => series.values.get(other) ?? 0);
     const value = series.values.get(date) ?? 0;
     const present = before.filter((number) => number > 0).length;
-    const above = series.kind === 'user' ? daysBefore(series, date) : before;
-    if (present >= PRESENT_MIN) return [{ series, date, value, before, above, newFrom: null }];
+    if (present >= PRESENT_MIN) return [{ series, date, value, before, newFrom: null }];
     // A new person has no usual day; a new team or model is unusual if it is large.
     const newFrom = (usual.get(date) ?? 0) * NEW_SHARE;
     if (series.kind === 'user' || series.kind === 'date' || newFrom === 0) return [];
-    return [{ series, date, value, before, above, newFrom }];
+    return [{ series, date, value, before, newFrom }];
   });
 }
 
@@ -157,6 +153,11 @@ function comparisonsOf(series: Series, { days, references, usual }: Comparing): 
 function daysBefore({ values }: Series, date: UtcDay): number[] {
   const [first, last] = [shiftDay(date, -7 * WEEKS_BEFORE), shiftDay(date, -7)];
   return [...values].flatMap(([day, value]) => (day >= first && day <= last && value > 0 ? value : []));
+}
+
+/** True for most values of people, without a look at all of their days: only more than ever before is unusual of a person. */
+function isUsual({ series: { kind }, value, before }: Compared): boolean {
+  return kind === 'user' && value <= BEYOND.user * Math.max(...before);
 }
 
 interface Bounds {
@@ -167,9 +168,12 @@ interface Bounds {
 }
 
 function judge(
-  { series: { kind, name }, date, value, before, above, newFrom }: Compared,
+  { series, date, value, before, newFrom }: Compared,
   { factor, least: matters }: Bounds,
 ): UnusualValue {
+  const { kind, name } = series;
+  // A few days of one weekday say little about a person whose days differ much.
+  const above = kind === 'user' ? daysBefore(series, date) : before;
   const median = medianOf(before);
   const deviation = SIGMA_OF_MAD * medianOf(before.map((number) => Math.abs(number - median)));
   const spread = Math.max(deviation, median * SPREAD_LEAST, Math.sqrt(median));
