@@ -88,9 +88,13 @@ const UNQUIET_NIGHTS = 12;
 /** Honest nights after which everything must be settled; longer where a rule of trust waits for longer. */
 const QUIET_NIGHTS = 10;
 const QUIET_NIGHTS_AFTER_LIES = 22;
+const QUIET_NIGHTS_AFTER_LONG_LIES = 35;
 const EVENTS = [0, 0, 1, 1, 2, 3, 4] as const;
 /** Most lies last for a night or two, as those of caches and replicas do. */
 const LENGTHS = [1, 1, 1, 2, 2, 3, 4] as const;
+/** In one of so many worlds, lies last for weeks. */
+const LONG_EVERY = 16;
+const LONG_LENGTHS = [7, 14, 30] as const;
 
 /** Lies that are most dangerous at the age at which a day settles. */
 const AIMED = ['wrong-numbers', 'empty', 'stale', 'lacks-user', 'lacks-turns', 'user-replaced'] as const;
@@ -108,7 +112,7 @@ export function drawWorld(seed: number, only?: readonly number[]): World {
     ...Array.from({ length: pick(random, EVENTS) }, () => pick(random, KINDS)),
     ...(firstNight >= RETAIN_DAYS ? (['retain'] as const) : []),
   ];
-  const alone = kinds.map((kind) => drawEvent(random, kind, firstNight));
+  const alone = kinds.map((kind) => drawEvent(random, kind, { seed, firstNight }));
   // Half of the pairs begin together: most defects are found where two things meet in one night.
   const [first, second] = alone;
   const met =
@@ -123,10 +127,8 @@ export function drawWorld(seed: number, only?: readonly number[]): World {
 export function worldOf(seed: number, events: readonly Event[]): World {
   const quietFrom = Math.max(truthOf(seed).firstNight, ...events.map(({ until }) => until)) + 1;
   const needsLong = events.some(({ kind }) => isLie(kind) || isHonest(kind));
-  return {
-    ...{ seed, events, quietFrom },
-    lastNight: quietFrom + (needsLong ? QUIET_NIGHTS_AFTER_LIES : QUIET_NIGHTS),
-  };
+  const afterLies = hasLongLies(seed) ? QUIET_NIGHTS_AFTER_LONG_LIES : QUIET_NIGHTS_AFTER_LIES;
+  return { seed, events, quietFrom, lastNight: quietFrom + (needsLong ? afterLies : QUIET_NIGHTS) };
 }
 
 /** A pair of kinds; after as many seeds as there are pairs, each has come once. */
@@ -162,11 +164,21 @@ function aim(random: Random, kind: Kind, firstNight: Night): Event {
   };
 }
 
-function drawEvent(random: Random, kind: Kind, firstNight: Night): Event {
+/** True if the lies of a world last for weeks. */
+export function hasLongLies(seed: number): boolean {
+  return seed % LONG_EVERY === 0;
+}
+
+function drawEvent(
+  random: Random,
+  kind: Kind,
+  { seed, firstNight }: { readonly seed: number; readonly firstNight: Night },
+): Event {
   const from = firstNight + Math.floor(random() * UNQUIET_NIGHTS);
   const lasts =
     isLie(kind) || isFailure(kind) || kind === 'missed' || kind === 'twice' || kind === 'few-requests';
-  const nights = lasts ? pick(random, LENGTHS) : 1;
+  const lengths = isLie(kind) && hasLongLies(seed) ? LONG_LENGTHS : LENGTHS;
+  const nights = lasts ? pick(random, lengths) : 1;
   const [firstDay, lastDay] = drawDays(random, from);
   return {
     ...{ kind, from, firstDay, lastDay },

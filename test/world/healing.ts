@@ -1,4 +1,4 @@
-import { ACTS, isFailure, type Kind } from './events.ts';
+import { ACTS, hasLongLies, isFailure, type Kind } from './events.ts';
 import { examineEnd, type Fault, type Seen } from './oracle.ts';
 
 /**
@@ -19,7 +19,7 @@ const CHANGES: ReadonlySet<Kind> = new Set<Kind>(['late', 'partial', 'restated',
 /** Requests of a night by the nights since the last event: first looks come again, and what differs is looked at alone. */
 const REQUESTS_MAX = 60;
 const REQUESTS_MAX_OLD = 90;
-/** Organizations with so many days have several stretches of a month. */
+/** Organizations with so many days have several stretches of a month, and so have lies of a month. */
 const OLD_NIGHT = 90;
 
 function nightsMax(kind: Kind): number {
@@ -34,7 +34,8 @@ export function examineHealing(seen: Seen): Fault[] {
   const since = night - world.quietFrom;
   if (since < 0) return [];
   const fault = (text: string): Fault => ({ invariant: 'I3', night, text });
-  const most = night < OLD_NIGHT ? REQUESTS_MAX : REQUESTS_MAX_OLD;
+  const isLong = night >= OLD_NIGHT || hasLongLies(world.seed);
+  const most = isLong ? REQUESTS_MAX_OLD : REQUESTS_MAX;
   const nights = Math.max(NIGHTS_AFTER_TROUBLE, ...world.events.map(({ kind }) => nightsMax(kind)));
   return [
     ...(requests > most ? [fault(`${requests} requests, ${since} nights after the last event`)] : []),

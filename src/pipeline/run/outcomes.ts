@@ -160,7 +160,7 @@ export class Outcomes {
   /** Another worker has committed a unit of the plan. */
   recordOtherWorker(unit: LedgerUnit): void {
     const { state } = unit;
-    this.#options.counts.recordOtherWorker(unitName(unit), state);
+    this.#options.counts.recordOtherWorker(unitName(unit));
     this.#options.observe({ type: 'unit-elsewhere', ...bareName(unit), state });
   }
 

@@ -1,4 +1,3 @@
-import { tables } from '../../../schema/tables.ts';
 import { daysBetween, type UtcDay } from '../../core/day.ts';
 import type { Advice } from '../../core/errors.ts';
 import { adviceOf, DaywalkError, messageOf, RULES } from '../../core/errors.ts';
@@ -16,11 +15,11 @@ import {
 } from '../../judge/flapping.ts';
 import type { Mass } from '../../judge/mass.ts';
 import { isUnstableUnit, parseNotes } from '../../judge/notes.ts';
-import { keyOfValues, readOrganizationIds, readUnits } from '../../ledger/index.ts';
+import { readOpenRecords, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { type NameInFile, readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { writeState } from '../../records/index.ts';
-import { type LedgerDay, type LedgerUnit, type UnitState, unitName } from '../../units/index.ts';
+import { dateOf, type LedgerDay, type LedgerUnit, type UnitState } from '../../units/index.ts';
 import type { RunEvent, RunObserver, RunProblem, RunReport } from '../events.ts';
 import { type AskedPlan, type PlanRequest, requestUnder } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
@@ -43,7 +42,6 @@ export class RunCounts {
   planned = 0;
   settled = 0;
   readonly #byOthers = new Set<string>();
-  readonly #quarantinedElsewhere = new Set<string>();
   /** Fact rows inserted, updated or deleted. */
   rowsWritten = 0;
   #restatements = 0;
@@ -77,21 +75,12 @@ export class RunCounts {
   /** The service alternates between answers. Set when the run ends. */
   isFlapping = false;
 
-  /** Names of units whose records in quarantine were all accepted by a person. Set when the run ends. */
-  accepted: ReadonlySet<string> = new Set();
+  /** Units of the run's range with records in quarantine that count, whatever their state. Set when the run ends. */
+  withOpenRecords: number | null = null;
 
-  /** Another worker committed a unit, which is in this state now. */
-  recordOtherWorker(name: string, state: UnitState): void {
+  /** Another worker committed a unit. */
+  recordOtherWorker(name: string): void {
     this.#byOthers.add(name);
-    if (state === 'quarantined') this.#quarantinedElsewhere.add(name);
-  }
-
-  /** Names of the units that ended with records in quarantine, whichever worker pulled them. */
-  get quarantinedUnits(): string[] {
-    const own = [...this.#units].flatMap(([name, unit]) =>
-      unit !== 'failed' && unit.state === 'quarantined' ? [name] : [],
-    );
-    return [...own, ...this.#quarantinedElsewhere];
   }
 
   /** Fact rows were inserted, updated or deleted. */
@@ -144,12 +133,13 @@ export class RunCounts {
   }
 
   get exitCode(): ExitCode {
+    const quarantined = this.#ended.filter(({ state }) => state === 'quarantined').length;
     const isSuspect =
       this.doubted > 0 ||
       this.unstable > 0 ||
       this.isFlapping ||
       this.isMass ||
-      this.quarantinedUnits.some((name) => !this.accepted.has(name));
+      (this.withOpenRecords ?? quarantined) > 0;
     return worstExit([
       ...this.#exits,
       ...(this.leftOut > 0 ? [EXIT.upstream] : []),
@@ -251,20 +241,17 @@ function isInRange(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest
   return streams.includes(unit.stream) && isOfDays;
 }
 
-/** The names of the units whose records in quarantine were all accepted by a person. */
-export async function findAcceptedUnits(warehouse: Warehouse, orgId: string): Promise<Set<string>> {
-  const accepted = new Set<string>();
-  const open = new Set<string>();
-  const columns = ['stream', 'date', 'accepted_at'] as const;
-  for await (const rows of warehouse.scan(tables.quarantine, { orgId }, columns)) {
-    for (const [stream, date, acceptedAt] of rows) {
-      // A unit that this version does not know stays open.
-      const key = keyOfValues([orgId, stream ?? null, date ?? null]);
-      if (key !== undefined) (acceptedAt === null ? open : accepted).add(unitName(key));
-    }
-  }
-  return new Set([...accepted].filter((name) => !open.has(name)));
+/** The number of units in the run's range with records in quarantine that count. A doubt keeps those of the answer before it. */
+async function countOpenRecords({ warehouse, orgId, ledger, request }: Attention): Promise<number> {
+  const units = ledger.all().filter((unit) => MAY_HOLD.has(unit.state) && isInRange(unit, request));
+  if (units.length === 0) return 0;
+  const open = await readOpenRecords(warehouse, orgId);
+  const names = new Set(open.map(({ stream, day }) => `${stream} ${day}`));
+  return units.filter((unit) => names.has(`${unit.stream} ${dateOf(unit)}`)).length;
 }
+
+/** The states of units that may have records in quarantine. */
+const MAY_HOLD: ReadonlySet<UnitState> = new Set<UnitState>(['quarantined', 'doubted']);
 
 /** What a run has found out by its end. */
 export interface Attention {
@@ -283,7 +270,7 @@ export interface Attention {
 
 /** Counts what decides on the exit code beside failures: doubts, units that go back and forth, quarantine. */
 export async function countAttention(counts: RunCounts, found: Attention): Promise<void> {
-  const { warehouse, orgId, ledger, request, today, mass, observe } = found;
+  const { ledger, request, today, mass, observe } = found;
   const units = ledger.all();
   counts.doubted = units.filter((unit) => isDoubted(unit, request)).length;
   counts.unstable = units.filter((unit) => isUnstable(unit, request)).length;
@@ -291,7 +278,7 @@ export async function countAttention(counts: RunCounts, found: Attention): Promi
   counts.isMass = mass !== null;
   if (mass?.since === today) observe(massWarning(mass));
   counts.isFlapping = flapping !== null && isFlappingNow(flapping, today);
-  if (counts.quarantinedUnits.length > 0) counts.accepted = await findAcceptedUnits(warehouse, orgId);
+  counts.withOpenRecords = await countOpenRecords(found);
 }
 
 /** Warns of old days whose own numbers contradict each other, and which do not settle therefore. */

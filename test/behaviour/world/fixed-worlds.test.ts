@@ -13,6 +13,8 @@ const OFTEN = { surfaces: 2, pages: 4, documents: 16 };
 /** Seeds with an archive; with another one the organization comes with a history that is longer than people may be kept. */
 const SEED = 8;
 const OLD_SEED = 15;
+/** An organization whose young days have a user who can leave. */
+const QUARANTINE_SEED = 2038;
 
 /** Lives a world of events that are written down, so that it stays the same when kinds are added. */
 async function faultOf(seed: number, planned: readonly Planned[]): Promise<string | null> {
@@ -78,6 +80,16 @@ test('other numbers for two nights, reports that are missing, and users who are 
       ['lacks-report', 7, { salt: 1 }],
       ['user-gone', 5, { firstDay: 0, lastDay: 0 }],
       ['prices', 4],
+    ]),
+  ).toBeNull();
+});
+
+test('impossible values for four nights, and a user who is gone in the last one', async () => {
+  const lie = { ...nights(QUARANTINE_SEED, 1, 4), firstDay: 0, lastDay: 15 };
+  expect(
+    await faultOf(QUARANTINE_SEED, [
+      ['impossible', 1, lie],
+      ['user-gone', 4, { firstDay: 0, lastDay: 1, streams: ['tools', 'users'], salt: 411_805 }],
     ]),
   ).toBeNull();
 });
