@@ -21,4 +21,4 @@ export {
 } from './quarantine.ts';
 export { commitReadinessPage, endReadinessWalk, knownReports, readReportIds } from './readiness.ts';
 export { countRestatements } from './restatements.ts';
-export { keyOfValues, rewrittenRow } from './unit-rows.ts';
+export { rewrittenRow } from './unit-rows.ts';

@@ -112,11 +112,7 @@ export class Leaks {
       const made = MADE_BY[name.split('.')[0] ?? ''];
       return made !== undefined && kinds.has(made);
     });
-    // A copy that is made again forgets who was erased; pages that it no longer uses may have what an earlier policy kept.
-    const erased = excludedWords(this.#published, {});
-    return files.flatMap((name) =>
-      found(name, readFileSync(join(folder, name), 'latin1'), name.startsWith('copy') ? erased : words),
-    );
+    return files.flatMap((name) => found(name, readFileSync(join(folder, name), 'latin1'), words));
   }
 
   /** Rows about people of days that are older than people are kept. */
