@@ -1,12 +1,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAssistant } from '../../src/assistants/assistant.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createPageSource } from '../../src/look/server/page-source.ts';
 import type { Warehouse } from '../../src/port/index.ts';
 import { readHealth } from '../../src/serve/serve.ts';
 import { createServiceState } from '../../src/serve/service-state.ts';
 import type { KeptWarehouse } from '../../src/warehouse/index.ts';
-import type { FakeClock } from '../support/clock/fake-clock.ts';
 import { fieldOf } from './command.ts';
 import type { Machine } from './machine.ts';
 import type { Seen } from './oracle.ts';
@@ -15,7 +15,7 @@ import { dateOf, dayOf, STREAMS } from './truth.ts';
 /** What is compared with what is stored. */
 interface Morning {
   readonly warehouse: Warehouse;
-  readonly clock: FakeClock;
+  readonly clock: Clock;
   readonly seen: Seen;
   readonly last: number;
 }
@@ -26,7 +26,9 @@ const CREDITS = 4;
 
 /** I7: the dashboard, the assistants and the probe of the service say what is stored and what `status` says. */
 export async function examinePages(morning: Omit<Morning, 'last'>): Promise<string[]> {
-  const { warehouse, clock, seen } = morning;
+  const { warehouse, seen } = morning;
+  // The clock of the world passes all time at once, so that a limit on the time of a page would end while PostgreSQL answers.
+  const clock = systemClock(morning.clock.now());
   const kept: KeptWarehouse = {
     read: (work) => work(warehouse, `night ${seen.night}`),
     close: async () => undefined,
@@ -41,7 +43,7 @@ export async function examinePages(morning: Omit<Morning, 'last'>): Promise<stri
       url.searchParams.set(name, dateOf(day));
     return String((await pages.answer(url)).body);
   };
-  const whole = { ...morning, last };
+  const whole = { ...morning, clock, last };
   return [
     ...(await creditFaults(read, whole)),
     ...(await coverageFaults(read, whole)),
