@@ -117,7 +117,7 @@ export class Leaks {
 
   /** Rows about people of days that are older than people are kept. */
   #expiredFaults(): string[] {
-    if (!this.#published.isRetained) return [];
+    if (!this.#published.isRetained || this.#published.isHappening('clock-behind')) return [];
     return this.#archived().flatMap((text) => {
       const days = Array.from(text.matchAll(/"date":"([^"]+)","user_id"/g), ([, date = '']) => date);
       const old = days.find((date) => this.#published.isExpired('users', dayOf(date)));
