@@ -69,6 +69,7 @@ function install(): void {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(join(FOLDER, 'package.json'), '{ "private": true }');
   const options = ['--save-exact', '--ignore-scripts', '--no-audit', '--no-fund'];
+  say(`${FOLDER} has no Stryker yet: npm installs it, which needs the registry`);
   run('npm', ['install', ...options, `@stryker-mutator/core@${STRYKER}`], FOLDER);
 }
 

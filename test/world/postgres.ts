@@ -37,6 +37,14 @@ export async function leavePostgres(): Promise<void> {
   if (place !== undefined && typeof place !== 'string') await place.drop();
 }
 
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 async function openPlace(): Promise<PostgresPlace | string> {
   const { env } = process;
   const source =
@@ -53,6 +61,12 @@ async function openPlace(): Promise<PostgresPlace | string> {
     return (await query<{ name: string }>(sql)).map((table) => table.name);
   };
   const drop = async () => void (await query(`DROP SCHEMA IF EXISTS ${name} CASCADE`));
+  // A process that was killed has left its schema.
+  const schemas = await query<{ name: string }>(
+    `SELECT nspname AS name FROM pg_namespace WHERE nspname ~ '^daywalk_world_[0-9]+$'`,
+  );
+  for (const { name: left } of schemas)
+    if (!isAlive(Number(left.split('_').at(-1)))) await query(`DROP SCHEMA IF EXISTS ${left} CASCADE`);
   return {
     location: `${server.url}${server.url.includes('?') ? '&' : '?'}schema=${name}`,
     drop,

@@ -19,7 +19,7 @@ import {
 } from './plan.ts';
 import { rollupRows } from './rollup-rows.ts';
 import { dailyRows, firstRows, groupsOfRows, type RowKind, type Rows, ratioSql, termSql } from './rows.ts';
-import { costAndUserRows, partsOf, teamRows } from './team-rows.ts';
+import { costAndUserRows, groupColumns, teamRows } from './team-rows.ts';
 
 /** The terms that the metrics of a plan add up. */
 export function termsOf({ computed }: Pick<Plan, 'computed'>): readonly Term[] {
@@ -85,7 +85,7 @@ function groupedTerms(plan: Plan): Facts {
 function perUser(plan: Plan, terms: readonly Term[], rows: Rows): Rows {
   const isByUser = plan.by.includes('user') || plan.grain !== undefined;
   if (isByUser || !terms.every(({ kind }) => kind === 'users')) return rows;
-  const columns = [sql`r.user_id`, ...(needsTeam(plan) ? [rows.team] : []), ...partsOf(plan)];
+  const columns = [sql`r.user_id`, ...(needsTeam(plan) ? [rows.team] : []), ...groupColumns(plan)];
   const body = selectSql({ columns, from: rows.from, where: rows.where, groupBy: columns }, '  ');
   return {
     ...rows,

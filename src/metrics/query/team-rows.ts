@@ -110,7 +110,7 @@ function staleOf({ source, rollups }: Plan): ReadableRollups['stale']['teams'] {
 }
 
 /** The columns of rows `r` that the question groups by, besides time, user and team. */
-export function partsOf(plan: Plan): SQL[] {
+export function groupColumns(plan: Plan): SQL[] {
   return groupsOf(plan).flatMap((dimension) =>
     (plan.source.columns[dimension] ?? []).map((column) => sql.raw(`r.${column}`)),
   );
@@ -122,7 +122,7 @@ function currentRows(plan: Plan, terms: readonly Term[]): SQL {
   return rowsOnDays(plan, terms, {
     columns: [
       ...(needsTeam(plan) ? [sql`NULLIF(r.team, ${UNASSIGNED}) AS team`] : []),
-      ...partsOf(plan),
+      ...groupColumns(plan),
       ...users(sql`r.active_users`, terms),
       ...[...columns].map((column) => sql.raw(`r.${column}`)),
     ],
@@ -147,7 +147,7 @@ function staleRows(plan: Plan, terms: readonly Term[], { firstDay, lastDay }: Da
   return rowsOnDays(plan, terms, {
     columns: [
       ...(needsTeam(plan) ? [sql`t.team`] : []),
-      ...partsOf(plan),
+      ...groupColumns(plan),
       ...users(sql`1`, terms),
       ...dailyColumns(terms),
     ],

@@ -241,7 +241,7 @@ function isInRange(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest
   return streams.includes(unit.stream) && isOfDays;
 }
 
-/** The number of units in the run's range with records in quarantine that count. A doubt keeps those of the answer before it. */
+/** The number of units in the run's range with records in quarantine that count. */
 async function countOpenRecords({ warehouse, orgId, ledger, request }: Attention): Promise<number> {
   const units = ledger.all().filter((unit) => MAY_HOLD.has(unit.state) && isInRange(unit, request));
   if (units.length === 0) return 0;
@@ -250,8 +250,8 @@ async function countOpenRecords({ warehouse, orgId, ledger, request }: Attention
   return units.filter((unit) => names.has(`${unit.stream} ${dateOf(unit)}`)).length;
 }
 
-/** The states of units that may have records in quarantine. */
-const MAY_HOLD: ReadonlySet<UnitState> = new Set<UnitState>(['quarantined', 'doubted']);
+/** The states of units that may have records in quarantine: a doubt and a failure keep those of the answer before. */
+const MAY_HOLD: ReadonlySet<UnitState> = new Set<UnitState>(['quarantined', 'doubted', 'failed']);
 
 /** What a run has found out by its end. */
 export interface Attention {

@@ -4,7 +4,6 @@ import Sqlite from 'better-sqlite3';
 import { type Clock, onAbort, SerialQueue } from '../../core/clock.ts';
 import type { Reason } from '../../core/errors.ts';
 import { isBusy, storageError } from '../../core/sqlite-files.ts';
-import type { QueryRow } from '../../port/index.ts';
 import { FileGuard, openFile } from './file.ts';
 
 /** Marks a file as a warehouse of this program ("DWLK"). */
@@ -35,8 +34,7 @@ export interface ConnectionOptions extends LogWatchOptions {
 
 /** An open SQLite file with its prepared statements and its transactions. */
 export class Connection {
-  readonly #statements = new Map<string, Statement<unknown[], QueryRow>>();
-  readonly #rowStatements = new Map<string, Statement<unknown[]>>();
+  readonly #statements = new Map<string, Statement<unknown[]>>();
   readonly db: Database;
   readonly path: string;
   /** The file at the path when it was opened, see {@link fileAt}. */
@@ -66,13 +64,22 @@ export class Connection {
   }
 
   /** The prepared statement of `sql`. Reads return objects. */
-  prepare(sql: string): Statement<unknown[], QueryRow> {
-    return kept(this.#statements, sql, () => this.db.prepare<unknown[], QueryRow>(sql));
+  prepare(sql: string): Statement<unknown[]> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.db.prepare<unknown[]>(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
   }
 
   /** As {@link prepare}, but reads return arrays in the order of the columns. */
   prepareRows(sql: string): Statement<unknown[]> {
-    return kept(this.#rowStatements, sql, () => this.db.prepare<unknown[]>(sql).raw());
+    const cached = this.#statements.get(`rows:${sql}`);
+    if (cached !== undefined) return cached;
+    const statement = this.db.prepare<unknown[]>(sql).raw();
+    this.#statements.set(`rows:${sql}`, statement);
+    return statement;
   }
 
   /**
@@ -179,6 +186,7 @@ export class Connection {
       if (this.#hasWritten && this.db.open) this.#guard.expectInPlace('close');
     } finally {
       this.#unlisten();
+      this.#statements.clear();
       this.db.close();
     }
   }
@@ -197,17 +205,6 @@ export class Connection {
       await this.clock.sleep(BUSY_PAUSE_MS);
     }
   }
-}
-
-/** A run prepares a hundred statements, most of them several times. Those of readers differ with each question. */
-const STATEMENTS_MAX = 256;
-
-/** A statement, prepared once. */
-function kept<Prepared>(statements: Map<string, Prepared>, sql: string, prepare: () => Prepared): Prepared {
-  if (statements.size >= STATEMENTS_MAX) statements.clear();
-  const prepared = statements.get(sql) ?? prepare();
-  statements.set(sql, prepared);
-  return prepared;
 }
 
 /** Size from which the write-ahead log is truncated or reported, in bytes. */

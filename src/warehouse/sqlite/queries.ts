@@ -26,7 +26,7 @@ export function selectText(
   connection: Connection,
   { text, values }: ReturnType<typeof compileQuery>,
 ): readonly QueryRow[] {
-  return connection.read('read', () => connection.prepare(text).all(...values));
+  return connection.read('read', () => connection.db.prepare<unknown[], QueryRow>(text).all(...values));
 }
 
 /**
@@ -71,9 +71,9 @@ export function withRoomToSort<Result>({ db }: Connection, work: () => Result): 
   }
 }
 
-function runStatement(connection: Connection, query: SQL): readonly QueryRow[] {
+function runStatement({ db }: Connection, query: SQL): readonly QueryRow[] {
   const { text, values } = compileQuery(query, 'sqlite');
-  const statement = connection.prepare(text);
+  const statement = db.prepare<unknown[], QueryRow>(text);
   if (statement.reader) return statement.all(...values);
   statement.run(...values);
   return [];

@@ -48,7 +48,7 @@ export async function startAdversary(lastDay: UtcDay, users = USERS): Promise<Ad
 }
 
 /** True for a request for sums by model. */
-function isGrouped(query: URLSearchParams): boolean {
+export function isGrouped(query: URLSearchParams): boolean {
   return query.has('group_by') || query.has('groupBy');
 }
 
