@@ -178,43 +178,47 @@ function daysOf(rows: readonly Values[]): string[] {
 /** The options of COPY for the lists of values below: JSON's `null` stands for NULL. */
 const COPY_OPTIONS = "(FORMAT csv, NULL 'null')";
 
-/** Size of a chunk. Larger chunks cost memory, smaller ones time. */
-const CHUNK_CHARS = 64 * 1024;
+/** How many rows share a chunk. Larger chunks cost memory, smaller ones time. */
+const CHUNK_ROWS = 500;
 
 /** Rows as COPY reads them, in chunks. */
-export function* csvOf(rows: Iterable<Values>): Generator<string, void, void> {
-  let chunk = '';
-  for (const row of rows) {
-    chunk += `${row.map(field).join(',')}\n`;
-    if (chunk.length >= CHUNK_CHARS) {
-      yield chunk;
-      chunk = '';
-    }
+export function* csvOf(rows: readonly Values[]): Generator<string, void, void> {
+  for (let start = 0; start < rows.length; start += CHUNK_ROWS) {
+    const chunk = rows.slice(start, start + CHUNK_ROWS);
+    const first = chunk[0]?.[0] ?? null;
+    const shared = chunk.every(([value]) => value === first) ? first : null;
+    yield csvOfText(JSON.stringify(chunk), shared) ?? linesOf(chunk);
   }
-  if (chunk !== '') yield chunk;
 }
 
-function field(value: Value): string {
-  return typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value);
-}
-
-/**
- * As {@link csvOf}, for the encoded rows of one organization. A JSON list of values differs from a line of CSV only in its
- * brackets and escapes. So a chunk without a backslash, the usual case, only loses its brackets.
- */
+/** As {@link csvOf}, for the encoded rows of one organization. */
 export function* csvOfEncoded(
   { texts }: Pick<EncodedRows, 'texts'>,
   orgId: string,
 ): Generator<string, void, void> {
+  for (const text of texts)
+    yield csvOfText(text, orgId) ?? linesOf([...decodedChunks({ texts: [text] })].flat());
+}
+
+/**
+ * The lines of a JSON array of rows that begin with the same ID. A JSON list of values differs from a line of CSV only in its
+ * brackets and escapes. So a text without a backslash, the usual case, only loses its brackets; of any other, undefined is
+ * returned. That takes a quarter of the time of writing value by value.
+ */
+function csvOfText(text: string, first: Value): string | undefined {
   // `],[` and the ID in quotes occur together only between two rows. Inside a text, the first quote of the ID would be
   // escaped, or would end the text; then a comma follows, and the ID does not begin with one.
-  const begin = `${JSON.stringify(orgId)},`;
-  const isUnambiguous = !orgId.startsWith(',');
-  for (const text of texts) {
-    if (isUnambiguous && !text.includes('\\'))
-      yield `${text.slice(2, -2).replaceAll(`],[${begin}`, () => `\n${begin}`)}\n`;
-    else yield* csvOf([...decodedChunks({ texts: [text] })].flat());
-  }
+  if (typeof first !== 'string' || first.startsWith(',') || text.includes('\\')) return undefined;
+  const begin = `${JSON.stringify(first)},`;
+  return `${text.slice(2, -2).replaceAll(`],[${begin}`, () => `\n${begin}`)}\n`;
+}
+
+function linesOf(rows: readonly Values[]): string {
+  return rows.map((row) => `${row.map(field).join(',')}\n`).join('');
+}
+
+function field(value: Value): string {
+  return typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value);
 }
 
 interface InSchema {

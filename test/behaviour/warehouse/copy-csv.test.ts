@@ -72,6 +72,27 @@ it('writes the same values, from rows and from their encoded texts', () => {
   );
 });
 
+it('writes the same values of rows that begin with different values', () => {
+  const row = fc.array(value, { minLength: 2, maxLength: 2 });
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 6 }), (all) => {
+      const expected = all.map((cells) => cells.map((cell) => (cell === 0 ? 0 : cell)));
+      expect(parsed([...csvOf(all)].join(''))).toEqual(expected);
+    }),
+    {
+      numRuns: 500,
+      examples: [
+        [
+          [
+            ['one', 1],
+            ['two', 2],
+          ],
+        ],
+      ],
+    },
+  );
+});
+
 onDatabase(postgres, () => {
   it.each([['org_1'], ['],["'], [',null'], ['"\\']])(
     'stores every text, for organization %s',
