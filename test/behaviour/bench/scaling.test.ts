@@ -25,7 +25,6 @@ it('docs/scaling.md is measured: a month of 50 active users needs the rows and b
 
 it('docs/scaling.md counts the requests of nights: 3,000 active users, whose days do not fit into one range', {
   tags: 'ci/rare',
-  timeout: 240_000,
 }, async () => {
   const [users, days, nights] = [3_000, 45, 10];
   const first = shiftDay(FIRST_DAY, days);

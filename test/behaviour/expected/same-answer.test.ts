@@ -289,8 +289,8 @@ onEachDatabase((database) => {
       await askAll(await open(database), seeded('what is expected'), 25);
     });
 
-    test('is the same for every reader, in 500 states', { tags: 'ci/rare', timeout: 300_000 }, async () => {
-      await askAll(await open(database), seeded('what is expected, at length'), 500);
+    test('is the same for every reader, in 150 states', { tags: 'ci/rare' }, async () => {
+      await askAll(await open(database), seeded('what is expected, at length'), 150);
     });
   });
 });

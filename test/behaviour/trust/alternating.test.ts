@@ -4,7 +4,8 @@ import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import type { RunRequest } from '../../support/rig/rig.ts';
 import { type AdversaryWorld, FRUGAL, settledWorld } from '../../support/trust/settled-world.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST = parseDay('2026-03-20');
 const OLD = parseDay('2026-02-05');
@@ -25,11 +26,11 @@ function nightsAbout({ service, night }: AdversaryWorld, days: readonly string[]
   };
 }
 
-onEachDatabase((database) => {
+onDatabase(sqlite, () => {
   it('a service that alternates about one settled day is named, and changes nothing', {
     tags: 'ci/again',
   }, async () => {
-    const world = await settledWorld(database, { first: FIRST });
+    const world = await settledWorld(sqlite, { first: FIRST });
     const states = new Set<string>();
     for (let number = 3; number <= 10; number += 1) {
       const isWrong = number % 2 === 1;
@@ -52,7 +53,7 @@ onEachDatabase((database) => {
     'a service that keeps each of two answers for %d nights is named when the first one is back',
     { tags: 'ci/again' },
     async (each) => {
-      const world = await settledWorld(database, { first: FIRST });
+      const world = await settledWorld(sqlite, { first: FIRST });
       const stored = () =>
         world.rig.column<number>("SELECT autonomy_ratio_p50 FROM tools_daily WHERE date >= '2026-03-10'");
       const night = nightsAbout(world, THREE_DAYS);
@@ -76,7 +77,7 @@ onEachDatabase((database) => {
     'a service that alternates on a night with a clock that is 40 days %s is not named for ever',
     { tags: 'ci/rare' },
     async ([, off, exits]) => {
-      const world = await settledWorld(database, { first: FIRST });
+      const world = await settledWorld(sqlite, { first: FIRST });
       const night = nightsAbout(world, THREE_DAYS);
       for (const number of [3, 4]) expect(await night(number, true)).toBe(0);
       const clock = systemClock(new Date(`${shiftDay(FIRST, 5 + off)}T03:00:00Z`));
@@ -90,7 +91,7 @@ onEachDatabase((database) => {
   it('what has begun to differ is also compared while the watch is off, so that it ends', {
     tags: 'ci/variant',
   }, async () => {
-    const world = await settledWorld(database, { first: FIRST });
+    const world = await settledWorld(sqlite, { first: FIRST });
     const night = nightsAbout(world, THREE_DAYS.slice(1));
     const off = { watchDays: 0 };
     for (const number of [3, 4]) expect(await night(number, true)).toBe(0);

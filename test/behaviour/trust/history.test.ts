@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay, shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import type { Adversary, SentRow } from '../../support/trust/adversary.ts';
 import { type AdversaryWorld, FRUGAL, settledWorld } from '../../support/trust/settled-world.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** The first night, after 65 days of history. */
 const FIRST = parseDay('2026-03-20');
@@ -25,12 +26,12 @@ async function alteredDays({ rig }: AdversaryWorld): Promise<UtcDay[]> {
   );
 }
 
-onEachDatabase((database) => {
+onDatabase(sqlite, () => {
   describe('a service that answers differently about old days, and keeps all sums,', () => {
     test('for one of many users and one day: a page of users shows it, and it is stored after three looks', {
       tags: 'ci/variant',
     }, async () => {
-      const world = await settledWorld(database, IN_MARCH);
+      const world = await settledWorld(sqlite, IN_MARCH);
       aboutUsers(world.service, (row) =>
         row['date'] === OLD && row['user_id'] === 'user-120' ? [altered(row)] : [row],
       );
@@ -49,7 +50,7 @@ onEachDatabase((database) => {
     test('because it lacks one of many users of all old days: the page on which the user was shows it', {
       tags: 'ci/variant',
     }, async () => {
-      const world = await settledWorld(database, IN_MARCH);
+      const world = await settledWorld(sqlite, IN_MARCH);
       // No row of the page names the user.
       aboutUsers(world.service, (row) =>
         String(row['date']) <= '2026-02-13' && row['user_id'] === 'user-120' ? [] : [row],
@@ -65,7 +66,7 @@ onEachDatabase((database) => {
     test('and refuses the cursor of an earlier night: the first page is compared in its place', {
       tags: 'ci/variant',
     }, async () => {
-      const world = await settledWorld(database, IN_MARCH);
+      const world = await settledWorld(sqlite, IN_MARCH);
       expect(await world.night(3, FRUGAL)).toBe(0);
       aboutUsers(world.service, (row) =>
         row['date'] === OLD && row['user_id'] === 'user-020' ? [altered(row)] : [row],
@@ -83,7 +84,7 @@ onEachDatabase((database) => {
     });
 
     test('for all users of all days: they are named at once, and stored in the fourth night at the latest', async () => {
-      const world = await settledWorld(database, { ...IN_MARCH, users: USERS.slice(0, 20) });
+      const world = await settledWorld(sqlite, { ...IN_MARCH, users: USERS.slice(0, 20) });
       aboutUsers(world.service, (row) => [altered(row)]);
       expect(await world.night(3, FRUGAL)).toBe(5);
       const { open, highest } = await world.status(3);
@@ -103,7 +104,7 @@ onEachDatabase((database) => {
     test('because a user was deleted from all days: that is only listed, and stored after seven days', {
       tags: 'ci/variant',
     }, async () => {
-      const world = await settledWorld(database, IN_MARCH);
+      const world = await settledWorld(sqlite, IN_MARCH);
       aboutUsers(world.service, (row) => (row['user_id'] === 'user-120' ? [] : [row]));
       const daysOf = (id: string) =>
         world.rig.value<number>('SELECT COUNT(*) FROM user_daily WHERE user_id = ?', id).then(Number);
@@ -126,7 +127,7 @@ onEachDatabase((database) => {
       tags: 'ci/variant',
     }, async () => {
       const users = Array.from({ length: 330 }, (_, index) => `user-${String(index).padStart(3, '0')}`);
-      const world = await settledWorld(database, { first: FIRST, users });
+      const world = await settledWorld(sqlite, { first: FIRST, users });
       const young = shiftDay(FIRST, 1);
       const isGone = (row: SentRow) => {
         const date = String(row['date']);
@@ -147,7 +148,7 @@ onEachDatabase((database) => {
     test('for one night: all of it is named until three nights have found what is stored, which stays', {
       tags: 'ci/variant',
     }, async () => {
-      const world = await settledWorld(database, IN_MARCH);
+      const world = await settledWorld(sqlite, IN_MARCH);
       aboutUsers(world.service, (row) => [altered(row)]);
       expect(await world.night(3, FRUGAL)).toBe(5);
       world.service.lie = {};

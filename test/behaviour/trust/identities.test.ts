@@ -8,7 +8,8 @@ import {
   FRUGAL,
   settledWorld,
 } from '../../support/trust/settled-world.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** The first night, after 25 days of history: all of them are compared each night. */
 const FIRST = parseDay('2026-02-08');
@@ -49,10 +50,10 @@ const confirmedOf = ({ rig }: AdversaryWorld, stream: DailyStream, day = DAY) =>
 const waiting = async (world: AdversaryWorld, number: number) =>
   (await world.status(number)).open.find(({ state }) => state === 'figures-disagree');
 
-onEachDatabase((database) => {
+onDatabase(sqlite, () => {
   describe('a settled number that changes for good in one stream, against the users of its day,', () => {
     test('waits for seven days, is named, and settles unconfirmed; once the first number has been back for five nights, the day is confirmed', async () => {
-      const world = await settledWorld(database, { first: FIRST });
+      const world = await settledWorld(sqlite, { first: FIRST });
       tell(world, { stream: 'tools', field: 'tool_calls', value: 21, day: DAY });
       for (let number = 3; number <= 8; number += 1) {
         expect(await world.night(number)).toBe(0);
@@ -84,7 +85,7 @@ onEachDatabase((database) => {
     test('is stored together with the users if these follow later, and the day stays confirmed', {
       tags: 'ci/variant',
     }, async () => {
-      const world = await settledWorld(database, { first: FIRST });
+      const world = await settledWorld(sqlite, { first: FIRST });
       const tools = { stream: 'tools', field: 'tool_calls', value: 21, day: DAY } as const;
       tell(world, tools);
       for (const number of [3, 4, 5, 6]) expect(await world.night(number)).toBe(0);
@@ -105,7 +106,7 @@ onEachDatabase((database) => {
 
   describe('a day that was wrong in one stream from the first look on', () => {
     test('waits for seven days while the others settle after three looks', async () => {
-      const world = await adversaryWorld(database, { first: FIRST });
+      const world = await adversaryWorld(sqlite, { first: FIRST });
       tell(world, { stream: 'tools', field: 'tool_calls', value: 21, day: DAY });
       for (const number of [0, 1, 2]) expect(await world.night(number)).toBe(0);
       expect(await confirmedOf(world, 'tools')).toBeNull();
@@ -120,7 +121,7 @@ onEachDatabase((database) => {
   describe('an organization in which the numbers never add up', () => {
     test('settles after three looks, and a change of them waits for nothing', async () => {
       const always = { stream: 'tools', field: 'tool_calls', value: 23 } as const;
-      const world = await settledWorld(database, { first: FIRST, lie: lieOf([always]) });
+      const world = await settledWorld(sqlite, { first: FIRST, lie: lieOf([always]) });
       expect(await confirmedOf(world, 'tools')).toBe('data');
       tell(world, always, { ...always, value: 24, day: DAY });
       for (const number of [3, 4]) expect(await world.night(number, FRUGAL)).toBe(0);
@@ -134,7 +135,7 @@ onEachDatabase((database) => {
     test('because it counts other active users than it lists, it is held up in its first week only, and stays named', {
       tags: 'ci/variant',
     }, async () => {
-      const world = await adversaryWorld(database, { first: FIRST });
+      const world = await adversaryWorld(sqlite, { first: FIRST });
       tell(
         world,
         { stream: 'activity', field: 'daily_active_users', value: 5 },

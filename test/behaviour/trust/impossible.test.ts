@@ -13,7 +13,7 @@ import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { afterNights, lie, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST = '2026-02-18';
@@ -51,12 +51,12 @@ async function quarantineOf(rig: Rig, stream: string) {
   );
 }
 
-onEachDatabase((database) => {
+onDatabase(sqlite, () => {
   describe('an answer with impossible values', () => {
     testVariants(IMPOSSIBLE)('%s: its keys are named, their stored rows stay', async (column, stream) => {
       const [table, name] = column.split('.');
       const figure = `SELECT ${name} FROM ${table}`;
-      const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 8 });
+      const rig = await afterNights(sqlite, [FIRST, '2026-02-19'], { users: 8 });
       const before = await figures(rig, figure);
       expect(before.length).toBeGreaterThan(0);
       lie(rig, { impossible: { column, days: [YOUNG] } });
@@ -71,7 +71,7 @@ onEachDatabase((database) => {
     });
 
     test('stays out of a first sync, and the other keys are stored', async () => {
-      const rig = await nightsOf(database, { users: 8 });
+      const rig = await nightsOf(sqlite, { users: 8 });
       const day = parseDay('2026-02-19');
       const operations = [{ op: 'set' as const, path: '/data/2/tool_calls', value: -3 }];
       rig.emulator.setRules([
@@ -99,7 +99,7 @@ onEachDatabase((database) => {
     test('settles after seven UTC days of the same answer, and stays named', {
       tags: 'ci/rare',
     }, async () => {
-      const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 8 });
+      const rig = await afterNights(sqlite, [FIRST, '2026-02-19'], { users: 8 });
       lie(rig, { impossible: { column: 'tokens_daily.billable_tokens', days: [YOUNG] } });
       const first = await nights(rig, '2026-02-20', '2026-02-22');
       expect(await openIn(rig, '2026-02-22')).toEqual({
@@ -132,7 +132,7 @@ onEachDatabase((database) => {
     test('that first came while a clock was a month ahead settles seven UTC days after the next night', {
       tags: 'ci/rare',
     }, async () => {
-      const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 8 });
+      const rig = await afterNights(sqlite, [FIRST, '2026-02-19'], { users: 8 });
       lie(rig, { impossible: { column: 'tokens_daily.billable_tokens', days: [YOUNG] } });
       const clock = systemClock(new Date('2026-03-22T03:00:00Z'));
       expect((await rig.run({ now: NIGHT, clock, until: parseDay('2026-02-19') })).report.exitCode).toBe(5);
@@ -144,7 +144,7 @@ onEachDatabase((database) => {
     test('of a settled day changes nothing, and is quarantined after three nights', {
       tags: 'ci/rare',
     }, async () => {
-      const rig = await afterNights(database, [FIRST, '2026-02-22'], { users: 8 });
+      const rig = await afterNights(sqlite, [FIRST, '2026-02-22'], { users: 8 });
       const figure = 'SELECT autonomy_ratio_p50 FROM tools_daily';
       const before = await figures(rig, figure);
       expect(await unitOf(rig, 'tools', YOUNG)).toMatchObject({ confirmed: 'data' });
@@ -159,7 +159,7 @@ onEachDatabase((database) => {
       'the %s of a criterion: the stored criteria of a report stay',
       { tags: 'ci/rare' },
       async (name) => {
-        const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 3, reports: 4 });
+        const rig = await afterNights(sqlite, [FIRST, '2026-02-19'], { users: 3, reports: 4 });
         const criteria = () =>
           rig.sql('SELECT * FROM readiness_report_criteria ORDER BY report_id, criterion_id');
         const before = await criteria();
@@ -183,7 +183,7 @@ onEachDatabase((database) => {
       ['users', 'SELECT tool_calls FROM user_daily'],
       ['tokens', 'SELECT billable_tokens FROM tokens_daily'],
     ] as const)('%s: the walk is repeated once, then the stored rows stay', async (stream, figure) => {
-      const rig = await afterNights(database, [FIRST, '2026-02-19'], { users: 8 });
+      const rig = await afterNights(sqlite, [FIRST, '2026-02-19'], { users: 8 });
       const before = await figures(rig, figure);
       lie(rig, { twice: { streams: [stream], days: [YOUNG] } });
       const { report, events } = await rig.run({ now: NIGHT });

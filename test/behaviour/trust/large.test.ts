@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import type { SentRow } from '../../support/trust/adversary.ts';
 import { settledWorld } from '../../support/trust/settled-world.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** So many that one run cannot hold the users of 31 days in memory. */
 const USERS = Array.from({ length: 4_000 }, (_, index) => `user-${String(index).padStart(4, '0')}`);
@@ -13,12 +14,11 @@ const [CHANGED, LACKING] = [parseDay('2026-01-18'), parseDay('2026-01-22')];
 const LIE_BEGINS = 3;
 const WEEK = 7;
 
-onEachDatabase((database) => {
+onDatabase(sqlite, () => {
   test('of a large organization, all users of the recent days are compared page by page each week', {
     tags: 'ci/rare',
-    timeout: 240_000,
   }, async () => {
-    const world = await settledWorld(database, { first: FIRST, users: USERS });
+    const world = await settledWorld(sqlite, { first: FIRST, users: USERS });
     const lie = (row: SentRow): readonly SentRow[] => {
       if (row['date'] === CHANGED && row['user_id'] === 'user-1234') return [{ ...row, messages: 11 }];
       return row['date'] === LACKING && row['user_id'] === 'user-2345' ? [] : [row];
@@ -52,9 +52,8 @@ onEachDatabase((database) => {
 
   test('of a large organization, a stretch of older history is compared page by page in one night', {
     tags: 'ci/rare',
-    timeout: 240_000,
   }, async () => {
-    const world = await settledWorld(database, { first: parseDay('2026-02-16'), users: USERS });
+    const world = await settledWorld(sqlite, { first: parseDay('2026-02-16'), users: USERS });
     const day = parseDay('2026-01-15');
     world.service.lie = {
       rows: (stream, rows) =>

@@ -10,7 +10,8 @@ import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { contextOf, type Rig } from '../../support/rig/rig.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { afterNights, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const UNSETTLED = "SELECT COUNT(*) FROM export_units WHERE date <> '' AND settled_at IS NULL";
 const LOOKS = `SELECT COUNT(*) FROM export_units WHERE CAST(watch AS text) LIKE '%"looks"%'`;
@@ -38,10 +39,10 @@ function honest(rig: Rig): void {
   rig.emulator.setRules([]);
 }
 
-onEachDatabase((database) => {
+onDatabase(sqlite, () => {
   describe('a first sync of two months', () => {
     test('settles on its third night and not before, asks nothing twice on one day, and a page says how often it was seen', async () => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       const settled = "SELECT COUNT(*) FROM export_units WHERE date <> '' AND settled_at IS NOT NULL";
       const sentence = () =>
         withWarehouse(rig.path, { clock: systemClock(), create: false }, async (warehouse) => {
@@ -68,7 +69,7 @@ onEachDatabase((database) => {
     test('names the days that were answered otherwise until they settle, and nothing before and after', {
       tags: 'ci/variant',
     }, async () => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       const waiting = async (now: string) => {
         const { organizations } = await readStatus(rig.settings, contextOf(parseDay(now)));
         return organizations.flatMap(({ open }) => open.map(({ state, exitCode }) => [state, exitCode]));
@@ -87,7 +88,7 @@ onEachDatabase((database) => {
       ['one stream with the same number of users', ['users']],
       ['all streams together', ['users', 'tokens', 'activity']],
     ])('that was answered wrongly on its first night in %s settles right', async (_, streams) => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       alter(rig, streams);
       await nights(rig, '2026-03-20', '2026-03-20');
       honest(rig);
@@ -100,7 +101,7 @@ onEachDatabase((database) => {
     test('ends with 0 if the requests end in the second looks, and goes on the next night', {
       tags: 'ci/rare',
     }, async () => {
-      const rig = await nightsOf(database);
+      const rig = await nightsOf(sqlite);
       await nights(rig, '2026-03-20', '2026-03-20');
       rig.emulator.resetJournal();
       const [{ report }] = (await nights(rig, '2026-03-21', '2026-03-21', {
@@ -125,7 +126,7 @@ onEachDatabase((database) => {
 
   describe('a settled unit', () => {
     test('changes after three equal looks of other content, and settles with them', async () => {
-      const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       rig.emulator.revise({ kind: 'restate', day: parseDay('2026-02-10') });
       const ran = await nights(rig, '2026-02-21', '2026-02-24');
       expect(ran.map(({ report }) => report.exitCode)).toEqual([0, 0, 0, 0]);
@@ -137,7 +138,7 @@ onEachDatabase((database) => {
     });
 
     test('is not changed by two wrong nights', async () => {
-      const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       // Numbers that no other stream has, so that nothing but the looks protects them.
       alter(rig, ['tokens']);
       const ran = await nights(rig, '2026-02-21', '2026-02-22', { until: parseDay('2026-02-15') });
@@ -150,7 +151,7 @@ onEachDatabase((database) => {
     });
 
     test('of a service that alternates keeps what is stored, is named, and the run exits with 5', async () => {
-      const rig = await afterNights(database, ['2026-02-18', '2026-02-20']);
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       // So few days that they are no mass.
       const until = parseDay('2026-01-22');
       const before = await rig.sql('SELECT * FROM activity_daily WHERE date <= ? ORDER BY date', until);

@@ -8,7 +8,7 @@ import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { requestsOf } from '../../support/rig/journal.ts';
 import { contextOf, type Rig } from '../../support/rig/rig.ts';
 import { lie, nights, nightsOf } from '../../support/trust/run-nights.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const NIGHT = parseDay('2026-03-18');
@@ -29,12 +29,12 @@ async function statusOf(rig: Rig, now: UtcDay) {
   return { since: open?.firstDay ?? null, open, screen: renderStatus(status, frame).join('\n') };
 }
 
-onEachDatabase((database) => {
+onDatabase(sqlite, () => {
   describe('L2: an organization in which no activity was ever seen', () => {
     test('settles no day, says so with exit code 0, and settles them by pulls after its first activity', {
       tags: 'ci/rare',
     }, async () => {
-      const rig = await nightsOf(database, { users: 6 });
+      const rig = await nightsOf(sqlite, { users: 6 });
       lie(rig, { lateDays: HISTORY });
       expect((await rig.run({ now: NIGHT })).report).toMatchObject({
         exitCode: 0,
@@ -62,7 +62,7 @@ onEachDatabase((database) => {
     });
 
     test('settles no empty day by a pull from before its first activity', { tags: 'ci/rare' }, async () => {
-      const rig = await nightsOf(database, { users: 6 });
+      const rig = await nightsOf(sqlite, { users: 6 });
       lie(rig, { lateDays: HISTORY });
       await rig.run({ now: NIGHT });
       // The next run pulls the newest days alone, and finds activity there.
@@ -81,7 +81,7 @@ onEachDatabase((database) => {
     test('settles empty days although a clock was ahead when its first activity was stored', {
       tags: 'ci/rare',
     }, async () => {
-      const rig = await nightsOf(database, { users: 3 });
+      const rig = await nightsOf(sqlite, { users: 3 });
       const idle = parseDay('2026-03-02');
       lie(rig, { lateDays: [idle] });
       await rig.run({ now: parseDay('2026-06-20'), until: parseDay('2026-03-17') });
@@ -91,7 +91,7 @@ onEachDatabase((database) => {
     });
 
     test('counts the looks of the run that finds its first activity', { tags: 'ci/rare' }, async () => {
-      const rig = await nightsOf(database, { users: 6 });
+      const rig = await nightsOf(sqlite, { users: 6 });
       const late = HISTORY.filter((day) => day < '2026-03-02');
       lie(rig, { lateDays: late });
       const [, , last] = await nights(rig, NIGHT, THIRD);
@@ -103,7 +103,7 @@ onEachDatabase((database) => {
     });
 
     test('keeps what an earlier version has settled', { tags: 'ci/rare' }, async () => {
-      const rig = await nightsOf(database, { users: 6 });
+      const rig = await nightsOf(sqlite, { users: 6 });
       lie(rig, { lateDays: HISTORY });
       await rig.run({ now: NIGHT });
       const settled =

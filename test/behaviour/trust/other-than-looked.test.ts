@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import type { Lie } from '../../support/trust/adversary.ts';
 import { FRUGAL, settledWorld } from '../../support/trust/settled-world.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST = parseDay('2026-03-20');
 const DAY = parseDay('2026-03-05');
@@ -22,9 +23,9 @@ function twoAnswers(inRanges: number, alone: number): Lie {
   };
 }
 
-onEachDatabase((database) => {
+onDatabase(sqlite, () => {
   it('a settled day is not replaced by one answer that no look has found', async () => {
-    const world = await settledWorld(database, { first: FIRST });
+    const world = await settledWorld(sqlite, { first: FIRST });
     const stored = () =>
       world.rig.column<number>(
         "SELECT autonomy_ratio_p50 FROM tools_daily WHERE date IN ('2026-03-05', '2026-03-06')",
