@@ -21,6 +21,8 @@ const REQUESTS_MAX = 60;
 const REQUESTS_MAX_OLD = 90;
 /** Organizations with so many days have several stretches of a month, and so have lies of a month. */
 const OLD_NIGHT = 90;
+/** Of a change of more days, each unit is pulled again in the same night. */
+const CHANGED_DAYS_FEW = 10;
 
 function nightsMax(kind: Kind): number {
   if (TROUBLES.has(kind) || isFailure(kind)) return NIGHTS_AFTER_TROUBLE;
@@ -34,7 +36,13 @@ export function examineHealing(seen: Seen): Fault[] {
   const since = night - world.quietFrom;
   if (since < 0) return [];
   const fault = (text: string): Fault => ({ invariant: 'I3', night, text });
-  const isLong = night >= OLD_NIGHT || hasLongLies(world.seed);
+  const isLong =
+    night >= OLD_NIGHT ||
+    hasLongLies(world.seed) ||
+    world.events.some(
+      ({ kind, firstDay, lastDay }) =>
+        CHANGES.has(kind) && Math.min(lastDay, night) - firstDay > CHANGED_DAYS_FEW,
+    );
   const most = isLong ? REQUESTS_MAX_OLD : REQUESTS_MAX;
   const nights = Math.max(NIGHTS_AFTER_TROUBLE, ...world.events.map(({ kind }) => nightsMax(kind)));
   return [

@@ -81,10 +81,10 @@ function invented(open: readonly Open[], { stored, published }: Seen): string[] 
   const within = ({ first, last }: Open) =>
     units.filter(({ day }) => first !== null && last !== null && first <= day && day <= last);
   const differs = ({ stream, day, text }: StoredUnit) =>
-    published.textsOf(stream, day).some((shown) => shown !== text);
+    published.wasOdd(stream, day) || published.textsOf(stream, day).some((shown) => shown !== text);
   const reasons: Readonly<Record<string, (unit: StoredUnit) => boolean>> = {
     'seen-otherwise': differs,
-    unstable: (unit) => published.textsOf(unit.stream, unit.day).length > 1,
+    unstable: ({ stream, day }) => published.wasOdd(stream, day) || published.textsOf(stream, day).length > 1,
     'first-looks': ({ isSettled }) => !isSettled,
     'figures-disagree': ({ day }) => mayDisagree(published.textsOf.bind(published), day),
     mass: differs,

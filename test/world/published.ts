@@ -42,6 +42,8 @@ export class Published {
   readonly #versions = new Map<string, readonly Version[]>();
   /** The nights on which a text was shown, by stream and day. */
   readonly #shown = new Map<string, Map<string, Set<Night>>>();
+  /** The days that were shown with a record twice, or with an impossible one. */
+  readonly #odd = new Set<string>();
 
   readonly #nightsWithoutReport = new Map(REPORTS.map((report) => [report, new Set<Night>()]));
 
@@ -92,6 +94,11 @@ export class Published {
   /** The texts of a day that were ever shown. */
   textsOf(stream: Stream, day: number): readonly string[] {
     return [...(this.#shown.get(`${stream} ${day}`) ?? [])].map(([text]) => this.masked(text));
+  }
+
+  /** True if a day was ever shown with a record that cannot be stored: that is another answer than one without it. */
+  wasOdd(stream: Stream, day: number): boolean {
+    return this.#odd.has(`${stream} ${day}`);
   }
 
   /** The first night of those in a row, as far as anybody asked, on which a day was shown without rows; null if the last one had rows. */
@@ -176,14 +183,13 @@ export class Published {
   /** What this request is shown of a day. */
   show(stream: Stream, day: number): Shown {
     const shown = this.#choose(stream, day);
+    const name = `${stream} ${day}`;
     // A record that contradicts itself stays as it is stored; whoever is absent beside it is absent.
-    {
-      const text = textOf(stream, shown.content, userId);
-      const name = `${stream} ${day}`;
-      const texts = this.#shown.get(name) ?? new Map<string, Set<Night>>();
-      this.#shown.set(name, texts);
-      texts.set(text, (texts.get(text) ?? new Set()).add(this.#night));
-    }
+    const text = textOf(stream, shown.content, userId);
+    const texts = this.#shown.get(name) ?? new Map<string, Set<Night>>();
+    this.#shown.set(name, texts);
+    texts.set(text, (texts.get(text) ?? new Set()).add(this.#night));
+    if (shown.shape !== 'plain') this.#odd.add(name);
     return shown;
   }
 
