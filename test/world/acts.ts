@@ -103,11 +103,16 @@ export class People {
   }
 
   async #erase(id: number): Promise<string[]> {
-    const isKnown = this.#published.isShownUser(id);
     const ended = await this.#command('erase', '--user', userId(id), '--leave-joined', '--json');
-    if (ended.code === 2 && !isKnown) return [];
+    // Who never came, or whom a lie has replaced on each stored day, is an unknown ID.
+    if (ended.code === 2 && !(await this.#isStored(`${userId(id)} `))) return [];
     this.#published.erased.add(userId(id));
     return ended.code === 0 ? [] : [told(ended)];
+  }
+
+  async #isStored(name: string): Promise<boolean> {
+    const stored = await this.#machine.stored();
+    return stored?.units.some(({ stream, text }) => stream === 'users' && text.includes(name)) === true;
   }
 
   /** Keep, then hash, then drop: what is kept never becomes more. */

@@ -131,6 +131,18 @@ export function worldOf(seed: number, events: readonly Event[]): World {
   return { seed, events, quietFrom, lastNight: quietFrom + (needsLong ? afterLies : QUIET_NIGHTS) };
 }
 
+/** What an honest service does to days that it has published. */
+export const CHANGES: ReadonlySet<Kind> = new Set<Kind>(['late', 'partial', 'restated', 'user-gone']);
+
+/** So many days differ by chance. */
+const CHANGED_DAYS_FEW = 10;
+
+/** How many units an event changes, if that is a mass by docs/trust.md; else zero. Each of them is pulled again in one night. */
+export function unitsOfMass({ kind, firstDay, lastDay, streams }: Event, night: Night): number {
+  const days = Math.min(lastDay, night) - firstDay;
+  return CHANGES.has(kind) && days > CHANGED_DAYS_FEW ? days * streams.length : 0;
+}
+
 /** A pair of kinds; after as many seeds as there are pairs, each has come once. */
 function pairOfTurn(seed: number): readonly [Kind, Kind] {
   const pairs = KINDS.length * (KINDS.length + 1) * 0.5;

@@ -1,4 +1,4 @@
-import { ACTS, hasLongLies, isFailure, type Kind } from './events.ts';
+import { ACTS, CHANGES, hasLongLies, isFailure, type Kind, unitsOfMass } from './events.ts';
 import { examineEnd, type Fault, type Seen } from './oracle.ts';
 
 /**
@@ -14,15 +14,12 @@ const TROUBLES: ReadonlySet<Kind> = new Set<Kind>([
   ...(['force', 'accept-loss', 'few-requests'] as const),
   ...ACTS,
 ]);
-const CHANGES: ReadonlySet<Kind> = new Set<Kind>(['late', 'partial', 'restated', 'user-gone']);
 
 /** Requests of a night by the nights since the last event: first looks come again, and what differs is looked at alone. */
 const REQUESTS_MAX = 60;
 const REQUESTS_MAX_OLD = 90;
 /** Organizations with so many days have several stretches of a month, and so have lies of a month. */
 const OLD_NIGHT = 90;
-/** Of a change of more days, each unit is pulled again in the same night. */
-const CHANGED_DAYS_FEW = 10;
 
 function nightsMax(kind: Kind): number {
   if (TROUBLES.has(kind) || isFailure(kind)) return NIGHTS_AFTER_TROUBLE;
@@ -36,14 +33,9 @@ export function examineHealing(seen: Seen): Fault[] {
   const since = night - world.quietFrom;
   if (since < 0) return [];
   const fault = (text: string): Fault => ({ invariant: 'I3', night, text });
-  const isLong =
-    night >= OLD_NIGHT ||
-    hasLongLies(world.seed) ||
-    world.events.some(
-      ({ kind, firstDay, lastDay }) =>
-        CHANGES.has(kind) && Math.min(lastDay, night) - firstDay > CHANGED_DAYS_FEW,
-    );
-  const most = isLong ? REQUESTS_MAX_OLD : REQUESTS_MAX;
+  const isLong = night >= OLD_NIGHT || hasLongLies(world.seed);
+  const ofMass = world.events.reduce((sum, event) => sum + unitsOfMass(event, night), 0);
+  const most = (isLong ? REQUESTS_MAX_OLD : REQUESTS_MAX) + ofMass;
   const nights = Math.max(NIGHTS_AFTER_TROUBLE, ...world.events.map(({ kind }) => nightsMax(kind)));
   return [
     ...(requests > most ? [fault(`${requests} requests, ${since} nights after the last event`)] : []),

@@ -1,5 +1,5 @@
 import type { Cost } from './costs.ts';
-import { isLie, type World } from './events.ts';
+import { isLie, type Kind, unitsOfMass, type World } from './events.ts';
 import type { Outcome } from './machine.ts';
 import { type Published, REPORTS } from './published.ts';
 import type { Stored, StoredUnit } from './stored.ts';
@@ -234,10 +234,12 @@ function costFaults({ world, night, requests, outcome: { writes }, cost }: Seen)
   ];
 }
 
-/** I8: without a lie and without a loss, nothing is reported that only a person could end. */
+const DOUBTFUL: ReadonlySet<Kind> = new Set<Kind>(['user-gone', 'clock-ahead']);
+
+/** I8: without a lie, a loss and a mass, nothing is reported that only a person could end. */
 function alarmFaults({ world, outcome: { exitCode }, night }: Seen): string[] {
   const mayDoubt = world.events.some(
-    ({ kind }) => isLie(kind) || kind === 'user-gone' || kind === 'clock-ahead',
+    (event) => isLie(event.kind) || DOUBTFUL.has(event.kind) || unitsOfMass(event, night) > 0,
   );
   return exitCode === 5 && !mayDoubt ? [`an honest service, and exit code 5 in night ${night}`] : [];
 }

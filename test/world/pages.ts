@@ -179,7 +179,8 @@ async function healthFaults(warehouse: KeptWarehouse, { clock, seen }: Morning):
   const state = createServiceState(clock);
   const { healthy, reason } = await readHealth(warehouse, { clock, state, names: null });
   const { exitCode } = seen.outcome;
-  if (exitCode === 0 && !healthy) return [`I7: the run ended with 0, and the probe says: ${reason}`];
+  if (exitCode === 0 && !healthy && !isSilent(seen, reason))
+    return [`I7: the run ended with 0, and the probe says: ${reason}`];
   return exitCode === 3 && healthy ? [`I7: the key was refused, and the probe says: ${reason}`] : [];
 }
 
@@ -230,4 +231,13 @@ function daysOf({ stored }: Seen, from: string, until: string): number[] {
 
 function grouped(number: number): string {
   return number.toLocaleString('en-US');
+}
+
+/** True if the probe names a stream for its last days, and none of them has rows. */
+function isSilent({ stored }: Seen, reason: string): boolean {
+  const [, stream, first = '', last = ''] = /^(\w+) has no data from (\S+) to ([^,]+),/.exec(reason) ?? [];
+  const silent = stored?.units.filter(
+    (unit) => unit.stream === stream && first <= dateOf(unit.day) && dateOf(unit.day) <= last,
+  );
+  return silent !== undefined && silent.length > 0 && silent.every(({ text }) => text === '');
 }

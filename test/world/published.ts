@@ -172,14 +172,6 @@ export class Published {
     return rows.toSorted().join(', ');
   }
 
-  /** True if the service has ever shown the person. */
-  isShownUser(id: number): boolean {
-    const name = `${userId(id)} `;
-    return [...this.#shown].some(
-      ([unit, texts]) => unit.startsWith('users') && [...texts.keys()].some((text) => text.includes(name)),
-    );
-  }
-
   /** What this request is shown of a day. */
   show(stream: Stream, day: number): Shown {
     const shown = this.#choose(stream, day);
