@@ -2,7 +2,7 @@ import { sql } from '../../schema/query.ts';
 import { UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type EmailPolicy, GATE_VERSION, usersOf } from '../privacy/index.ts';
+import { type EmailPolicy, GATE_VERSION, type Gate, usersOf } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 
 /** Where it is noted how people are stored, and what was the gate. It belongs to the warehouse, not to an organization. */
@@ -62,12 +62,27 @@ function notApplied(
   );
 }
 
-/** True if a warehouse keeps less of people than another one, as both note it. */
-export async function keepsLess(warehouse: Readable, other: Readable): Promise<boolean> {
-  const [own, theirs] = [await notedPolicy(warehouse), await notedPolicy(other)];
+/**
+ * True if a warehouse keeps less of people than another one, as both note it.
+ * @param gate what its rows pass on their way into the other one; null if they pass none
+ */
+export async function keepsLess(
+  warehouse: Readable,
+  other: Readable,
+  gate: Pick<Gate, 'emails' | 'users'> | null,
+): Promise<boolean> {
+  const theirs = await notedPolicy(other);
+  const passed = gate === null ? [] : [{ emails: gate.emails, users: gate.users, gate: GATE_VERSION }];
+  return [await notedPolicy(warehouse), ...passed].some((own) => isStricter(own, theirs));
+}
+
+/** An older version of the gate has let more through. */
+function isStricter(own: Noted, theirs: Noted): boolean {
+  const emails = STRENGTH[own.emails ?? 'keep'];
   return (
-    STRENGTH[own.emails ?? 'keep'] > STRENGTH[theirs.emails ?? 'keep'] ||
-    USER_STRENGTH[own.users] > USER_STRENGTH[theirs.users]
+    emails > STRENGTH[theirs.emails ?? 'keep'] ||
+    USER_STRENGTH[own.users] > USER_STRENGTH[theirs.users] ||
+    (emails > STRENGTH.keep && own.gate > theirs.gate)
   );
 }
 
