@@ -158,5 +158,18 @@ onEachDatabase((database) => {
         expect((await run(policy)).events.filter(({ type }) => type === 'warning')).toEqual([]);
       },
     );
+
+    test('is forgotten by a copy, too, once the source has let it pass the present one', async () => {
+      const { rig, run } = await exported({ mode: 'keep' });
+      await rig.place.execute(
+        `UPDATE export_state SET value = '{"emails":"hash","gate":1}' WHERE name = 'policy'`,
+      );
+      const copied = { place: database.place(), archive: '', spool: '' };
+      await copy(rig.path, copied.place.location);
+      expect(await placesOf(['@example.com'], copied)).not.toEqual([]);
+      expect((await run(HASH)).report.exitCode).toBe(0);
+      await copy(rig.path, copied.place.location);
+      expect(await placesOf(['@example.com'], copied)).toEqual([]);
+    });
   });
 });
