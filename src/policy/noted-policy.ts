@@ -110,8 +110,13 @@ export async function expectPolicy(
   const users = usersOf(policy);
   const known = await notedPolicy(warehouse);
   expectApplied(known, policy, warehouse.location);
-  if (known.users !== 'pseudonym' || users !== 'keep') return known;
-  throw new UsageError(`the users in ${warehouse.location} have pseudonyms, from which no ID comes back`, {
+  expectPseudonyms(known, users, warehouse.location);
+  return known;
+}
+
+function expectPseudonyms(known: Noted, users: NotedPolicy['users'], place: string): void {
+  if (known.users !== 'pseudonym' || users !== 'keep') return;
+  throw new UsageError(`the users in ${place} have pseudonyms, from which no ID comes back`, {
     hint: 'keep the policy of users, or export into a new warehouse',
   });
 }
@@ -139,7 +144,33 @@ export async function comparePolicy(
 
 /** Notes that everything in a warehouse has passed the gate under a policy. */
 export function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, policy: EmailPolicy): Promise<void> {
-  const users = usersOf(policy);
-  const note = { gate: GATE_VERSION, emails: policy.mode, ...(users !== 'keep' && { users }) };
-  return writeState(warehouse, ...POLICY, JSON.stringify(note));
+  return note(warehouse, { gate: GATE_VERSION, emails: policy.mode, users: usersOf(policy) });
+}
+
+function note(
+  warehouse: Pick<Warehouse, 'transact'>,
+  { gate, emails, users }: Pick<Gate, 'emails' | 'users'> & Pick<Noted, 'gate'>,
+): Promise<void> {
+  const noted = { gate, emails, ...(users !== 'keep' && { users }) };
+  return writeState(warehouse, ...POLICY, JSON.stringify(noted));
+}
+
+/**
+ * Notes that something in a warehouse has passed a gate, if that is looser than what is noted: a run under the former policy is refused
+ * then. Call it before anything is stored that does not come from a run.
+ * @throws {UsageError} if IDs shall take the place of pseudonyms
+ */
+export async function noteLooser(
+  warehouse: Pick<Warehouse, 'read' | 'transact' | 'location'>,
+  { emails, users }: Pick<Gate, 'emails' | 'users'>,
+): Promise<void> {
+  const known = await notedPolicy(warehouse);
+  if (known.emails === null) return note(warehouse, { gate: known.gate, emails, users });
+  expectPseudonyms(known, users, warehouse.location);
+  const looser = {
+    gate: known.gate,
+    emails: STRENGTH[emails] < STRENGTH[known.emails] ? emails : known.emails,
+    users: USER_STRENGTH[users] < USER_STRENGTH[known.users] ? users : known.users,
+  };
+  if (isStricter(known, looser)) await note(warehouse, looser);
 }
