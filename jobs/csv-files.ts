@@ -15,7 +15,7 @@ import {
 } from '../src/csv-files/index.ts';
 import { expectSameGate, LISTING } from '../src/kept-out/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import { checkEmailSalt, expectEmailSalt, openGate, readGate } from '../src/policy/index.ts';
+import { checkEmailSalt, expectEmailSalt, noteLooser, openGate, readGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
 import { usersOf } from '../src/privacy/index.ts';
 import { refreshRollups } from '../src/rollups/index.ts';
@@ -84,6 +84,7 @@ export async function loadFile<Types extends FileTypes>(
     };
     if (kind.holdsEmails === true) await checkEmailSalt(warehouse, emails);
     if (isDryRun) return warehouse.inSnapshot(() => runReads(warehouse, steps()));
+    if (kind.holdsEmails === true || kind.holdsTexts === true) await noteLooser(warehouse, gate);
     const loaded = await warehouse.oneAtATime(LISTING, () =>
       warehouse.oneAtATime(kind.lock ?? all, () => warehouse.transact(`load ${all} into`, steps)),
     );

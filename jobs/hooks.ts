@@ -6,7 +6,7 @@ import { hasCode } from '../src/core/files.ts';
 import { canonicalJson, isExact, isObject, isStorable } from '../src/core/json.ts';
 import { decodeLine, linesOf, type SpoolRecord, sealSpool, spoolOf } from '../src/hooks/index.ts';
 import { onlyOrganization } from '../src/organizations/index.ts';
-import { expectEmailSalt, openGate } from '../src/policy/index.ts';
+import { expectEmailSalt, noteLooser, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { EmailPolicy, Gate } from '../src/privacy/index.ts';
 import { type HookEventRow, storeHookEvents } from '../src/records/index.ts';
@@ -51,6 +51,7 @@ export async function drainSpool(
   const total = { events: 0, stored: 0, torn: 0 };
   const kept: string[] = [];
   const { files, others } = atSpool(spool, () => sealSpool(spool));
+  if (files.length > 0) await noteLooser(warehouse, gate);
   for (const file of files) {
     const { hasUnknown, ...counts } = await drainFile(warehouse, {
       file,

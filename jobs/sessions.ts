@@ -17,7 +17,7 @@ import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/in
 import { expectAdmitted } from '../src/kept-out/index.ts';
 import { expectName, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
-import { expectEmailSalt, openGate } from '../src/policy/index.ts';
+import { expectEmailSalt, noteLooser, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Gate } from '../src/privacy/index.ts';
 import { recordSession, type SessionRow } from '../src/records/index.ts';
@@ -73,6 +73,8 @@ export function createRecordedSession(
     await informGate(warehouse, settings);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
     const gate = await openGate(warehouse, settings.emails, { hasKeys: false });
+    // Before the session is created, because it could not be taken back.
+    await noteLooser(warehouse, gate);
     const transport = openTransport(settings, api, { clock, onRetry, gate });
     try {
       const identify = () =>

@@ -82,7 +82,7 @@ export async function decidedSource({
   // Whoever restores a backup completes the erasure there.
   for (const warehouse of since === undefined ? [source, destination] : [destination])
     await expectNoErasure(warehouse);
-  const forgets = await mayHoldOthers(source, stored, known);
+  const forgets = await mayHoldOthers({ source, stored, keptOut: known, since });
   const own = { isRestored: since !== undefined, marks: marksOf(forgets, mark) };
   const [theirs, kept] = [await readKeptOut(source), await readKeptOut(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
@@ -118,11 +118,17 @@ async function knowsAll(source: Warehouse, stored: Warehouse, { entries }: KeptO
 }
 
 /** True if a destination has rows from before somebody was listed or a stricter policy, or an earlier copy has replaced such rows and did not end. */
-async function mayHoldOthers(source: Warehouse, stored: Warehouse, { entries }: KeptOut): Promise<boolean> {
+async function mayHoldOthers({
+  source,
+  stored,
+  keptOut: { entries },
+  since,
+}: Pick<Given, 'source' | 'stored' | 'keptOut' | 'since'>): Promise<boolean> {
   if (await isForgetting(stored)) return true;
   const known = new Set(await sweptIn(stored));
   const swept = [...(await sweptIn(source)), ...entries.map(({ subjectHmac }) => subjectHmac)];
-  if (swept.every((hmac) => known.has(hmac)) && !(await keepsLess(source, stored))) return false;
+  const isSame = swept.every((hmac) => known.has(hmac));
+  if (isSame && !(await keepsLess(source, stored, since?.gate ?? null))) return false;
   const rows = await stored.select(sql`SELECT 1 AS stored FROM export_units
     UNION SELECT 1 FROM hook_events UNION SELECT 1 FROM sessions UNION SELECT 1 FROM people`);
   return rows.length > 0;

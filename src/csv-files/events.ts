@@ -54,6 +54,7 @@ export const eventsFile: LoadedFile<{
 }> = {
   noun: ['event', 'events'],
   format: { columns },
+  holdsTexts: true,
   store: stored,
   linesOf: (lines, { orgId, file, gate }) => {
     const mistakes = new Mistakes(file);

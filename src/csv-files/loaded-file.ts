@@ -35,6 +35,11 @@ export interface LoadedFile<Types extends FileTypes>
    */
   readonly holdsEmails?: boolean;
   /**
+   * True if rows hold what somebody wrote.
+   * @default false
+   */
+  readonly holdsTexts?: boolean;
+  /**
    * Under which name one process at a time stores the rows, see `Warehouse.oneAtATime`.
    * @default the noun of all of them
    */

@@ -2,7 +2,7 @@ import { sql } from '../../schema/query.ts';
 import { UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type EmailPolicy, GATE_VERSION, usersOf } from '../privacy/index.ts';
+import { type EmailPolicy, GATE_VERSION, type Gate, usersOf } from '../privacy/index.ts';
 import { readState, writeState } from '../records/index.ts';
 
 /** Where it is noted how people are stored, and what was the gate. It belongs to the warehouse, not to an organization. */
@@ -62,12 +62,27 @@ function notApplied(
   );
 }
 
-/** True if a warehouse keeps less of people than another one, as both note it. */
-export async function keepsLess(warehouse: Readable, other: Readable): Promise<boolean> {
-  const [own, theirs] = [await notedPolicy(warehouse), await notedPolicy(other)];
+/**
+ * True if a warehouse keeps less of people than another one, as both note it.
+ * @param gate what its rows pass on their way into the other one; null if they pass none
+ */
+export async function keepsLess(
+  warehouse: Readable,
+  other: Readable,
+  gate: Pick<Gate, 'emails' | 'users'> | null,
+): Promise<boolean> {
+  const theirs = await notedPolicy(other);
+  const passed = gate === null ? [] : [{ emails: gate.emails, users: gate.users, gate: GATE_VERSION }];
+  return [await notedPolicy(warehouse), ...passed].some((own) => isStricter(own, theirs));
+}
+
+/** An older version of the gate has let more through. */
+function isStricter(own: Noted, theirs: Noted): boolean {
+  const emails = STRENGTH[own.emails ?? 'keep'];
   return (
-    STRENGTH[own.emails ?? 'keep'] > STRENGTH[theirs.emails ?? 'keep'] ||
-    USER_STRENGTH[own.users] > USER_STRENGTH[theirs.users]
+    emails > STRENGTH[theirs.emails ?? 'keep'] ||
+    USER_STRENGTH[own.users] > USER_STRENGTH[theirs.users] ||
+    (emails > STRENGTH.keep && own.gate > theirs.gate)
   );
 }
 
@@ -95,8 +110,13 @@ export async function expectPolicy(
   const users = usersOf(policy);
   const known = await notedPolicy(warehouse);
   expectApplied(known, policy, warehouse.location);
-  if (known.users !== 'pseudonym' || users !== 'keep') return known;
-  throw new UsageError(`the users in ${warehouse.location} have pseudonyms, from which no ID comes back`, {
+  expectPseudonyms(known, users, warehouse.location);
+  return known;
+}
+
+function expectPseudonyms(known: Noted, users: NotedPolicy['users'], place: string): void {
+  if (known.users !== 'pseudonym' || users !== 'keep') return;
+  throw new UsageError(`the users in ${place} have pseudonyms, from which no ID comes back`, {
     hint: 'keep the policy of users, or export into a new warehouse',
   });
 }
@@ -124,7 +144,33 @@ export async function comparePolicy(
 
 /** Notes that everything in a warehouse has passed the gate under a policy. */
 export function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, policy: EmailPolicy): Promise<void> {
-  const users = usersOf(policy);
-  const note = { gate: GATE_VERSION, emails: policy.mode, ...(users !== 'keep' && { users }) };
-  return writeState(warehouse, ...POLICY, JSON.stringify(note));
+  return note(warehouse, { gate: GATE_VERSION, emails: policy.mode, users: usersOf(policy) });
+}
+
+function note(
+  warehouse: Pick<Warehouse, 'transact'>,
+  { gate, emails, users }: Pick<Gate, 'emails' | 'users'> & Pick<Noted, 'gate'>,
+): Promise<void> {
+  const noted = { gate, emails, ...(users !== 'keep' && { users }) };
+  return writeState(warehouse, ...POLICY, JSON.stringify(noted));
+}
+
+/**
+ * Notes that something in a warehouse has passed a gate, if that is looser than what is noted: a run under the former policy is refused
+ * then. Call it before anything is stored that does not come from a run.
+ * @throws {UsageError} if IDs shall take the place of pseudonyms
+ */
+export async function noteLooser(
+  warehouse: Pick<Warehouse, 'read' | 'transact' | 'location'>,
+  { emails, users }: Pick<Gate, 'emails' | 'users'>,
+): Promise<void> {
+  const known = await notedPolicy(warehouse);
+  if (known.emails === null) return note(warehouse, { gate: known.gate, emails, users });
+  expectPseudonyms(known, users, warehouse.location);
+  const looser = {
+    gate: known.gate,
+    emails: STRENGTH[emails] < STRENGTH[known.emails] ? emails : known.emails,
+    users: USER_STRENGTH[users] < USER_STRENGTH[known.users] ? users : known.users,
+  };
+  if (isStricter(known, looser)) await note(warehouse, looser);
 }

@@ -145,6 +145,21 @@ onEachDatabase((database) => {
     });
   });
 
+  test('a backup that is restored after a stricter policy keeps nothing that the policy excludes, also in unused bytes', async () => {
+    const { rig, file, at, searched } = await installation(database);
+    const emails = { mode: 'hash', salt: 'a salt that is long enough' } as const;
+    const over = { settings: { ...rig.settings, emails }, today };
+    const excluded = await rig.column(
+      'SELECT DISTINCT user_email FROM user_daily WHERE user_email IS NOT NULL',
+    );
+    expect(await placesOf(excluded, { ...searched, place: rig.place })).not.toEqual([]);
+    expect(await restoreFrom(at({ emails }), file)).toMatchObject({ exitCode: 0 });
+    expect(await placesOf(excluded, searched)).toEqual([]);
+    // The warehouse has rows from before the policy, too.
+    expect(await restoreFrom(over, file, { replace: true })).toMatchObject({ exitCode: 0 });
+    expect(await placesOf(excluded, { ...searched, place: rig.place })).toEqual([]);
+  });
+
   test('a backup with people is restored under a policy that keeps none, and nothing of it is broken', {
     tags: 'ci/variant',
   }, async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { appendDurably, encodeRecord } from '../../../src/hooks/spool.ts';
 import { openGate } from '../../../src/policy/policy.ts';
 import type { EmailPolicy } from '../../../src/privacy/gate.ts';
 import { passAll } from '../../../src/sweep/pass-all.ts';
@@ -61,8 +62,15 @@ onEachDatabase((database) => {
       const loaded = await daywalkInProcess(['people', 'load', 'people.csv'], { env, cwd });
       expect(loaded.code, loaded.stderr).toBe(0);
     };
+    const drain = async (prompt: string) => {
+      const spool = tempDir();
+      const text = JSON.stringify({ hook_event_name: 'UserPromptSubmit', session_id: 's-1', prompt });
+      appendDurably(spool, encodeRecord({ receivedAt: '2026-01-24T02:00:00.000Z', order: '1-1', text }));
+      const drained = await daywalkInProcess(['hooks', 'drain'], { env: { ...env, DAYWALK_SPOOL: spool } });
+      expect(drained.code, drained.stderr).toBe(0);
+    };
     await run(policy);
-    return { rig, run, apply, own, load };
+    return { rig, run, apply, own, load, drain };
   };
 
   describe('a stricter policy', () => {
@@ -130,6 +138,23 @@ onEachDatabase((database) => {
       expect(await placesOf(['ada@example', '@example.com'], searched)).toEqual([]);
     });
 
+    test('is refused if people or events were stored under a looser one meanwhile, until it is applied', async () => {
+      const { rig, run, apply, load, drain } = await exported(HASH);
+      const stores = [
+        () => load('user_email,team\neve@example.com,core\n'),
+        () => drain('ask eve@example.com'),
+      ];
+      const searched = { place: rig.place, archive: rig.folder, spool: '' };
+      for (const store of stores) {
+        await store();
+        expect(await placesOf(['eve@example.com'], searched)).not.toEqual([]);
+        expect(await thrownBy(run(HASH))).toMatchObject({ exitCode: 2, reason: 'policy-not-applied' });
+        expect((await apply(HASH, '--yes')).code).toBe(0);
+        expect(await placesOf(['eve@example.com'], searched)).toEqual([]);
+        expect((await run(HASH)).report.exitCode).toBe(0);
+      }
+    });
+
     test('a looser one needs no command, and is for what is pulled from then on', {
       tags: 'ci/rare',
     }, async () => {
@@ -158,5 +183,18 @@ onEachDatabase((database) => {
         expect((await run(policy)).events.filter(({ type }) => type === 'warning')).toEqual([]);
       },
     );
+
+    test('is forgotten by a copy, too, once the source has let it pass the present one', async () => {
+      const { rig, run } = await exported({ mode: 'keep' });
+      await rig.place.execute(
+        `UPDATE export_state SET value = '{"emails":"hash","gate":1}' WHERE name = 'policy'`,
+      );
+      const copied = { place: database.place(), archive: '', spool: '' };
+      await copy(rig.path, copied.place.location);
+      expect(await placesOf(['@example.com'], copied)).not.toEqual([]);
+      expect((await run(HASH)).report.exitCode).toBe(0);
+      await copy(rig.path, copied.place.location);
+      expect(await placesOf(['@example.com'], copied)).toEqual([]);
+    });
   });
 });
