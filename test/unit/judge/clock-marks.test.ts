@@ -55,6 +55,7 @@ describe.each([
       nightsOf(15),
     );
     expect(looksMinOf(null, night(1))).toBe(LOOKS);
+    expect(flappingAfter(null, 2, night(1))).toBeNull();
   });
 
   it('many days that differ are named for three weeks at most', () => {
