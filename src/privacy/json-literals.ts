@@ -69,8 +69,8 @@ export interface FoundLiteral {
 }
 
 /**
- * The text in which a position lies; undefined if it lies in none. It looks from the position only, so a search for a few texts
- * does not read all others.
+ * The text of a JSON text in which a position lies; undefined if none begins before it. It looks from the position only, so a search
+ * for a few texts does not read all others.
  */
 export function literalAt(json: string, position: number): FoundLiteral | undefined {
   const start = openingQuote(json, position);

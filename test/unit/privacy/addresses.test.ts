@@ -41,6 +41,10 @@ describe('an address', () => {
     expect(replaced(text)).toBe(expected);
   });
 
+  test('that a replacement completes is replaced too', () => {
+    expect(replaceAddresses('x"ada@b.io"@c.io', () => 'bob')).toBe('xbob');
+  });
+
   test('that stays is written as it was', () => {
     expect(replaceAddresses('j%C3%B6rg@example.com', () => undefined)).toBe('j%C3%B6rg@example.com');
   });

@@ -142,6 +142,20 @@ describe('a record of an erased person', () => {
     expect(passed(record)).toEqual([record, []]);
   });
 
+  it('is none of an answer, unless it is said to be one, so its cursor goes', () => {
+    const page = '{"meta":{"next_cursor":"user_1"}}';
+    expect(people().json(page)).toBe(page.replace('user_1', USER));
+    expect(people().json(page, { isOwn: false, isAnswer: true })).toBe(page);
+  });
+
+  it('has an address in a column of its own, which is learned if it is new', () => {
+    const eraser = people();
+    expect(eraser.ownEmail('Ada@example.com', true)).toBe(EMAIL);
+    expect(eraser.learned).toEqual([]);
+    expect(eraser.ownEmail('new@x.org', true)).toBe(standIn('email', 'new@x.org'));
+    expect(eraser.learned).toEqual(['new@x.org']);
+  });
+
   it('keeps every other text as it is written', () => {
     const json = String.raw`{"user_id":"user_1","x":"\u0041"}`;
     expect(people().json(json)).toBe(json.replace('user_1', USER));

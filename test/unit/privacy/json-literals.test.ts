@@ -75,6 +75,7 @@ describe('the texts of a JSON text', () => {
     ['after a backslash and a quote in it', JSON.stringify(['a\\"b@']), 7, 'a\\"b@'],
     ['before every text', '[5, "x"]', 2, undefined],
     ['after one that ends with a backslash', String.raw`"a\\" @`, 6, undefined],
+    ['right after one that ends with a backslash', String.raw`"a\\"@`, 5, undefined],
   ])('are found from a position %s', (_, json, position, value) => {
     expect(literalAt(json, position)?.value).toBe(value);
   });

@@ -84,6 +84,15 @@ describe('a public text', () => {
     expect(publicText('ab '.repeat(count))).toBe(expected);
   });
 
+  test('says nothing of what it does not examine: the middle of a text with more than 20,000 characters', () => {
+    const long = 'x'.repeat(20_000);
+    expect(publicText(`"${long}" and more`)).toBe('…');
+    expect(publicText(`GET /x answered 500: (requestId req_0AB12cd) ${long}`)).toBe('GET /x answered 500');
+    expect(publicText(`GET /x answered 500: ${long} (requestId req_0AB12cd)`)).toBe(
+      'GET /x answered 500 (requestId req_0AB12cd)',
+    );
+  });
+
   test('is short, and examining a long text takes no time', () => {
     const before = performance.now();
     for (const part of ['a', 'a ', '?', ' answered 50', '@', '1-', '"', '"\\', 'http://'])
