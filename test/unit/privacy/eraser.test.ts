@@ -154,6 +154,7 @@ describe('a record of an erased person', () => {
     expect(eraser.learned).toEqual([]);
     expect(eraser.ownEmail('new@x.org', true)).toBe(standIn('email', 'new@x.org'));
     expect(eraser.learned).toEqual(['new@x.org']);
+    expect(peopleOf().ownEmail('new@x.org', true)).toBe('new@x.org');
   });
 
   it('keeps every other text as it is written', () => {
