@@ -20,23 +20,36 @@ const PROPERTY = { numRuns: 25, interruptAfterTimeLimit: 200, endOnFailure: true
 
 /** The maps that the code makes while tests are loaded, such as caches, with what they hold then. */
 const kept = new Map<Map<unknown, unknown>, readonly (readonly [unknown, unknown])[]>();
+/** Takes out again what weak maps, which cannot be listed, have got since. */
+const undo: (() => void)[] = [];
 const CODE = join(process.cwd(), 'src/');
-const PlainMap = Map;
+const isOfCode = () => new Error().stack?.includes(CODE) === true;
+const [PlainMap, PlainWeakMap] = [Map, WeakMap];
 globalThis.Map = class<Key, Item> extends Map<Key, Item> {
   constructor(entries?: Iterable<readonly [Key, Item]> | null) {
     super(entries);
-    if (new Error().stack?.includes(CODE)) kept.set(this, []);
+    if (isOfCode()) kept.set(this, []);
   }
 } as MapConstructor;
+globalThis.WeakMap = class<Key extends WeakKey, Item> extends WeakMap<Key, Item> {
+  readonly #isOfCode = isOfCode();
+
+  override set(key: Key, item: Item): this {
+    if (this.#isOfCode && !this.has(key)) undo.push(() => this.delete(key));
+    return super.set(key, item);
+  }
+} as WeakMapConstructor;
 
 /** Keeps what the maps hold now, once everything is loaded. */
 function keepMaps(): void {
-  globalThis.Map = PlainMap;
+  Object.assign(globalThis, { Map: PlainMap, WeakMap: PlainWeakMap });
+  undo.length = 0;
   for (const map of kept.keys()) kept.set(map, [...map]);
 }
 
 /** A cache would hide a mutant from the test that reads it, and show what one mutant has computed to the next. */
 function restoreMaps(): void {
+  for (const forget of undo.splice(0)) forget();
   for (const [map, entries] of kept) {
     map.clear();
     for (const [key, item] of entries) map.set(key, item);
