@@ -20,7 +20,9 @@ const PROPERTY = { numRuns: 25, interruptAfterTimeLimit: 200, endOnFailure: true
 
 /** The maps that the code makes while tests are loaded, such as caches, with what they hold then. */
 const kept = new Map<Map<unknown, unknown>, readonly (readonly [unknown, unknown])[]>();
-/** Takes out again what weak maps, which cannot be listed, have got since. */
+/** Weak maps of the code, which cannot be listed, … */
+const weakOfCode = new WeakSet<object>();
+/** … and what takes out again what they have got since. */
 const undo: (() => void)[] = [];
 const CODE = join(process.cwd(), 'src/');
 const isOfCode = () => new Error().stack?.includes(CODE) === true;
@@ -32,10 +34,13 @@ globalThis.Map = class<Key, Item> extends Map<Key, Item> {
   }
 } as MapConstructor;
 globalThis.WeakMap = class<Key extends WeakKey, Item> extends WeakMap<Key, Item> {
-  readonly #isOfCode = isOfCode();
+  constructor(entries?: Iterable<readonly [Key, Item]> | null) {
+    super(entries);
+    if (isOfCode()) weakOfCode.add(this);
+  }
 
   override set(key: Key, item: Item): this {
-    if (this.#isOfCode && !this.has(key)) undo.push(() => this.delete(key));
+    if (weakOfCode.has(this) && !this.has(key)) undo.push(() => this.delete(key));
     return super.set(key, item);
   }
 } as WeakMapConstructor;
