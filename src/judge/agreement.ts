@@ -214,8 +214,8 @@ function settleAged(unit: Standing, { day, rule }: DayFacts, isCommitted: boolea
   return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'age' } : {};
 }
 
-function isSettledByAge({ settledAt, confirmed }: Standing): boolean {
-  return settledAt !== null && confirmed === 'age';
+function isSettledByAge({ confirmed }: Standing): boolean {
+  return confirmed === 'age';
 }
 
 /**
@@ -273,7 +273,7 @@ function isRipe(
 function countsAsEmpty(unit: Standing, rule: SettleRule): boolean {
   const { activeSince } = rule;
   if (activeSince === undefined) return isSeenOften(unit, rule);
-  if (activeSince === null || unit.lastPulledAt === null || unit.lastPulledAt < activeSince) return false;
+  if (activeSince === null || (unit.lastPulledAt ?? '') < activeSince) return false;
   return isSeenOften(unit, rule, dayOf(new Date(activeSince)));
 }
 
@@ -322,7 +322,6 @@ export function secondLook(day: DayView, isConfirmed: boolean): SecondLook {
   const hasActive = units.some(([, { isActive }]) => isActive);
   if (hasActive) return { ...NOTHING, alone: units.flatMap(([stream, unit]) => unclearUnit(stream, unit)) };
   const gaps = units.flatMap(([stream, { from }]) => (from === 'gap' ? [stream] : []));
-  if (gaps.length === 0) return NOTHING;
   const isAnswered = isConfirmed || units.some(([, { from }]) => from === 'own');
   if (isAnswered) return { ...NOTHING, empty: gaps };
   return { ...NOTHING, confirm: CONFIRMING.find((stream) => gaps.includes(stream)) ?? null };

@@ -157,17 +157,19 @@ function missingOf({ missing }: Loss): string {
  * True if everything that is missing now was missing then. Positions can be compared only between equal numbers of
  * rows.
  */
-function isWithin(now: Pick<Doubt, 'missing' | 'of'>, then: Pick<Doubt, 'missing' | 'of'>): boolean {
-  if (typeof now.missing !== 'string' || typeof then.missing !== 'string' || now.of !== then.of) return false;
+function isWithin(
+  now: { readonly missing: string; readonly of: number },
+  then: Pick<Doubt, 'missing' | 'of'>,
+): boolean {
+  if (typeof then.missing !== 'string' || now.of !== then.of) return false;
   const before = Buffer.from(then.missing, 'base64');
   return Buffer.from(now.missing, 'base64').every((byte, index) => (byte & ~(before[index] ?? 0)) === 0);
 }
 
 /** The doubt in the ledger's columns; null if there is none, or if someone edited it into something else. */
 export function parseDoubt(text: string | null, since: string | null): StandingDoubt | null {
-  if (text === null || since === null) return null;
-  const value = parseJson(text);
-  if (!isObject(value)) return null;
+  const value = parseJson(text ?? 'null');
+  if (!isObject(value) || since === null) return null;
   const { rule, rows, of, seenOn, missing, later } = value;
   const known = LOSS_RULES.find((name) => name === rule);
   if (known === undefined || typeof rows !== 'number' || typeof of !== 'number') return null;

@@ -40,7 +40,7 @@ export function isFlappingNow({ lastOn }: Flapping, today: UtcDay): boolean {
 
 /** What the stored text says today; null if there is none, or if someone edited it into something else. */
 export function parseFlapping(text: string | null, today: UtcDay): Flapping | null {
-  const value = text === null ? null : parseJson(text);
+  const value = parseJson(text ?? 'null');
   if (!isObject(value)) return null;
   const { since, lastOn } = value;
   if (!isDay(since) || !isDay(lastOn)) return null;

@@ -1,6 +1,6 @@
 import { daysBetween, type UtcDay } from '../core/day.ts';
 
-/** The newest stored days that are compared, at most. */
+/** So many days are compared at most, up to the newest stored one. */
 const DAYS_MAX = 31;
 /** With fewer days or fewer people, nothing is decided: a small team can change completely. */
 const DAYS_MIN = 3;
@@ -36,7 +36,7 @@ export function daysToCompare(
   stored: readonly UtcDay[],
   rangeDays: number,
 ): { readonly range: readonly UtcDay[]; readonly alone: readonly UtcDay[] } {
-  const newest = stored.toSorted().slice(-DAYS_MAX);
+  const newest = stored.toSorted();
   const last = newest.at(-1);
   if (last === undefined || newest.length < DAYS_MIN) return { range: [], alone: [] };
   const daysMax = Math.min(rangeDays, DAYS_MAX);

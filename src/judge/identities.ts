@@ -34,7 +34,7 @@ const TOLERANCE = 1e-9;
 
 /** True for figures that are equal but for rounding. */
 export function areEqual(a: number, b: number): boolean {
-  return Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
+  return Math.abs(a - b) <= TOLERANCE * Math.abs(a);
 }
 
 /** The sums of a unit that identities compare; null where a row has no value. */
@@ -64,9 +64,9 @@ function measure(units: readonly Measured[]): MeasuredDay {
 /** What an identity compares on a day: the two units, and whether they agree. Null if a figure is not known. */
 function comparison({ left, right }: Identity, day: MeasuredDay) {
   const [a, b] = [day.get(left.stream), day.get(right.stream)];
-  const [own, other] = [a && figureOf(a, left), b && figureOf(b, right)];
-  if (a === undefined || b === undefined || own == null || other == null) return null;
-  return { units: [a, b], isEqual: areEqual(own, other) };
+  if (a === undefined || b === undefined) return null;
+  const [own, other] = [figureOf(a, left), figureOf(b, right)];
+  return own === null || other === null ? null : { units: [a, b], isEqual: areEqual(own, other) };
 }
 
 function figureOf(unit: Measured & { readonly figures: Figures }, { index }: Side): number | null {
@@ -149,8 +149,10 @@ export function hasWaited(looks: Looks, sha256: string | null): boolean {
 /** For how many UTC days the newest looks have found the same content, with the first and the last of them. */
 export function waitedDays(known: Looks, sha256: string | null): number {
   const equal = newestEqual(known, sha256);
-  const [first, last] = [equal[0]?.[0], equal.at(-1)?.[0]];
-  return first === undefined || last === undefined ? 0 : daysBetween(first, last) + 1;
+  const [first] = equal;
+  if (first === undefined) return 0;
+  const [last] = equal.at(-1) ?? first;
+  return daysBetween(first[0], last) + 1;
 }
 
 /** A settled unit of which enough looks have found the same other content. */

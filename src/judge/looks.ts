@@ -123,10 +123,9 @@ export function inOrder(looks: readonly Look[]): readonly Look[] {
   const sequences: (readonly Look[])[] = [];
   for (const look of looks) {
     const before = sequences.filter((known) => (known.at(-1)?.[0] ?? '') <= look[0]);
-    const longest = before.toSorted(
-      (a, b) => b.length - a.length || ((a.at(-1)?.[0] ?? '') < (b.at(-1)?.[0] ?? '') ? 1 : -1),
-    )[0];
-    sequences.push([...(longest ?? []), look]);
+    // Of two that are as long, the earlier one ends later.
+    const [longest = []] = before.toSorted((a, b) => b.length - a.length);
+    sequences.push([...longest, look]);
   }
   return sequences.at(-1) ?? [];
 }
@@ -136,7 +135,8 @@ export function newestEqual({ looks = [] }: Looks, sha256: string | null): reado
   const digest = sha256 === null ? null : shorten(sha256);
   const equal = looks.slice(looks.findLastIndex(([, seen]) => seen !== digest) + 1);
   const ordered = new Set(inOrder(looks));
-  return equal.filter((look, index) => ordered.has(look) && look[0] !== equal[index - 1]?.[0]);
+  const counted = equal.filter((look) => ordered.has(look));
+  return counted.filter(([day], index) => day !== counted[index - 1]?.[0]);
 }
 
 /** How many of the newest looks equal a content. */
@@ -173,10 +173,10 @@ export function looksNeeded(known: Looks, stored: string | null = null): number 
 export function settlesOn(day: UtcDay, known: Looks): UtcDay | undefined {
   const looks = inOrder(known.looks ?? []);
   const [first] = looks;
-  const last = looks.at(-1);
-  if (first === undefined || last === undefined || daysBetween(day, first[0]) < LOOKS) return undefined;
+  if (first === undefined || daysBetween(day, first[0]) < LOOKS) return undefined;
   if (looks.length >= LOOKS || looks.some(([, seen]) => seen !== first[1])) return undefined;
-  return shiftDay(last[0], LOOKS - looks.length);
+  const [last] = looks.at(-1) ?? first;
+  return shiftDay(last, LOOKS - looks.length);
 }
 
 /** The looks in a JSON value; none if someone edited it into something else. */

@@ -25,8 +25,9 @@ export function massAfter(
   { isOpen, today }: { readonly isOpen: boolean; readonly today: UtcDay },
 ): Mass | null {
   const days = newly.toSorted();
-  const [first, last] = [days[0], days.at(-1)];
-  if (first === undefined || last === undefined || days.length <= MASS_DAYS)
+  const [first = today] = days;
+  const last = days.at(-1) ?? first;
+  if (days.length <= MASS_DAYS)
     return before !== undefined && isOpen && isMassNow(before, today) ? before : null;
   if (before === undefined) return { since: today, days: days.length, first, last };
   // The first night sees the recent days and a part of history, the second all of it.

@@ -177,8 +177,7 @@ export function isUnstableUnit({
   readonly contentSha256: string | null;
   readonly watch: string | null;
 }): boolean {
-  const notes = parseNotes(watch);
-  return notes.looks !== undefined && isUnstable(notes, settledAt === null ? null : contentSha256);
+  return isUnstable(parseNotes(watch), settledAt === null ? null : contentSha256);
 }
 
 function isFigures(value: unknown): value is (number | null)[] {

@@ -158,8 +158,9 @@ function stretchesBefore(end: UtcDay, begin: UtcDay, days: number): Stretch[] {
 
 /** The stretches in the order of their turn, after the one that was compared last. */
 function inTurn(stretches: readonly Stretch[], olderFrom: UtcDay | null): Stretch[] {
-  const next = olderFrom === null ? 0 : stretches.findIndex(({ first }) => first < olderFrom);
-  return next <= 0 ? [...stretches] : [...stretches.slice(next), ...stretches.slice(0, next)];
+  const next = stretches.findIndex(({ first }) => first < (olderFrom ?? ''));
+  const from = Math.max(0, next);
+  return [...stretches.slice(from), ...stretches.slice(0, from)];
 }
 
 function latest(a: UtcDay, b: UtcDay): UtcDay {
@@ -168,7 +169,7 @@ function latest(a: UtcDay, b: UtcDay): UtcDay {
 
 /** What the stored progress says today; the start of a round if there is none that this version understands. */
 export function parseWatchState(text: string | null, today: UtcDay): WatchState {
-  const value = text === null ? null : parseJson(text);
+  const value = parseJson(text ?? 'null');
   const { olderFrom, fullFrom, heavyOn, credit, cursors, chase, isAgain, mass, leftOut } = isObject(value)
     ? value
     : {};

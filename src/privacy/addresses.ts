@@ -111,7 +111,7 @@ function replaceWritten(text: string, replace: Replace): string {
     from = found.end;
     AT.lastIndex = from;
   }
-  return from === 0 ? text : done + text.slice(from);
+  return done + text.slice(from);
 }
 
 /**

@@ -69,8 +69,8 @@ export interface FoundLiteral {
 }
 
 /**
- * The text in which a position lies; undefined if it lies in none. It looks from the position only, so a search for a few texts
- * does not read all others.
+ * The text of a JSON text in which a position lies; undefined if none begins before it. It looks from the position only, so a search
+ * for a few texts does not read all others.
  */
 export function literalAt(json: string, position: number): FoundLiteral | undefined {
   const start = openingQuote(json, position);
@@ -84,15 +84,10 @@ function said(json: string, start: number, end: number): string {
   return text.includes('\\') ? String(JSON.parse(json.slice(start, end))) : text;
 }
 
-/** The last quote before a position that no backslash escapes. */
+/** The last quote up to a position without a backslash before it: inside a text, the one that opens it. */
 function openingQuote(json: string, position: number): number {
-  let quote = json[position] === '"' ? position : json.lastIndexOf('"', position);
-  while (quote > 0) {
-    let escapes = 0;
-    while (json[quote - 1 - escapes] === '\\') escapes += 1;
-    if (escapes % 2 === 0) return quote;
-    quote = json.lastIndexOf('"', quote - 1);
-  }
+  let quote = json.lastIndexOf('"', position);
+  while (json[quote - 1] === '\\') quote = json.lastIndexOf('"', quote - 1);
   return quote;
 }
 
@@ -108,7 +103,7 @@ export function fieldBefore(json: string, start: number): string | undefined {
 /** The last position up to another one that is no white space. */
 function lastInk(json: string, from: number): number {
   let at = from;
-  while (at > 0 && json.charCodeAt(at) <= 32) at -= 1;
+  while (json.charCodeAt(at) <= 32) at -= 1;
   return at;
 }
 
@@ -139,12 +134,7 @@ export function cursorsIn(json: string): ReadonlySet<number> {
 
 /** True for the cursor of the next page. */
 export function isCursor({ field, object }: Literal): boolean {
-  return (
-    field === 'next_cursor' &&
-    object?.field === 'meta' &&
-    object.parent !== undefined &&
-    object.parent.parent === undefined
-  );
+  return field === 'next_cursor' && object?.field === 'meta' && object.parent?.parent === undefined;
 }
 
 const ESCAPE = /(?<!\\)((?:\\\\)*)\\u00([2-7][0-9a-f])/gi;

@@ -70,7 +70,7 @@ export class PassedTexts {
     let done = '';
     let from = 0;
     const put = ({ start, end, value }: FoundLiteral, after: string) => {
-      if (after === value || value === DROPPED) return;
+      if (after === value) return;
       done += json.slice(from, start) + JSON.stringify(after);
       from = end;
     };
@@ -87,7 +87,7 @@ export class PassedTexts {
       if (email !== undefined) put(email, this.email(email.value) ?? DROPPED);
       at = hints.from((email ?? literal).end);
     }
-    return from === 0 ? json : done + json.slice(from);
+    return done + json.slice(from);
   }
 
   #passed(json: string, { value, start }: FoundLiteral, isRouting: (start: number) => boolean): string {
@@ -131,7 +131,7 @@ function hasher(salt: string): (address: string) => string {
 
 function dropper(key: string): (address: string) => string {
   return (address) => {
-    const text = JSON.stringify(['dropped', address.trim().toLowerCase()]);
+    const text = JSON.stringify(['dropped', address.toLowerCase()]);
     return `dropped-${createHmac('sha256', key).update(text).digest('hex').slice(0, PSEUDONYM_DIGITS)}`;
   };
 }

@@ -108,14 +108,14 @@ export class PeopleKeptOut implements TextEraser {
   readonly #users: ReadonlySet<string>;
   readonly #known = new Map<string, KeptOutEntry | null>();
   readonly #learned = new Map<string, string>();
-  readonly #stored: (email: string) => string | null;
+  readonly #stored: (email: string) => string;
   #reader: TextReader | null = null;
   #place: string | null = null;
 
   /**
    * @param stored how the email policy stores an address. @default as it is
    */
-  constructor(list: KeptOut, orgIds: readonly string[], stored = (email: string): string | null => email) {
+  constructor(list: KeptOut, orgIds: readonly string[], stored = (email: string) => email) {
     const entries = list.entries.filter(
       ({ orgId, kind }) => orgIds.includes(orgId) && kind !== 'organization',
     );
@@ -185,7 +185,7 @@ export class PeopleKeptOut implements TextEraser {
 
   ownEmail(email: string, isSure: boolean): string {
     const stored = this.#stored(email);
-    if (email === '' || email === DROPPED || isPseudonym(email) || stored === null) return email;
+    if (email === '' || email === DROPPED || isPseudonym(email)) return email;
     const known = this.pseudonymOf(stored);
     if (known !== undefined) return known;
     const [place] = this.#places;
@@ -196,8 +196,7 @@ export class PeopleKeptOut implements TextEraser {
 
   /** The list may have the address as it was received, or as the policy stores it. */
   #pseudonymOfEmail(email: string): string | undefined {
-    const stored = this.#stored(email);
-    return this.pseudonymOf(email) ?? (stored === null ? undefined : this.pseudonymOf(stored));
+    return this.pseudonymOf(email) ?? this.pseudonymOf(this.#stored(email));
   }
 
   #pseudonymOfWord(word: string): string | undefined {
@@ -207,7 +206,7 @@ export class PeopleKeptOut implements TextEraser {
   /** The word with its own ends: a full stop after a sentence, or the ending of a file. */
   #withoutEnds(word: string): string {
     for (const bare of [word.replace(AROUND, ''), word.replace(FILE_ENDING, '')]) {
-      const pseudonym = bare === word || bare === '' ? undefined : this.#pseudonymOfWord(bare);
+      const pseudonym = this.#pseudonymOfWord(bare);
       if (pseudonym !== undefined) return word.replace(bare, () => pseudonym);
     }
     return word;
@@ -295,10 +294,7 @@ function replaced(literal: Literal, eraser: TextEraser, isOwn: boolean): string 
   if (isPseudonym(after) || field === undefined || !(isOwn || belongs(object))) return after;
   const isBeside = object?.isOwn === true || (isOwn && object?.parent === undefined);
   const isSure = isBeside && SURE_EMAIL_FIELD.test(field);
-  if (OWN_EMAIL_FIELD.test(field)) {
-    const email = eraser.ownEmail(value, isSure);
-    return email === value ? after : email;
-  }
+  if (OWN_EMAIL_FIELD.test(field)) return eraser.ownEmail(value, isSure);
   return NAME_FIELD.test(field) ? NAME_ERASED : after;
 }
 

@@ -44,9 +44,7 @@ const AT_SIGN = /@|%(?:25)*40|\\u0040|&#(?:64|x40);|&commat;/i;
  */
 export function publicText(text: string): string {
   const examined = text.slice(0, EXAMINED_CHARS_MAX);
-  const [, status] = ANSWERED.exec(examined) ?? [];
-  const own =
-    status === undefined ? examined : examined.replace(ANSWERED, ` answered ${status}${endingOf(text)}`);
+  const own = examined.replace(ANSWERED, (_, status: string) => ` answered ${status}${endingOf(text)}`);
   const bare = own
     .replace(OTHER_REQUEST_ID, '')
     .replace(QUOTED, (quoted, text) => (API_FIELD.test(text) ? quoted : LEFT_OUT))
@@ -76,7 +74,7 @@ function safeQuery(query: string): string {
 }
 
 function isPlain(word: string): boolean {
-  if (word === '' || SEPARATOR.test(word) || word === LEFT_OUT) return true;
+  if (SEPARATOR.test(word)) return true;
   if (/^[-*+./:|~^$]+$/.test(word)) return true;
   if (INSTANT.test(word) || /^req_[A-Za-z0-9]{4,40}$/.test(word)) return true;
   if (AT_SIGN.test(word) || USER_ID.test(word)) return false;

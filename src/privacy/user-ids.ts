@@ -157,7 +157,7 @@ function replaceValues(json: string, field: RegExp, replaced: (value: string) =>
     from = end;
     field.lastIndex = end;
   }
-  return from === 0 ? json : done.join('') + json.slice(from);
+  return done.join('') + json.slice(from);
 }
 
 /** Columns that hold an address as a whole. */

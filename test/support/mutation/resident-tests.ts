@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { inject, type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest';
 import { roomNow } from './rooms.ts';
@@ -16,6 +17,49 @@ interface Mutants {
 const SEED = 2026;
 /** What a property may take: enough to find a mutant, and little enough for thousands of them. None needs the smallest example. */
 const PROPERTY = { numRuns: 25, interruptAfterTimeLimit: 200, endOnFailure: true };
+
+/** The maps that the code makes while tests are loaded, such as caches, with what they hold then. */
+const kept = new Map<Map<unknown, unknown>, readonly (readonly [unknown, unknown])[]>();
+/** Weak maps of the code, which cannot be listed, … */
+const weakOfCode = new WeakSet<object>();
+/** … and what takes out again what they have got since. */
+const undo: (() => void)[] = [];
+const CODE = join(process.cwd(), 'src/');
+const isOfCode = () => new Error().stack?.includes(CODE) === true;
+const [PlainMap, PlainWeakMap] = [Map, WeakMap];
+globalThis.Map = class<Key, Item> extends Map<Key, Item> {
+  constructor(entries?: Iterable<readonly [Key, Item]> | null) {
+    super(entries);
+    if (isOfCode()) kept.set(this, []);
+  }
+} as MapConstructor;
+globalThis.WeakMap = class<Key extends WeakKey, Item> extends WeakMap<Key, Item> {
+  constructor(entries?: Iterable<readonly [Key, Item]> | null) {
+    super(entries);
+    if (isOfCode()) weakOfCode.add(this);
+  }
+
+  override set(key: Key, item: Item): this {
+    if (weakOfCode.has(this) && !this.has(key)) undo.push(() => this.delete(key));
+    return super.set(key, item);
+  }
+} as WeakMapConstructor;
+
+/** Keeps what the maps hold now, once everything is loaded. */
+function keepMaps(): void {
+  Object.assign(globalThis, { Map: PlainMap, WeakMap: PlainWeakMap });
+  undo.length = 0;
+  for (const map of kept.keys()) kept.set(map, [...map]);
+}
+
+/** A cache would hide a mutant from the test that reads it, and show what one mutant has computed to the next. */
+function restoreMaps(): void {
+  for (const forget of undo.splice(0)) forget();
+  for (const [map, entries] of kept) {
+    map.clear();
+    for (const [key, item] of entries) map.set(key, item);
+  }
+}
 
 /** Loads all tests, runs none, and then runs them when asked, see {@link Question}. */
 export default class ResidentTests extends TestRunner {
@@ -37,6 +81,7 @@ export default class ResidentTests extends TestRunner {
     }
     this.filesLeft -= files.length;
     if (this.filesLeft > 0) return;
+    keepMaps();
     fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED, ...PROPERTY });
     const channel = new BroadcastChannel(CHANNEL);
     const stopped = new Promise<void>((resolve) => {
@@ -51,6 +96,7 @@ export default class ResidentTests extends TestRunner {
   }
 
   private async answer({ mutant, hitLimit, tests }: Question): Promise<Answer> {
+    restoreMaps();
     const mutants = mutantsNow();
     Object.assign(mutants, { activeMutant: mutant, hitCount: 0, hitLimit });
     const chosen = tests === undefined ? undefined : new Set(tests);
@@ -58,15 +104,20 @@ export default class ResidentTests extends TestRunner {
     // The quick ones first: one test that fails is enough.
     const tookMs = (test: RunnerTestCase) => this.tookMs.get(idOf(test)) ?? 0;
     const ran: Ran[] = [];
+    let killer: RunnerTestCase | undefined;
     for (const test of asked.toSorted((a, b) => tookMs(a) - tookMs(b))) {
       const result = await this.run(test, mutants);
       ran.push(result);
-      if (mutant !== undefined && result.failure !== undefined) break;
+      if (mutant === undefined || result.failure === undefined) continue;
+      killer = test;
+      break;
     }
     const isEndless = hitLimit !== undefined && (mutants.hitCount ?? 0) > hitLimit;
-    mutants.activeMutant = undefined;
+    Object.assign(mutants, { activeMutant: undefined, hitCount: 0, hitLimit: undefined });
+    restoreMaps();
+    const again = killer === undefined || isEndless ? undefined : await this.run(killer, mutants);
     const coverage = mutant === undefined ? mutants.mutantCoverage : undefined;
-    return { ran, isEndless, coverage };
+    return { ran, isEndless, isSpoiled: again?.failure !== undefined, coverage };
   }
 
   private async run(test: RunnerTestCase, mutants: Mutants): Promise<Ran> {

@@ -2,7 +2,7 @@
 interface Room {
   readonly code: readonly string[];
   readonly tests: readonly string[];
-  /** The names of tests in these files that draw many worlds, and so are slow. */
+  /** The names of tests in these files that are slow: they draw many worlds, or read long texts. */
   readonly slow?: RegExp;
 }
 
@@ -25,7 +25,11 @@ export const ROOMS = {
     code: ['src/ledger/transitions.ts'],
     tests: ['test/unit/pipeline/commit.test.ts', 'test/unit/warehouse/ledger-transitions.test.ts'],
   },
-  privacy: { code: ['src/privacy/*.ts'], tests: ['test/unit/privacy/*.test.ts'] },
+  privacy: {
+    code: ['src/privacy/*.ts'],
+    tests: ['test/unit/privacy/*.test.ts'],
+    slow: /takes? (?:no )?time|at any depth$|is found once, however many/,
+  },
   normalize: {
     code: ['src/pipeline/normalize/*.ts'],
     tests: [`${NORMALIZE}/*.test.ts`, 'test/unit/pipeline/{findings,validate}.test.ts'],

@@ -29,6 +29,8 @@ export interface Answer {
   readonly coverage?: unknown;
   /** True if a mutant was reached more often than it may be. */
   readonly isEndless: boolean;
+  /** True if the test that failed with a mutant fails without it too: an earlier mutant has left something behind, as in a cache. */
+  readonly isSpoiled: boolean;
 }
 
 /** The channel between Stryker's process and the thread that holds the tests. */
@@ -38,7 +40,6 @@ interface MutantRun {
   readonly activeMutant: { readonly id: string };
   readonly testFilter?: readonly string[];
   readonly hitLimit?: number;
-  readonly mutantActivation: 'static' | 'runtime';
 }
 
 class ResidentTests {
@@ -46,7 +47,8 @@ class ResidentTests {
   private readonly channel = new BroadcastChannel(CHANNEL);
 
   capabilities(): object {
-    return { reloadEnvironment: false };
+    // Mutants are active only while tests run, so what modules compute while they are loaded need not be computed again.
+    return { reloadEnvironment: true };
   }
 
   async dryRun(): Promise<object> {
@@ -57,10 +59,16 @@ class ResidentTests {
     return { status: 'complete', tests, mutantCoverage: coverage };
   }
 
-  async mutantRun({ activeMutant, testFilter, hitLimit, mutantActivation }: MutantRun): Promise<object> {
-    // What a module computes while it is loaded has the mutant only if this is set before.
-    if (mutantActivation === 'static') process.env['__STRYKER_ACTIVE_MUTANT__'] = activeMutant.id;
-    const { ran, isEndless } = await this.ask({ mutant: activeMutant.id, hitLimit, tests: testFilter });
+  async mutantRun({ activeMutant, testFilter, hitLimit }: MutantRun): Promise<object> {
+    const question = { mutant: activeMutant.id, hitLimit, tests: testFilter };
+    let answer = await this.ask(question);
+    if (answer.isSpoiled) {
+      await this.stop();
+      answer = await this.ask(question);
+      // Now it is this mutant that leaves something behind.
+      if (answer.isSpoiled) await this.stop();
+    }
+    const { ran, isEndless } = answer;
     if (isEndless) return { status: 'timeout', reason: `reached ${hitLimit} times` };
     const killer = ran.find(({ failure }) => failure !== undefined);
     return killer === undefined
@@ -69,9 +77,14 @@ class ResidentTests {
   }
 
   async dispose(): Promise<void> {
+    await this.stop();
+    this.channel.close();
+  }
+
+  private async stop(): Promise<void> {
     this.channel.postMessage('stop');
     await this.vitest?.close();
-    this.channel.close();
+    this.vitest = undefined;
   }
 
   private async ask(question: Question): Promise<Answer> {

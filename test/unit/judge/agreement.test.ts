@@ -89,6 +89,15 @@ describe('a unit with activity', () => {
     const settled = unit({ ...SETTLED, settledAt: at(5) }, { models: 'x' });
     expect(first([settled], ruleAt(9), [])).toEqual(settled);
     expect(first([settled])).toEqual({ ...settled, settledAt: at(9) });
+    const differing = unit({ ...SETTLED, settledAt: at(5) }, looks(2, 9, OTHER));
+    expect(first([differing])).toEqual({ ...differing, settledAt: at(9) });
+    const ofLaterVersion = { ...settled, watch: '{"later":1}' };
+    expect(first([ofLaterVersion], ruleAt(9), [])).toEqual(ofLaterVersion);
+  });
+
+  it('that had settled unconfirmed, and contradicts none, is confirmed by its next pull', () => {
+    const settled = unit({ settledAt: at(5), confirmed: 'age' }, {});
+    expect(first([settled])).toEqual({ ...settled, ...SETTLED });
   });
 
   it.each(['pending', 'failed', 'doubted', 'expired'])('that is %s does not change', (state) => {
@@ -144,6 +153,7 @@ describe('a unit without activity', () => {
     expect(old(31, { own: CONTENT, ...looks(2, 31) })).toMatchObject({ state: 'awaiting', ...OPEN });
     // Without activity there is nothing to wait for but the stream that failed.
     expect(old(31, { own: CONTENT }, { state: 'failed' })).toMatchObject({ state: 'awaiting', ...OPEN });
+    expect(old(31, { own: CONTENT }, { state: 'quarantined' })).toMatchObject({ confirmed: 'age' });
   });
 
   it('stays settled by age beside activity, and opens again if it had settled with all others', () => {
@@ -160,6 +170,10 @@ describe('a unit without activity', () => {
     ['is active since after the pull', `${shiftDay(DAY, 9)}T04:00:00.000Z`, 'awaiting'],
   ])('of an organization that %s', (_, activeSince, state) => {
     expect(first([idle()], ruleAt(9, { activeSince }))).toMatchObject({ state });
+  });
+
+  it('counts a pull at the instant at which the organization became active', () => {
+    expect(first([idle()], ruleAt(9, { activeSince: at(9), looks: 1 }))).toMatchObject(AGREED);
   });
 });
 
@@ -200,6 +214,15 @@ describe('units that contradict each other', () => {
     expect(oddOf(old)).toEqual(['users = tools']);
     expect(first([tools(looks(7, 9)), users()], counting, ['users'])).toMatchObject(OPEN);
     expect(first([tools(looks(7, 9), { lastPulledAt: at(2) }), users()], counting)).toMatchObject(OPEN);
+    // The others of the day do not wait with them.
+    expect(first([unit({ stream: 'activity' }), tools(), users()], counting)).toMatchObject(SETTLED);
+  });
+
+  it('wait if one of the identities that they violate counts', () => {
+    const named = { ...identity, name: 'named', counts: false, isSpecified: true };
+    const waiting = first([tools(), users()], ruleAt(9, { identities: [identity, named] }));
+    expect(waiting).toMatchObject(OPEN);
+    expect(oddOf(waiting)).toEqual(['users = tools', 'named']);
   });
 
   it('do not wait for an identity that is only specified, and are noted', () => {
@@ -219,8 +242,17 @@ describe('units that contradict each other', () => {
     expect(first([settled, users({}, SETTLED)], counting)).toMatchObject({ ...SETTLED, confirmed: 'age' });
     const byAge = tools({ odd: ['users = tools'] }, { settledAt: at(5), confirmed: 'age' });
     expect(first([byAge, users()], counting)).toEqual(byAge);
+    const other = { ...byAge, watch: notesText({ figures: [10], odd: ['gone'] }) };
+    expect(first([other, users()], counting)).toEqual(byAge);
     const activity = unit({ stream: 'activity' }, {});
     expect(first([settled, users({}, SETTLED), activity], counting)).toMatchObject({ confirmed: 'age' });
+  });
+
+  it('open a settled one while any of those that contradict it may change', () => {
+    const withActivity = { ...identity, name: 'activity = tools', left: { stream: 'activity', index: 0 } };
+    const activity = unit({ stream: 'activity', ...SETTLED }, { figures: [12] });
+    const both = ruleAt(9, { identities: [identity, withActivity] });
+    expect(first([tools({}, SETTLED), users(), activity], both)).toMatchObject(OPEN);
   });
 
   it('are confirmed once they agree, and stay as they are while a figure is not known', () => {
@@ -257,6 +289,7 @@ describe('a unit that has not settled', () => {
     expect(ask(9, looks(2, 8))).toBe('look');
     expect(ask(9, looks(2, 8), { state: 'awaiting' })).toBe('look');
     expect(ask(9, looks(2, 9))).toBe('not now');
+    expect(ask(3, looks(1, 3))).toBe('not now');
   });
 
   it.each([

@@ -55,6 +55,8 @@ describe.each([
       nightsOf(15),
     );
     expect(looksMinOf(null, night(1))).toBe(LOOKS);
+    expect(flappingAfter(null, 2, night(1))).toBeNull();
+    expect(flappingAfter({ since: noted, lastOn: noted }, 2, shiftDay(noted, 15))).toBeNull();
   });
 
   it('many days that differ are named for three weeks at most', () => {

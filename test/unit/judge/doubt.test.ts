@@ -56,11 +56,49 @@ describe('a loss', () => {
     expect(weighLoss(standing, { ...LOSS, missing: [0, 2, 9, 11] }, rule).verdict).toBe('doubt');
   });
 
+  test.each([
+    ['now that other rows are stored', { of: 13 }],
+    ['that is about reports', { missing: ['255', '255'] }],
+  ])('begins its wait again after a doubt %s', (_, changed) => {
+    const standing = { ...(doubtAfter([[0, LOSS]]) ?? expect.fail('no doubt')), ...changed };
+    const now = new Date(FIRST_NIGHT + 60 * HOUR_MS);
+    expect(weighLoss(standing, LOSS, { now, acceptsLoss: true })).toMatchObject({
+      ...{ verdict: 'doubt', doubt: { since: now.toISOString(), seenOn: ['2026-02-22'] } },
+    });
+  });
+
+  test('begins its wait again after a night whose clock was ahead', () => {
+    expect(
+      doubtAfter([
+        [240, LOSS],
+        [0, LOSS],
+      ]),
+    ).toMatchObject({ since: new Date(FIRST_NIGHT).toISOString(), seenOn: ['2026-02-20'] });
+  });
+
+  test('is noted with one bit for each row that is missing', () => {
+    expect(doubtAfter([[0, LOSS]])?.missing).toBe(Buffer.from([0b101, 0b10]).toString('base64'));
+  });
+
   test('is none while the missing rows are in quarantine, or fewer than half', () => {
     const missing = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     expect(lossOf({ missing, stored: 20, setAside: 0 })?.rule).toBe('loss-of-most');
     expect(lossOf({ missing, stored: 20, setAside: 1 })).toBeNull();
     expect(lossOf({ missing: missing.slice(1), stored: 20, setAside: 0 })).toBeNull();
     expect(lossOf({ missing: [0], stored: 1, setAside: 0 })?.rule).toBe('loss-of-all');
+    expect(lossOf({ missing: missing.slice(1), stored: 15, setAside: 0 })).toBeNull();
+    expect(lossOf({ missing: [], stored: 0, setAside: 0 })).toBeNull();
+  });
+
+  const users = { answered: 8, added: 0, active: 9 };
+  test.each([
+    ['one has left', [0], users, 'leaver'],
+    ['one is gone, and somebody came', [0], { ...users, added: 1 }, 'loss-of-users'],
+    ['three are gone', [0, 1, 2], users, 'loss-of-users'],
+    ['as many are left as were active', [0], { ...users, answered: 9 }, undefined],
+    ['nobody knows how many were active', [0], { ...users, active: null }, undefined],
+    ['none is gone', [], users, undefined],
+  ] as const)('of users of whom %s', (_, missing, counts, rule) => {
+    expect(lossOf({ missing, stored: 10, setAside: 0, users: counts })?.rule).toBe(rule);
   });
 });

@@ -10,6 +10,7 @@ import {
   doHold,
   type Measured,
   violationsOf,
+  waitedDays,
 } from '../../../src/judge/identities.ts';
 import { sortChanges, withBreaks } from '../../../src/judge/watch.ts';
 
@@ -40,6 +41,7 @@ test('sums of doubles are equal whatever their order', () => {
   expect(areEqual(0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1)).toBe(true);
   expect(areEqual(1_000_000, 1_000_001)).toBe(false);
   expect(areEqual(0, 0)).toBe(true);
+  expect(areEqual(0.001, 0.0010001)).toBe(false);
 });
 
 /** A unit with one number in all its figures, so many days ago. */
@@ -73,6 +75,17 @@ describe('an identity counts', () => {
     ['not if it held on fewer', days(20, { differing: 3 }), false],
     ['whether or not they have settled', days(14, { isSettled: false }), true],
     ['not by days that are older than 60', days(14, { oldest: 80 }), false],
+    ['by a day that is 60 days old', days(14, { oldest: 61 }), true],
+    [
+      'not by days with records in quarantine',
+      days(14).map((own) => ({ ...own, state: 'quarantined' })),
+      false,
+    ],
+    [
+      'not if a figure of one of 14 is not known',
+      days(14).map((own, index) => (index === 0 ? { ...own, watch: null } : own)),
+      false,
+    ],
     ['not by days that are too young to settle', days(14, { oldest: 16 }), false],
     ['not by days of which one figure is not known', days(14).map((own) => ({ ...own, watch: null })), false],
   ])('%s', (_, units, expected) => {
@@ -90,6 +103,13 @@ describe('an identity counts', () => {
       ['until 14 settled days say otherwise', days(13, { differing: 13 }), true],
       ['also if unsettled days say otherwise', days(30, { differing: 30, isSettled: false }), true],
       ['no longer if 14 settled days do', days(14, { differing: 14 }), false],
+      [
+        'as long as one of the streams has not settled',
+        days(14, { differing: 14 }).map((own) =>
+          own.stream === 'users' ? own : { ...own, settledAt: null },
+        ),
+        true,
+      ],
     ])('%s', (_, units, expected) => {
       expect(specified(units)).toBe(expected);
     });
@@ -128,6 +148,27 @@ describe('a change of settled units', () => {
     expect(brokenBy([change('tools', 12)], [users, unit('tools', 9, 11)], counted)).toEqual([]);
     const named = counted.map((each) => ({ ...each, counts: false }));
     expect(brokenBy([change('tools', 11)], [users, tools], named)).toEqual([]);
+  });
+
+  test('does not wait for another change that contradicts nothing', () => {
+    expect(breaks(change('tools', 11, 7), change('productivity', 10))).toEqual([]);
+  });
+
+  test('waits while one of those that contradict the others is new', () => {
+    const both = IDENTITIES.filter(({ name }) => name === TOOL_CALLS || name.endsWith('.files_edited')).map(
+      (each) => ({ ...each, counts: true }),
+    );
+    const changes = [change('tools', 11), change('productivity', 12, 7)];
+    const units = [users, tools, unit('productivity', 9, 10)];
+    expect(brokenBy(changes, units, both)).toEqual(both.map(({ name }) => name).toSorted());
+    const waited = [change('tools', 11, 7), change('productivity', 12, 7)];
+    expect(brokenBy(waited, units, both)).toEqual([]);
+  });
+
+  test('that no look has found has waited for no day', () => {
+    expect(waitedDays({}, 'b'.repeat(64))).toBe(0);
+    expect(waitedDays(change('tools', 11, 1).looks, 'b'.repeat(64))).toBe(1);
+    expect(waitedDays(change('tools', 11, 2).looks, 'b'.repeat(64))).toBe(2);
   });
 
   test('brings rows where there were none', () => {

@@ -5,11 +5,14 @@ import { waitedDays } from '../../../src/judge/identities.ts';
 import {
   countsAsLook,
   equalLooks,
+  inOrder,
+  isPastKept,
   isUnstable,
   LOOKS,
   type Looks,
   looksNeeded,
   pastLooks,
+  pastWith,
   renamedLooks,
   settlesOn,
   withLook,
@@ -44,7 +47,11 @@ describe('looks', () => {
     const renamed = renamedLooks(nightly('abb'), { from: digest('a'), to: digest('c') });
     expect(renamed).toEqual(nightly('cbb'));
     expect(isUnstable(withLook(renamed, digest('c'), new Date(START + 72 * HOUR_MS)))).toBe(true);
-    expect(renamedLooks({}, { from: digest('a'), to: digest('c') })).toEqual({});
+    const names = { from: digest('a'), to: digest('c') };
+    expect(renamedLooks({ past: nightly('ab').looks ?? [] }, names)).toEqual({ past: nightly('cb').looks });
+    expect(renamedLooks({}, names)).toEqual({});
+    // Nobody knows when these were taken.
+    expect(renamedLooks({ looks: nightly('a').looks ?? [] }, names)).toEqual({});
   });
 
   it('count once on one UTC day, and once within twelve hours', () => {
@@ -76,6 +83,26 @@ describe('looks', () => {
       ),
     ).toBe(2);
     expect(equalLooks(nightly('aaa'), digest('a'))).toBe(3);
+    expect(equalLooks(nightly('a'), null)).toBe(0);
+  });
+
+  it('begin with the first answer, and go on on another day', () => {
+    expect(countsAsLook({}, new Date(START))).toBe(true);
+    expect(countsAsLook(nightly('a'), new Date(START + 20 * HOUR_MS))).toBe(false);
+    expect(countsAsLook(nightly('a'), new Date(START + 21 * HOUR_MS))).toBe(true);
+  });
+
+  it('of one day are in order, and count once', () => {
+    const [first, other] = [[FIRST, 'a'] as const, [FIRST, 'b'] as const];
+    expect(inOrder([first, other])).toEqual([first, other]);
+    expect(inOrder([])).toEqual([]);
+    const ahead = seen([
+      ['a', 240],
+      ['a', 0],
+      ['a', 240],
+    ]);
+    expect(equalLooks(ahead, digest('a'))).toBe(1);
+    expect(ahead.looks).toHaveLength(3);
   });
 
   it('that repeat an answer too early do not put the next one off', () => {
@@ -121,6 +148,11 @@ describe('looks', () => {
     const monthly = nightly('abbb', 24 * 30);
     expect(monthly.looks).toHaveLength(LOOKS);
     expect(equalLooks(monthly, digest('b'))).toBe(LOOKS);
+  });
+
+  it('of two weeks are still there after a night whose clock was behind', () => {
+    const behind = withLook(nightly('abcab'), digest('c'), new Date(START - 40 * 24 * HOUR_MS));
+    expect(behind.looks?.map(([, known]) => known[0]).join('')).toBe('abcabc');
   });
 
   it('are at most fifteen, the newest ones, however often an answer changes', () => {
@@ -198,6 +230,40 @@ describe('looks that have done their work', () => {
       [FIRST, 'a'],
       [shiftDay(FIRST, 1), 'b'],
     ]);
+  });
+
+  it('are remembered for two weeks, up to the newest of them, and the stored content is not repeated', () => {
+    const [, second, third] = nightly('abc', 24 * 10).looks ?? [];
+    expect(pastLooks(nightly('abc', 24 * 10), null)).toEqual([second, third]);
+    expect(pastLooks(nightly('ab'), digest('b'))).toEqual([[FIRST, digest('a').slice(0, 16)]]);
+    expect(pastLooks(nightly('ab'), digest('c'))).toEqual(nightly('ab').looks);
+  });
+
+  it('stay as they are if none came after them', () => {
+    const past = [[FIRST, 'a']] as const;
+    expect(pastLooks({ past }, null)).toEqual(past);
+    expect(pastLooks({}, null)).toBeUndefined();
+    expect(pastLooks({}, null, digest('a'))).toBeUndefined();
+  });
+
+  it('begin with the content that is replaced, unless a look has found it', () => {
+    const old = digest('a').slice(0, 16);
+    const now = new Date(START + 48 * HOUR_MS);
+    expect(pastWith({}, digest('a'), now)).toEqual([[shiftDay(FIRST, 2), old]]);
+    expect(pastWith(nightly('bb'), digest('a'), now)).toEqual([[FIRST, old]]);
+    expect(pastWith(nightly('ab'), digest('a'), now)).toEqual([]);
+    expect(pastWith({ past: [[FIRST, 'c']] }, null, now)).toEqual([[FIRST, 'c']]);
+  });
+
+  it('are kept as long as one of them is recent', () => {
+    const isKept = (past: Looks['past'], days: number) =>
+      isPastKept({ ...(past && { past }) }, new Date(START + days * 24 * HOUR_MS));
+    const both = [
+      [FIRST, 'a'],
+      [shiftDay(FIRST, 5), 'b'],
+    ] as const;
+    expect([14, 15, 19, 20].map((days) => isKept(both, days))).toEqual([true, true, true, false]);
+    expect(isKept(undefined, 0)).toBe(false);
   });
 
   it('leave nothing if they have found what is stored', () => {

@@ -31,6 +31,7 @@ test('a stream without activity beside active ones is requested alone, and users
   expect(again({ tokens: GAP, users: ACTIVE })).toMatchObject({ alone, confirm: null, empty: [] });
   expect(again({ tokens: {}, users: ACTIVE }, true)).toMatchObject({ alone });
   expect(again({ tokens: { from: 'own' }, users: ACTIVE }).alone).toEqual([]);
+  expect(again({ tokens: { from: 'ledger' }, users: ACTIVE }).alone).toEqual([]);
   const short = { ...ACTIVE, isShort: true };
   expect(again({ users: short }).alone).toEqual([{ stream: 'users', rule: 'fewer-users' }]);
 });

@@ -131,6 +131,14 @@ describe('drift', () => {
     ]);
   });
 
+  it('reports unknown reasoning efforts of an evaluation', () => {
+    const report = { reportId: 'r', createdAt: 1, repoUrl: 'https://x.org/r', apps: {}, report: {} };
+    const { findings } = normalize('readiness', [{ ...report, modelUsed: { reasoningEffort: 'extreme' } }]);
+    expect(findings.drift).toEqual([
+      { path: 'reports[].modelUsed.reasoningEffort', kind: 'new value', sample: 'extreme' },
+    ]);
+  });
+
   it('keeps a sample of bounded length without broken characters', () => {
     const long = '\u{1F600}'.repeat(1000);
     const sample =

@@ -39,6 +39,8 @@ describe('a public text', () => {
     ['moved to http://localhost.alice.net/x', 'moved to http://…/x'],
     ['serving on http://127.0.0.1:9464', 'serving on http://127.0.0.1:9464'],
     ['user_alice and auth0|x9 and sk-canary-7d1f', '… and … and …'],
+    ['a * b ++ c - d | e ~ f', 'a * b ++ c - d | e ~ f'],
+    ['xreq_0AB12cd and req_0AB12cd-7x9 and req_0AB12cd', '… and … and req_0AB12cd'],
   ])('of %j is %j', (text, expected) => {
     expect(publicText(text)).toBe(expected);
     expect(publicText(expected)).toBe(expected);
@@ -75,6 +77,22 @@ describe('a public text', () => {
     );
   });
 
+  test.each([
+    [200, 'ab '.repeat(200)],
+    [201, `${'ab '.repeat(200).slice(0, -1)}…`],
+  ])('has at most 600 characters: %i words', (count, expected) => {
+    expect(publicText('ab '.repeat(count))).toBe(expected);
+  });
+
+  test('says nothing of what it does not examine: the middle of a text with more than 20,000 characters', () => {
+    const long = 'x'.repeat(20_000);
+    expect(publicText(`"${long}" and more`)).toBe('…');
+    expect(publicText(`GET /x answered 500: (requestId req_0AB12cd) ${long}`)).toBe('GET /x answered 500');
+    expect(publicText(`GET /x answered 500: ${long} (requestId req_0AB12cd)`)).toBe(
+      'GET /x answered 500 (requestId req_0AB12cd)',
+    );
+  });
+
   test('is short, and examining a long text takes no time', () => {
     const before = performance.now();
     for (const part of ['a', 'a ', '?', ' answered 50', '@', '1-', '"', '"\\', 'http://'])
@@ -86,4 +104,5 @@ describe('a public text', () => {
 test('a public name keeps its words and loses email addresses', () => {
   expect(publicName('Team 7, Köln')).toBe('Team 7, Köln');
   expect(publicName('alice@example.com of org_01abc')).toBe('… of org_01abc');
+  expect(publicName('ab '.repeat(201))).toBe('ab '.repeat(200));
 });

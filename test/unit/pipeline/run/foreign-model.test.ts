@@ -2,7 +2,13 @@
 
 import { describe, expect, test } from 'vitest';
 import { daysFrom, parseDay, shiftDay, type UtcDay } from '../../../../src/core/day.ts';
-import { areTooFew, daysToCompare, judgeUsers, type UserDay } from '../../../../src/judge/foreign.ts';
+import {
+  areRefused,
+  areTooFew,
+  daysToCompare,
+  judgeUsers,
+  type UserDay,
+} from '../../../../src/judge/foreign.ts';
 import { pick, type Random, seeded } from '../../../support/random/seed.ts';
 import { answersMax } from '../../../support/suite/campaign-length.ts';
 
@@ -95,6 +101,16 @@ describe('the rule about the users of stored days', () => {
     expect(isForeign([row(a, 'x'), row(b, 'y'), row(c, 'x')])).toBe(false);
     expect(isForeign([row(a, 'x'), row(b, 'y'), row(b, 'z')])).toBe(false);
     expect(isForeign([row(a, 'x'), row(b, 'y'), row(c, 'z')])).toBe(true);
+    expect([2, 3].map(areTooFew)).toEqual([true, false]);
+  });
+
+  test.each([
+    [1, false],
+    [2, true],
+  ])('recognizes a refused organization by a fifth of its users: %i of 10, %s', (known, expected) => {
+    const page = Array.from({ length: 10 }, (_, index) => ({ day: FIRST, userId: `user_${index}` }));
+    const { people } = judgeUsers(page, () => false);
+    expect(areRefused(people, (userId) => Number(userId.slice(-1)) < known)).toBe(expected);
   });
 
   test.each([
@@ -116,6 +132,7 @@ describe('the rule about the users of stored days', () => {
     const monthly = daily.filter((_, index) => index % 20 === 0);
     expect(daysToCompare(monthly, 31)).toEqual({ range: [], alone: monthly });
     expect(daysToCompare(daily.slice(0, 2), 31)).toEqual({ range: [], alone: [] });
+    expect(daysToCompare(daily.slice(0, 3), 31).range).toEqual(daily.slice(0, 3));
   });
 });
 

@@ -31,7 +31,9 @@ describe('a report that a full pass misses', () => {
     const first = pass(null, ['a', 'b'], '2026-03-01T03:00:00.000Z');
     const second = pass(first.doubt, ['b', 'c'], '2026-03-02T03:00:00.000Z');
     expect(second.gone).toEqual(['b']);
-    expect(second.doubt).toMatchObject({ missing: ['c'], since: '2026-03-02T03:00:00.000Z' });
+    expect(second.doubt).toMatchObject({
+      ...{ missing: ['c'], since: '2026-03-02T03:00:00.000Z', seenOn: ['2026-03-02'] },
+    });
     const third = pass(second.doubt, ['a', 'c'], '2026-03-03T03:00:00.000Z');
     expect(third.gone).toEqual(['c']);
     expect(third.doubt).toMatchObject({ missing: ['a'], since: '2026-03-03T03:00:00.000Z' });
@@ -42,6 +44,24 @@ describe('a report that a full pass misses', () => {
     const second = pass(first.doubt, ['a'], '2026-03-02T00:30:00.000Z');
     expect(second.gone).toEqual([]);
     expect(pass(second.doubt, ['a'], '2026-03-02T12:00:00.000Z').gone).toEqual(['a']);
+    expect(pass(second.doubt, ['a'], '2026-03-02T11:30:00.000Z').gone).toEqual(['a']);
+    expect(pass(second.doubt, ['a'], '2026-03-02T11:29:59.999Z').gone).toEqual([]);
+  });
+
+  it('is not gone by two passes of one day, whatever others were missed before', () => {
+    const first = pass(null, ALL.slice(0, 7), '2026-03-01T03:00:00.000Z');
+    const second = pass(first.doubt, ALL.slice(0, 8), '2026-03-02T03:00:00.000Z');
+    expect(pass(second.doubt, ['h'], '2026-03-02T23:00:00.000Z').gone).toEqual([]);
+    expect(pass(second.doubt, ['h'], '2026-03-03T03:00:00.000Z').gone).toEqual(['h']);
+  });
+
+  it('needs passes on three days, and 60 hours, if most are missing', () => {
+    const most = ALL.slice(0, 7);
+    const first = pass(null, most, '2026-03-01T03:00:00.000Z');
+    expect(pass(first.doubt, most, '2026-03-09T03:00:00.000Z').gone).toEqual([]);
+    const second = pass(first.doubt, most, '2026-03-02T03:00:00.000Z');
+    expect(pass(second.doubt, most, '2026-03-03T14:59:59.999Z').gone).toEqual([]);
+    expect(pass(second.doubt, most, '2026-03-03T15:00:00.000Z').gone).toEqual(most);
   });
 
   it.each([1, 2, 3, 12, 19, 40])(
@@ -69,6 +89,8 @@ describe('a report that a full pass misses', () => {
     const rule = { now: new Date('2026-03-02T03:00:00.000Z'), acceptsLoss: false };
     const second = weighReports(first.doubt, { missing: ALL.slice(0, 7), stored: 100 }, rule);
     expect(second).toMatchObject({ gone: [], doubt: { rule: 'loss-of-most', rows: 7, of: 12 } });
+    const more = weighReports(first.doubt, { missing: ALL.slice(0, 8), stored: 100 }, rule);
+    expect(more).toMatchObject({ gone: [], doubt: { rule: 'loss-of-most', rows: 8, of: 12 } });
   });
 
   it('raises no doubt if the same walk stored it, as in a first walk, when it is deleted under the cursor', () => {
@@ -76,6 +98,9 @@ describe('a report that a full pass misses', () => {
     const { doubt } = weighReports(null, { missing: ['a'], stored: 0, fresh: 1 }, rule);
     expect(doubt).toMatchObject({ rule: 'loss-of-reports', rows: 1, of: 1 });
     expect(pass(doubt, ['a'], '2026-03-02T03:00:00.000Z').gone).toEqual(['a']);
+    // Seven of the twelve that were stored before are most of them.
+    const loss = { missing: ALL.slice(0, 9), stored: 12, fresh: 2 };
+    expect(weighReports(null, loss, rule).doubt).toMatchObject({ rule: 'loss-of-most', of: 14 });
   });
 
   it('is accepted on demand only if an earlier pass missed it', () => {
@@ -84,6 +109,9 @@ describe('a report that a full pass misses', () => {
     const second = pass(first.doubt, ALL.slice(0, 9), '2026-03-01T04:00:00.000Z', true);
     expect(second.gone).toEqual(ALL.slice(0, 8));
     expect(second.doubt).toMatchObject({ rule: 'loss-of-reports', missing: ['i'], rows: 1, of: 4 });
+    // Three of the four that are left are most of them.
+    const more = pass(first.doubt, ALL.slice(0, 11), '2026-03-01T04:00:00.000Z', true);
+    expect(more.doubt).toMatchObject({ rule: 'loss-of-most', rows: 3, of: 4 });
   });
 
   it('begins now if a clock that was ahead missed it', () => {
@@ -96,11 +124,18 @@ describe('a report that a full pass misses', () => {
   it('is remembered as text, each report with its own beginning', () => {
     const first = pass(null, ALL.slice(0, 7), '2026-03-01T03:00:00.000Z');
     const { doubt } = pass(first.doubt, ALL.slice(0, 8), '2026-03-02T03:00:00.000Z');
-    expect(doubt).not.toBeNull();
+    expect(first.doubt).not.toHaveProperty('later');
+    expect(doubt).toMatchObject({ since: first.doubt?.since });
+    expect(doubt?.later).toEqual({ h: '2026-03-02T03:00:00.000Z' });
+    expect(pass(first.doubt, ['h', ...ALL.slice(0, 7)], '2026-03-02T03:00:00.000Z').doubt).toEqual({
+      ...{ ...doubt, missing: ['h', ...ALL.slice(0, 7)] },
+    });
     if (doubt === null) return;
     expect(parseDoubt(doubtText(doubt), doubt.since)).toEqual(doubt);
     expect(missingReports(doubt).at(-1)).toEqual({ reportId: 'h', since: '2026-03-02T03:00:00.000Z' });
     expect(missingReports(doubt)[0]).toEqual({ reportId: 'a', since: first.doubt?.since });
+    // The doubt about a day names rows by bits.
+    expect(missingReports({ ...doubt, missing: 'AQ==' })).toEqual([]);
   });
 
   it('keeps its days if the doubt was noted by an earlier version, which had one beginning for all', () => {

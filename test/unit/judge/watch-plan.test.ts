@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
+import {
+  afterWatch,
+  leftOutAfter,
+  planWatch,
+  type WatchCost,
+  type WatchScope,
+  type WatchState,
+} from '../../../src/judge/watch-plan.ts';
+
+const TODAY = parseDay('2026-11-10');
+const START: WatchState = { olderFrom: null, heavyOn: null };
+const COST: WatchCost = {
+  ...{ light: 4, tokens: 1, users: 1, fullDays: 31, walksFull: false, recent: 90, walk: 90 },
+};
+
+function plan(state: Partial<WatchState>, cost: Partial<WatchCost> = {}, more: Partial<WatchScope> = {}) {
+  const scope = { firstDay: FIRST_DAY, lastDay: shiftDay(TODAY, -1), today: TODAY, watchDays: 31, ...more };
+  const made = planWatch({ ...START, ...state }, { ...scope, cost: { ...COST, ...cost } });
+  return made ?? expect.fail('nothing is watched');
+}
+
+const MASS = { since: TODAY, days: 11, first: FIRST_DAY, last: TODAY };
+
+describe('a night', () => {
+  test('compares no stretch twice, however many requests it may spend', () => {
+    const begin = shiftDay(FIRST_DAY, 93);
+    const { older, sampled } = plan({ fullFrom: begin }, {}, { requests: 100_000 });
+    expect(new Set(older.map(({ first }) => first)).size).toBe(older.length);
+    expect(older[0]?.first).toBe(shiftDay(begin, -31));
+    expect(older.at(-1)?.first).toBe(begin);
+    expect(sampled).toEqual([]);
+  });
+
+  test('begins with the newest stretch after the oldest was compared', () => {
+    const newest = plan({}, {}, { requests: 10 }).older[0];
+    expect(plan({ fullFrom: FIRST_DAY }, {}, { requests: 10 }).older[0]).toEqual(newest);
+    expect(plan({ fullFrom: TODAY }, {}, { requests: 10 }).older[0]).toEqual(newest);
+  });
+
+  test.each([
+    ['first', 1],
+    ['last', 31],
+  ])('samples a stretch of which it compares the %s day alone', (_, after) => {
+    const begin = shiftDay(FIRST_DAY, 62);
+    const { older, sampled } = plan({ fullFrom: shiftDay(begin, after) }, { fullDays: 1 }, { requests: 6 });
+    const day = shiftDay(begin, after - 1);
+    expect(older).toEqual([{ first: day, last: day, isFull: true }]);
+    expect(sampled).toContainEqual({ first: begin, last: shiftDay(begin, 30) });
+  });
+
+  test('compares tokens and users of the recent days once a day', () => {
+    expect(plan({ heavyOn: TODAY }).heavy).toBe(false);
+    expect(plan({ heavyOn: shiftDay(TODAY, -6) }).heavy).toBe(false);
+    expect(plan({ heavyOn: shiftDay(TODAY, -7) }).heavy).toBe(true);
+  });
+
+  test('compares users of older stretches page by page if memory does not hold them, and many days do not differ', () => {
+    expect(plan({}, { walksFull: true }).walksFull).toBe(true);
+    expect(plan({}).walksFull).toBe(false);
+    expect(plan({ mass: MASS }, { walksFull: true }).walksFull).toBe(false);
+    expect(plan({ mass: MASS }).walksFull).toBe(false);
+  });
+});
+
+test('what is left out reaches to the last of many days', () => {
+  const days = [4, 1, 5, 2, 3].map((age) => shiftDay(TODAY, -age));
+  expect(leftOutAfter(undefined, days, TODAY)).toEqual({
+    ...{ since: TODAY, units: 5, first: shiftDay(TODAY, -5), last: shiftDay(TODAY, -1) },
+  });
+});
+
+test('a failure leaves no credit behind where there was none', () => {
+  const failed = { today: TODAY, isComplete: false, mass: null, cursors: {}, chase: null };
+  expect(afterWatch(START, { older: [], heavy: false, credit: 7 }, failed)).not.toHaveProperty('credit');
+});

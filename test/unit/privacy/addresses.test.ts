@@ -1,0 +1,81 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { AddressHints, replaceAddresses } from '../../../src/privacy/addresses.ts';
+import { Gate } from '../../../src/privacy/gate.ts';
+
+/** What replaces an address must not be one. */
+const replaced = (text: string) => replaceAddresses(text, (address) => `<${address.replace('@', ' at ')}>`);
+
+describe('where a JSON text may hold an address', () => {
+  test.each([
+    ['@ e-mail', [0, 2, -1]],
+    ['x@', [1, 1, -1]],
+    ['@email', [0, 1, -1]],
+    ['[5, true]', [-1, -1, -1]],
+    ['a email @', [2, 2, 8]],
+    ['QAx', [0, -1, -1]],
+  ])('of %s is found from each position on', (text, expected) => {
+    expect([0, 1, 6].map((from) => new AddressHints(text).from(from))).toEqual(expected);
+    const hints = new AddressHints(text);
+    expect([0, 1, 6].map((from) => hints.from(from))).toEqual(expected);
+  });
+});
+
+describe('an address', () => {
+  test.each([
+    ['ada@example.com', '<ada at example.com>'],
+    ['ada@example.com@example.net', '<ada at example.com>'],
+    ['ada@example.com+bob@example.net', '<ada at example.com>+<bob at example.net>'],
+    ['ada@example.com.1', '<ada at example.com>.1'],
+    [String.raw`ada\\@example.com`, '<ada at example.com>'],
+    [String.raw`\u003cada@example.com`, String.raw`\u003c<ada at example.com>`],
+    [String.raw`\u0031ada@example.com`, String.raw`\u0031<ada at example.com>`],
+    ['u003cada@example.com', '<u003cada at example.com>'],
+    [String.raw`\xu003cada@example.com`, String.raw`\<xu003cada at example.com>`],
+    ['https://ada%40example.com/x', 'https://<ada at example.com>/x'],
+    ['YWRhQGV4YW1wbGUuY29tPz8/', '<ada at example.com>'],
+    ['x/YWRhQGV4YW1wbGUuY29t/y', 'x/<ada at example.com>/y'],
+    ['a"b"@example.com', 'a<b at example.com>'],
+    ['no address', 'no address'],
+  ])('in %s is replaced as a whole, and nothing around it', (text, expected) => {
+    expect(replaced(text)).toBe(expected);
+  });
+
+  test('that a replacement completes is replaced too', () => {
+    expect(replaceAddresses('x"ada@b.io"@c.io', () => 'bob')).toBe('xbob');
+  });
+
+  test('that stays is written as it was', () => {
+    expect(replaceAddresses('j%C3%B6rg@example.com', () => undefined)).toBe('j%C3%B6rg@example.com');
+  });
+
+  test.each([
+    [127, '<ada at example.com>'],
+    [128, '<ada at example.com>'],
+    [129, `<ada at example.com>${'.'.repeat(129)}@example.net`],
+  ])('takes a further domain with it that is %i characters away', (count, expected) => {
+    expect(replaced(`ada@example.com${'.'.repeat(count)}@example.net`)).toBe(expected);
+    expect(replaced(`${'x '.repeat(99)}ada@example.com${'.'.repeat(count)}@example.net`)).toBe(
+      `${'x '.repeat(99)}${expected}`,
+    );
+  });
+
+  test('in the user info of a URL stays, whatever follows it', () => {
+    const text = `https://ada@github.com/acme ${'x'.repeat(2_000)}`;
+    expect(replaced(text)).toBe(text);
+  });
+
+  test.each([
+    ['ada＠example.com', 'ada@example.com'],
+    ['ada＠example．com', 'ada@example.com'],
+    ['j%C3%B6rg%40m%C3%BCller.example', 'jörg@müller.example'],
+    ['ada%2540m%25C3%25BCller.example', 'ada@müller.example'],
+    ['ada%252540m%2525C3%2525BCller.example', 'ada@müller.example'],
+    [String.raw`j\u00f6rg@m\u00fcller.example`, 'jörg@müller.example'],
+    [String.raw`j\\u00f6rg@m\\u00fcller.example`, 'jörg@müller.example'],
+    ['JÖRG@müller.example', 'jörg@müller.example'],
+  ])('has one hash, however it is written: %s', (text, address) => {
+    const hash = createHmac('sha256', 'pepper').update(address).digest('hex');
+    expect(new Gate({ mode: 'hash', salt: 'pepper' }).text(text)).toBe(hash);
+  });
+});
