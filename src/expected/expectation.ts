@@ -138,11 +138,13 @@ function expectedDays({ firstDay }: Contract, lastDay: UtcDay): UtcDay[] {
   return firstDay > lastDay ? [] : daysFrom(firstDay, lastDay);
 }
 
-/** True for a unit that the contract names, whatever its age, unless it has expired. */
-export function isExpected(unit: LedgerUnit, contract: Contract): boolean {
-  const { firstDay, streams } = contract;
-  if (!streams.includes(unit.stream)) return false;
-  return !isDayUnit(unit) || (unit.day >= firstDay && isKept(contract, unit.stream, unit.day));
+/** True for a unit that the contract names, whatever its age, unless it has expired. Readiness has no day, or ''. */
+export function isExpected(
+  { stream, day = '' }: { readonly stream: Stream; readonly day?: UtcDay | '' },
+  contract: Contract,
+): boolean {
+  if (!contract.streams.includes(stream)) return false;
+  return day === '' || (day >= contract.firstDay && isKept(contract, stream, day));
 }
 
 function lastCompleteOf({ contract, completions }: ExpectationFacts): Span | null {

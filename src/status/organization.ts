@@ -13,6 +13,7 @@ import {
 } from '../expected/index.ts';
 import { parseDoubt } from '../judge/doubt.ts';
 import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
+import { isMassNow } from '../judge/mass.ts';
 import { missingReports } from '../judge/missing-reports.ts';
 import { parseNotes } from '../judge/notes.ts';
 import { parseWatchState, WATCH, type WatchState } from '../judge/watch-plan.ts';
@@ -130,12 +131,12 @@ export async function readOrganization(
   const { stale } = await runReads(warehouse, readStanding(orgId));
   const isNeverActive = (await readActiveSince(warehouse, orgId)) === null;
   const expected = units.filter((unit) => isExpected(unit, contract));
-  const records = await readOpenRecords(warehouse, orgId);
+  const records = (await readOpenRecords(warehouse, orgId)).filter((unit) => isExpected(unit, contract));
   const today = shiftDay(yesterdayOf(now), 1);
   const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING), today);
   const watches = await readWatches(warehouse, orgId, today);
   const [mass] = watches
-    .flatMap((watch) => watch.mass ?? [])
+    .flatMap(({ mass: named }) => (named !== undefined && isMassNow(named, today) ? [named] : []))
     .toSorted((a, b) => (a.since < b.since ? -1 : 1));
   const leftOut = watches.flatMap((watch) => watch.leftOut ?? []);
   const open = openStatesOf({ units: expected, records, isNeverActive, flapping, mass, leftOut, today });

@@ -4,7 +4,6 @@ import { adviceOf, DaywalkError, messageOf, RULES } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Stream } from '../../core/stream.ts';
-import { WHOLE } from '../../expected/index.ts';
 import { awaitsLeavers } from '../../judge/doubt.ts';
 import {
   FLAPPING,
@@ -13,15 +12,14 @@ import {
   isFlappingNow,
   parseFlapping,
 } from '../../judge/flapping.ts';
-import type { Mass } from '../../judge/mass.ts';
+import { isMassNow, type Mass } from '../../judge/mass.ts';
 import { isUnstableUnit, parseNotes } from '../../judge/notes.ts';
-import { readOpenRecords, readOrganizationIds, readUnits } from '../../ledger/index.ts';
-import { type NameInFile, readNames } from '../../organizations/index.ts';
+import { readOpenRecords } from '../../ledger/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { writeState } from '../../records/index.ts';
-import { dateOf, type LedgerDay, type LedgerUnit, type UnitState } from '../../units/index.ts';
+import type { LedgerDay, LedgerUnit, UnitState } from '../../units/index.ts';
 import type { RunEvent, RunObserver, RunProblem, RunReport } from '../events.ts';
-import { type AskedPlan, type PlanRequest, requestUnder } from '../plan.ts';
+import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
 
 /** Maximum number of distinct problems in a report. The ledger has the error of each unit. */
@@ -194,38 +192,6 @@ export class RunCounts {
   }
 }
 
-interface Candidates {
-  readonly warehouse: Warehouse;
-  /** @default the only organization of the warehouse */
-  readonly orgId?: string | null;
-  /** The name of the organization, if it has one. */
-  readonly named?: NameInFile | undefined;
-}
-
-/**
- * Counts the doubted units of an organization that the service has not named: of the one that its name stands for, or else
- * of the only one.
- */
-export async function countDoubtedBefore(options: Candidates & AskedPlan): Promise<number> {
-  const { warehouse } = options;
-  try {
-    const [only, ...others] = await candidatesFor(options);
-    if (only === undefined || others.length > 0) return 0;
-    return (await readUnits(warehouse, only)).filter((unit) => isDoubted(unit, requestUnder(WHOLE, options)))
-      .length;
-  } catch {
-    // The run reports an unreadable warehouse when it records its end.
-    return 0;
-  }
-}
-
-/** The organizations that may be meant, before the service has named the one of the key. */
-export async function candidatesFor({ warehouse, orgId = null, named }: Candidates): Promise<string[]> {
-  if (orgId !== null) return [orgId];
-  if (named === undefined) return readOrganizationIds(warehouse);
-  return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
-}
-
 /** True for a doubted unit in the run's range. Users who have left are only listed. */
 export function isDoubted(unit: LedgerUnit, request: PlanRequest): boolean {
   return unit.state === 'doubted' && !awaitsLeavers(unit) && isInRange(unit, request);
@@ -236,22 +202,13 @@ function isUnstable(unit: LedgerUnit, request: PlanRequest): boolean {
   return isUnstableUnit(unit) && isInRange(unit, request);
 }
 
-function isInRange(unit: LedgerUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
-  const isOfDays = unit.kind === 'readiness' || (unit.day >= firstDay && unit.day <= lastDay);
-  return streams.includes(unit.stream) && isOfDays;
+function isInRange(unit: OpenUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
+  const { stream, day = '' } = unit;
+  return streams.includes(stream) && (day === '' || (day >= firstDay && day <= lastDay));
 }
 
-/** The number of units in the run's range with records in quarantine that count. */
-async function countOpenRecords({ warehouse, orgId, ledger, request }: Attention): Promise<number> {
-  const units = ledger.all().filter((unit) => MAY_HOLD.has(unit.state) && isInRange(unit, request));
-  if (units.length === 0) return 0;
-  const open = await readOpenRecords(warehouse, orgId);
-  const names = new Set(open.map(({ stream, day }) => `${stream} ${day}`));
-  return units.filter((unit) => names.has(`${unit.stream} ${dateOf(unit)}`)).length;
-}
-
-/** The states of units that may have records in quarantine: a doubt and a failure keep those of the answer before. */
-const MAY_HOLD: ReadonlySet<UnitState> = new Set<UnitState>(['quarantined', 'doubted', 'failed']);
+/** A unit of the ledger or of the quarantine. Readiness has no day, or ''. */
+type OpenUnit = { readonly stream: Stream; readonly day?: UtcDay | '' };
 
 /** What a run has found out by its end. */
 export interface Attention {
@@ -270,15 +227,36 @@ export interface Attention {
 
 /** Counts what decides on the exit code beside failures: doubts, units that go back and forth, quarantine. */
 export async function countAttention(counts: RunCounts, found: Attention): Promise<void> {
-  const { ledger, request, today, mass, observe } = found;
-  const units = ledger.all();
+  const { ledger, today, mass, observe } = found;
+  await countStored(counts, { ...found, units: ledger.all() });
+  const flapping = await rememberFlapping(found, found.flapping);
+  if (mass?.since === today) observe(massWarning(mass));
+  countNamed(counts, { mass, flapping, today });
+}
+
+/** Counts the units of the run's range that are doubted, go back and forth, or have records in quarantine, whatever their state. */
+export async function countStored(
+  counts: RunCounts,
+  { warehouse, orgId, units, request }: Stored,
+): Promise<void> {
   counts.doubted = units.filter((unit) => isDoubted(unit, request)).length;
   counts.unstable = units.filter((unit) => isUnstable(unit, request)).length;
-  const flapping = await rememberFlapping(found, found.flapping);
-  counts.isMass = mass !== null;
-  if (mass?.since === today) observe(massWarning(mass));
+  const open = await readOpenRecords(warehouse, orgId);
+  counts.withOpenRecords = open.filter((unit) => isInRange(unit, request)).length;
+}
+
+interface Stored extends Pick<Attention, 'warehouse' | 'orgId' | 'request'> {
+  readonly units: readonly LedgerUnit[];
+}
+
+/** Notes whether many settled days differ at once, and whether the service alternates, as long as these are named. */
+export function countNamed(counts: RunCounts, { mass, flapping, today }: Named): void {
+  counts.isMass = mass !== null && isMassNow(mass, today);
   counts.isFlapping = flapping !== null && isFlappingNow(flapping, today);
-  counts.withOpenRecords = await countOpenRecords(found);
+}
+
+interface Named extends Pick<Attention, 'mass' | 'today'> {
+  readonly flapping: Flapping | null;
 }
 
 /** Warns of old days whose own numbers contradict each other, and which do not settle therefore. */

@@ -26,10 +26,10 @@ import { Outcomes } from './outcomes.ts';
 import { openRangeGauge, rememberRange } from './range-gauge.ts';
 import { pullReadiness } from './readiness.ts';
 import { SecondLooks } from './request-again.ts';
-import { countAttention, countDoubtedBefore, RunCounts, warnOfDisagreement } from './run-counts.ts';
+import { countAttention, RunCounts, warnOfDisagreement } from './run-counts.ts';
 import { Schedule } from './schedule.ts';
 import { DaySorter } from './sort-days.ts';
-import { learnScope, type RunScope } from './start.ts';
+import { countBefore, learnScope, type RunScope } from './start.ts';
 import { Watch } from './watch.ts';
 import { lookAtModelSums } from './watch-comparisons.ts';
 import { lookAtPages } from './watch-pages.ts';
@@ -58,7 +58,7 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
     await walk({ ...options, runId: run.runId }, counts);
   } catch (error) {
     counts.recordEnd(error);
-    if (counts.orgId === null) counts.doubted = await countDoubtedBefore(options);
+    if (counts.orgId === null) await countBefore(counts, options);
   }
   await refreshAll(options, counts);
   if (counts.rowsWritten > 0) await refreshStatistics(options);

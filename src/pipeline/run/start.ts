@@ -11,28 +11,36 @@ import {
   storedContract,
 } from '../../expected/index.ts';
 import { BadRequestError, parseHttpDate } from '../../http/index.ts';
-import { readOrganizationIds } from '../../ledger/index.ts';
+import { FLAPPING, parseFlapping } from '../../judge/flapping.ts';
+import { parseWatchState } from '../../judge/watch-plan.ts';
+import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { expectName, type NameInFile, readNames } from '../../organizations/index.ts';
 import { runReads, type Warehouse } from '../../port/index.ts';
+import { readState } from '../../records/index.ts';
 import type { DayUnit } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import { type AskedPlan, type PlanRequest, requestUnder } from '../plan.ts';
 import { pullFirstPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
 import { explainDenial, explainFirstContact } from './first-contact.ts';
-import { candidatesFor } from './run-counts.ts';
+import { countNamed, countStored, type RunCounts } from './run-counts.ts';
+import { watchName } from './watch.ts';
 
-interface ScopeOptions extends AskedPlan {
-  readonly source: Source;
+/** What a run knows before it has asked the service. */
+interface KnownBefore extends AskedPlan {
   readonly warehouse: Warehouse;
   readonly clock: Clock;
-  readonly observe: RunObserver;
   /** What the settings say about the contract. */
   readonly asked: AskedContract;
   /** @default the organization that the service names for the key */
   readonly orgId?: string | null;
   /** The name of the organization; its identity is then always requested. @default none */
   readonly named?: NameInFile | undefined;
+}
+
+interface ScopeOptions extends KnownBefore {
+  readonly source: Source;
+  readonly observe: RunObserver;
 }
 
 /** What a run learns before it plans. */
@@ -98,11 +106,38 @@ export async function learnScope(asking: ScopeOptions, signal: AbortSignal): Pro
 }
 
 /** The contract of the organization that is probably meant, as long as the service has not named it. */
-async function likelyContract(options: ScopeOptions) {
+async function likelyContract(options: KnownBefore) {
   const [only, ...others] = await candidatesFor(options);
   const orgId = only === undefined || others.length > 0 ? null : only;
   const stored = orgId === null ? null : await runReads(options.warehouse, storedContract(orgId));
   return { orgId, stored, contract: contractAfter(stored?.contract ?? null, options.asked) };
+}
+
+/** The organizations that may be meant, before the service has named the one of the key. */
+async function candidatesFor({ warehouse, orgId = null, named }: KnownBefore): Promise<string[]> {
+  if (orgId !== null) return [orgId];
+  if (named === undefined) return readOrganizationIds(warehouse);
+  return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
+}
+
+/**
+ * Counts what is open of an organization that the service has not named: of the one that its name stands for, or else of the
+ * only one.
+ */
+export async function countBefore(counts: RunCounts, options: KnownBefore): Promise<void> {
+  const { warehouse, clock } = options;
+  try {
+    const { orgId, contract } = await likelyContract(options);
+    if (orgId === null) return;
+    const request = requestUnder(contract, options);
+    const today = dayOf(clock.now());
+    const { mass = null } = parseWatchState(await readState(warehouse, orgId, watchName(request)), today);
+    const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING), today);
+    countNamed(counts, { mass, flapping, today });
+    await countStored(counts, { warehouse, orgId, request, units: await readUnits(warehouse, orgId) });
+  } catch {
+    // The run reports an unreadable warehouse when it records its end.
+  }
 }
 
 /** What is asked for, under the contract that is probably meant. */

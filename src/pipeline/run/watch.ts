@@ -38,7 +38,7 @@ import type { KnownLedger } from './known-ledger.ts';
 import { HEAVY, LIGHT, watchCost } from './range-gauge.ts';
 
 /** The name in `export_state` for the progress of the watch. Jobs over a part of the streams have progress of their own. */
-function stateName({ streams }: Pick<PlanRequest, 'streams'>): string {
+export function watchName({ streams }: Pick<PlanRequest, 'streams'>): string {
   const daily = DAILY_STREAMS.filter((stream) => streams.includes(stream));
   return daily.length === DAILY_STREAMS.length ? WATCH : `${WATCH} ${daily.join(' ')}`;
 }
@@ -89,7 +89,7 @@ export class Watch {
     this.#isOff = plan === 'off';
     this.#plan = plan === 'off' ? null : plan;
     this.#cursors = { ...state.cursors };
-    this.mass = this.#isOff ? null : (state.mass ?? null);
+    this.mass = state.mass ?? null;
     const settled = options.ledger.days().filter((unit) => this.#isInScope(unit));
     const differing = new Set(settled.flatMap((unit) => (differs(unit) ? [unit.day] : [])));
     const units = settled.filter(({ day }) => plan !== null || differing.has(day));
@@ -101,7 +101,7 @@ export class Watch {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
     const isOff = request.force || !(await lock.claimWatch(orgId));
-    const state = parseWatchState(await readState(warehouse, orgId, stateName(request)), today);
+    const state = parseWatchState(await readState(warehouse, orgId, watchName(request)), today);
     const { firstDay } = request;
     const days = { today, firstDay, lastDay: shiftDay(today, -1), watchDays };
     const cost = { cost: watchCost(options), requests: options.watchRequests ?? null };
@@ -268,7 +268,7 @@ export class Watch {
 
   async #remember(unasked: readonly string[] | null): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
-    const name = stateName(request);
+    const name = watchName(request);
     const stored = await readState(warehouse, orgId, name);
     const before = parseWatchState(stored, today);
     // While nothing has settled, nothing is compared, so the older stretch stays.

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { parseDay, shiftDay } from '../../../src/core/day.ts';
+import { EXIT, worstExit } from '../../../src/core/exit-code.ts';
+import { metricsOf, seriesWith } from '../../support/monitoring/read-metrics.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { envOf } from '../../support/process/daywalk-process.ts';
+import { exportedRig } from '../../support/rig/exported-rig.ts';
+import { createRig, type Rig, rigOver } from '../../support/rig/rig.ts';
+import { type Database, onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { insertRows } from '../../support/warehouse/insert-rows.ts';
+
+const TODAY = parseDay('2026-01-20');
+const YESTERDAY = shiftDay(TODAY, -1);
+
+/** A warehouse of which a user of a day is in quarantine. */
+async function withBrokenUser(database: Database, day = YESTERDAY): Promise<Rig> {
+  const rig = await createRig({ today: TODAY, users: 4, reports: 0 }, { database });
+  const operations = [{ op: 'set' as const, path: '/data/0/tool_calls', value: 'many' }];
+  rig.emulator.setRules([{ match: { stream: 'users', day }, action: { type: 'patch', operations } }]);
+  expect((await rig.run({ streams: undefined })).report).toMatchObject({ exitCode: 5, quarantined: 1 });
+  return rig;
+}
+
+async function statusOf(rig: Rig) {
+  const env = envOf(rig, { DAYWALK_NOW: `${rig.today}T09:00:00Z` });
+  const { stdout } = await daywalkInProcess(['status', '--json'], { env });
+  const { open, highest } = JSON.parse(stdout).organizations[0];
+  const codes = open.map(({ exitCode }: { exitCode: 0 | 5 }) => exitCode);
+  return { open, highest, exitCode: worstExit(codes) };
+}
+
+onEachDatabase((database) => {
+  describe('a run and status say the same of records in quarantine', () => {
+    test('if the service answers no request', async () => {
+      const rig = await withBrokenUser(database);
+      rig.emulator.setRules([{ match: {}, action: { type: 'status', status: 503 } }]);
+      const { report } = await rig.run({ streams: undefined, settings: { attempts: 1 } });
+      expect(await statusOf(rig)).toMatchObject({ highest: 'quarantined', exitCode: 5 });
+      expect(report.exitCode).toBe(EXIT.quarantine);
+    });
+
+    test('if a service whose clock is behind refuses their day as too early', async () => {
+      const rig = await withBrokenUser(database);
+      const { emulator } = await createRig({ today: YESTERDAY, users: 4, reports: 0 }, { database });
+      const { report } = await rigOver(emulator, rig.place, TODAY).run({ streams: undefined });
+      expect(await statusOf(rig)).toMatchObject({ highest: 'quarantined', exitCode: 5 });
+      expect(report).toMatchObject({ exitCode: 5, unitsFailed: 0 });
+    });
+
+    test('of a day before a later first day', async () => {
+      const rig = await withBrokenUser(database, parseDay('2026-01-15'));
+      const { report } = await rig.run({
+        streams: undefined,
+        settings: { firstDay: parseDay('2026-01-17') },
+      });
+      expect((await statusOf(rig)).exitCode).toBe(report.exitCode);
+      const open = Object.values(seriesWith(await metricsOf(rig), 'daywalk_open', 'quarantined'));
+      expect(open).toEqual([report.exitCode === 5 ? 1 : 0]);
+    });
+
+    test('of the readiness reports, if the requests are spent before their list ends', async () => {
+      const rig = await createRig(
+        { today: TODAY, users: 4, reports: 6, quirks: { readinessLimitCap: 2 } },
+        { database },
+      );
+      const operations = [{ op: 'set' as const, path: '/reports/0/createdAt', value: 'never' }];
+      rig.emulator.setRules([
+        { match: { stream: 'readiness' }, when: { nth: 1 }, action: { type: 'patch', operations } },
+      ]);
+      const settings = { orgId: rig.emulator.orgId, maxRequests: 2, watchDays: 0 };
+      const { report } = await rig.run({ streams: ['readiness'], settings });
+      expect(await statusOf(rig)).toMatchObject({ highest: 'quarantined', exitCode: 5 });
+      expect(report).toMatchObject({ exitCode: 5, unitsLeftOut: 1 });
+    });
+  });
+
+  describe('a run and status say the same of many days that differ at once', () => {
+    const remember = async (rig: Rig, name: string, since: string) => {
+      const mass = { since, days: 20, first: '2026-01-14', last: '2026-01-18' };
+      const value = JSON.stringify({ olderFrom: null, heavyOn: null, mass });
+      await rig.place.execute('DELETE FROM export_state WHERE name = ?', name);
+      await insertRows(rig.place, 'export_state', [{ org_id: rig.emulator.orgId, name, value }]);
+    };
+
+    test('after a run that compares nothing', async () => {
+      const rig = await exportedRig({ today: TODAY, users: 4, reports: 0 }, { database });
+      await remember(rig, 'watch', YESTERDAY);
+      const { report } = await rig.run({ streams: undefined, force: true });
+      expect(await statusOf(rig)).toMatchObject({ highest: 'mass', exitCode: 5 });
+      expect(report.exitCode).toBe(5);
+    });
+
+    test('if the service answers no request', async () => {
+      const rig = await exportedRig({ today: TODAY, users: 4, reports: 0 }, { database });
+      await remember(rig, 'watch', YESTERDAY);
+      rig.emulator.setRules([{ match: {}, action: { type: 'status', status: 503 } }]);
+      const { report } = await rig.run({ streams: undefined, settings: { attempts: 1 } });
+      expect(await statusOf(rig)).toMatchObject({ highest: 'mass', exitCode: 5 });
+      expect(report.exitCode).toBe(5);
+    });
+
+    test('beside another job, of which many days once differed', async () => {
+      const rig = await exportedRig({ today: TODAY, users: 4, reports: 0 }, { database });
+      await remember(rig, 'watch', YESTERDAY);
+      await remember(rig, 'watch activity', '2025-12-01');
+      expect(await statusOf(rig)).toMatchObject({ highest: 'mass', exitCode: 5 });
+    });
+  });
+});
