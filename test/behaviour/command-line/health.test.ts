@@ -10,6 +10,7 @@ import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { insertRows } from '../../support/warehouse/insert-rows.ts';
 
 /** Runs `status --health` at a given time, and returns its exit code and line. */
 async function healthOf(rig: Rig, now: string, ...args: string[]): Promise<[code: number, line: string]> {
@@ -77,6 +78,36 @@ onEachDatabase((database) => {
       await lock.release();
       await warehouse.close();
       expect((await healthOf(rig, '2026-02-10T04:00:00Z'))[0]).toBe(1);
+    });
+
+    const row = (run_id: string, more: Record<string, string | number>) => ({
+      ...{ run_id, org_id: 'other', command: 'run', exit_code: 0, versions: '{}' },
+      ...{ started_at: '2026-02-10T03:30:00.000Z', ended_at: '2026-02-10T03:40:00.000Z' },
+      ...{ units_done: 0, units_failed: 0, rows_written: 0, requests: 0, retries: 0, completed: '[]' },
+      ...more,
+    });
+
+    test('is 1 after a refused key, however many organizations ran after it', async () => {
+      const rig = await exportedRig(small, { database });
+      await rig.place.execute('UPDATE export_runs SET exit_code = 3');
+      await rig.place.execute('UPDATE export_units SET org_id = ? WHERE stream = ?', 'other', 'readiness');
+      const others = Array.from({ length: 100 }, (_, index) => row(`run-${index}`, {}));
+      await insertRows(rig.place, 'export_runs', others);
+      expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([
+        1,
+        expect.stringMatching(/: the last run ended with exit code 3$/),
+      ]);
+    });
+
+    test('is 1 after a refused key, although a replay has succeeded since: it sends no request', async () => {
+      const rig = await exportedRig(small, { database });
+      const { orgId: org_id } = rig.emulator;
+      await rig.place.execute('UPDATE export_runs SET exit_code = 3');
+      await insertRows(rig.place, 'export_runs', [row('replay', { org_id, command: 'replay' })]);
+      expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([
+        1,
+        'unhealthy: the last run ended with exit code 3',
+      ]);
     });
 
     test('is 1 when a stream has had no data for four days, even if the export is recent', {
