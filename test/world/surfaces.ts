@@ -27,15 +27,15 @@ export interface Turns {
 
 export const SELDOM: Turns = { surfaces: 8, pages: 64, documents: 256 };
 
-/** I7 and I8: what the commands and the metrics say about the warehouse of a morning. */
+/** I7 and I8: what the commands and the metrics say about the warehouse of a morning, or of the evening after a second run. */
 export async function examineSurfaces(
   machine: Machine,
   seen: Seen,
   { isEnd, notices, turns }: { readonly isEnd: boolean; readonly notices?: Notices; readonly turns: Turns },
 ): Promise<Fault[]> {
-  const { stored, night, outcome, published } = seen;
+  const { stored, night, hour, outcome, published } = seen;
   if (stored === null || stored.units.length === 0) return [];
-  const at = `${dateOf(night)}T08:00:00Z`;
+  const at = `${dateOf(night)}T${hour < 8 ? '08' : '20'}:00:00Z`;
   const faults: string[] = [];
   const status = jsonOf(await machine.command(['status', '--json'], at));
   const organization = fieldOf(status, 'organizations', 0);
