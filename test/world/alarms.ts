@@ -1,4 +1,4 @@
-import { isLie, type World } from './events.ts';
+import { isLie, unitsOfMass, type World } from './events.ts';
 import type { Outcome } from './machine.ts';
 
 /** What honest services have caused: nights, and alarms that a person would have looked at. */
@@ -15,9 +15,15 @@ const YEAR_NIGHTS = 365;
 /** From so many nights on, a rate says something. */
 const NIGHTS_MIN = 10 * YEAR_NIGHTS;
 
-/** True if nothing in the world is wrong but what fails, and no clock is. */
-function isOfHonest({ events }: World): boolean {
-  return !events.some(({ kind }) => isLie(kind) || kind === 'clock-ahead' || kind === 'clock-behind');
+/** True if nothing in the world is wrong but what fails, no clock is, and nothing changes throughout. */
+function isOfHonest({ events, lastNight }: World): boolean {
+  return !events.some(
+    (event) =>
+      isLie(event.kind) ||
+      event.kind === 'clock-ahead' ||
+      event.kind === 'clock-behind' ||
+      unitsOfMass(event, lastNight) > 0,
+  );
 }
 
 /** I8: the sum after one more night. An alarm begins with the first of the nights in a row that end with exit code 5. */
