@@ -3,27 +3,18 @@ import { describe, expect, it, test } from 'vitest';
 import {
   candidatesIn,
   isOrdinary,
-  type KeptOut,
   type KeptOutKind,
   normalEmail,
   PeopleKeptOut,
   pseudonymOf,
   subjectHmac,
 } from '../../../src/privacy/people-kept-out.ts';
+import { KEY, listOf, ORG, type Subject } from '../../support/privacy/kept-out-list.ts';
 
-const KEY = 'a'.repeat(64);
-const ORG = 'org_a';
-
-function peopleOf(...subjects: readonly (readonly [KeptOutKind, string])[]): PeopleKeptOut {
-  const entries = subjects.map(([kind, value]) => ({
-    ...{ orgId: ORG, kind, subjectHmac: subjectHmac(KEY, ORG, kind, value) },
-    ...{ pseudonym: pseudonymOf(KEY, ORG, kind, value), erasedAt: '2026-11-01T00:00:00.000Z' },
-  }));
-  const list: KeptOut = { keys: [KEY], entries };
-  return new PeopleKeptOut(list, [ORG]);
-}
+const peopleOf = (...subjects: readonly Subject[]) => new PeopleKeptOut(listOf(...subjects), [ORG]);
 
 const people = () => peopleOf(['user', 'user_1'], ['email', 'ada@example.com']);
+
 /** What stands for a value, made here once more: it is the same in every version. */
 function standIn(kind: KeptOutKind, value: string): string {
   const text = JSON.stringify(['pseudonym', ORG, kind, value]);

@@ -1,24 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type EmailPolicy, Gate } from '../../../src/privacy/gate.ts';
-import {
-  type KeptOut,
-  type KeptOutKind,
-  PeopleKeptOut,
-  pseudonymOf,
-  subjectHmac,
-} from '../../../src/privacy/people-kept-out.ts';
-
-const KEY = 'a'.repeat(64);
-const ORG = 'org_a';
-
-function listOf(...subjects: readonly (readonly [KeptOutKind, string])[]): KeptOut {
-  const entries = subjects.map(([kind, value]) => ({
-    ...{ orgId: ORG, kind, subjectHmac: subjectHmac(KEY, ORG, kind, value) },
-    ...{ pseudonym: pseudonymOf(KEY, ORG, kind, value), erasedAt: '2026-11-01T00:00:00.000Z' },
-  }));
-  return { keys: [KEY], entries };
-}
+import { type KeptOut, PeopleKeptOut, pseudonymOf } from '../../../src/privacy/people-kept-out.ts';
+import { KEY, listOf, ORG } from '../../support/privacy/kept-out-list.ts';
 
 const LIST = listOf(
   ['user', 'user_1'],
