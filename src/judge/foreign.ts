@@ -36,12 +36,12 @@ export function daysToCompare(
   stored: readonly UtcDay[],
   rangeDays: number,
 ): { readonly range: readonly UtcDay[]; readonly alone: readonly UtcDay[] } {
-  const newest = stored.toSorted();
-  const last = newest.at(-1);
-  if (last === undefined || newest.length < DAYS_MIN) return { range: [], alone: [] };
+  const sorted = stored.toSorted();
+  const last = sorted.at(-1);
+  if (last === undefined || sorted.length < DAYS_MIN) return { range: [], alone: [] };
   const daysMax = Math.min(rangeDays, DAYS_MAX);
-  const range = newest.filter((day) => daysBetween(day, last) < daysMax);
-  return { range: range.length < DAYS_MIN ? [] : range, alone: newest.slice(-DAYS_MIN) };
+  const range = sorted.filter((day) => daysBetween(day, last) < daysMax);
+  return { range: range.length < DAYS_MIN ? [] : range, alone: sorted.slice(-DAYS_MIN) };
 }
 
 /**

@@ -53,9 +53,9 @@ onEachDatabase((database) => {
         streams: undefined,
         settings: { firstDay: parseDay('2026-01-17') },
       });
-      expect((await statusOf(rig)).exitCode).toBe(report.exitCode);
+      expect([(await statusOf(rig)).exitCode, report.exitCode]).toEqual([0, 0]);
       const open = Object.values(seriesWith(await metricsOf(rig), 'daywalk_open', 'quarantined'));
-      expect(open).toEqual([report.exitCode === 5 ? 1 : 0]);
+      expect(open).toEqual([0]);
     });
 
     test('of the readiness reports, if the requests are spent before their list ends', async () => {

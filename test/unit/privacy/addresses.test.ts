@@ -37,7 +37,7 @@ describe('an address', () => {
     ['x/YWRhQGV4YW1wbGUuY29t/y', 'x/<ada at example.com>/y'],
     ['a"b"@example.com', 'a<b at example.com>'],
     ['no address', 'no address'],
-  ])('in %s is replaced as a whole, and nothing around it', (text, expected) => {
+  ])('in %s is replaced, and the text around it stays', (text, expected) => {
     expect(replaced(text)).toBe(expected);
   });
 

@@ -121,7 +121,7 @@ describe('a record of an erased person', () => {
     ]);
   });
 
-  it('may be a whole text, of which the outermost address is surely theirs', () => {
+  it('may fill the whole text: then its outermost address is learned as theirs', () => {
     const record = { email: 'new@x.org', in: { email: 'in@x.org', nickname: 'Ada' } };
     expect(passed(record, { isOwn: true })).toEqual([
       {

@@ -49,7 +49,7 @@ describe('a policy', () => {
     expect(saltFingerprint('pepper')).not.toBe(saltFingerprint('other'));
   });
 
-  it('tells how an address is stored, a dropped one as it is', () => {
+  it('stores an address as it is or hashed; one that is dropped is not changed here', () => {
     expect([KEEP, DROP, HASH].map((policy) => storedEmail(policy, ADDRESS))).toEqual([
       ...[ADDRESS, ADDRESS, HASHED],
     ]);
@@ -87,7 +87,7 @@ describe('what stands for a person', () => {
     expect(gate().userId(forged)).toBe(personOf(forged));
   });
 
-  it('is a key in every place of JSON that becomes one, and elsewhere a word', () => {
+  it('gives a dropped address a pseudonym where it may become a key, and the word [dropped] elsewhere', () => {
     expect(gate().json(`["${ADDRESS}",{"${ADDRESS}":1,"tool":"${ADDRESS}","note":"${ADDRESS}"}]`)).toBe(
       `["${DROPPED_KEY}",{"${DROPPED_KEY}":1,"tool":"${DROPPED_KEY}","note":"[dropped]"}]`,
     );
