@@ -1,6 +1,6 @@
 /**
  * What a test is for, beside the project that its folder gives it. A file is tagged by `// @module-tag`. `npm test` leaves
- * out `ci/…`, and what runs on PostgreSQL unless the file is `database-specific`; `npm run test:rest` runs that.
+ * out `ci/…`, and what runs on PostgreSQL unless the file is `database-specific`; `npm run test:rest` runs the former, `npm run test:postgres` the latter.
  */
 export const TAGS = [
   { name: 'postgresql', description: 'runs on PostgreSQL' },

@@ -67,7 +67,7 @@ export default class TotalsReporter implements Reporter {
   }
 }
 
-/** How many tests the filter of tags did not select, with the tags that `npm run test:rest` selects. */
+/** How many tests the filter of tags did not select, with the tags that other scripts select. */
 function unselectedLines(tests: readonly TestCase[]): string[] {
   if (tests.length === 0) return [];
   const counts = Map.groupBy(
