@@ -97,12 +97,8 @@ async function assessOrganization(
   const expectation = await readExpectation(warehouse, orgId ?? '', { units, now });
   const { contract, lastComplete, skippedDays } = expectation;
   const lastCompleteExportAt = lastComplete?.endedAt ?? null;
-  const unwell = (reason: string, isLate = false) => ({
-    healthy: false,
-    isLate,
-    reason,
-    lastCompleteExportAt,
-  });
+  const unwell = (reason: string, isLate = false) =>
+    ({ healthy: false, isLate, reason, lastCompleteExportAt }) as const;
   const ended = runs.find(({ endedAt, command }) => endedAt !== null && !ASIDE.has(command));
   if (needsPerson(ended?.exitCode)) return unwell(`the last run ended with exit code ${ended?.exitCode}`);
   if (lastComplete === null)

@@ -127,7 +127,7 @@ export const METRICS = {
   quarantined: {
     name: 'daywalk_quarantined_records',
     type: 'gauge',
-    help: 'Records in quarantine that nobody has accepted.',
+    help: 'Records of expected days in quarantine that nobody has accepted.',
     labels: ['organization', 'stream'],
   },
   open: {
