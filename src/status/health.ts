@@ -117,8 +117,8 @@ async function assessOrganization(
   return { ...unwell(last), healthy: true };
 }
 
-/** What a person starts beside the export: a replay sends no request, so it says nothing about the key. */
-const ASIDE: ReadonlySet<string> = new Set(['backfill', 'replay']);
+/** What a person starts beside the export, and is no last run: a replay sends no request, so it says nothing about the key. */
+export const ASIDE: ReadonlySet<string> = new Set(['backfill', 'replay']);
 
 const FIRST = `the first complete export may take ${FIRST_EXPORT_HOURS} hours`;
 

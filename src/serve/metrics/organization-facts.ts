@@ -7,7 +7,7 @@ import { isExpected } from '../../expected/index.ts';
 import { readOpenRecords, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import type { QueryRow, Warehouse } from '../../port/index.ts';
 import { selectPeople } from '../../rollups/index.ts';
-import { type OrganizationStatus, readOrganization } from '../../status/index.ts';
+import { ASIDE, type OrganizationStatus, readOrganization } from '../../status/index.ts';
 import { isDayUnit } from '../../units/index.ts';
 
 /** The label of an organization that no run has learned yet. */
@@ -133,7 +133,10 @@ FROM export_runs WHERE ended_at IS NOT NULL GROUP BY org_id`;
 const LAST = sql`SELECT org_id, exit_code, started_at, ended_at FROM (
   SELECT org_id, exit_code, started_at, ended_at,
     ROW_NUMBER() OVER (PARTITION BY org_id ORDER BY ended_at DESC, started_at DESC, run_id DESC) AS place
-  FROM export_runs WHERE ended_at IS NOT NULL) AS ended
+  FROM export_runs WHERE ended_at IS NOT NULL AND command NOT IN (${sql.join(
+    [...ASIDE].map((name) => sql`${name}`),
+    sql`, `,
+  )})) AS ended
 WHERE place = 1`;
 
 const RESPONSES: Readonly<Record<Dialect, SQL>> = {
