@@ -1,3 +1,5 @@
+import type { RowOf } from '../schema/row.ts';
+import type { tables } from '../schema/tables.ts';
 import {
   type CreatedSession,
   createSession,
@@ -20,7 +22,7 @@ import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/
 import { expectEmailSalt, noteLooser, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Gate } from '../src/privacy/index.ts';
-import { recordSession, type SessionRow } from '../src/records/index.ts';
+import { recordSession } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
 import { informGate } from './gate.ts';
 import { withOwnWarehouse } from './identity.ts';
@@ -181,7 +183,7 @@ const FIELDS = new Set([
 function sessionRow(
   { session, text, malformed = {} }: CreatedSession | KnownSession,
   { orgId, gate }: { readonly orgId: string; readonly gate: Gate },
-): SessionRow {
+): RowOf<typeof tables.sessions> {
   // What the answer has, malformed fields included.
   const answered = { ...session, ...malformed };
   const exact = exactText({ text, body: answered });

@@ -96,7 +96,7 @@ type SpoolLine =
   | { readonly kind: 'record'; readonly record: SpoolRecord; readonly event: Record<string, unknown> }
   /** An incomplete line. Its receiver was killed before it acknowledged the event. */
   | { readonly kind: 'torn' }
-  /** Valid JSON of a kind that this version does not know. */
+  /** Valid JSON of a kind that this version does not know, or whose time is damaged. */
   | { readonly kind: 'unknown' };
 
 const HEAD = /^\{"v":1,"at":"([^"]{1,40})","order":"([^"]{1,80})","event":/;
@@ -120,7 +120,9 @@ export function decodeLine(line: string): SpoolLine {
   const head = HEAD.exec(line);
   const [all = '', receivedAt = '', order = ''] = head ?? [];
   const text = line.slice(all.length, -1);
-  const event = head !== null && line.endsWith('}') ? parseJson(text) : undefined;
+  // No database holds a time that a disk or a person has damaged, and the other events must not wait for it.
+  const hasTime = new Date(Date.parse(receivedAt) || 0).toISOString() === receivedAt;
+  const event = hasTime && line.endsWith('}') ? parseJson(text) : undefined;
   if (isObject(event)) return { kind: 'record', record: { receivedAt, order, text }, event };
   return { kind: parseJson(line) === undefined ? 'torn' : 'unknown' };
 }

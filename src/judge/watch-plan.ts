@@ -1,6 +1,7 @@
 import { daysBetween, FIRST_DAY, isDay, notedDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { isMass, type Mass } from './mass.ts';
+import { DAILY_STREAMS, type Stream } from '../core/stream.ts';
+import { isMass, isMassNow, type Mass } from './mass.ts';
 
 /** Number of days between two comparisons of tokens and users of the recent days, … */
 const HEAVY_EVERY_DAYS = 7;
@@ -214,9 +215,9 @@ export function leftOutAfter(
   before: LeftOut | undefined,
   days: readonly UtcDay[],
   today: UtcDay,
-): LeftOut | null {
+): LeftOut | undefined {
   const [first, ...others] = days.toSorted();
-  if (first === undefined) return null;
+  if (first === undefined) return undefined;
   return { since: before?.since ?? today, units: days.length, first, last: others.at(-1) ?? first };
 }
 
@@ -229,19 +230,19 @@ interface Watched {
   readonly cursors: Readonly<Record<string, string>>;
   readonly chase: Chase | null;
   /** @default nothing was left out */
-  readonly leftOut?: LeftOut | null;
+  readonly leftOut?: LeftOut | undefined;
 }
 
 /** The progress after a run, which may have compared only a part of its stretches. */
 export function afterWatch(
   before: WatchState,
   { older, heavy, credit }: Pick<WatchPlan, 'older' | 'heavy' | 'credit'>,
-  { today, isComplete, mass, cursors, chase, leftOut = null }: Watched,
+  { today, isComplete, mass, cursors, chase, leftOut }: Watched,
 ): WatchState {
   const named = {
     ...(chase === null ? {} : { chase }),
     ...(mass === null ? {} : { mass }),
-    ...(leftOut === null ? {} : { leftOut }),
+    ...(leftOut === undefined ? {} : { leftOut }),
     ...(Object.keys(cursors).length === 0 ? {} : { cursors }),
   };
   const { olderFrom, fullFrom, heavyOn } = before;
@@ -260,9 +261,13 @@ export function afterWatch(
   };
 }
 
-/** The progress after a run over a part of the days. */
-export function withMass({ mass: _mass, ...others }: WatchState, mass: Mass | null): WatchState {
-  return mass === null ? others : { ...others, mass };
+/** The same progress, with what is named now. */
+export function withNamed(
+  { mass: _mass, leftOut: _left, ...others }: WatchState,
+  mass: Mass | null = null,
+  leftOut?: LeftOut,
+): WatchState {
+  return { ...others, ...(mass === null ? {} : { mass }), ...(leftOut === undefined ? {} : { leftOut }) };
 }
 
 /** For so many nights after users seem to have left, the pages that lack them are compared. */
@@ -282,3 +287,45 @@ export function chaseAfter(before: Chase | undefined, found: readonly string[], 
 
 /** The name in `export_state` for the progress of the watch over all streams. */
 export const WATCH = 'watch';
+
+/** The name for the progress of a job. Those over a part of the streams have progress of their own. */
+export function watchName(streams: readonly Stream[]): string {
+  const daily = DAILY_STREAMS.filter((stream) => streams.includes(stream));
+  return daily.length === DAILY_STREAMS.length ? WATCH : `${WATCH} ${daily.join(' ')}`;
+}
+
+/** What the watch of a job knows when it begins. */
+interface KnownWatches {
+  /** Its progress. Many days differ at once if any of these jobs has seen it. */
+  readonly own: WatchState;
+  /** The progress of other jobs, by name, of which it has all expected streams: it asks for whatever they have left open. */
+  readonly covered: ReadonlyMap<string, WatchState>;
+}
+
+/** @param states the stored progress of all jobs, by name. */
+export function watchesOf(
+  states: ReadonlyMap<string, string>,
+  {
+    streams,
+    expected,
+    today,
+  }: Readonly<Record<'streams' | 'expected', readonly Stream[]>> & { readonly today: UtcDay },
+): KnownWatches {
+  const name = watchName(streams);
+  const own = parseWatchState(states.get(name) ?? null, today);
+  const isCovered = (other: string) =>
+    other !== name && expected.every((stream) => streams.includes(stream) || !isWatchOf(other, stream));
+  const covered = new Map(
+    [...states].flatMap(([other, text]) =>
+      isCovered(other) ? [[other, parseWatchState(text, today)] as const] : [],
+    ),
+  );
+  const [mass = null] = [own, ...covered.values()]
+    .flatMap((state) => (state.mass !== undefined && isMassNow(state.mass, today) ? [state.mass] : []))
+    .toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  return { own: withNamed(own, mass, own.leftOut), covered };
+}
+
+function isWatchOf(name: string, stream: Stream): boolean {
+  return name === WATCH ? stream !== 'readiness' : name.split(' ').includes(stream);
+}

@@ -36,19 +36,10 @@ export async function countQuarantine(warehouse: Pick<Warehouse, 'read'>): Promi
   );
 }
 
-function countOf(row: QueryRow): QuarantineCount[] {
-  const { org_id: orgId, stream, reason, records, accepted } = row;
-  return isStream(stream)
-    ? [
-        {
-          orgId: String(orgId),
-          stream,
-          reason: String(reason),
-          records: Number(records),
-          accepted: Number(accepted),
-        },
-      ]
-    : [];
+function countOf({ org_id: orgId, stream, reason, ...counted }: QueryRow): QuarantineCount[] {
+  if (!isStream(stream)) return [];
+  const counts = { records: Number(counted['records']), accepted: Number(counted['accepted']) };
+  return [{ orgId: String(orgId), stream, reason: String(reason), ...counts }];
 }
 
 /** The records in quarantine of a unit that count for the exit code. */

@@ -1,4 +1,4 @@
-import { dayOf, daysBetween, monthEndOf, monthOf, shiftDay, type UtcDay } from '../core/day.ts';
+import { dayOf, daysBetween, monthEndOf, monthOf, spansOf, type UtcDay } from '../core/day.ts';
 import type { Period } from '../metrics/index.ts';
 import type { ShownNumber } from './numbers.ts';
 
@@ -79,22 +79,10 @@ export function daysWords(
   days: readonly UtcDay[],
   { most = 3, near }: { most?: number; near?: UtcDay } = {},
 ) {
-  const spans = spansOf(days);
+  const spans = spansOf([...new Set(days)].toSorted());
   const named = spans.slice(0, most).map((span) => periodWords(span, near ?? span.until));
   const rest = spans.slice(most).reduce((sum, span) => sum + lengthOf(span), 0);
   return `${named.join(', ')}${rest === 0 ? '' : ` and ${rest} more ${rest === 1 ? 'day' : 'days'}`}`;
-}
-
-/** Spans of days in a row, oldest first. */
-function spansOf(days: readonly UtcDay[]): Period[] {
-  const spans: Period[] = [];
-  for (const day of [...new Set(days)].sort()) {
-    const last = spans.at(-1);
-    if (last !== undefined && shiftDay(last.until, 1) === day) {
-      spans[spans.length - 1] = { from: last.from, until: day };
-    } else spans.push({ from: day, until: day });
-  }
-  return spans;
 }
 
 /** The number of days of a period. */

@@ -1,9 +1,10 @@
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { type Contract, contractOf } from '../expected/index.ts';
 import { LOOKS } from '../judge/looks.ts';
 import { readReportIds, readUnits } from '../ledger/index.ts';
 import { readIdentities } from '../organizations/index.ts';
-import type { RunLock, Warehouse } from '../port/index.ts';
+import { type RunLock, runReads, type Warehouse } from '../port/index.ts';
 import { readState } from '../records/index.ts';
 import type { LedgerUnit } from '../units/index.ts';
 import type { ForecastFacts } from './forecast.ts';
@@ -41,7 +42,10 @@ export async function readFacts(
   const ledger = await readUnits(warehouse, orgId);
   const remembered = rememberedRange(await readState(warehouse, orgId, RANGES), today);
   const rangeDays = remembered === null ? 1 : Math.min(asked.rangeDays, remembered.days);
-  const watch = await watchOf({ ...settings, orgId, warehouse, ledger, request, today, rangeDays });
+  const contract = await runReads(warehouse, contractOf(orgId));
+  const watch = await watchOf({
+    ...{ ...settings, orgId, warehouse, ledger, request, contract, today, rangeDays },
+  });
   const compared = [...watch.recent, ...watch.older];
   const users = [...planUnits(request, ledger, asked).units, ...compared].flatMap(({ stream, day }) =>
     stream === 'users' ? [day] : [],
@@ -87,6 +91,7 @@ function watchOf(options: {
   readonly warehouse: Warehouse;
   readonly ledger: readonly LedgerUnit[];
   readonly request: PlanRequest;
+  readonly contract: Contract;
   readonly today: UtcDay;
   readonly watchDays: number;
   readonly watchRequests: number | null;

@@ -86,7 +86,8 @@ export function planUnits(request: PlanRequest, ledger: readonly LedgerUnit[], t
   return {
     units,
     settled: requested.filter((unit) => settled.has(unitName(unit))).length,
-    looks,
+    // Looks at other units are no part of this run, and none of what it leaves out.
+    looks: new Set(units.map(unitName).filter((name) => looks.has(name))),
     readiness: request.streams.includes('readiness'),
   };
 }

@@ -17,15 +17,15 @@ export {
   readArchives,
   readLearned,
   readPublished,
+  readState,
+  readStates,
   rememberArchive,
+  writeState,
 } from './remembered.ts';
 export {
   endRun,
   type RunRecord,
   readRuns,
-  readState,
   recordSession,
-  type SessionRow,
   startRun,
-  writeState,
 } from './runs.ts';

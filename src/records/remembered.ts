@@ -9,7 +9,49 @@ import { isObject, parseJson } from '../core/json.ts';
 import { listErased } from '../kept-out/index.ts';
 import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
-import { readState, writeState } from './runs.ts';
+
+const encode = encoderOf(tables.exportState);
+
+/**
+ * Reads a value that runs have stored for an organization under a name, as JSON text; null if there is none. The
+ * organization '' means the warehouse itself.
+ */
+export async function readState(
+  warehouse: Pick<Warehouse, 'read'>,
+  orgId: string,
+  name: string,
+): Promise<string | null> {
+  return (await readStates(warehouse, orgId, name)).get(name) ?? null;
+}
+
+/** The same of all names that begin alike, by name. */
+export function readStates(
+  warehouse: Pick<Warehouse, 'read'>,
+  orgId: string,
+  prefix: string,
+): Promise<ReadonlyMap<string, string>> {
+  return warehouse.read(function* () {
+    const rows =
+      yield sql`SELECT name, value FROM export_state WHERE org_id = ${orgId} AND name LIKE ${`${prefix}%`} ORDER BY name`;
+    return new Map(rows.map(({ name, value }) => [String(name), String(value)]));
+  });
+}
+
+/** Stores a JSON text under a name, in place of the earlier one. */
+export async function writeState(
+  warehouse: Pick<Warehouse, 'transact'>,
+  orgId: string,
+  name: string,
+  value: string,
+): Promise<void> {
+  await warehouse.transact(
+    'remember the state in',
+    function* () {
+      yield { table: tables.exportState, rows: [encode({ org_id: orgId, name, value })] };
+    },
+    'latest',
+  );
+}
 
 /** Where the folders of archives are remembered. They belong to the warehouse, not to an organization. */
 export const ARCHIVES = 'archives';
@@ -107,7 +149,6 @@ export async function pendingErasures(warehouse: Pick<Warehouse, 'select'>): Pro
 
 /** Where they are kept until they are swept, for each organization. */
 const LEARNED = 'erased-addresses';
-const encode = encoderOf(tables.exportState);
 
 /** New addresses of people who are kept out of one organization. */
 interface LearnedAddresses {

@@ -48,9 +48,8 @@ export interface RunRecord {
   readonly retries: number;
 }
 
-const { exportRuns, exportState, sessions } = tables;
+const { exportRuns, sessions } = tables;
 const encodeRun = encoderOf(exportRuns);
-const encodeState = encoderOf(exportState);
 const encodeSession = encoderOf(sessions);
 
 /** Records that a run began. */
@@ -140,38 +139,6 @@ function runOf(run: QueryRow): RunRecord {
     requests: Number(run['requests']),
     retries: Number(run['retries']),
   };
-}
-
-/**
- * Reads a value that runs have stored for an organization under a name, as JSON text; null if there is none. The
- * organization '' means the warehouse itself.
- */
-export function readState(
-  warehouse: Pick<Warehouse, 'read'>,
-  orgId: string,
-  name: string,
-): Promise<string | null> {
-  return warehouse.read(function* () {
-    const [row] = yield sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name = ${name}`;
-    const value = row?.['value'];
-    return typeof value === 'string' ? value : null;
-  });
-}
-
-/** Stores a JSON text under a name, in place of the earlier one. */
-export async function writeState(
-  warehouse: Pick<Warehouse, 'transact'>,
-  orgId: string,
-  name: string,
-  value: string,
-): Promise<void> {
-  await warehouse.transact(
-    'remember the state in',
-    function* () {
-      yield { table: exportState, rows: [encodeState({ org_id: orgId, name, value })] };
-    },
-    'latest',
-  );
 }
 
 /** A row of `sessions`. */

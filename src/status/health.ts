@@ -97,12 +97,8 @@ async function assessOrganization(
   const expectation = await readExpectation(warehouse, orgId ?? '', { units, now });
   const { contract, lastComplete, skippedDays } = expectation;
   const lastCompleteExportAt = lastComplete?.endedAt ?? null;
-  const unwell = (reason: string, isLate = false) => ({
-    healthy: false,
-    isLate,
-    reason,
-    lastCompleteExportAt,
-  });
+  const unwell = (reason: string, isLate = false) =>
+    ({ healthy: false, isLate, reason, lastCompleteExportAt }) as const;
   const ended = runs.find(({ endedAt, command }) => endedAt !== null && !ASIDE.has(command));
   if (needsPerson(ended?.exitCode)) return unwell(`the last run ended with exit code ${ended?.exitCode}`);
   if (lastComplete === null)
@@ -121,8 +117,8 @@ async function assessOrganization(
   return { ...unwell(last), healthy: true };
 }
 
-/** What a person starts beside the export: a replay sends no request, so it says nothing about the key. */
-const ASIDE: ReadonlySet<string> = new Set(['backfill', 'replay']);
+/** What a person starts beside the export, and is no last run: a replay sends no request, so it says nothing about the key. */
+export const ASIDE: ReadonlySet<string> = new Set(['backfill', 'replay']);
 
 const FIRST = `the first complete export may take ${FIRST_EXPORT_HOURS} hours`;
 

@@ -1,4 +1,3 @@
-import { sql } from '../../schema/query.ts';
 import { tables } from '../../schema/tables.ts';
 import { daysBetween, shiftDay, spansOf, type UtcDay, yesterdayOf } from '../core/day.ts';
 import type { RuleName } from '../core/errors.ts';
@@ -16,10 +15,10 @@ import { FLAPPING, parseFlapping } from '../judge/flapping.ts';
 import { isMassNow } from '../judge/mass.ts';
 import { missingReports } from '../judge/missing-reports.ts';
 import { parseNotes } from '../judge/notes.ts';
-import { parseWatchState, WATCH, type WatchState } from '../judge/watch-plan.ts';
+import { parseWatchState, WATCH } from '../judge/watch-plan.ts';
 import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
-import { readState } from '../records/index.ts';
+import { readState, readStates } from '../records/index.ts';
 import { readStanding } from '../rollups/index.ts';
 import { dateOf, isDayUnit, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
 import { daysWithData } from './health.ts';
@@ -134,7 +133,8 @@ export async function readOrganization(
   const records = (await readOpenRecords(warehouse, orgId)).filter((unit) => isExpected(unit, contract));
   const today = shiftDay(yesterdayOf(now), 1);
   const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING), today);
-  const watches = await readWatches(warehouse, orgId, today);
+  const jobs = [...(await readStates(warehouse, orgId, WATCH)).values()];
+  const watches = jobs.map((text) => parseWatchState(text, today));
   const [mass] = watches
     .flatMap(({ mass: named }) => (named !== undefined && isMassNow(named, today) ? [named] : []))
     .toSorted((a, b) => (a.since < b.since ? -1 : 1));
@@ -156,7 +156,7 @@ export async function readOrganization(
     open,
     highest: open[0]?.state ?? null,
     doubted: expected.flatMap(doubtOf),
-    missingReports: missingIn(readiness),
+    missingReports: expected.flatMap(missingIn),
     neverConfirmed: unconfirmedOf(expected),
     schemaDrift: await readSchemaDrift(warehouse, orgId),
     lastErrors: expected.flatMap((unit) =>
@@ -172,8 +172,8 @@ function doubtOf(unit: LedgerUnit): DoubtedUnit[] {
   return [{ stream: unit.stream, day: dateOf(unit), rule, rows, of, since }];
 }
 
-function missingIn(readiness: LedgerUnit | null): readonly MissingReport[] {
-  const doubt = parseDoubt(readiness?.doubt ?? null, readiness?.doubtedAt ?? null);
+function missingIn(unit: LedgerUnit): readonly MissingReport[] {
+  const doubt = unit.stream === 'readiness' ? parseDoubt(unit.doubt, unit.doubtedAt) : null;
   return doubt === null ? [] : missingReports(doubt);
 }
 
@@ -256,14 +256,6 @@ async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<Sch
   }
   const latest = found.toSorted((a, b) => (a.since < b.since ? 1 : a.since > b.since ? -1 : 0));
   return { places: found.length, listed: latest.slice(0, LISTED_MAX) };
-}
-
-/** The progress of the watch of each job: one over a part of the streams has a progress of its own. */
-async function readWatches(warehouse: Warehouse, orgId: string, today: UtcDay): Promise<WatchState[]> {
-  const rows = await warehouse.select(
-    sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name LIKE ${`${WATCH}%`} ORDER BY name`,
-  );
-  return rows.map(({ value }) => parseWatchState(String(value), today));
 }
 
 /** Consecutive days that settled by their age alone. */

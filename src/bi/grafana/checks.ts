@@ -47,7 +47,12 @@ FROM (SELECT DISTINCT org_id FROM export_units) o
 LEFT JOIN (${from}) x ON x.org_id = o.org_id
 GROUP BY o.org_id`;
 
-const units = (state: string) => countOf(`SELECT org_id FROM export_units WHERE state = '${state}'`);
+/** Rows `x` of units that are expected, and so asked for again. */
+const expectedOf = ({ textOfDay }: DataSource, table: string, condition: string) =>
+  countOf(`SELECT x.org_id FROM ${table} x
+  LEFT JOIN contracts k ON k.org_id = x.org_id
+  LEFT JOIN coverage c ON c.org_id = x.org_id AND c.stream = x.stream AND ${textOfDay('c.date')} = x.date
+  WHERE ${condition} AND (c.is_expected OR x.stream = 'readiness' AND COALESCE(k.streams, x.stream) LIKE '%readiness%')`);
 
 const stale: Check = {
   key: 'stale',
@@ -68,20 +73,26 @@ GROUP BY o.org_id`;
 const failed: Check = {
   key: 'failed',
   title: 'Failed units',
-  description: 'Units whose last pull failed. The next run pulls them again; daywalk status names them.',
+  description:
+    'Expected units whose last pull failed. The next run pulls them again; daywalk status names them.',
   unit: 'short',
   max: 0,
-  select: () => units('failed'),
+  select: (source) => expectedOf(source, 'export_units', "x.state = 'failed'"),
 };
 
 const doubted: Check = {
   key: 'doubted',
   title: 'Doubted units',
   description:
-    'Units that the service no longer sends in full. Nothing was deleted. Compare daywalk status with the service; daywalk run can accept the loss.',
+    'Expected units that the service no longer sends in full, unless a few users seem to have left. Nothing was deleted. Compare daywalk status with the service; daywalk run can accept the loss.',
   unit: 'short',
   max: 0,
-  select: () => units('doubted'),
+  select: (source) =>
+    expectedOf(
+      source,
+      'export_units',
+      `x.state = 'doubted' AND COALESCE(CAST(x.doubt AS TEXT), '') NOT LIKE '%"leaver"%'`,
+    ),
 };
 
 const missing: Check = {
@@ -99,10 +110,10 @@ const quarantined: Check = {
   key: 'quarantined',
   title: 'Records in quarantine',
   description:
-    'Records that could not be stored and that nobody has accepted. daywalk quarantine list shows them.',
+    'Records of expected days that could not be stored and that nobody has accepted. daywalk quarantine list shows them.',
   unit: 'short',
   max: 0,
-  select: () => countOf('SELECT org_id FROM quarantine WHERE accepted_at IS NULL'),
+  select: (source) => expectedOf(source, 'quarantine', 'x.accepted_at IS NULL'),
 };
 
 const incidents: Check = {

@@ -17,7 +17,7 @@ export interface CoverageSpan {
   readonly from: UtcDay;
   readonly until: UtcDay;
   readonly state: MarkState;
-  /** Null unless the state is `open`. */
+  /** Null if the state says enough. */
   readonly reason: OpenReason | null;
   /** ISO instant, see {@link streamCoverage}. */
   readonly since: string | null;
@@ -116,7 +116,8 @@ export const UNIT_MARK: SQL = sql`CASE
     END`;
 
 const OPEN_REASON: SQL = sql`CASE
-      WHEN u.state NOT IN ('loaded', 'empty') OR ${IN_FIRST_LOOKS} THEN NULL
+      WHEN u.state = 'quarantined' AND u.settled_at IS NOT NULL THEN 'never-confirmed'
+      WHEN u.state IS NULL OR u.state NOT IN ('loaded', 'empty') OR ${IN_FIRST_LOOKS} THEN NULL
       WHEN u.confirmed = 'age' THEN 'never-confirmed'
       WHEN u.settled_at IS NOT NULL THEN NULL
       WHEN CAST(u.watch AS TEXT) LIKE '%"due"%' THEN 'reopened'
@@ -242,14 +243,14 @@ const OPEN_STEPS: Readonly<Record<OpenReason, string>> = {
     'Its numbers contradict those of another stream. It settles when runs have found the same for seven days.',
   reopened: 'The service changed it after it settled. The next run pulls it again.',
   'never-confirmed':
-    'It settled by its age, although nothing confirmed it. Only daywalk backfill --force pulls it again.',
+    'It settled by its age, although nothing confirmed it. Runs compare it with the service, and pull it again once that has changed.',
 };
 
 const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
   loaded: 'Nothing: it is settled.',
   empty: 'Nothing: it is settled without activity.',
   seen: `It was old when it was first pulled. It settles once looks on ${LOOKS} days have found the same.`,
-  awaiting: `It had no activity when it was pulled. Every run pulls it again until it is ${CONFIRM_DAYS} days old.`,
+  awaiting: `It had no activity when it was pulled. Every run pulls it again until all streams agree, or until it is ${CONFIRM_DAYS} days old beside active ones.`,
   doubted:
     `Stored rows stay. The loss is accepted once runs on ${ACCEPT_LOOKS} days within ${ACCEPT_AFTER_MS / HOUR_MS} hours or more ` +
     'have found it.',
@@ -262,5 +263,6 @@ const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
 
 /** What happens next to a day in a state, in words. docs/trust.md has the rules. */
 export function nextStep(state: MarkState, reason: OpenReason | null): string {
-  return state === 'open' ? OPEN_STEPS[reason ?? 'young'] : STEPS[state];
+  if (reason !== null) return OPEN_STEPS[reason];
+  return state === 'open' ? OPEN_STEPS.young : STEPS[state];
 }

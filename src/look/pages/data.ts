@@ -3,6 +3,8 @@ import type { UtcDay } from '../../core/day.ts';
 import { RULES } from '../../core/errors.ts';
 import { describeExitCode, isExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS, STREAMS } from '../../core/stream.ts';
+import { contractOf } from '../../expected/index.ts';
+import { runReads } from '../../port/index.ts';
 import { ALL_STREAMS, allStreams, NOTHING_RUN, unsettled } from '../figures/coverage.ts';
 import { dayStates, type ExpectedDays, expectedDays, streamCoverage } from '../figures/day-states.ts';
 import {
@@ -106,9 +108,14 @@ function storedPhrase(stored: ShownNumber, days: ShownNumber, which: 'five' | 'e
     : [{ kind: 'strong', parts: ['All ', days, ' days'] }, ` of the ${which} streams are stored`];
 }
 
-/** The units whose newest response lacks stored rows, newest first. */
-function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
+/** The expected units whose newest response lacks stored rows, newest first. */
+async function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
   const field = (name: string) => fieldOf(reader, name);
+  const { streams, firstDay } = await runReads(reader.warehouse, contractOf(reader.filters.orgId));
+  const expected = sql.join(
+    streams.map((stream) => sql`${stream}`),
+    sql`, `,
+  );
   return listing(reader, {
     id: 'doubts',
     title: 'What is doubted',
@@ -116,7 +123,8 @@ function doubts(reader: PageReader, until: UtcDay): Promise<Figure> {
     query: sql`
   SELECT doubted_at, date, stream, ${field('rule')} AS rule,
     CAST(${field('rows')} AS INTEGER) AS missing, CAST(${field('of')} AS INTEGER) AS stored
-  FROM export_units WHERE org_id = ${reader.filters.orgId} AND state = 'doubted'`,
+  FROM export_units WHERE org_id = ${reader.filters.orgId} AND state = 'doubted'
+    AND stream IN (${expected}) AND (date = '' OR date >= ${firstDay})`,
     order: sql`date DESC, stream`,
     columns: [
       textColumn('date', { title: 'Day' }),

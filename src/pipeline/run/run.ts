@@ -230,7 +230,14 @@ async function createParts(
   const looks = new SecondLooks(ledger);
   const about = { orgId, warehouse, clock, observe, counts, stop, ledger, rule, hasAppKey };
   const gauge = await openRangeGauge(options, orgId, ledger, today);
-  const own = { today, looksMin: rule.looks ?? LOOKS, rangeDays: gauge.daysMax, identities: rule.identities };
+  const { contract } = scope;
+  const own = {
+    today,
+    contract,
+    looksMin: rule.looks ?? LOOKS,
+    rangeDays: gauge.daysMax,
+    identities: rule.identities,
+  };
   const watch = await Watch.begin({ ...options, ...about, request, ...own });
   const outcomes = new Outcomes({ ...about, looks: plan.looks });
   if (scope.first !== undefined) outcomes.recordAnswer(scope.first.unit.stream);

@@ -12,11 +12,17 @@ import {
 } from '../../expected/index.ts';
 import { BadRequestError, parseHttpDate } from '../../http/index.ts';
 import { FLAPPING, parseFlapping } from '../../judge/flapping.ts';
-import { parseWatchState } from '../../judge/watch-plan.ts';
+import { WATCH, watchesOf } from '../../judge/watch-plan.ts';
 import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
-import { expectName, type NameInFile, readNames } from '../../organizations/index.ts';
+import {
+  expectName,
+  type NameInFile,
+  organizationOf,
+  readIdentities,
+  readNames,
+} from '../../organizations/index.ts';
 import { runReads, type Warehouse } from '../../port/index.ts';
-import { readState } from '../../records/index.ts';
+import { readState, readStates } from '../../records/index.ts';
 import type { DayUnit } from '../../units/index.ts';
 import type { RunObserver } from '../events.ts';
 import { type AskedPlan, type PlanRequest, requestUnder } from '../plan.ts';
@@ -24,7 +30,6 @@ import { pullFirstPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
 import { explainDenial, explainFirstContact } from './first-contact.ts';
 import { countNamed, countStored, type RunCounts } from './run-counts.ts';
-import { watchName } from './watch.ts';
 
 /** What a run knows before it has asked the service. */
 interface KnownBefore extends AskedPlan {
@@ -36,6 +41,7 @@ interface KnownBefore extends AskedPlan {
   readonly orgId?: string | null;
   /** The name of the organization; its identity is then always requested. @default none */
   readonly named?: NameInFile | undefined;
+  readonly apiKey?: string | undefined;
 }
 
 interface ScopeOptions extends KnownBefore {
@@ -114,15 +120,16 @@ async function likelyContract(options: KnownBefore) {
 }
 
 /** The organizations that may be meant, before the service has named the one of the key. */
-async function candidatesFor({ warehouse, orgId = null, named }: KnownBefore): Promise<string[]> {
-  if (orgId !== null) return [orgId];
+async function candidatesFor({ warehouse, orgId = null, named, apiKey }: KnownBefore): Promise<string[]> {
+  const known = orgId ?? (apiKey && organizationOf(await readIdentities(warehouse), apiKey));
+  if (known) return [known];
   if (named === undefined) return readOrganizationIds(warehouse);
   return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
 }
 
 /**
- * Counts what is open of an organization that the service has not named: of the one that its name stands for, or else of the
- * only one.
+ * Counts what is open of an organization that the service has not named: of the one that the key has answered for, that its name
+ * stands for, or else of the only one.
  */
 export async function countBefore(counts: RunCounts, options: KnownBefore): Promise<void> {
   const { warehouse, clock } = options;
@@ -131,9 +138,10 @@ export async function countBefore(counts: RunCounts, options: KnownBefore): Prom
     if (orgId === null) return;
     const request = requestUnder(contract, options);
     const today = dayOf(clock.now());
-    const { mass = null } = parseWatchState(await readState(warehouse, orgId, watchName(request)), today);
+    const scope = { streams: request.streams, expected: contract.streams, today };
+    const { own } = watchesOf(await readStates(warehouse, orgId, WATCH), scope);
     const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING), today);
-    countNamed(counts, { mass, flapping, today });
+    countNamed(counts, { mass: own.mass ?? null, flapping, today });
     await countStored(counts, { warehouse, orgId, request, units: await readUnits(warehouse, orgId) });
   } catch {
     // The run reports an unreadable warehouse when it records its end.

@@ -1,7 +1,7 @@
 import { isDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { canonicalJson } from '../../core/json.ts';
-import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import { isKept } from '../../expected/index.ts';
+import type { DailyStream } from '../../core/stream.ts';
+import { type Contract, isExpected, isKept } from '../../expected/index.ts';
 import type { CountedIdentity } from '../../judge/identities.ts';
 import { type Mass, massAfter } from '../../judge/mass.ts';
 import { parseNotes } from '../../judge/notes.ts';
@@ -27,21 +27,17 @@ import {
   WATCH,
   type WatchPlan,
   type WatchState,
-  withMass,
+  watchesOf,
+  watchName,
+  withNamed,
 } from '../../judge/watch-plan.ts';
 import { noteUnits, reopenDays } from '../../ledger/index.ts';
 import type { RunLock, Warehouse } from '../../port/index.ts';
-import { readState, writeState } from '../../records/index.ts';
+import { readStates, writeState } from '../../records/index.ts';
 import { type DayUnit, type LedgerDay, unitName } from '../../units/index.ts';
 import type { PlanRequest } from '../plan.ts';
 import type { KnownLedger } from './known-ledger.ts';
 import { HEAVY, LIGHT, watchCost } from './range-gauge.ts';
-
-/** The name in `export_state` for the progress of the watch. Jobs over a part of the streams have progress of their own. */
-export function watchName({ streams }: Pick<PlanRequest, 'streams'>): string {
-  const daily = DAILY_STREAMS.filter((stream) => streams.includes(stream));
-  return daily.length === DAILY_STREAMS.length ? WATCH : `${WATCH} ${daily.join(' ')}`;
-}
 
 interface WatchOptions {
   readonly orgId: string;
@@ -49,6 +45,7 @@ interface WatchOptions {
   readonly lock: RunLock;
   readonly ledger: KnownLedger;
   readonly request: PlanRequest;
+  readonly contract: Contract;
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
   /** 0 turns the watch off: only days of which something differs are compared, until that is decided. */
@@ -101,11 +98,11 @@ export class Watch {
     const { warehouse, lock, orgId, request, today, watchDays } = options;
     // With force all units are pulled anyway.
     const isOff = request.force || !(await lock.claimWatch(orgId));
-    const state = parseWatchState(await readState(warehouse, orgId, watchName(request)), today);
     const { firstDay } = request;
+    const { own } = watchesOf(await readStates(warehouse, orgId, WATCH), scopeOf(options));
     const days = { today, firstDay, lastDay: shiftDay(today, -1), watchDays };
     const cost = { cost: watchCost(options), requests: options.watchRequests ?? null };
-    return new Watch(options, state, isOff ? 'off' : planWatch(state, { ...days, ...cost }));
+    return new Watch(options, own, isOff ? 'off' : planWatch(own, { ...days, ...cost }));
   }
 
   /** Settled units to compare along with the planned ones: recent ones, and all of days on which something differs. */
@@ -253,7 +250,10 @@ export class Watch {
     if (reopened.length > 0) ledger.put(await reopenDays(warehouse, orgId, reopened));
     const isOpen = ledger
       .days()
-      .some(({ settledAt, watch }) => settledAt !== null && parseNotes(watch).looks !== undefined);
+      .some(
+        (unit) =>
+          this.#isAskedFor(unit) && unit.settledAt !== null && parseNotes(unit.watch).looks !== undefined,
+      );
     this.mass = massAfter(this.#state.mass, newly, { isOpen, today });
     await this.#remember(unasked);
     return reopened;
@@ -268,24 +268,37 @@ export class Watch {
 
   async #remember(unasked: readonly string[] | null): Promise<void> {
     const { warehouse, orgId, request, today } = this.#options;
-    const name = watchName(request);
-    const stored = await readState(warehouse, orgId, name);
-    const before = parseWatchState(stored, today);
+    const states = await readStates(warehouse, orgId, WATCH);
+    const { own: before, covered } = watchesOf(states, scopeOf(this.#options));
     // While nothing has settled, nothing is compared, so the older stretch stays.
     const plan = this.#units.size > 0 ? this.#plan : this.#plan && { ...this.#plan, older: [], credit: 0 };
     const { mass } = this;
+    const isPart = this.#isPart();
+    const left = this.#leftOut(unasked);
     const seen = { isComplete: this.#isComplete, mass, cursors: this.#cursorsOfNow(), chase: this.#chase() };
-    const looked = { today, ...seen, leftOut: this.#leftOut(unasked) };
-    // A run over a part of the days does not move the watch on.
-    const isPart =
-      plan === null || request.lastDay < plan.recent.last || request.firstDay > plan.recent.first;
-    const text = canonicalJson(isPart ? withMass(before, mass) : afterWatch(before, plan, looked));
-    if (text !== (stored ?? canonicalJson(before))) await writeState(warehouse, orgId, name, text);
+    const after =
+      isPart || plan === null
+        ? withNamed(before, mass, isPart ? before.leftOut : left)
+        : afterWatch(before, plan, { today, ...seen, leftOut: left });
+    const others = isPart ? [] : [...covered].map(([name, state]) => [name, withNamed(state)] as const);
+    for (const [name, state] of [[watchName(request.streams), after] as const, ...others]) {
+      const text = canonicalJson(state);
+      const stored = states.get(name) ?? canonicalJson(parseWatchState(null, today));
+      if (text !== stored) await writeState(warehouse, orgId, name, text);
+    }
+  }
+
+  /** True for a run over a part of the expected days: it does not move the watch on. */
+  #isPart(): boolean {
+    const { request, contract, today } = this.#options;
+    const { firstDay, lastDay } = request;
+    const isWhole = firstDay <= contract.firstDay || firstDay <= (this.#plan?.recent.first ?? '');
+    return !isWhole || lastDay < shiftDay(today, -1);
   }
 
   /** What the run had no requests for: looks, and comparisons of settled units. */
-  #leftOut(unasked: readonly string[] | null): LeftOut | null {
-    if (unasked === null) return null;
+  #leftOut(unasked: readonly string[] | null): LeftOut | undefined {
+    if (unasked === null) return undefined;
     const days = [...unasked, ...this.#failed].map((name) => name.split(' ')[1]).filter(isDay);
     return leftOutAfter(this.#state.leftOut, days, this.#options.today);
   }
@@ -304,6 +317,11 @@ export class Watch {
     return Object.fromEntries(Object.entries(this.#cursors).filter(([name]) => names.has(name)));
   }
 
+  #isAskedFor(unit: LedgerDay): boolean {
+    const { request, contract } = this.#options;
+    return request.streams.includes(unit.stream) && isExpected(unit, contract);
+  }
+
   #isInScope({ stream, day, state, settledAt }: LedgerDay): boolean {
     const { streams, firstDay, lastDay } = this.#options.request;
     if (state === 'expired' || !isKept(this.#options.request, stream, day)) return false;
@@ -313,6 +331,15 @@ export class Watch {
   #unitsWhere(isMeant: (unit: LedgerDay) => boolean): DayUnit[] {
     return [...this.#units.values()].filter(isMeant).map(({ stream, day }) => ({ stream, day }));
   }
+}
+
+/** Of which streams and when the watch is. */
+function scopeOf({
+  request: { streams },
+  contract,
+  today,
+}: Pick<WatchOptions, 'request' | 'contract' | 'today'>) {
+  return { streams, expected: contract.streams, today };
 }
 
 function isWithin(day: string, stretch: Stretch | null | undefined): boolean {

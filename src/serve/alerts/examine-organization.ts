@@ -39,8 +39,11 @@ async function examineOrganization(
   rule: ExaminationRule,
 ): Promise<Examination> {
   const units = await readUnits(warehouse, orgId);
-  const since = before.restatedUntil ?? justBefore(rule.startedAt);
-  const restated = await restatementsOf(warehouse, { orgId, since, share: rule.restatementShare });
+  const began = justBefore(rule.startedAt);
+  // A clock that was ahead has examined what is not there yet.
+  const since = [before.restatedUntil ?? began, began].toSorted()[0] ?? began;
+  const until = rule.now.toISOString();
+  const restated = await restatementsOf(warehouse, { orgId, since, until, share: rule.restatementShare });
   const budgets = await exceededBudgets(warehouse, orgId);
   const expectation = await readExpectation(warehouse, orgId, { units, now: rule.now });
   const expected = units.filter((unit) => isExpected(unit, expectation.contract));
@@ -102,11 +105,11 @@ interface Restated {
 
 async function restatementsOf(
   warehouse: Pick<Warehouse, 'select'>,
-  { orgId, since, share }: { readonly orgId: string; readonly since: string; readonly share: number },
+  { orgId, share, ...span }: Record<'orgId' | 'since' | 'until', string> & { readonly share: number },
 ): Promise<Restated> {
   const rows = await warehouse.select(sql`
 SELECT stream, CAST(date AS TEXT) AS day, detected_at, CAST("before" AS TEXT) AS old, CAST("after" AS TEXT) AS new
-FROM restatements WHERE org_id = ${orgId} AND detected_at > ${since} ORDER BY detected_at`);
+FROM restatements WHERE org_id = ${orgId} AND detected_at > ${span.since} AND detected_at <= ${span.until} ORDER BY detected_at`);
   const conditions = rows.flatMap(({ stream, day, old: before, new: after }): Condition[] => {
     const change = largestChange(sumsIn(before), sumsIn(after));
     if (change === null || change.share <= share || typeof stream !== 'string') return [];
@@ -114,7 +117,7 @@ FROM restatements WHERE org_id = ${orgId} AND detected_at > ${since} ORDER BY de
     return [{ kind: 'restatement', key: `${stream} ${String(day)}`.trim(), facts }];
   });
   const last = rows.at(-1)?.['detected_at'];
-  return { conditions, until: typeof last === 'string' ? last : since };
+  return { conditions, until: typeof last === 'string' ? last : span.since };
 }
 
 /** The sum that changed most, as a share of what was stored; null if no sum is large enough to say. */

@@ -127,7 +127,7 @@ export const METRICS = {
   quarantined: {
     name: 'daywalk_quarantined_records',
     type: 'gauge',
-    help: 'Records in quarantine that nobody has accepted.',
+    help: 'Records of expected days in quarantine that nobody has accepted.',
     labels: ['organization', 'stream'],
   },
   open: {
@@ -151,19 +151,19 @@ export const METRICS = {
   lastRunEnd: {
     name: 'daywalk_last_run_end_timestamp_seconds',
     type: 'gauge',
-    help: 'When the last run ended, whatever its result.',
+    help: 'When the last run ended, whatever its result, without backfills and replays.',
     labels: organization,
   },
   lastRunExitCode: {
     name: 'daywalk_last_run_exit_code',
     type: 'gauge',
-    help: 'Exit code of the last run. A run that could not begin counts until serve restarts.',
+    help: 'Exit code of the last run, without backfills and replays. A run that could not begin counts until serve restarts.',
     labels: organization,
   },
   runDuration: {
     name: 'daywalk_run_duration_seconds',
     type: 'gauge',
-    help: 'Duration of the last run.',
+    help: 'Duration of the last run, without backfills and replays.',
     labels: organization,
   },
   rowsWritten: {

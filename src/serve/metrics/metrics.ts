@@ -22,6 +22,7 @@ import type { RunEvent } from '../../pipeline/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { pendingErasures } from '../../records/index.ts';
 import type { Settings } from '../../settings/index.ts';
+import { ASIDE } from '../../status/index.ts';
 import { type KeptWarehouse, keepOpen } from '../../warehouse/index.ts';
 import type { ServiceState } from '../service-state.ts';
 import {
@@ -142,7 +143,7 @@ async function samplesOfWarehouse(warehouse: Pick<Warehouse, 'read' | 'select'>)
 /** Adds the last runs that the warehouse does not know: it cannot be read, or they could not begin. */
 function withRound(samples: readonly Sample[] | null, round: RoundReport | null): readonly Sample[] {
   const known = samples ?? [];
-  if (round === null) return known;
+  if (round === null || ASIDE.has(round.command)) return known;
   const { startedAt, endedAt } = round;
   const ends = new Map(
     known.flatMap(({ metric, labels, value }) =>

@@ -3,10 +3,11 @@ import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
 import { type BUDGET_STATES, checkBudgets, storedBudgets, storedPrices } from '../../csv-files/index.ts';
-import { countQuarantine, type QuarantineCount, readOrganizationIds, readUnits } from '../../ledger/index.ts';
+import { isExpected } from '../../expected/index.ts';
+import { readOpenRecords, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import type { QueryRow, Warehouse } from '../../port/index.ts';
 import { selectPeople } from '../../rollups/index.ts';
-import { type OrganizationStatus, readOrganization } from '../../status/index.ts';
+import { ASIDE, type OrganizationStatus, readOrganization } from '../../status/index.ts';
 import { isDayUnit } from '../../units/index.ts';
 
 /** The label of an organization that no run has learned yet. */
@@ -20,7 +21,7 @@ export interface OrganizationFacts {
   readonly orgId: string | null;
   readonly status: OrganizationStatus;
   readonly runs: RunFacts;
-  /** Records in quarantine that nobody has accepted, by stream. */
+  /** Records of expected units in quarantine that nobody has accepted, by stream. */
   readonly quarantined: ReadonlyMap<Stream, number>;
   /** By stream. */
   readonly restatements: ReadonlyMap<string, number>;
@@ -48,18 +49,18 @@ export async function readFacts(
 ): Promise<OrganizationFacts[]> {
   const reported = await reportedOrganizations(warehouse, names);
   const runs = await readRunFacts(warehouse);
-  const quarantine = await countQuarantine(warehouse);
   const restatements = await warehouse.select(
     sql`SELECT org_id, stream, COUNT(*) AS stored FROM restatements GROUP BY org_id, stream`,
   );
   const facts: OrganizationFacts[] = [];
   for (const { organization, orgId } of reported) {
+    const status = await readOrganization(warehouse, { name: organization, orgId: orgId ?? '' }, now);
     facts.push({
       organization,
       orgId,
-      status: await readOrganization(warehouse, { name: organization, orgId: orgId ?? '' }, now),
+      status,
       runs: runsOf(orgId, runs, reported),
-      quarantined: quarantinedOf(orgId, quarantine),
+      quarantined: await quarantinedOf(warehouse, status),
       restatements: restatementsOf(orgId, restatements),
       budgets: orgId === null ? new Map() : await readBudgets(warehouse, orgId),
     });
@@ -90,11 +91,10 @@ function runsOf(
   return length === 1 ? joinRunFacts(own, runs.get(null) ?? NO_RUNS) : own;
 }
 
-function quarantinedOf(orgId: string | null, counts: readonly QuarantineCount[]): Map<Stream, number> {
+async function quarantinedOf(warehouse: Warehouse, { orgId, contract }: OrganizationStatus) {
   const open = new Map<Stream, number>();
-  for (const { orgId: owner, stream, records, accepted } of counts) {
-    if (owner === orgId) open.set(stream, (open.get(stream) ?? 0) + records - accepted);
-  }
+  for (const unit of await readOpenRecords(warehouse, orgId))
+    if (isExpected(unit, contract)) open.set(unit.stream, (open.get(unit.stream) ?? 0) + unit.records);
   return open;
 }
 
@@ -133,7 +133,10 @@ FROM export_runs WHERE ended_at IS NOT NULL GROUP BY org_id`;
 const LAST = sql`SELECT org_id, exit_code, started_at, ended_at FROM (
   SELECT org_id, exit_code, started_at, ended_at,
     ROW_NUMBER() OVER (PARTITION BY org_id ORDER BY ended_at DESC, started_at DESC, run_id DESC) AS place
-  FROM export_runs WHERE ended_at IS NOT NULL) AS ended
+  FROM export_runs WHERE ended_at IS NOT NULL AND command NOT IN (${sql.join(
+    [...ASIDE].map((name) => sql`${name}`),
+    sql`, `,
+  )})) AS ended
 WHERE place = 1`;
 
 const RESPONSES: Readonly<Record<Dialect, SQL>> = {
@@ -174,14 +177,9 @@ async function readRunFacts(
 function joinRunFacts(a: RunFacts, b: RunFacts): RunFacts {
   const responses = new Map(a.responses);
   for (const [status, count] of b.responses) responses.set(status, (responses.get(status) ?? 0) + count);
-  const isLater = (a.last?.endedAt ?? '') < (b.last?.endedAt ?? '');
-  return {
-    rowsWritten: a.rowsWritten + b.rowsWritten,
-    requests: a.requests + b.requests,
-    retries: a.retries + b.retries,
-    last: isLater ? b.last : a.last,
-    responses,
-  };
+  const [rowsWritten, requests] = [a.rowsWritten + b.rowsWritten, a.requests + b.requests];
+  const last = (a.last?.endedAt ?? '') < (b.last?.endedAt ?? '') ? b.last : a.last;
+  return { rowsWritten, requests, retries: a.retries + b.retries, last, responses };
 }
 
 function byOrganization(rows: readonly QueryRow[]): Map<string | null, QueryRow[]> {

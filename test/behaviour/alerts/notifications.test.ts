@@ -77,6 +77,33 @@ onEachDatabase((database) => {
       await rig.value("SELECT value FROM export_state WHERE org_id <> '' AND name = 'incidents'"),
     ).toContain('"incidents":[]');
   });
+
+  test('a restatement is reported after a night whose clock was a month ahead has found another', async () => {
+    const rig = await smallRig({ database });
+    const webhook = await receiver();
+    const night = (date: string) =>
+      round(rig, { now: parseDay(date), alerts: { alertWebhook: webhook.url } });
+    await night('2026-01-21');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-20'), streams: ['tokens'] });
+    await night('2026-01-22');
+    const [at, ahead] = ['2026-01-22T03:00:00.000Z', '2026-02-19T03:00:00.000Z'];
+    await rig.place.execute('UPDATE restatements SET detected_at = ?', ahead);
+    const [state] = await rig.column(
+      "SELECT value FROM export_state WHERE org_id <> '' AND name = 'incidents'",
+    );
+    await rig.place.execute(
+      "UPDATE export_state SET value = ? WHERE org_id <> '' AND name = 'incidents'",
+      String(state).replaceAll(at, ahead),
+    );
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-21'), streams: ['tokens'] });
+    await night('2026-01-23');
+    await night('2026-01-24');
+    expect(newsOf(webhook)).toEqual([
+      ['+ restatement tokens 2026-01-20'],
+      ['+ restatement tokens 2026-01-21', '- restatement tokens 2026-01-20'],
+      ['- restatement tokens 2026-01-21'],
+    ]);
+  });
 });
 
 describe('missing days', () => {

@@ -123,7 +123,47 @@ const BREAKING: readonly Breaking[] = [
   ['budget', 'a team is above its budget', (warehouse) => budget(warehouse, 0.5)],
 ];
 
+/** The first expected day is the present one, so that yesterday is stored and not expected. */
+const beginToday = ({ place }: Held) =>
+  insertRows(place, 'contracts', [
+    {
+      ...{ org_id: 'org_1', first_day: today(), streams: 'tokens,tools,activity,productivity,users' },
+      ...{ max_age_seconds: 93_600, changed_at: `${today()}T00:00:00.000Z` },
+    },
+  ]);
+const notExpected = (breakIt: (warehouse: Held) => Promise<void>) => async (warehouse: Held) => {
+  await beginToday(warehouse);
+  await breakIt(warehouse);
+};
+
 const HARMLESS: readonly Breaking[] = [
+  [
+    'failed',
+    'the pull of a day has failed that is no longer expected',
+    notExpected((held) => setState(held, 'failed')),
+  ],
+  [
+    'doubted',
+    'a day is doubted that is no longer expected',
+    notExpected((held) => setState(held, 'doubted')),
+  ],
+  [
+    'quarantined',
+    'the record is of a day that is no longer expected',
+    notExpected((held) => quarantine(held, null)),
+  ],
+  [
+    'doubted',
+    'users seem to have left',
+    async (warehouse) => {
+      await setState(warehouse, 'doubted');
+      const doubt = JSON.stringify({ rule: 'leaver', rows: 1, of: 100, seenOn: [yesterday()] });
+      await warehouse.place.execute(
+        `UPDATE export_units SET doubt = ? WHERE ${unit('tokens', yesterday())}`,
+        doubt,
+      );
+    },
+  ],
   [
     'missing',
     'a day is missing that ended yesterday',

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { changeRows } from '../../../src/port/steps.ts';
-import { readState, writeState } from '../../../src/records/runs.ts';
+import { readState, writeState } from '../../../src/records/remembered.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';

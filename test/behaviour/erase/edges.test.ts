@@ -7,7 +7,7 @@ import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
-import { readState } from '../../../src/records/runs.ts';
+import { readState } from '../../../src/records/remembered.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { rewritingService } from '../../support/erase/rewriting-service.ts';

@@ -8,9 +8,11 @@ import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { MAIN } from '../../support/process/daywalk-process.ts';
 import { seeded } from '../../support/random/seed.ts';
 import { createRig } from '../../support/rig/rig.ts';
-import { tempFile } from '../../support/suite/temp-dir.ts';
+import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
+import { postgres } from '../../support/warehouse/postgres-place.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const EVENTS = [
   { hook_event_name: 'Notification', session_id: 's-1', cwd: '/work', message: 'may I?' },
@@ -142,6 +144,21 @@ describe('a drain', () => {
     expect(readdirSync(spool)).toEqual([expect.stringMatching(/^sealed-.*\.jsonl\.kept$/)]);
     expect(await drain(warehouse)).toMatchObject({ events: 0, kept: [] });
   });
+
+  test.each(['garbage', '2026-13-45T25:00:00.000Z', '2026-02-30T03:00:00.000Z'])(
+    'keeps a file with a line whose time is damaged, %s, and stores the others',
+    async (receivedAt) => {
+      for (const database of [sqlite, postgres]) {
+        const warehouse = (await database.migrated()).location;
+        const spool = join(tempDir(), 'spool');
+        fill(spool, EVENTS);
+        const line = encodeRecord({ receivedAt, order: '1-1', text: '{"hook_event_name":"Stop"}' });
+        appendFileSync(join(spool, 'events.jsonl'), line);
+        const { events, stored, kept } = await drain(warehouse, { env: { DAYWALK_SPOOL: spool } });
+        expect({ events, stored, kept: kept.length }).toEqual({ events: 3, stored: 3, kept: 1 });
+      }
+    },
+  );
 
   test('stores hostile texts without effect, huge numbers exactly and deep values completely', async () => {
     const { warehouse, spool } = place();

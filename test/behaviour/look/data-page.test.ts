@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
 import { data } from '../../../src/look/pages/data.ts';
 import { DAYS, everyState } from '../../support/look/every-state.ts';
 import { figureOf, figuresOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
@@ -96,5 +97,21 @@ describe('the page Data', () => {
     expect(phraseText(figure.notes?.[0] ?? [])).toBe(
       `And ${(total ?? 0) - 50} more; the query without its LIMIT lists them.`,
     );
+  });
+
+  test('does not promise that a run pulls a day again that settled with its records in quarantine', async () => {
+    const rig = await everyState(sqlite);
+    const where = `stream = 'users' AND date = '${DAYS.quarantined}'`;
+    await rig.place.execute(
+      `UPDATE export_units SET settled_at = '2026-01-24T03:00:00.000Z', confirmed = 'age' WHERE ${where}`,
+    );
+    const pulls = () => rig.value<number>(`SELECT attempts FROM export_units WHERE ${where}`);
+    const before = await pulls();
+    await rig.run({ now: parseDay('2026-01-25') });
+    expect(await pulls()).toBe(before);
+    const page = await reading(await open(rig.place), (reader) => data.build(reader, {}));
+    const row = rowsOf(figureOf(page, 'unsettled')).find(([span]) => span === DAYS.quarantined);
+    expect(row?.slice(2, 4)).toEqual(['users', 'quarantined']);
+    expect(row?.at(-1)).toMatch(/^It settled by its age/);
   });
 });

@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
+import { assessHealth } from '../../../src/status/health.ts';
 import { keepOpen } from '../../../src/warehouse/kept-open.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { backUpTo, testOf } from '../../support/backup/run-backup.ts';
@@ -15,7 +16,7 @@ import { exportedRig, settledRig } from '../../support/rig/exported-rig.ts';
 import { contextOf, createRig, rigOver } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 import { lie } from '../../support/trust/run-nights.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const TODAY = parseDay('2026-01-24');
@@ -133,6 +134,19 @@ onEachDatabase((database) => {
       expect(seriesWith(text, 'daywalk_last_success')).toEqual(before);
       expect(seriesWith(text, 'daywalk_last_run_exit_code')).toEqual({ 'daywalk_last_run_exit_code{}': 3 });
       expect(seriesWith(text, 'status="401"')).toEqual({ 'daywalk_http_requests_total{status="401"}': 1 });
+    });
+
+    test('say of the last run what health says: a backfill does not count', async () => {
+      const rig = await exportedRig(SMALL, { database }, { now: BEFORE });
+      await rig.run({ settings: { apiKey: 'another-key' } });
+      const later = systemClock(new Date('2026-01-24T04:00:00Z'));
+      const { report } = await rig.run({ command: 'backfill', force: true, clock: later });
+      expect(report.exitCode).toBe(0);
+      const health = await assessHealth(await open(rig.place), { now: LATER, isRunning: false });
+      expect(health.reason).toBe('the last run ended with exit code 3');
+      expect(seriesWith(await metricsOf(rig), 'daywalk_last_run_exit_code')).toEqual({
+        'daywalk_last_run_exit_code{}': 3,
+      });
     });
 
     test('count doubted units, restatements, and records in quarantine until they are accepted', async () => {

@@ -7,7 +7,7 @@ import { overview } from '../../../src/look/pages/overview.ts';
 import { withWarehouse } from '../../../src/warehouse/open.ts';
 import { phraseText, reading } from '../../support/look/read-pages.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
-import { contextOf, type Rig } from '../../support/rig/rig.ts';
+import { contextOf, type Ran, type Rig } from '../../support/rig/rig.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { afterNights, nights, nightsOf, unitOf } from '../../support/trust/run-nights.ts';
 import { onDatabase } from '../../support/warehouse/each-database.ts';
@@ -97,6 +97,18 @@ onDatabase(sqlite, () => {
       await expectExactCopy(rig, parseDay('2026-03-23'));
       expect(await rig.value(UNSETTLED)).toBe(YOUNG_UNITS);
     });
+
+    test.each([{ streams: ['tools', 'activity'] as const }, { from: parseDay('2026-03-19') }])(
+      'does not hide what is new if the requests end before it, with %o',
+      async (asked) => {
+        const rig = await nightsOf(sqlite);
+        await nights(rig, '2026-03-20', '2026-03-20');
+        const request = { ...asked, settings: { maxRequests: 2 } };
+        const [{ report }] = (await nights(rig, '2026-03-21', '2026-03-21', request)) as [Ran];
+        expect(await unitOf(rig, 'activity', '2026-03-20')).toBeUndefined();
+        expect(report).toMatchObject({ exitCode: 4, completed: [] });
+      },
+    );
 
     test('ends with 0 if the requests end in the second looks, and goes on the next night', {
       tags: 'ci/rare',

@@ -78,6 +78,15 @@ onEachDatabase((database) => {
       expect(await statusOf(rig, 12)).toMatchObject({ missing: [], highest: null });
     });
 
+    test('are not listed once nobody expects reports', async () => {
+      const { rig, ids } = await twelveReports(database);
+      lose(rig, ids.slice(0, 6));
+      await night(rig, 11);
+      const { report } = await rig.run({ settings: { streams: ['tools'] }, now: parseDay('2026-02-12') });
+      expect(report).toMatchObject({ exitCode: 0 });
+      expect(await statusOf(rig, 12)).toMatchObject({ missing: [] });
+    });
+
     test('stay if they come back', { tags: 'ci/rare' }, async () => {
       const { rig, ids } = await twelveReports(database);
       for (const day of [11, 13, 15]) {

@@ -39,6 +39,18 @@ onEachDatabase((database) => {
       expect(report.exitCode).toBe(EXIT.quarantine);
     });
 
+    test('if the service does not answer, beside another organization, by the key', async () => {
+      const rig = await withBrokenUser(database);
+      const other = await createRig({ today: TODAY, users: 4, reports: 0, orgId: 'org_z', apiKey: 'z-key' });
+      const { report: stored } = await rigOver(other.emulator, rig.place, TODAY).run({
+        settings: { orgId: 'org_z' },
+      });
+      expect(stored).toMatchObject({ orgId: 'org_z', exitCode: 0 });
+      rig.emulator.setRules([{ match: {}, action: { type: 'status', status: 503 } }]);
+      const { report } = await rig.run({ settings: { attempts: 1 } });
+      expect(report.exitCode).toBe(EXIT.quarantine);
+    });
+
     test('if a service whose clock is behind refuses their day as too early', async () => {
       const rig = await withBrokenUser(database);
       const { emulator } = await createRig({ today: YESTERDAY, users: 4, reports: 0 }, { database });
@@ -54,8 +66,9 @@ onEachDatabase((database) => {
         settings: { firstDay: parseDay('2026-01-17') },
       });
       expect([(await statusOf(rig)).exitCode, report.exitCode]).toEqual([0, 0]);
-      const open = Object.values(seriesWith(await metricsOf(rig), 'daywalk_open', 'quarantined'));
-      expect(open).toEqual([0]);
+      const text = await metricsOf(rig);
+      expect(Object.values(seriesWith(text, 'daywalk_open', 'quarantined'))).toEqual([0]);
+      expect(Object.values(seriesWith(text, 'quarantined_records', 'users'))).toEqual([0]);
     });
 
     test('of the readiness reports, if the requests are spent before their list ends', async () => {
@@ -99,11 +112,70 @@ onEachDatabase((database) => {
       expect(report.exitCode).toBe(5);
     });
 
+    test('which only another job over some of its streams has seen', async () => {
+      const rig = await exportedRig({ today: TODAY, users: 4, reports: 0 }, { database });
+      await remember(rig, 'watch activity', YESTERDAY);
+      rig.emulator.setRules([{ match: {}, action: { type: 'status', status: 503 } }]);
+      const down = await rig.run({ streams: undefined, settings: { attempts: 1 } });
+      expect(await statusOf(rig)).toMatchObject({ highest: 'mass', exitCode: 5 });
+      expect(down.report.exitCode).toBe(5);
+      rig.emulator.setRules([]);
+      // No settled day differs any more.
+      const { report } = await rig.run({ streams: undefined });
+      expect(await statusOf(rig)).toMatchObject({ exitCode: 0 });
+      expect(report.exitCode).toBe(0);
+    });
+
     test('beside another job, of which many days once differed', async () => {
       const rig = await exportedRig({ today: TODAY, users: 4, reports: 0 }, { database });
       await remember(rig, 'watch', YESTERDAY);
       await remember(rig, 'watch activity', '2025-12-01');
       expect(await statusOf(rig)).toMatchObject({ highest: 'mass', exitCode: 5 });
+    });
+  });
+
+  describe('status lists the looks for which the last run had no requests', () => {
+    const leftOut = async (rig: Rig, today = TODAY) => {
+      const env = envOf(rig, { DAYWALK_NOW: `${today}T09:00:00Z` });
+      const { stdout } = await daywalkInProcess(['status', '--json'], { env });
+      const { open } = JSON.parse(stdout).organizations[0];
+      return open.find(({ state }: { state: string }) => state === 'left-out')?.count ?? 0;
+    };
+    const few = { maxRequests: 2 };
+    const begun = () => exportedRig({ today: TODAY, users: 4, reports: 0 }, { database }, { now: YESTERDAY });
+
+    test.each([{ watchDays: 31 }, { watchDays: 0 }])('until one has enough, with %o', async (settings) => {
+      const rig = await begun();
+      await rig.run({ settings: { ...settings, ...few } });
+      expect(await leftOut(rig)).toBeGreaterThan(0);
+      const tomorrow = shiftDay(TODAY, 1);
+      await rig.run({ settings, now: tomorrow });
+      expect(await leftOut(rig, tomorrow)).toBe(0);
+    });
+
+    test('until a run over more streams has asked for them', async () => {
+      const rig = await begun();
+      await rig.run({ streams: ['tools', 'activity'], settings: few });
+      expect(await leftOut(rig)).toBeGreaterThan(0);
+      await rig.run();
+      expect(await leftOut(rig)).toBe(0);
+    });
+
+    test('unless their streams are no longer expected', async () => {
+      const rig = await begun();
+      await rig.run({ streams: ['tools', 'activity'], settings: few });
+      await rig.run({ settings: { streams: ['activity', 'users'] } });
+      expect(await leftOut(rig)).toBe(0);
+    });
+
+    test('also after a run over other streams or later days', async () => {
+      const rig = await begun();
+      await rig.run({ settings: few });
+      const left = await leftOut(rig);
+      expect(left).toBeGreaterThan(0);
+      await rig.run({ streams: ['tools', 'activity'] });
+      await rig.run({ from: YESTERDAY });
+      expect(await leftOut(rig)).toBe(left);
     });
   });
 });

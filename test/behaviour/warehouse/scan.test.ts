@@ -4,7 +4,7 @@ import { byKey, type Values } from '../../../schema/row.ts';
 import { allTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { failUnit } from '../../../src/ledger/ledger.ts';
-import { writeState } from '../../../src/records/runs.ts';
+import { writeState } from '../../../src/records/remembered.ts';
 import { readinessKey } from '../../../src/units/unit.ts';
 import { collect } from '../../support/warehouse/collect.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';

@@ -14,7 +14,7 @@ import {
   type WatchCost,
   type WatchScope,
   type WatchState,
-  withMass,
+  withNamed,
 } from '../../../src/judge/watch-plan.ts';
 
 const TODAY = parseDay('2026-11-10');
@@ -330,10 +330,11 @@ describe('the progress after a night', () => {
       expect(afterWatch(before, plan, { ...night, ...found, isComplete })).toMatchObject(found);
   });
 
-  test('over a part of the days changes only what is known of many days', () => {
+  test('over a part of the days changes only what is named', () => {
     const mass = { since: TODAY, days: 11, first, last: second };
-    expect(withMass(before, mass)).toEqual({ ...before, mass });
-    expect(withMass({ ...before, mass }, null)).toEqual(before);
+    const leftOut = { since: TODAY, units: 2, first, last: second };
+    expect(withNamed(before, mass, leftOut)).toEqual({ ...before, mass, leftOut });
+    expect(withNamed({ ...before, mass, leftOut })).toEqual(before);
   });
 
   test('counts the units that had no requests, from the first of their days to the last', () => {
@@ -342,7 +343,7 @@ describe('the progress after a night', () => {
     expect(leftOutAfter({ since: first, units: 1, first, last: first }, [second], TODAY)).toEqual({
       ...{ since: first, units: 1, first: second, last: second },
     });
-    expect(leftOutAfter(undefined, [], TODAY)).toBeNull();
+    expect(leftOutAfter(undefined, [], TODAY)).toBeUndefined();
   });
 });
 
