@@ -254,7 +254,8 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
         const lists = { before: await readKeptOut(source), after: filling.known };
         const usersFrom = keptUsersFrom(settings, clock);
         const keepsAll = emails.mode === 'keep' && usersFrom === null;
-        const gate = keepsAll ? null : await openGate(destination, emails, { ...lists, usersFrom });
+        const passing = { ...lists, usersFrom, ledger: source };
+        const gate = keepsAll ? null : await openGate(destination, emails, passing);
         const sweep = await sweepOptions(destination, settings, context, filling.archives);
         const report = await withWarehouse(settings.warehouse, existing, (stored) =>
           source.inSnapshot(() =>

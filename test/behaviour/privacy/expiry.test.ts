@@ -26,6 +26,7 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 const today = parseDay('2026-05-03');
 /** A hundred days before today: the first day whose people are kept. */
 const KEPT = parseDay('2026-01-23');
+const SALT = 'a long enough salt for the tests';
 const LIMIT = { retainUsers: { count: 100, unit: 'd' } } as const;
 const RETAIN = { DAYWALK_RETAIN_USERS: '100d' };
 /** What the map of data says that the limit empties. */
@@ -205,6 +206,32 @@ onEachDatabase((database) => {
       const keptRows = await archivedRows(rig.folder, (unit) => unit === `tokens ${KEPT}`);
       expect(keptRows.join('')).toContain('user_');
     });
+
+    testVariants(['hash', 'keep'] as const)(
+      'under %s come back whole with a backup from before if no limit is set, and expire with the next run that has one',
+      async (mode) => {
+        const { rig, call, rowsBefore, states } = await filled();
+        const policy = { DAYWALK_EMAILS: mode, DAYWALK_EMAIL_SALT: SALT, DAYWALK_ARCHIVE: rig.folder };
+        const did = async (argv: readonly string[]) => {
+          const { code, stdout, stderr } = await call(argv, policy);
+          expect([argv, code], stdout + stderr).toEqual([argv, 0]);
+        };
+        if (mode === 'hash') await did(['privacy', 'apply', '--yes']);
+        const emails = mode === 'hash' ? ({ mode, salt: SALT } as const) : { mode };
+        const night = { emails };
+        const whole = [await rig.digest(), await states()];
+        const backup = join(tempDir(), 'before.db');
+        await did(['backup', backup]);
+        await rig.run({ settings: { ...LIMIT, ...night } });
+        const own = await rig.digest();
+        expect(await rowsBefore(KEPT)).toEqual([0, 0, 0, 0]);
+        await did(['restore', backup, '--replace']);
+        expect([await rig.digest(), await states()]).toEqual(whole);
+        await did(['verify']);
+        await rig.run({ settings: { ...LIMIT, ...night } });
+        expect([await rig.digest(), new Set(await states())]).toEqual([own, new Set(['expired'])]);
+      },
+    );
 
     testVariants([
       { by: 'a run', isKilled: false },
