@@ -1,5 +1,6 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
+import { rewrittenDoubt } from './doubt.ts';
 import {
   isUnstable,
   type Looks,
@@ -210,14 +211,20 @@ export function renamedNotes(
   return notesText({ ...notes, ...renamedLooks(notes, { from, to }), own });
 }
 
+/** What the ledger remembers about the rows of a unit. */
+interface Rewritten {
+  readonly watch: string | null;
+  readonly doubt: string | null;
+}
+
 /**
  * What changes in a unit whose rows were rewritten here, by a sweep. The digest of its answers is forgotten, because
  * the service goes on sending what was rewritten.
  */
 export function rewrittenUnit(
-  { contentSha256, watch }: { readonly contentSha256: string | null; readonly watch: string | null },
+  { contentSha256, watch, doubt }: Rewritten & { readonly contentSha256: string | null },
   to: string,
-): { readonly contentSha256: string; readonly answersSha256: null; readonly watch: string | null } {
+): Rewritten & { readonly contentSha256: string; readonly answersSha256: null } {
   const notes = contentSha256 === null ? watch : renamedNotes(watch, { from: contentSha256, to });
-  return { contentSha256: to, answersSha256: null, watch: notes };
+  return { contentSha256: to, answersSha256: null, watch: notes, doubt: rewrittenDoubt(doubt) };
 }
