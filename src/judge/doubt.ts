@@ -185,16 +185,6 @@ function instantsIn(later: object): Record<string, string> {
   return Object.fromEntries(Object.entries(later).filter(([, at]) => isInstant(at)));
 }
 
-/**
- * The text of a doubt after the rows of its unit were rewritten here, such as by an erasure. A pseudonym has another place in key order, so the
- * missing rows are not known any more: with the next answer, the waiting time starts again.
- */
-export function rewrittenDoubt(text: string | null): string | null {
-  const value = parseJson(text ?? 'null');
-  if (!isObject(value) || typeof value['missing'] !== 'string') return text;
-  return canonicalJson({ ...value, missing: '' });
-}
-
 /** The text of a doubt, as the ledger stores it. */
 export function doubtText({ rule, rows, of, seenOn, missing, later }: Doubt): string {
   return canonicalJson({ rule, rows, of, seenOn, missing, ...(later !== undefined && { later }) });

@@ -1,6 +1,5 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { canonicalJson, isObject, parseJson } from '../core/json.ts';
-import { rewrittenDoubt } from './doubt.ts';
 import {
   isUnstable,
   type Looks,
@@ -209,6 +208,16 @@ export function renamedNotes(
   const notes = parseNotes(text);
   const own = notes.own === from ? to : undefined;
   return notesText({ ...notes, ...renamedLooks(notes, { from, to }), own });
+}
+
+/**
+ * The text of a doubt after the rows of its unit were rewritten here, such as by an erasure. A pseudonym has another place in key order, so the
+ * missing rows are not known any more: with the next answer, the waiting time starts again.
+ */
+function rewrittenDoubt(text: string | null): string | null {
+  const value = parseJson(text ?? 'null');
+  if (!isObject(value) || typeof value['missing'] !== 'string') return text;
+  return canonicalJson({ ...value, missing: '' });
 }
 
 /** What the ledger remembers about the rows of a unit. */

@@ -4,7 +4,7 @@ import { columnsOf, inKeyOrder, keyOf, readerOf, type Value, type Values } from 
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
-import { columnKind, type Gate, isOfPeople, type PeopleKeptOut } from '../privacy/index.ts';
+import { columnKind, type Gate, type PeopleKeptOut } from '../privacy/index.ts';
 
 /** Kinds of columns that can hold a text of the service or of a person. */
 const TEXTS: ReadonlySet<ColumnKind> = new Set(['key', 'text', 'label']);
@@ -118,7 +118,7 @@ function undatedPasser(table: AnyTable, gate: Gate): (row: Values) => Values | n
     position: positions.indexOf(column.name),
   }));
   const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
-  const isOfPerson = gate.keepsPeople ? () => false : personTest(table);
+  const isOfPerson = gate.keepsPeople ? () => false : personTest(table, gate);
   return (row) => {
     if (isOfPerson(row)) return null;
     let changed: Value[] | undefined;
@@ -139,12 +139,12 @@ function undatedPasser(table: AnyTable, gate: Gate): (row: Values) => Values | n
 const OF_PERSONS: ReadonlySet<AnyTable> = new Set<AnyTable>([tables.hookEvents, tables.sessions]);
 
 /** Tells whether a row is about one person: it is keyed by one, belongs to the stream of users, or was set aside from a list of them. */
-function personTest(table: AnyTable): (row: Values) => boolean {
+function personTest(table: AnyTable, gate: Gate): (row: Values) => boolean {
   const isKeyed = table.key.some((name) => columnKind(name) === 'id');
   if (isKeyed || table.stream === 'users' || OF_PERSONS.has(table)) return () => true;
   const [stream, path] = [columnsOf(table).indexOf('stream'), columnsOf(table).indexOf('path')];
   // A record in quarantine may be that of one person in another stream.
-  const isInList = (row: Values) => table === tables.quarantine && isOfPeople(textAt(row, path));
+  const isInList = (row: Values) => table === tables.quarantine && !gate.keepsPlace(textAt(row, path));
   return (row) => (stream >= 0 && row[stream] === 'users') || isInList(row);
 }
 

@@ -25,4 +25,4 @@ export {
   type TextReader,
 } from './people-kept-out.ts';
 export { publicName, publicText } from './public-text.ts';
-export { columnKind, isOfPeople } from './user-ids.ts';
+export { columnKind } from './user-ids.ts';
