@@ -17,9 +17,9 @@ import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/err
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { readKeptOut } from '../src/kept-out/index.ts';
-import { openGate, rememberPolicy } from '../src/policy/index.ts';
+import { noteStricter, openGate } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import type { KeptOut } from '../src/privacy/index.ts';
+import type { Gate, KeptOut } from '../src/privacy/index.ts';
 import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import type { SweepOptions } from '../src/sweep/plan.ts';
@@ -270,7 +270,7 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
         const knew = (await readKeptOut(source)).entries.length;
         if (report.exitCode === EXIT.ok) {
           await expireAfter({ warehouse: destination, lock }, settings, { clock, signal });
-          await complete({ source, destination }, settings, { backup: filling.backup, sweep }, context);
+          await complete({ source, destination }, { backup: filling.backup, sweep, gate }, context);
         }
         const has = (await readKeptOut(destination)).entries.length;
         return {
@@ -314,12 +314,15 @@ async function expectEmpty(warehouse: Warehouse): Promise<void> {
 /** Sweeps whom the gate keeps out since, gives the warehouse its own identity, and lets runs begin. */
 async function complete(
   { source, destination }: Readonly<Record<'source' | 'destination', Warehouse>>,
-  settings: Settings,
-  { backup, sweep }: Pick<Filling, 'backup'> & { readonly sweep: Omit<SweepOptions, 'orgId'> },
+  {
+    backup,
+    sweep,
+    gate,
+  }: Pick<Filling, 'backup'> & { readonly sweep: Omit<SweepOptions, 'orgId'>; readonly gate: Gate | null },
   { clock }: Context,
 ): Promise<void> {
   await sweepListed({ ...sweep, drain: async () => undefined });
-  await rememberPolicy(destination, settings.emails);
+  await noteStricter(destination, gate);
   const at = clock.now();
   const parent = bothOf(await readIdentity(source), await readIdentity(destination));
   await newIdentity(destination, { parent, madeBy: 'restore', at });

@@ -6,6 +6,7 @@ export {
   type NotedPolicy,
   notedPolicyIn,
   noteLooser,
+  noteStricter,
   rememberPolicy,
 } from './noted-policy.ts';
 export { checkEmailSalt, expectEmailSalt, openGate, readGate } from './policy.ts';

@@ -147,6 +147,24 @@ export function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, policy: E
   return note(warehouse, { gate: GATE_VERSION, emails: policy.mode, users: usersOf(policy) });
 }
 
+/**
+ * Notes that everything in a warehouse has passed a gate besides what is noted: the stricter of both holds.
+ * @param gate null if nothing has passed one
+ */
+export async function noteStricter(
+  warehouse: Readable & Pick<Warehouse, 'transact'>,
+  gate: Pick<Gate, 'emails' | 'users'> | null,
+): Promise<void> {
+  if (gate === null) return;
+  const known = await notedPolicy(warehouse);
+  const isLooser = isStricter({ ...known, gate: 0 }, { ...gate, gate: 0 });
+  await note(warehouse, {
+    gate: isLooser ? known.gate : GATE_VERSION,
+    emails: STRENGTH[known.emails ?? 'keep'] > STRENGTH[gate.emails] ? (known.emails ?? 'keep') : gate.emails,
+    users: USER_STRENGTH[known.users] > USER_STRENGTH[gate.users] ? known.users : gate.users,
+  });
+}
+
 function note(
   warehouse: Pick<Warehouse, 'transact'>,
   { gate, emails, users }: Pick<Gate, 'emails' | 'users'> & Pick<Noted, 'gate'>,
