@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { drainHooks, drainSpool } from '../../../jobs/hooks.ts';
+import { showPerson } from '../../../jobs/person.ts';
 import { publish } from '../../../jobs/publish.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
@@ -15,6 +16,7 @@ import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { contextOf } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { type Database, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-30');
@@ -36,6 +38,35 @@ function receive(spool: string, event: object): void {
 
 onEachDatabase((database) => {
   describe('an erasure', () => {
+    testVariants(['user', 'email'] as const)(
+      'and an answer about what is held find somebody of whom every record is in quarantine, by the %s',
+      async (by) => {
+        const rig = await archivedRig({ today, users: 12, reports: 2 }, database);
+        const service = await rewritingService(rig.emulator.url);
+        const user = 'user_01QUARANTINE';
+        const email = 'quin@example.com';
+        service.rewrite((text) => {
+          const answer: { data?: { user_id?: string }[] } = JSON.parse(text);
+          const [row] = (answer.data ?? []).filter((each) => each.user_id !== undefined);
+          if (row === undefined) return text;
+          answer.data?.push({ ...row, ...{ user_id: user, user_email: email, messages: -1 } });
+          return JSON.stringify(answer);
+        });
+        await rig.run({ settings: { baseUrl: service.url, appUrl: service.url } });
+        const found = () => placesOf([user, email], { place: rig.place, archive: rig.folder, spool: '' });
+        expect(await found()).not.toEqual([]);
+        expect(await rig.column(`SELECT user_id FROM user_daily WHERE user_id = '${user}'`)).toEqual([]);
+        const named = by === 'user' ? { user } : { email };
+        const shown = await showPerson(rig.settings, named, contextOf(today));
+        expect(shown).toMatchObject({ state: 'known', places: { quarantine: expect.any(Number) } });
+        const { certificate } = await eraseFrom(rig, named);
+        expect(certificate.rows).toMatchObject({ quarantine: expect.any(Number) });
+        expect(await found()).toEqual([]);
+        await rig.run({ settings: { baseUrl: service.url, appUrl: service.url }, force: true });
+        expect(await found()).toEqual([]);
+      },
+    );
+
     test('while users of a day are doubted to have gone lets nobody else go in their place', async () => {
       const rig = await archivedRig({ today, users: 40, reports: 2 }, database);
       const day = parseDay('2026-01-21');
