@@ -19,10 +19,9 @@ import { type Identity, newIdentity, readIdentity } from '../src/identity/index.
 import { readKeptOut } from '../src/kept-out/index.ts';
 import { noteStricter, openGate } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import type { Gate, KeptOut } from '../src/privacy/index.ts';
+import type { KeptOut } from '../src/privacy/index.ts';
 import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import type { SweepOptions } from '../src/sweep/plan.ts';
 import { sweepListed } from '../src/sweep/sweep.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
@@ -270,7 +269,9 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
         const knew = (await readKeptOut(source)).entries.length;
         if (report.exitCode === EXIT.ok) {
           await expireAfter({ warehouse: destination, lock }, settings, { clock, signal });
-          await complete({ source, destination }, { backup: filling.backup, sweep, gate }, context);
+          await sweepListed({ ...sweep, drain: async () => undefined });
+          await noteStricter(destination, gate);
+          await complete({ source, destination }, filling, context);
         }
         const has = (await readKeptOut(destination)).entries.length;
         return {
@@ -311,18 +312,12 @@ async function expectEmpty(warehouse: Warehouse): Promise<void> {
   }
 }
 
-/** Sweeps whom the gate keeps out since, gives the warehouse its own identity, and lets runs begin. */
+/** Gives the warehouse its own identity, and lets runs begin. */
 async function complete(
   { source, destination }: Readonly<Record<'source' | 'destination', Warehouse>>,
-  {
-    backup,
-    sweep,
-    gate,
-  }: Pick<Filling, 'backup'> & { readonly sweep: Omit<SweepOptions, 'orgId'>; readonly gate: Gate | null },
+  { backup }: Filling,
   { clock }: Context,
 ): Promise<void> {
-  await sweepListed({ ...sweep, drain: async () => undefined });
-  await noteStricter(destination, gate);
   const at = clock.now();
   const parent = bothOf(await readIdentity(source), await readIdentity(destination));
   await newIdentity(destination, { parent, madeBy: 'restore', at });

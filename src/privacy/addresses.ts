@@ -10,7 +10,7 @@ const AT = /@|%(?:25)*40|\\u0040|&#(?:0{0,6}64|[xX]0{0,6}40);|&commat;|＠/g;
 const ESCAPE =
   /%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3}|%(?:25)*[0-7][\da-f]|\\+u[\da-f]{4}|&#(?:\d{1,6}|x[\da-f]{1,5});/gi;
 const LOCAL = /[\p{L}\p{M}\p{N}.!$%'*+_~-]+$/u;
-const LOCAL_OR_NONE = /^[\p{L}\p{M}\p{N}.!$%'*+_~-]*$/u;
+const LOCAL_OR_NONE = new RegExp(`^${LOCAL.source.slice(0, -2)}{0,${LOCAL_CHARS_MAX}}$`, 'u');
 const QUOTED_LOCAL = /"[\p{L}\p{N}](?:[^"\\@<>]{0,62}[\p{L}\p{N}])?"$/u;
 /** What stands before a name and does not belong to it: quotes, and signs of a flag. */
 const BEFORE_LOCAL = /^[.!$%'*+~-]*/;
@@ -132,12 +132,7 @@ function addressAt(
   // The backslash of an escaped @ belongs to the @.
   const before = spelled(text.slice(begin, at).replace(/\\+$/, ''));
   const local = localIn(before.plain.slice(-LOCAL_CHARS_MAX));
-  const isFurther =
-    local === '' &&
-    from > 0 &&
-    begin === from &&
-    before.plain.length <= LOCAL_CHARS_MAX &&
-    LOCAL_OR_NONE.test(before.plain);
+  const isFurther = local === '' && from > 0 && begin === from && LOCAL_OR_NONE.test(before.plain);
   if ((local === '' && !isFurther) || NO_PERSON.test(local)) return undefined;
   const isUserInfo = () =>
     USER_INFO_BEFORE.test(text.slice(Math.max(0, at - WRITTEN_CHARS_MAX), at)) &&
