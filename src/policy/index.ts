@@ -3,6 +3,7 @@ export {
   expectApplied,
   expectPolicy,
   keepsLess,
+  mayNameAnyone,
   type NotedPolicy,
   notedPolicyIn,
   noteLooser,
