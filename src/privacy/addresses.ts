@@ -12,8 +12,11 @@ const ESCAPE =
 const LOCAL = /[\p{L}\p{M}\p{N}.!$%'*+_~-]+$/u;
 const LOCAL_OR_NONE = new RegExp(`^${LOCAL.source.slice(0, -2)}{0,${LOCAL_CHARS_MAX}}$`, 'u');
 const QUOTED_LOCAL = /"[\p{L}\p{N}](?:[^"\\@<>]{0,62}[\p{L}\p{N}])?"$/u;
-/** What stands before a name and does not belong to it: quotes, and signs of a flag. */
-const BEFORE_LOCAL = /^[.!$%'*+~-]*/;
+/** Scripts whose words stand beside a Latin one without a blank. */
+const CLOSE = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]`;
+/** What stands before a name and does not belong to it: such words, quotes, and signs of a flag. */
+const BEFORE_LOCAL = new RegExp(String.raw`^(?:.*${CLOSE}(?=[!-~]+$))?[.!$%'*+~-]*`, 'u');
+const AFTER_DOMAIN = new RegExp(String.raw`(?<=\.[a-z]{2,63})${CLOSE}.*$`, 'iu');
 const LABEL = String.raw`[\p{L}\p{N}](?:-*[\p{L}\p{M}\p{N}])*`;
 /** A domain as it may be written, and more. */
 const WRITTEN_DOMAIN = /^[\p{L}\p{M}\p{N}.．。｡%\\&#;-]+/u;
@@ -187,7 +190,7 @@ function localIn(text: string): string {
 
 /** The domain at the beginning of a text; undefined if it is none of a mailbox. */
 function domainIn(text: string): string | undefined {
-  let domain = DOMAIN.exec(text)?.[0];
+  let domain = DOMAIN.exec(text)?.[0].replace(AFTER_DOMAIN, '');
   while (domain !== undefined) {
     const plain = domain.replace(/[．。｡]/g, '.');
     if (VERSION.test(plain) || IMAGE_SIZE.test(plain) || SYSTEMD_UNIT.test(plain)) return undefined;
