@@ -15,7 +15,7 @@ const QUOTED_LOCAL = /"[\p{L}\p{N}](?:[^"\\@<>]{0,62}[\p{L}\p{N}])?"$/u;
 /** Scripts whose words stand beside a Latin one without a blank. */
 const CLOSE = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]`;
 /** What stands before a name and does not belong to it: such words, quotes, and signs of a flag. */
-const BEFORE_LOCAL = new RegExp(String.raw`^(?:.*${CLOSE}(?=[!-~]+$))?[.!$%'*+~-]*`, 'u');
+const BEFORE_LOCAL = new RegExp(`^(?:.*${CLOSE}(?=[!-~]+$))?[.!$%'*+~-]*`, 'u');
 const AFTER_DOMAIN = new RegExp(String.raw`(?<=\.[a-z]{2,63})${CLOSE}.*$`, 'iu');
 const LABEL = String.raw`[\p{L}\p{N}](?:-*[\p{L}\p{M}\p{N}])*`;
 /** A domain as it may be written, and more. */
