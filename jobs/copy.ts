@@ -9,7 +9,8 @@ import { canonicalText } from '../src/core/json-text.ts';
 import { ensureIdentity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { ensureGateKey, readKeptOut } from '../src/kept-out/index.ts';
 import { isPostgres, isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import { notePublished, readState } from '../src/records/index.ts';
+import { renewLakes } from '../src/publish/index.ts';
+import { notePublished, readPublished, readState } from '../src/records/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
 import {
   expectWhole,
@@ -69,7 +70,9 @@ export function copyWarehouse(
         const isOther = begun !== null && canonicalText(begun) !== mark;
         if (isOther && !replace) await expectWhole(destination);
         const work = { source, destination, lock, keptOut, replace, clock, signal, observe };
-        const marked = { ...work, mark: isNew || begun !== null ? mark : null };
+        const lakes = async () =>
+          renewLakes({ warehouse: destination, clock, signal }, await readPublished(to, destination));
+        const marked = { ...work, mark: isNew || begun !== null ? mark : null, renewLakes: lakes };
         const report = await withWarehouse(to, { ...existing, partial: true }, (stored) =>
           source.inSnapshot(() => copyAll({ ...marked, stored })),
         );

@@ -15,21 +15,20 @@ import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../sr
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
-import { spoolOf } from '../src/hooks/index.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { readKeptOut } from '../src/kept-out/index.ts';
-import { openGate, rememberPolicy } from '../src/policy/index.ts';
+import { noteStricter, openGate } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
-import { type KeptOut, storedEmail } from '../src/privacy/index.ts';
-import { readPublished, readState, writeState } from '../src/records/index.ts';
+import type { KeptOut } from '../src/privacy/index.ts';
+import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import type { SweepOptions } from '../src/sweep/plan.ts';
 import { sweepListed } from '../src/sweep/sweep.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchive } from './archive.ts';
 import { type KeptOutSince, keptOutSince } from './gate.ts';
 import { expireAfter } from './retention.ts';
+import { sweepOptions } from './sweep.ts';
 
 /** What to restore, and how. */
 export interface RestoreRequest {
@@ -254,20 +253,25 @@ async function fill(settings: Settings, filling: Filling, context: Context): Pro
         const lists = { before: await readKeptOut(source), after: filling.known };
         const usersFrom = keptUsersFrom(settings, clock);
         const keepsAll = emails.mode === 'keep' && usersFrom === null;
-        const gate = keepsAll ? null : await openGate(destination, emails, { ...lists, usersFrom });
+        const passing = { ...lists, usersFrom, ledger: source };
+        const gate = keepsAll ? null : await openGate(destination, emails, passing);
+        const sweep = await sweepOptions(destination, settings, context, filling.archives);
         const report = await withWarehouse(settings.warehouse, existing, (stored) =>
           source.inSnapshot(() =>
             copyAll({
               ...{ source, stored, destination, lock, replace: true, mark, ...context },
               keptOut: filling.known,
               since: { gate },
+              renewLakes: () => sweep.renewLakes(sweep.published),
             }),
           ),
         );
         const knew = (await readKeptOut(source)).entries.length;
         if (report.exitCode === EXIT.ok) {
           await expireAfter({ warehouse: destination, lock }, settings, { clock, signal });
-          await complete({ source, destination }, settings, filling, context);
+          await sweepListed({ ...sweep, drain: async () => undefined });
+          await noteStricter(destination, gate);
+          await complete({ source, destination }, filling, context);
         }
         const has = (await readKeptOut(destination)).entries.length;
         return {
@@ -308,24 +312,12 @@ async function expectEmpty(warehouse: Warehouse): Promise<void> {
   }
 }
 
-/** Sweeps whom the gate keeps out since, gives the warehouse its own identity, and lets runs begin. */
+/** Gives the warehouse its own identity, and lets runs begin. */
 async function complete(
   { source, destination }: Readonly<Record<'source' | 'destination', Warehouse>>,
-  settings: Settings,
-  { backup, archives }: Filling,
-  { clock, signal }: Context,
+  { backup }: Filling,
+  { clock }: Context,
 ): Promise<void> {
-  const sweep: Omit<SweepOptions, 'orgId'> = {
-    ...{ warehouse: destination, clock, signal, archives, dropsDamaged: false, erasures: settings.erasures },
-    spool: spoolOf(settings),
-    stored: (email) => storedEmail(settings.emails, email),
-    drain: async () => undefined,
-    published: await readPublished(settings.warehouse, destination),
-    // They hold what the replaced warehouse was; the next publish gives them what this one is.
-    renewLakes: () => Promise.resolve([]),
-  };
-  await sweepListed(sweep);
-  await rememberPolicy(destination, settings.emails);
   const at = clock.now();
   const parent = bothOf(await readIdentity(source), await readIdentity(destination));
   await newIdentity(destination, { parent, madeBy: 'restore', at });

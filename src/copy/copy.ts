@@ -56,6 +56,8 @@ interface CopyWork extends Sides {
   readonly since?: DecidedSince | undefined;
   /** JSON that says until the end what the destination has a part of; null if it may be used meanwhile. */
   readonly mark: string | null;
+  /** Takes what the destination has forgotten out of the lakes that it was published to. */
+  readonly renewLakes: () => Promise<unknown>;
   readonly clock: Clock;
   readonly observe: CopyObserver;
 }
@@ -87,7 +89,7 @@ export async function copyAll(
   await moveAll(work, writer);
   const comparison = await compareAndRefresh(work, writer.counts.rowsWritten > 0);
   const isSame = comparison.tables.every((table) => table.isSame);
-  if (forgets) await forgetReplaced(destination);
+  if (forgets) await forgetReplaced(destination, work);
   const report: CopyReport = {
     from,
     to,

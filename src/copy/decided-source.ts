@@ -19,7 +19,7 @@ import {
   withSubjects,
 } from '../kept-out/index.ts';
 import { rewrittenRow } from '../ledger/index.ts';
-import { keepsLess } from '../policy/index.ts';
+import { keepsLess, mayNameAnyone } from '../policy/index.ts';
 import type { ScanScope, Warehouse } from '../port/index.ts';
 import { type Gate, type KeptOut, PeopleKeptOut } from '../privacy/index.ts';
 import { ERASURE, pendingErasures } from '../records/index.ts';
@@ -129,9 +129,7 @@ async function mayHoldOthers({
   const swept = [...(await sweptIn(source)), ...entries.map(({ subjectHmac }) => subjectHmac)];
   const isSame = swept.every((hmac) => known.has(hmac));
   if (isSame && !(await keepsLess(source, stored, since?.gate ?? null))) return false;
-  const rows = await stored.select(sql`SELECT 1 AS stored FROM export_units
-    UNION SELECT 1 FROM hook_events UNION SELECT 1 FROM sessions UNION SELECT 1 FROM people`);
-  return rows.length > 0;
+  return mayNameAnyone(stored);
 }
 
 /** True if nothing was decided since a backup was taken that its rows do not show. */

@@ -164,13 +164,15 @@ export function marksOf(forgets: boolean, part: string | null): Marks {
 }
 
 /**
- * Makes a warehouse forget the values that a copy has deleted from it.
+ * Makes a warehouse, and the lakes that it was published to, forget the values that a copy has deleted from it.
  * @throws {BusyError} while another program reads a SQLite warehouse; a repetition of the copy resumes.
  */
 export async function forgetReplaced(
   warehouse: Pick<Warehouse, 'transact' | 'forgetDeleted'>,
+  { renewLakes }: { readonly renewLakes: () => Promise<unknown> },
 ): Promise<void> {
   await warehouse.forgetDeleted();
+  await renewLakes();
   await warehouse.transact('end the copy into', function* () {
     yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${FORGETTING}`;
   });

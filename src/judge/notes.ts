@@ -211,13 +211,29 @@ export function renamedNotes(
 }
 
 /**
+ * The text of a doubt after the rows of its unit were rewritten here, such as by an erasure. A pseudonym has another place in key order, so the
+ * missing rows are not known any more: with the next answer, the waiting time starts again.
+ */
+function rewrittenDoubt(text: string | null): string | null {
+  const value = parseJson(text ?? 'null');
+  if (!isObject(value) || typeof value['missing'] !== 'string') return text;
+  return canonicalJson({ ...value, missing: '' });
+}
+
+/** What the ledger remembers about the rows of a unit. */
+interface Rewritten {
+  readonly watch: string | null;
+  readonly doubt: string | null;
+}
+
+/**
  * What changes in a unit whose rows were rewritten here, by a sweep. The digest of its answers is forgotten, because
  * the service goes on sending what was rewritten.
  */
 export function rewrittenUnit(
-  { contentSha256, watch }: { readonly contentSha256: string | null; readonly watch: string | null },
+  { contentSha256, watch, doubt }: Rewritten & { readonly contentSha256: string | null },
   to: string,
-): { readonly contentSha256: string; readonly answersSha256: null; readonly watch: string | null } {
+): Rewritten & { readonly contentSha256: string; readonly answersSha256: null } {
   const notes = contentSha256 === null ? watch : renamedNotes(watch, { from: contentSha256, to });
-  return { contentSha256: to, answersSha256: null, watch: notes };
+  return { contentSha256: to, answersSha256: null, watch: notes, doubt: rewrittenDoubt(doubt) };
 }

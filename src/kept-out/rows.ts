@@ -118,7 +118,7 @@ function undatedPasser(table: AnyTable, gate: Gate): (row: Values) => Values | n
     position: positions.indexOf(column.name),
   }));
   const seal = table === tables.quarantine ? sealerOf(table) : (row: Values) => row;
-  const isOfPerson = gate.keepsPeople ? () => false : personTest(table);
+  const isOfPerson = gate.keepsPeople ? () => false : personTest(table, gate);
   return (row) => {
     if (isOfPerson(row)) return null;
     let changed: Value[] | undefined;
@@ -138,12 +138,14 @@ function undatedPasser(table: AnyTable, gate: Gate): (row: Values) => Values | n
 /** Tables whose rows are about one person each without naming one. */
 const OF_PERSONS: ReadonlySet<AnyTable> = new Set<AnyTable>([tables.hookEvents, tables.sessions]);
 
-/** Tells whether a row is about one person: it is keyed by one, or belongs to the stream of users. */
-function personTest(table: AnyTable): (row: Values) => boolean {
+/** Tells whether a row is about one person: it is keyed by one, belongs to the stream of users, or was set aside from a list of them. */
+function personTest(table: AnyTable, gate: Gate): (row: Values) => boolean {
   const isKeyed = table.key.some((name) => columnKind(name) === 'id');
   if (isKeyed || table.stream === 'users' || OF_PERSONS.has(table)) return () => true;
-  const position = columnsOf(table).indexOf('stream');
-  return (row) => position >= 0 && row[position] === 'users';
+  const [stream, path] = [columnsOf(table).indexOf('stream'), columnsOf(table).indexOf('path')];
+  // A record in quarantine may be that of one person in another stream.
+  const isInList = (row: Values) => table === tables.quarantine && !gate.keepsPlace(textAt(row, path));
+  return (row) => (stream >= 0 && row[stream] === 'users') || isInList(row);
 }
 
 function textAt(row: Values, position: number): string {

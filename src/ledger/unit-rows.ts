@@ -76,11 +76,21 @@ const COLUMNS = columnsOf(tables.exportUnits);
 const CONTENT = COLUMNS.indexOf('content_sha256');
 const ANSWERS = COLUMNS.indexOf('answers_sha256');
 const WATCH = COLUMNS.indexOf('watch');
+const DOUBT = COLUMNS.indexOf('doubt');
 
 /** A row of `export_units` after the rows of its unit were rewritten here, see {@link rewrittenUnit}. */
 export function rewrittenRow(row: Values, to: string): Values {
-  const unit = rewrittenUnit({ contentSha256: textOf(row[CONTENT]), watch: textOf(row[WATCH]) }, to);
-  return row.with(CONTENT, unit.contentSha256).with(ANSWERS, unit.answersSha256).with(WATCH, unit.watch);
+  const before = {
+    contentSha256: textOf(row[CONTENT]),
+    watch: textOf(row[WATCH]),
+    doubt: textOf(row[DOUBT]),
+  };
+  const unit = rewrittenUnit(before, to);
+  return row
+    .with(CONTENT, unit.contentSha256)
+    .with(ANSWERS, unit.answersSha256)
+    .with(WATCH, unit.watch)
+    .with(DOUBT, unit.doubt);
 }
 
 /** As {@link keyValues}, for a row. */

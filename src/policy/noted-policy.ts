@@ -134,17 +134,39 @@ export async function comparePolicy(
   const users = usersOf(policy);
   const known = await expectPolicy(warehouse, policy);
   if (known.emails === mode && known.users === users && known.gate === GATE_VERSION) return 'same';
-  if (mode !== 'keep' && known.gate !== GATE_VERSION) {
-    const [stored] = await warehouse.select(sql`SELECT 1 AS stored FROM export_units LIMIT 1`);
-    if (stored !== undefined) return 'pass';
-  }
+  if (mode !== 'keep' && known.gate !== GATE_VERSION && (await mayNameAnyone(warehouse))) return 'pass';
   await rememberPolicy(warehouse, policy);
   return 'same';
+}
+
+/** True if a warehouse has rows that may name somebody. */
+export async function mayNameAnyone(warehouse: Pick<Warehouse, 'select'>): Promise<boolean> {
+  const rows = await warehouse.select(sql`SELECT 1 AS stored WHERE EXISTS (SELECT 1 FROM export_units) OR
+    EXISTS (SELECT 1 FROM hook_events) OR EXISTS (SELECT 1 FROM sessions) OR EXISTS (SELECT 1 FROM people)`);
+  return rows.length > 0;
 }
 
 /** Notes that everything in a warehouse has passed the gate under a policy. */
 export function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, policy: EmailPolicy): Promise<void> {
   return note(warehouse, { gate: GATE_VERSION, emails: policy.mode, users: usersOf(policy) });
+}
+
+/**
+ * Notes that everything in a warehouse has passed a gate besides what is noted: the stricter of both holds.
+ * @param gate null if nothing has passed one
+ */
+export async function noteStricter(
+  warehouse: Readable & Pick<Warehouse, 'transact'>,
+  gate: Pick<Gate, 'emails' | 'users'> | null,
+): Promise<void> {
+  if (gate === null) return;
+  const known = await notedPolicy(warehouse);
+  const isLooser = isStricter({ ...known, gate: 0 }, { ...gate, gate: 0 });
+  await note(warehouse, {
+    gate: isLooser ? known.gate : GATE_VERSION,
+    emails: STRENGTH[known.emails ?? 'keep'] > STRENGTH[gate.emails] ? (known.emails ?? 'keep') : gate.emails,
+    users: USER_STRENGTH[known.users] > USER_STRENGTH[gate.users] ? known.users : gate.users,
+  });
 }
 
 function note(

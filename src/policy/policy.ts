@@ -13,6 +13,7 @@ import { readState, writeState } from '../records/index.ts';
  * @param joined lists whose keys come before and after its own, because rows of theirs are stored in it. @default none
  * @param options.hasKeys false if no text becomes the key of a row, so that a dropped address needs no pseudonym. @default true
  * @param options.usersFrom the first day whose people are kept. @default the one of the ledger: what has expired stays so
+ * @param options.ledger the warehouse whose rows are to be stored in this one. @default this one
  */
 export async function openGate(
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
@@ -22,11 +23,13 @@ export async function openGate(
     after = NOBODY,
     hasKeys = true,
     usersFrom = null,
+    ledger = warehouse,
   }: {
     readonly before?: KeptOut;
     readonly after?: KeptOut;
     readonly hasKeys?: boolean;
     readonly usersFrom?: UtcDay | null;
+    readonly ledger?: Pick<Warehouse, 'select'>;
   } = {},
 ): Promise<Gate> {
   const own = await readKeptOut(warehouse);
@@ -36,7 +39,7 @@ export async function openGate(
     await ensureGateKey(warehouse);
     ({ keys } = await readKeptOut(warehouse));
   }
-  const kept = usersFrom ?? (await runReads(warehouse, readUsersFrom()));
+  const kept = usersFrom ?? (await runReads(ledger, readUsersFrom()));
   const gate = new Gate(emails, { keys: needsKey ? keys : [], usersFrom: kept });
   gate.keepOut(own, null);
   return gate;

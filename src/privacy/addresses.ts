@@ -1,22 +1,27 @@
 /** Characters of a name before the @ that are recognized at most, and of a domain after it. */
 const LOCAL_CHARS_MAX = 128;
 const DOMAIN_CHARS_MAX = 255;
-/** Characters before an @ in which the user info of a URL is looked for. */
-const URL_CHARS_MAX = 1024;
+/** Characters as they are written, around an @, in which escapes and the user info of a URL are looked for. */
+const WRITTEN_CHARS_MAX = 1024;
 
 /** Ways to write the @ of an address; all but the first occur in texts that another program has encoded. */
 const AT = /@|%(?:25)*40|\\u0040|&#(?:0{0,6}64|[xX]0{0,6}40);|&commat;|＠/g;
-/** Letters beyond ASCII as an escape of a URL or of JSON. */
-const ENCODED = String.raw`%(?:25)*[89a-f][\da-f]|\\+u(?!00[0-7])[\da-f]{4}`;
-const LOCAL = new RegExp(String.raw`(?:[\p{L}\p{M}\p{N}.!$%'*+_~-]|${ENCODED})+$`, 'iu');
-const LOCAL_OR_NONE = new RegExp(`^(?:${LOCAL.source.slice(0, -1)})?$`, 'iu');
+/** A character as another program has encoded it for a URL, once or several times, for JSON or for HTML. */
+const ESCAPE =
+  /%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3}|%(?:25)*[0-7][\da-f]|\\+u[\da-f]{4}|&#(?:\d{1,6}|x[\da-f]{1,5});/gi;
+const LOCAL = /[\p{L}\p{M}\p{N}.!$%'*+_~-]+$/u;
+const LOCAL_OR_NONE = new RegExp(`^${LOCAL.source.slice(0, -2)}{0,${LOCAL_CHARS_MAX}}$`, 'u');
 const QUOTED_LOCAL = /"[\p{L}\p{N}](?:[^"\\@<>]{0,62}[\p{L}\p{N}])?"$/u;
-/** What stands before a name and does not belong to it: quotes, signs of a flag, and an escape of a URL that is no plus or dot. */
-const BEFORE_LOCAL = /^(?:.*%(?:[013][\da-f]|2[\dacf]|5[b-e]|7[b-d]))?[.!$%'*+~-]*/i;
-const LABEL = String.raw`(?:[\p{L}\p{N}]|${ENCODED})(?:-*(?:[\p{L}\p{M}\p{N}]|${ENCODED}))*`;
+/** Scripts whose words stand beside a Latin one without a blank. */
+const CLOSE = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]`;
+/** What stands before a name and does not belong to it: such words, quotes, and signs of a flag. */
+const BEFORE_LOCAL = new RegExp(`^(?:.*${CLOSE}(?=[!-~]+$))?[.!$%'*+~-]*`, 'u');
+const AFTER_DOMAIN = new RegExp(String.raw`(?<=\.[a-z]{2,63})${CLOSE}.*$`, 'iu');
+const LABEL = String.raw`[\p{L}\p{N}](?:-*[\p{L}\p{M}\p{N}])*`;
+/** A domain as it may be written, and more. */
+const WRITTEN_DOMAIN = /^[\p{L}\p{M}\p{N}.．。｡%\\&#;-]+/u;
 /** Other dots count where there is no plain one: the full stop of a sentence in Chinese is one of them. */
-const OTHER_DOT = '[．。｡]|%(?:25)*2e';
-const DOMAIN = new RegExp(`^${LABEL}(?:(?:\\.${LABEL})+|(?:(?:${OTHER_DOT})${LABEL})+)`, 'iu');
+const DOMAIN = new RegExp(`^${LABEL}(?:(?:\\.${LABEL})+|(?:[．。｡]${LABEL})+)`, 'u');
 /** The end of a domain of a mailbox: letters, at least two. */
 const TOP_LEVEL = /\.(?:xn--[\w-]+|\p{L}[\p{L}\p{M}\p{N}-]*[\p{L}\p{N}])$/u;
 
@@ -123,56 +128,77 @@ function addressAt(
   { at, sign, from }: { readonly at: number; readonly sign: string; readonly from: number },
 ): { readonly start: number; readonly end: number; readonly address: string } | undefined {
   const after = at + sign.length;
-  const domain = domainIn(text.slice(after, after + DOMAIN_CHARS_MAX));
+  const behind = spelled(WRITTEN_DOMAIN.exec(text.slice(after, after + WRITTEN_CHARS_MAX))?.[0] ?? '');
+  const domain = domainIn(behind.plain.slice(0, DOMAIN_CHARS_MAX));
   if (domain === undefined) return undefined;
+  const begin = Math.max(from, at - WRITTEN_CHARS_MAX);
   // The backslash of an escaped @ belongs to the @.
-  const before = text.slice(Math.max(from, at - LOCAL_CHARS_MAX), at).replace(/\\+$/, '');
-  const local = localIn(before);
-  const isNear = from > 0 && at - from <= LOCAL_CHARS_MAX;
-  const isFurther = local === '' && isNear && LOCAL_OR_NONE.test(text.slice(from, at));
+  const before = spelled(text.slice(begin, at).replace(/\\+$/, ''));
+  const local = localIn(before.plain.slice(-LOCAL_CHARS_MAX));
+  const isFurther = local === '' && from > 0 && begin === from && LOCAL_OR_NONE.test(before.plain);
   if ((local === '' && !isFurther) || NO_PERSON.test(local)) return undefined;
   const isUserInfo = () =>
-    USER_INFO_BEFORE.test(text.slice(Math.max(0, at - URL_CHARS_MAX), at)) &&
-    !MORE_USER_INFO.test(text.slice(after, after + URL_CHARS_MAX));
+    USER_INFO_BEFORE.test(text.slice(Math.max(0, at - WRITTEN_CHARS_MAX), at)) &&
+    !MORE_USER_INFO.test(text.slice(after, after + WRITTEN_CHARS_MAX));
   if (sign === '@' && isUserInfo()) return undefined;
-  const end = after + domain.length;
+  const end = after + behind.startOf(domain.length);
   if (isFurther) return { start: from, end, address: '' };
-  const start = Math.max(from, at - LOCAL_CHARS_MAX) + before.length - local.length;
-  return { start, end, address: `${decoded(local.replaceAll('"', ''))}@${decoded(domain)}` };
+  const start = begin + before.startOf(before.plain.length - local.length);
+  return { start, end, address: `${local.replaceAll('"', '')}@${domain.replace(/[．。｡]/g, '.')}` };
+}
+
+/** A text as it is meant, and where its characters are written. */
+interface Spelled {
+  readonly plain: string;
+  /** Where the character at a position of the plain text begins. */
+  startOf(position: number): number;
+}
+
+function spelled(text: string): Spelled {
+  if (!/[%\\&]/.test(text)) return { plain: text, startOf: (position) => position };
+  const starts: number[] = [];
+  let plain = '';
+  const put = (meaning: string, from: number, step: 0 | 1) => {
+    for (let at = 0; at < meaning.length; at += 1) starts.push(from + at * step);
+    plain += meaning;
+  };
+  let from = 0;
+  for (const { 0: written, index } of text.matchAll(ESCAPE)) {
+    put(text.slice(from, index), from, 1);
+    put(meaningOf(written), index, 0);
+    from = index + written.length;
+  }
+  put(text.slice(from), from, 1);
+  return { plain, startOf: (position) => starts[position] ?? text.length };
+}
+
+function meaningOf(written: string): string {
+  if (written.startsWith('\\')) return String.fromCharCode(Number.parseInt(written.slice(-4), 16));
+  if (written.startsWith('&')) return String.fromCodePoint(Number(`0${written.slice(2, -1)}`));
+  try {
+    return decodeURIComponent(written.replace(/%(?:25)+(?=[\da-f]{2})/gi, '%'));
+  } catch {
+    return written;
+  }
 }
 
 /** The name at the end of a text. */
 function localIn(text: string): string {
   const written = LOCAL.exec(text)?.[0];
-  if (written === undefined) return QUOTED_LOCAL.exec(text)?.[0] ?? '';
-  const isEscape = text.at(-1 - written.length) === '\\';
-  return written.replace(isEscape ? /^u00[0-7][\da-f]/i : '', '').replace(BEFORE_LOCAL, '');
+  return written === undefined ? (QUOTED_LOCAL.exec(text)?.[0] ?? '') : written.replace(BEFORE_LOCAL, '');
 }
 
 /** The domain at the beginning of a text; undefined if it is none of a mailbox. */
 function domainIn(text: string): string | undefined {
-  let domain = DOMAIN.exec(text)?.[0];
+  let domain = DOMAIN.exec(text)?.[0].replace(AFTER_DOMAIN, '');
   while (domain !== undefined) {
-    const plain = decoded(domain);
+    const plain = domain.replace(/[．。｡]/g, '.');
     if (VERSION.test(plain) || IMAGE_SIZE.test(plain) || SYSTEMD_UNIT.test(plain)) return undefined;
     if (TOP_LEVEL.test(plain)) return domain;
     const end = domain.lastIndexOf('.');
     domain = end < 0 ? undefined : domain.slice(0, end);
   }
   return undefined;
-}
-
-function decoded(text: string): string {
-  if (!/[%\\．。｡]/.test(text)) return text;
-  const plain = text
-    .replace(/\\+u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replace(/[．。｡]/g, '.')
-    .replace(/%(?:25)+(?=[\da-f]{2})/gi, '%');
-  try {
-    return decodeURIComponent(plain);
-  } catch {
-    return plain;
-  }
 }
 
 /** Replaces whole words of Base64 whose text holds an address; a part of a path may be one too. */

@@ -4,7 +4,15 @@ import { parseJson } from '../core/json.ts';
 import { replaceDays } from './json-literals.ts';
 import { HASHED, PassedTexts, routingIn } from './passed-texts.ts';
 import { type KeptOut, NOBODY, PeopleKeptOut } from './people-kept-out.ts';
-import { columnKind, isWritten, UserIds, type UserPolicy, WITHHELD, withoutPersons } from './user-ids.ts';
+import {
+  columnKind,
+  isOfPeople,
+  isWritten,
+  UserIds,
+  type UserPolicy,
+  WITHHELD,
+  withoutPersons,
+} from './user-ids.ts';
 
 /**
  * How people are stored. Of an email address, `hash` keeps an HMAC-SHA-256 with the salt, in hexadecimal. User IDs are kept unless
@@ -40,7 +48,7 @@ export function saltFingerprint(salt: string): string {
 }
 
 /** Changes with the rules by which a text passes the gate, so that days are read again after an upgrade. */
-export const GATE_VERSION = 2;
+export const GATE_VERSION = 3;
 
 /** Options of {@link Gate}. */
 interface GateOptions {
@@ -190,6 +198,11 @@ export class Gate {
   /** False if no row about one person is stored. */
   get keepsPeople(): boolean {
     return this.users !== 'none';
+  }
+
+  /** False for a place in an answer of which nothing is kept, because it lies in a list of people. */
+  keepsPlace(path: string): boolean {
+    return this.keepsPeople || !isOfPeople(path);
   }
 
   /** False if no name of a person is stored beside the address. */

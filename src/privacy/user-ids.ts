@@ -131,6 +131,11 @@ function sealed(key: string, digits: string): string {
 
 /** Fields with a record for each person. */
 const LISTS_OF_PEOPLE = /"by_user"\s*:(?!\s*null)\s*/g;
+/** True for a place in an answer that lies in such a list, or is one. */
+export function isOfPeople(path: string): boolean {
+  return /\bby_user\b/.test(path);
+}
+
 /** Fields and columns with what people have written, or a program of theirs, or what an error quotes. */
 const WRITTEN_NAMES = ['command', 'matcher', 'rationale', 'description', 'branch', 'last_error'] as const;
 const WRITTEN = new RegExp(`"(?:${WRITTEN_NAMES.join('|')})"\\s*:(?!\\s*null)\\s*`, 'g');

@@ -148,9 +148,10 @@ async function sweepTexts({ warehouse, orgId, passing }: Sweep, day: UtcDay): Pr
   for (const table of [tables.exportUnits, tables.restatements, tables.quarantine]) {
     const rows = await warehouse.rowsOf(table, { orgId, firstDay: day, lastDay: day });
     const pass = passing.rowsOf(table);
-    // Those of users go with the day.
-    const { put, removed } = sweptTable(table, rows, (row) => pass(row) ?? row);
-    if (put.length > 0)
+    // The unit of users is marked with the day.
+    const isUnits = table === tables.exportUnits;
+    const { put, removed } = sweptTable(table, rows, (row) => pass(row) ?? (isUnits ? row : null));
+    if (put.length + removed.length > 0)
       await changeRows(warehouse, { put: [{ table, rows: put }], remove: [{ table, rows: removed }] });
   }
 }

@@ -5,14 +5,10 @@ import { passSpool } from '../hooks/index.ts';
 import { readKeptOut, throughGate } from '../kept-out/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
-import { readState, writeState } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
 import { readPlan, type SweepOptions } from './plan.ts';
 import { sweepOnce } from './sweep.ts';
 import { Tally } from './sweep-rows.ts';
-
-/** Where it is noted that everything passes, until the former values are forgotten. A repetition may find no row to change. */
-const PASSING = ['', 'passing'] as const;
 
 /** Where everything passes a gate. */
 interface PassOptions
@@ -53,8 +49,6 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
   const tally = new Tally();
   const archive = { answers: 0, objects: 0 };
   const list = await readKeptOut(warehouse);
-  const isResumed = (await readState(warehouse, ...PASSING)) !== null;
-  if (!isDryRun && !isResumed) await writeState(warehouse, ...PASSING, 'true');
   for (const orgId of await organizationsIn(warehouse)) {
     gate.keepOut(list, orgId === '' ? null : orgId);
     const passing = throughGate(gate);
@@ -67,15 +61,11 @@ export async function passAll(options: PassOptions): Promise<PassedCounts> {
   gate.keepOut(list, null);
   const spoolLines = await passSpool(spool, gate, { isDryRun });
   if (!isDryRun) {
-    if (isResumed || !tally.isEmpty) {
-      await warehouse.forgetDeleted();
-      await options.renewLakes(options.published);
-    }
+    // Also if no row has changed: one that had the former value may have been replaced or removed since.
+    await warehouse.forgetDeleted();
+    await options.renewLakes(options.published);
     const passed = { emails: gate.emails, users: gate.users };
     for (const place of archives) await forgetSwept(place, { clock, signal, passed });
-    await warehouse.transact('note that everything has passed in', function* () {
-      yield sql`DELETE FROM export_state WHERE org_id = '' AND name = ${PASSING[1]}`;
-    });
   }
   return { rows: tally.rows, units: tally.units, archive, spoolLines };
 }

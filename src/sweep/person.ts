@@ -4,13 +4,14 @@ import { columnsOf, type Value, type Values } from '../../schema/row.ts';
 import { allTables, tables } from '../../schema/tables.ts';
 import { shownArchives } from '../archive/index.ts';
 import { UsageError } from '../core/errors.ts';
-import { parseJson } from '../core/json.ts';
+import { isObject, parseJson } from '../core/json.ts';
 import { readSpoolLines } from '../hooks/index.ts';
 import { type Subject, withoutPeople, withSubjects } from '../kept-out/index.ts';
 import { openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import {
   type EmailPolicy,
+  isOrdinary,
   NOBODY,
   normalEmail,
   PeopleKeptOut,
@@ -55,7 +56,7 @@ export function subjectsOf(person: Person): Subject[] {
 
 /**
  * The ID of a person and every address that was stored with it.
- * @throws {UsageError} if there is no user with the ID, or if several have had the address.
+ * @throws {UsageError} if the ID could be another word and no user has it, or if several users have had the address.
  */
 export async function findSubjects(
   warehouse: Pick<Warehouse, 'select'>,
@@ -95,13 +96,23 @@ export async function countOthers(
   return (await usersOf(warehouse, orgId, emails)).filter((user) => !own.has(user)).length;
 }
 
-/** An ID that is mistyped could be a word that stands everywhere. */
-async function expectUser(warehouse: Pick<Warehouse, 'select'>, orgId: string, user: string): Promise<void> {
+/** True for the ID of a user of whom a row was stored, or a line of a file of people. Others may be in quarantine, events or answers only. */
+export async function isUser(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  user: string,
+): Promise<boolean> {
   const found = await warehouse.select(
     sql`${union((table) => sql`SELECT 1 AS found FROM ${table} WHERE org_id = ${orgId} AND user_id = ${user}`)}
       UNION SELECT 1 AS found FROM people WHERE org_id = ${orgId} AND person = ${user}`,
   );
-  if (found.length > 0) return;
+  return found.length > 0;
+}
+
+/** An ID that is mistyped could be a word that stands everywhere. */
+async function expectUser(warehouse: Pick<Warehouse, 'select'>, orgId: string, user: string): Promise<void> {
+  const mayBeOther = isOrdinary(user) || user.includes('@');
+  if (!mayBeOther || (await isUser(warehouse, orgId, user))) return;
   throw new UsageError(`the organization ${orgId} has no user with this ID`, {
     hint: 'check the user ID; nothing was changed',
     ...(user.includes('@') ? { reason: 'address-as-user' } : {}),
@@ -120,8 +131,21 @@ async function usersOf(
     ),
   );
   const wanted = new Set(emails.map(normalEmail));
-  const found = rows.filter((row) => wanted.has(normalEmail(String(row['email']))));
+  const pairs = [...rows, ...(await pairsSetAside(warehouse, orgId, emails))];
+  const found = pairs.filter((row) => wanted.has(normalEmail(String(row['email']))));
   return [...new Set(found.map((row) => String(row['value'])))].sort();
+}
+
+/** The IDs and addresses that stand side by side in records in quarantine which may hold one of some values. */
+async function pairsSetAside(warehouse: Pick<Warehouse, 'select'>, orgId: string, values: readonly string[]) {
+  const rows = await warehouse.select(
+    sql`SELECT CAST(record AS TEXT) AS record FROM quarantine WHERE org_id = ${orgId} AND ${mayHold(tables.quarantine, values) ?? sql`1 = 0`}`,
+  );
+  return rows.flatMap((row) => {
+    const record = parseJson(String(row['record']));
+    const { user_id: value, user_email: email } = isObject(record) ? record : {};
+    return typeof value === 'string' && typeof email === 'string' ? [{ value, email }] : [];
+  });
 }
 
 async function emailsOf(

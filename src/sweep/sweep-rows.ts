@@ -55,10 +55,6 @@ export class Tally {
   add(table: string, rows: number): void {
     if (rows > 0) this.rows.set(table, (this.rows.get(table) ?? 0) + rows);
   }
-
-  get isEmpty(): boolean {
-    return this.rows.size === 0;
-  }
 }
 
 /** Parts of a value that every database compares alike. */

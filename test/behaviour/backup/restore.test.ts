@@ -160,6 +160,21 @@ onEachDatabase((database) => {
     expect(await placesOf(excluded, { ...searched, place: rig.place })).toEqual([]);
   });
 
+  test('a backup that kept less of people than the settings do stays so, and a run never mixes IDs with pseudonyms', async () => {
+    const emails = { mode: 'hash', salt: 'a salt that is long enough', users: 'pseudonym' } as const;
+    const { rig, file, at, restored } = await installation(database, { emails });
+    const loose = { emails: { mode: 'keep' }, archives: [rig.folder], erasures: null } as const;
+    const people = () => restored.column<string>('SELECT DISTINCT user_id FROM user_daily ORDER BY user_id');
+    expect(await restoreFrom(at(loose), file)).toMatchObject({ exitCode: 0 });
+    const before = await people();
+    expect(await thrownBy(restored.run({ settings: loose }))).toMatchObject({ exitCode: 2 });
+    expect(await people()).toEqual(before);
+    // With the former settings, nothing has to be applied.
+    const settings = { emails, archives: [rig.folder], erasures: null };
+    expect((await restored.run({ settings })).report.exitCode).toBe(0);
+    for (const user of await people()) expect(user).toMatch(/^person-/);
+  });
+
   test('a backup with people is restored under a policy that keeps none, and nothing of it is broken', {
     tags: 'ci/variant',
   }, async () => {

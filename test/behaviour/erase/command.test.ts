@@ -105,7 +105,7 @@ test('what is not clear is refused, and nothing is changed', { tags: 'ci/rare' }
     expect(stderr).toContain(words);
     expect(code).toBe(2);
   };
-  await refused(['--user', `${user}x`], 'has no user with this ID');
+  await refused(['--user', `${user}x`], 'has nothing of this person');
   await refused(['--user', 'data'], 'has no user with this ID');
   await refused(['--user', email], 'this looks like an address: pass it with --email');
   await refused(['--email', 'nobody@example.com'], 'has nothing of this person');
@@ -182,7 +182,7 @@ onEachDatabase((database) => {
     expect(await rig.value("SELECT count(*) FROM export_state WHERE name = 'erasure'")).toBe(1);
     expect((await rig.run()).report.exitCode).toBe(0);
     // Somebody else is not reported as erased because this erasure is completed first.
-    await expect(eraseFrom(rig, { user: `${user}x` }, { spool })).rejects.toThrow(/no user with this ID/);
+    await expect(eraseFrom(rig, { user: `${user}x` }, { spool })).rejects.toThrow(/nothing of this person/);
     const searchedFirst = { place: rig.place, archive: rig.folder, spool };
     expect(await placesOf([user, email], searchedFirst)).toEqual([]);
     const repeated = await eraseFrom(rig, { user }, { spool });

@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { drainHooks, drainSpool } from '../../../jobs/hooks.ts';
+import { showPerson } from '../../../jobs/person.ts';
 import { publish } from '../../../jobs/publish.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
@@ -15,6 +16,7 @@ import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { contextOf } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { type Database, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-30');
@@ -36,6 +38,69 @@ function receive(spool: string, event: object): void {
 
 onEachDatabase((database) => {
   describe('an erasure', () => {
+    testVariants(['user', 'email'] as const)(
+      'and an answer about what is held find somebody of whom every record is in quarantine, by the %s',
+      async (by) => {
+        const rig = await archivedRig({ today, users: 12, reports: 2 }, database);
+        const service = await rewritingService(rig.emulator.url);
+        const user = 'user_01QUARANTINE';
+        const email = 'quin@example.com';
+        service.rewrite((text) => {
+          const answer: { data?: { user_id?: string }[] } = JSON.parse(text);
+          const [row] = (answer.data ?? []).filter((each) => each.user_id !== undefined);
+          if (row === undefined) return text;
+          answer.data?.push({ ...row, ...{ user_id: user, user_email: email, messages: -1 } });
+          return JSON.stringify(answer);
+        });
+        await rig.run({ settings: { baseUrl: service.url, appUrl: service.url } });
+        const found = () => placesOf([user, email], { place: rig.place, archive: rig.folder, spool: '' });
+        expect(await found()).not.toEqual([]);
+        expect(await rig.column(`SELECT user_id FROM user_daily WHERE user_id = '${user}'`)).toEqual([]);
+        const named = by === 'user' ? { user } : { email };
+        const shown = await showPerson(rig.settings, named, contextOf(today));
+        expect(shown).toMatchObject({ state: 'known', places: { quarantine: expect.any(Number) } });
+        const { certificate } = await eraseFrom(rig, named);
+        expect(certificate.rows).toMatchObject({ quarantine: expect.any(Number) });
+        expect(await found()).toEqual([]);
+        await rig.run({ settings: { baseUrl: service.url, appUrl: service.url }, force: true });
+        expect(await found()).toEqual([]);
+      },
+    );
+
+    test('while users of a day are doubted to have gone lets nobody else go in their place', async () => {
+      const rig = await archivedRig({ today, users: 40, reports: 2 }, database);
+      const day = parseDay('2026-01-21');
+      const service = await rewritingService(rig.emulator.url);
+      const settings = { baseUrl: service.url, appUrl: service.url };
+      const run = (now: string) => rig.run({ now: parseDay(now), settings });
+      const stored = () =>
+        rig.column<string>(`SELECT user_id FROM user_daily WHERE date = '${day}' ORDER BY user_id`);
+      /** Answers lack some users of the day. */
+      const lack = (users: readonly string[]) =>
+        service.rewrite((text) => {
+          const answer: { data?: { date?: string; user_id?: string }[] } = JSON.parse(text);
+          const isGone = (row: { date?: string; user_id?: string }) =>
+            row.date === day && users.includes(row.user_id ?? '');
+          if (!Array.isArray(answer.data)) return text;
+          return JSON.stringify({ ...answer, data: answer.data.filter((row) => !isGone(row)) });
+        });
+      await run('2026-01-22');
+      const users = await stored();
+      expect(users.length).toBeGreaterThan(6);
+      lack(users.slice(2, 5));
+      for (const now of ['2026-01-23', '2026-01-24', '2026-01-25'])
+        expect((await run(now)).report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      // A pseudonym comes before all other IDs, so everybody before the person is one place further on.
+      await eraseFrom(rig, { user: users.at(-1) ?? '' });
+      lack(users.slice(1, 4));
+      expect((await run('2026-01-26')).report).toMatchObject({ exitCode: 5, unitsDoubted: 1 });
+      expect(await stored()).toEqual([expect.stringContaining('erased-'), ...users.slice(0, -1)]);
+      // What is doubted from then on is accepted in its time.
+      for (const now of ['2026-01-27', '2026-01-28']) await run(now);
+      expect((await run('2026-01-29')).report).toMatchObject({ exitCode: 0 });
+      expect(await stored()).not.toContain(users[1]);
+    });
+
     test('between the reading of the list and the storing of events keeps the person out', {
       tags: 'ci/rare',
     }, async () => {

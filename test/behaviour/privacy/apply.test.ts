@@ -6,6 +6,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import { appendDurably, encodeRecord } from '../../../src/hooks/spool.ts';
 import { openGate } from '../../../src/policy/policy.ts';
 import type { EmailPolicy } from '../../../src/privacy/gate.ts';
+import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { passAll } from '../../../src/sweep/pass-all.ts';
 import { withWarehouse } from '../../../src/warehouse/index.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
@@ -18,7 +19,8 @@ import { envOf } from '../../support/process/daywalk-process.ts';
 import { rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { testVariants } from '../../support/suite/variants.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { EVENT } from '../../support/warehouse/hook-event-row.ts';
 
 const today = parseDay('2026-01-24');
 const SMALL = { today, users: 10, reports: 4 };
@@ -183,6 +185,22 @@ onEachDatabase((database) => {
         expect((await run(policy)).events.filter(({ type }) => type === 'warning')).toEqual([]);
       },
     );
+
+    test('passes it also if hook events came before the first run', async () => {
+      const rig = await archivedRig(SMALL, database);
+      const warehouse = await open(rig.place);
+      await storeHookEvents(warehouse, {
+        orgId: '',
+        rows: [{ ...EVENT, message: 'ask ada@example.com' }],
+      });
+      await rig.place.execute(
+        `INSERT INTO export_state (org_id, name, value) VALUES ('', 'policy', '{"emails":"hash","gate":1}')`,
+      );
+      expect((await rig.run({ settings: { emails: HASH } })).report.exitCode).toBe(0);
+      expect(await rig.column('SELECT message FROM hook_events')).toEqual([
+        expect.stringMatching(/^ask [0-9a-f]{64}$/),
+      ]);
+    });
 
     test('is forgotten by a copy, too, once the source has let it pass the present one', async () => {
       const { rig, run } = await exported({ mode: 'keep' });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -26,6 +27,7 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 const today = parseDay('2026-05-03');
 /** A hundred days before today: the first day whose people are kept. */
 const KEPT = parseDay('2026-01-23');
+const SALT = 'a long enough salt for the tests';
 const LIMIT = { retainUsers: { count: 100, unit: 'd' } } as const;
 const RETAIN = { DAYWALK_RETAIN_USERS: '100d' };
 /** What the map of data says that the limit empties. */
@@ -50,6 +52,8 @@ function archivedRows(folder: string, isMeant: (unit: string) => boolean): Promi
 
 /** Columns that say when something was. */
 const TIMES = ['date', 'week_start', 'month', 'first_active_on', 'last_active_on', 'last_seen_on'];
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const KILLED = new Error('killed');
 
@@ -121,6 +125,36 @@ onEachDatabase((database) => {
       await rig.run({ settings: LIMIT });
       expect(await texts()).toEqual(['[withheld]', '[withheld]', 'Ada rests']);
     });
+
+    testVariants(['a limit', 'a policy'] as const)(
+      'go with %s from the records in quarantine of their credits, also accepted ones',
+      async (by) => {
+        const { rig, call } = await filled();
+        const record = { user_id: 'user_01ABCDEFGH', user_email: 'lena@example.org', billable_tokens: -5 };
+        const insert = (path: string, text: string) =>
+          rig.place.execute(
+            `INSERT INTO quarantine (org_id, stream, date, record_sha256, reason, path, record, first_seen_at, accepted_at)
+              SELECT org_id, stream, date, '${sha256(text)}', 'billable_tokens is -5, which is less than 0', '${path}', '${text}',
+              '2026-01-15T03:00:00.000Z', '2026-01-15T03:00:00.000Z' FROM export_units WHERE stream = 'tokens' AND date = '${FIRST_DAY}'`,
+          );
+        await insert('data[0].by_user[0]', JSON.stringify(record));
+        await insert('data[0].by_model[0]', JSON.stringify({ model_id: 'atlas-4', billable_tokens: -5 }));
+        const kept = () => rig.column<string>("SELECT path FROM quarantine WHERE stream = 'tokens'");
+        expect(await kept()).toHaveLength(2);
+        if (by === 'a limit') await rig.run({ settings: LIMIT });
+        else {
+          const none = {
+            DAYWALK_EMAILS: 'hash',
+            DAYWALK_EMAIL_SALT: SALT,
+            DAYWALK_USERS: 'none',
+            DAYWALK_ARCHIVE: rig.folder,
+          };
+          const applied = await call(['privacy', 'apply', '--yes'], none);
+          expect(applied.code, applied.stderr).toBe(0);
+        }
+        expect(await kept()).toEqual(['data[0].by_model[0]']);
+      },
+    );
 
     test('are gone from every table and view that the map of data names with this limit', async () => {
       const { rig } = await filled();
@@ -205,6 +239,32 @@ onEachDatabase((database) => {
       const keptRows = await archivedRows(rig.folder, (unit) => unit === `tokens ${KEPT}`);
       expect(keptRows.join('')).toContain('user_');
     });
+
+    testVariants(['hash', 'keep'] as const)(
+      'under %s come back whole with a backup from before if no limit is set, and expire with the next run that has one',
+      async (mode) => {
+        const { rig, call, rowsBefore, states } = await filled();
+        const policy = { DAYWALK_EMAILS: mode, DAYWALK_EMAIL_SALT: SALT, DAYWALK_ARCHIVE: rig.folder };
+        const did = async (argv: readonly string[]) => {
+          const { code, stdout, stderr } = await call(argv, policy);
+          expect([argv, code], stdout + stderr).toEqual([argv, 0]);
+        };
+        if (mode === 'hash') await did(['privacy', 'apply', '--yes']);
+        const emails = mode === 'hash' ? ({ mode, salt: SALT } as const) : { mode };
+        const night = { emails };
+        const whole = [await rig.digest(), await states()];
+        const backup = join(tempDir(), 'before.db');
+        await did(['backup', backup]);
+        await rig.run({ settings: { ...LIMIT, ...night } });
+        const own = await rig.digest();
+        expect(await rowsBefore(KEPT)).toEqual([0, 0, 0, 0]);
+        await did(['restore', backup, '--replace']);
+        expect([await rig.digest(), await states()]).toEqual(whole);
+        await did(['verify']);
+        await rig.run({ settings: { ...LIMIT, ...night } });
+        expect([await rig.digest(), new Set(await states())]).toEqual([own, new Set(['expired'])]);
+      },
+    );
 
     testVariants([
       { by: 'a run', isKilled: false },

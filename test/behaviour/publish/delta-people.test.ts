@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { describe, expect, test } from 'vitest';
@@ -9,11 +9,14 @@ import { publishedTables, tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { storeHookEvents } from '../../../src/records/hook-events.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
+import { backUpTo, copyTo, restoreFrom } from '../../support/backup/run-backup.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
+import { placesOf } from '../../support/erase/search.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { deltaRows, pathsIn, recordedVersions, textsIn, viewOf } from '../../support/publish/delta.ts';
 import { contextOf, type Rig } from '../../support/rig/rig.ts';
-import { tempDir } from '../../support/suite/temp-dir.ts';
-import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
+import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { needsSessions, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-30');
 const KEEP = { count: 7, unit: 'd' } as const;
@@ -122,6 +125,64 @@ onEachDatabase((database) => {
       { ...contextOf(today), observe: () => undefined },
     );
     expect(await filesWith(lake, [email])).toEqual([]);
+  });
+
+  describe('a warehouse that loses people in another way', () => {
+    const HASH = { mode: 'hash', salt: 'a long enough salt for the tests' } as const;
+
+    test('by a restore under a stricter policy, leaves no address in its lake', async () => {
+      needsSessions(database);
+      const { rig, lake } = await exported();
+      const { email } = await somebody(rig);
+      const file = tempFile('backup.db');
+      await backUpTo(rig, file);
+      expect((await filesWith(lake, [email])).length).toBeGreaterThan(1);
+      const settings = { ...rig.settings, emails: HASH };
+      const report = await restoreFrom({ settings, today }, file, { replace: true });
+      expect(report).toMatchObject({ exitCode: 0 });
+      expect(await filesWith(lake, [email])).toEqual([]);
+      expect((await deltaRows(lake, tables.userDaily)).length).toBeGreaterThan(0);
+    });
+
+    test('by a copy from where they were erased, leaves nothing of them in its lake', async () => {
+      needsSessions(database);
+      const { rig } = await exported();
+      const { user, email } = await somebody(rig);
+      const target = await database.migrated();
+      await copyTo(rig, target.location);
+      const lake = join(tempDir(), 'lake of the copy');
+      await publishTo({ settings: { ...rig.settings, warehouse: target.location } }, lake);
+      await eraseFrom(rig, { user });
+      expect((await filesWith(lake, [user, email])).length).toBeGreaterThan(1);
+      expect(await copyTo(rig, target.location)).toMatchObject({ exitCode: 0 });
+      expect(await filesWith(lake, [user, email])).toEqual([]);
+    });
+
+    test('by a file that was corrected, leaves nothing of them after the policy is applied', async () => {
+      const rig = await archivedRig({ today, users: 6, reports: 2 }, database, { emails: HASH });
+      await rig.run();
+      const lake = join(tempDir(), 'lake');
+      const cwd = tempDir();
+      const load = async (text: string) => {
+        writeFileSync(join(cwd, 'people.csv'), text);
+        const env = { DAYWALK_WAREHOUSE: rig.path, DAYWALK_NOW: '2026-01-30T03:00:00Z' };
+        const loaded = await daywalkInProcess(['people', 'load', 'people.csv'], { env, cwd });
+        expect(loaded.code, loaded.stderr).toBe(0);
+      };
+      await load('user_email,team\neve@example.com,core\n');
+      await publishTo(rig, lake);
+      await load('user_id,team\nuser_01ABCDEFGH,core\n');
+      const searched = { place: rig.place, archive: rig.folder, spool: '' };
+      expect((await filesWith(lake, ['eve@example.com'])).length).toBeGreaterThan(0);
+      const applied = await applyPolicy(
+        rig.settings,
+        { isDryRun: false, wait: false },
+        { ...contextOf(today), observe: () => undefined },
+      );
+      expect(applied.rows.size).toBe(0);
+      expect(await placesOf(['eve@example.com'], searched)).toEqual([]);
+      expect(await filesWith(lake, ['eve@example.com'])).toEqual([]);
+    });
   });
 
   test('hook events that are older than they are to be kept leave the lake at once', {

@@ -131,15 +131,24 @@ describe('the notes of a unit whose rows are rewritten here', () => {
     const renamed = { ...looks, looks: [[DAY, OTHER.slice(0, 16)]], models: 'm' };
     expect(parseNotes(renamedNotes(watch, names))).toEqual({ ...renamed, own: OTHER });
     expect(parseNotes(renamedNotes(notesText({ ...looks, own: LOST, models: 'm' }), names))).toEqual(renamed);
-    expect(rewrittenUnit({ contentSha256: STORED, watch }, OTHER)).toEqual({
-      ...{ contentSha256: OTHER, answersSha256: null, watch: renamedNotes(watch, names) },
+    expect(rewrittenUnit({ contentSha256: STORED, watch, doubt: null }, OTHER)).toEqual({
+      ...{ contentSha256: OTHER, answersSha256: null, watch: renamedNotes(watch, names), doubt: null },
     });
   });
 
   it('stay as they are if there was no content', () => {
-    expect(rewrittenUnit({ contentSha256: null, watch }, OTHER)).toEqual({
-      ...{ contentSha256: OTHER, answersSha256: null, watch },
+    expect(rewrittenUnit({ contentSha256: null, watch, doubt: null }, OTHER)).toEqual({
+      ...{ contentSha256: OTHER, answersSha256: null, watch, doubt: null },
     });
+  });
+
+  it('know no places of missing rows any more, and the IDs of missing reports still', () => {
+    const doubt = { rule: 'loss-of-users', rows: 1, of: 2, seenOn: [DAY] };
+    const doubtAfter = (missing: unknown) =>
+      rewrittenUnit({ contentSha256: STORED, watch, doubt: JSON.stringify({ ...doubt, missing }) }, OTHER)
+        .doubt;
+    expect(JSON.parse(doubtAfter('AQ==') ?? '')).toEqual({ ...doubt, missing: '' });
+    expect(JSON.parse(doubtAfter(['r-1']) ?? '')).toEqual({ ...doubt, missing: ['r-1'] });
   });
 });
 
