@@ -143,16 +143,28 @@ function restatementFaults({ stored, before }: Seen): string[] {
 }
 
 /** I2: users who are replaced by others are no leavers. */
-function leaverFaults({ stored, published }: Seen): string[] {
+function leaverFaults(seen: Seen): string[] {
+  const { stored, published, night } = seen;
   if (stored === null || published.erased.size > 0) return [];
+  const hasJudgedAll = judgesAll(seen);
   return stored.units.flatMap((unit) => {
     if (unit.stream !== 'users' || unit.doubt === null || !/leaver/.test(unit.doubt)) return [];
+    // Where the run did not come to judge what it was shown, a doubt of earlier nights stands.
+    if (!hasJudgedAll && !unit.doubt.includes(dateOf(night))) return [];
     const [shown, ...others] = published.shownTonight('users', unit.day);
     if (shown === undefined || shown === '' || others.length > 0) return [];
     const known = namesIn(unit.text);
     const come = [...namesIn(shown)].filter((name) => !known.has(name));
     return come.length === 0 ? [] : [`${nameOf(unit)} counts leavers, although ${come.join(', ')} came`];
   });
+}
+
+/** True if the run has judged every answer: nothing ended it early, and its organization was not refused. */
+function judgesAll({ outcome: { exitCode, isStruck }, failed, published }: Seen): boolean {
+  const isRefused = published.isHappening('other-users') || published.isHappening('other-organization');
+  return (
+    exitCode !== null && !isStruck && failed === 0 && !isRefused && !published.isHappening('few-requests')
+  );
 }
 
 /** I2: the exit code is the documented one. */
