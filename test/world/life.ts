@@ -107,7 +107,7 @@ async function liveOn(
         stored,
         before,
         outcome,
-        failed: service.failed,
+        ...{ failed: service.failed, refused: service.refused },
         requests: service.requests,
         ...{ hour, cost },
       };

@@ -37,7 +37,7 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     stored: { units, reports: [1, 2], quarantined: 0, missingReports: 0 },
     before: null,
     outcome,
-    failed: 0,
+    ...{ failed: 0, refused: 0 },
     requests: 14,
     ...{ hour: 3, cost: { reads: 300, changed: null, heap: 1 } },
   };
