@@ -144,7 +144,7 @@ export async function retentionTime(
   clock: Pick<JobContext['clock'], 'now'>,
 ): Promise<{ readonly now: Date; readonly newest: string | null }> {
   const [row] = await warehouse.select(
-    sql`SELECT MAX(date) AS newest FROM export_units WHERE state IN ('loaded', 'empty')`,
+    sql`SELECT MAX(date) AS newest FROM export_units WHERE state IN ('loaded', 'empty') AND stream <> 'readiness'`,
   );
   const newest = row?.['newest'];
   if (typeof newest !== 'string') return { now: clock.now(), newest: null };

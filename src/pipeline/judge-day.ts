@@ -30,8 +30,10 @@ interface Judgement {
   readonly warehouse: Pick<Warehouse, 'rowsOf'>;
   /** The unit in the ledger. */
   readonly known: LedgerUnit;
-  /** Records of the unit in quarantine. */
+  /** Records of the unit in quarantine that name no key. */
   readonly setAside: number;
+  /** Users whose records are in quarantine, and who are not stored: they came. */
+  readonly absentUsers: number;
   /** `daily_active_users` of the day; null if it is not known. */
   readonly active: number | null;
   /** This run has yet to pull that figure. */
@@ -66,7 +68,7 @@ export async function judgeDay(commit: DayCommit, against: Judgement): Promise<V
 
 async function lossIn(
   commit: DayCommit,
-  { warehouse, active: known, isActiveDue, setAside, known: unit, onLeavers }: Judgement,
+  { warehouse, active: known, isActiveDue, setAside, absentUsers, known: unit, onLeavers }: Judgement,
 ): Promise<Loss | null> {
   // This run will learn how many users were active. Until then, any missing user may be a loss.
   const active = isActiveDue ? Number.POSITIVE_INFINITY : known;
@@ -91,7 +93,7 @@ async function lossIn(
       stored += 1;
     }
   }
-  const added = present.size - kept;
+  const added = present.size - kept + absentUsers;
   const isNew = commit.stream === 'users' && unit.doubt === null;
   if (isNew && before !== undefined && areLeavers({ gone: missing.length - setAside, stored, added }))
     onLeavers(before === '' ? '' : userOf(before));

@@ -1,4 +1,4 @@
-import { ACTS, CHANGES, hasLongLies, isFailure, type Kind, unitsOfMass } from './events.ts';
+import { ACTS, CHANGES, hasLongLies, isFailure, type Kind } from './events.ts';
 import { examineEnd, type Fault, type Seen } from './oracle.ts';
 
 /**
@@ -21,6 +21,25 @@ const REQUESTS_MAX_OLD = 90;
 /** Organizations with so many days have several stretches of a month, and so have lies of a month. */
 const OLD_NIGHT = 90;
 
+/** An ordinary night, and ranges of two stretches of all streams. */
+const REQUESTS_BESIDE = 30;
+/** Of many days that change in one night, so many are requested alone, by docs/trust.md: the newest. */
+const DAYS_ALONE = 10;
+
+/**
+ * What a run may have requested alone to store it: the units that it has stored anew, on older days the users alone, whose
+ * losses no range decides. All of them, if nobody knows what was stored before.
+ */
+function pulledAlone({ stored, before }: Seen): number {
+  const had = new Map(before?.units.map(({ stream, day, text }) => [`${stream} ${day}`, text]));
+  const changed = (stored?.units ?? []).filter(
+    ({ stream, day, text }) => before === null || (had.get(`${stream} ${day}`) ?? text) !== text,
+  );
+  const days = [...new Set(changed.map(({ day }) => day))].toSorted((a, b) => b - a);
+  const newest = days.slice(0, DAYS_ALONE);
+  return changed.filter(({ stream, day }) => stream === 'users' || newest.includes(day)).length;
+}
+
 function nightsMax(kind: Kind): number {
   if (TROUBLES.has(kind) || isFailure(kind)) return NIGHTS_AFTER_TROUBLE;
   if (kind === 'clock-ahead' || kind === 'clock-behind') return NIGHTS_AFTER_CLOCKS;
@@ -34,8 +53,7 @@ export function examineHealing(seen: Seen): Fault[] {
   if (since < 0) return [];
   const fault = (text: string): Fault => ({ invariant: 'I3', night, text });
   const isLong = night >= OLD_NIGHT || hasLongLies(world.seed);
-  const ofMass = world.events.reduce((sum, event) => sum + unitsOfMass(event, night), 0);
-  const most = (isLong ? REQUESTS_MAX_OLD : REQUESTS_MAX) + ofMass;
+  const most = Math.max(isLong ? REQUESTS_MAX_OLD : REQUESTS_MAX, REQUESTS_BESIDE + pulledAlone(seen));
   const nights = Math.max(NIGHTS_AFTER_TROUBLE, ...world.events.map(({ kind }) => nightsMax(kind)));
   return [
     ...(requests > most ? [fault(`${requests} requests, ${since} nights after the last event`)] : []),

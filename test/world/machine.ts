@@ -33,6 +33,8 @@ export interface Blow {
 
 /** How a run ended. */
 export interface Outcome {
+  /** The instant at which it began, by the clock of the machine. */
+  readonly at: string;
   /** Null if the process was killed. */
   readonly exitCode: number | null;
   /** What the run threw, instead of a report. */
@@ -197,7 +199,7 @@ export class Machine {
     }
     // What the process did after its end did not happen.
     if (state.files !== undefined) this.#putBack(state.files);
-    return { ...(state.files === undefined ? ended : { exitCode: null, error: null }), ...state };
+    return { at, ...(state.files === undefined ? ended : { exitCode: null, error: null }), ...state };
   }
 
   remove(): void {

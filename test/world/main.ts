@@ -107,7 +107,12 @@ async function liveMany(): Promise<number> {
 }
 
 async function printSmallest(seed: number, only: readonly number[] | undefined): Promise<void> {
-  const smallest = await shrink(seed, only);
+  const smallest = await shrink(seed, only).catch((error: unknown) => {
+    // What chance decides is no defect of this command.
+    print(String(error));
+    return null;
+  });
+  if (smallest === null) return;
   print(`\nfewest events:\n${describeWorld(drawWorld(seed, smallest.only))}`);
   print(`${smallest.fault.invariant} in night ${smallest.fault.night}: ${smallest.fault.text}`);
   print(`repeat: npm run world -- --seed ${seed} --only ${smallest.only.join(',')}`);

@@ -23,6 +23,8 @@ export interface Seen {
   readonly outcome: Outcome;
   /** Requests of the run that got no good answer. */
   readonly failed: number;
+  /** Those among them whose key was refused. */
+  readonly refused: number;
   readonly requests: number;
   /** The hour of the run. */
   readonly hour: number;
@@ -97,10 +99,8 @@ function lossFaults(seen: Seen): string[] {
     const { stream, day, text, state } = unit;
     const { text: lost = '', isSettled = false } = had.get(`${stream} ${day}`) ?? {};
     if (lost === '' || state === 'expired') return [];
-    if (text === '' && published.nightsOf(stream, day, '') < LOOKS)
-      return [
-        `${nameOf(unit)} lost "${lost}" after ${published.nightsOf(stream, day, '')} nights without it`,
-      ];
+    const nights = text === '' ? nightsGone(unit, lost, published) : LOOKS;
+    if (nights < LOOKS) return [`${nameOf(unit)} lost "${lost}" after ${nights} nights without it`];
     const hours = text === '' ? hoursSince(published.emptySince(stream, day), seen) : LOSS_HOURS;
     if (hours < LOSS_HOURS)
       return [`${nameOf(unit)} lost "${lost}" ${hours} hours after it was first missed`];
@@ -116,6 +116,12 @@ function lossFaults(seen: Seen): string[] {
     });
   });
   return [...reports, ...units];
+}
+
+/** The nights on which all that a unit has lost was away. Others who came meanwhile are in quarantine, and not stored. */
+function nightsGone({ stream, day }: StoredUnit, lost: string, published: Published): number {
+  if (stream !== 'users' || !published.wasOdd(stream, day)) return published.nightsOf(stream, day, '');
+  return Math.min(...lost.split(', ').map((row) => published.nightsWithout(day, row)));
 }
 
 /** The longest time since a night; for ever if the clock was wrong meanwhile. */
@@ -143,10 +149,14 @@ function restatementFaults({ stored, before }: Seen): string[] {
 }
 
 /** I2: users who are replaced by others are no leavers. */
-function leaverFaults({ stored, published }: Seen): string[] {
+function leaverFaults(seen: Seen): string[] {
+  const { stored, published, night } = seen;
   if (stored === null || published.erased.size > 0) return [];
+  const hasJudgedAll = judgesAll(seen);
   return stored.units.flatMap((unit) => {
     if (unit.stream !== 'users' || unit.doubt === null || !/leaver/.test(unit.doubt)) return [];
+    // Where the run did not come to judge what it was shown, a doubt of earlier nights stands.
+    if (!hasJudgedAll && !unit.doubt.includes(dateOf(night))) return [];
     const [shown, ...others] = published.shownTonight('users', unit.day);
     if (shown === undefined || shown === '' || others.length > 0) return [];
     const known = namesIn(unit.text);
@@ -155,15 +165,22 @@ function leaverFaults({ stored, published }: Seen): string[] {
   });
 }
 
+/** True if the run has judged every answer: nothing ended it early, and its organization was not refused. */
+function judgesAll({ outcome: { exitCode, isStruck }, failed, published }: Seen): boolean {
+  const isRefused = published.isHappening('other-users') || published.isHappening('other-organization');
+  return (
+    exitCode !== null && !isStruck && failed === 0 && !isRefused && !published.isHappening('few-requests')
+  );
+}
+
 /** I2: the exit code is the documented one. */
-function codeFaults({ outcome, stored, failed, night, published }: Seen): string[] {
+function codeFaults({ outcome, stored, refused, night, published }: Seen): string[] {
   const { exitCode, error, isStruck } = outcome;
   if (exitCode === null) return [];
   const told = `exit code ${exitCode}${error === null ? '' : `, ${String(error)}`}`;
   if (exitCode === 1) return [`a defect: ${told}${error instanceof Error ? `\n${error.stack}` : ''}`];
   if (isStruck) return exitCode === 6 ? [] : [`a full disk ended with ${told}`];
-  if (published.isHappening('key-refused') && failed > 0)
-    return exitCode === 3 ? [] : [`a refused key ended with ${told}`];
+  if (refused > 0) return exitCode === 3 ? [] : [`a refused key ended with ${told}`];
   if (exitCode === 6 || exitCode === 75) return [`nothing was wrong with the machine: ${told}`];
   if (exitCode !== 0 || stored === null) return [];
   const bad = stored.units.find(

@@ -179,7 +179,7 @@ async function healthFaults(warehouse: KeptWarehouse, { clock, seen }: Morning):
   const state = createServiceState(clock);
   const { healthy, reason } = await readHealth(warehouse, { clock, state, names: null });
   const { exitCode } = seen.outcome;
-  if (exitCode === 0 && !healthy && !isSilent(seen, reason))
+  if (exitCode === 0 && !healthy && !isSilent(seen, reason) && !isOld(seen, clock.now(), reason))
     return [`I7: the run ended with 0, and the probe says: ${reason}`];
   return exitCode === 3 && healthy ? [`I7: the key was refused, and the probe says: ${reason}`] : [];
 }
@@ -240,4 +240,15 @@ function isSilent({ stored }: Seen, reason: string): boolean {
     (unit) => unit.stream === stream && first <= dateOf(unit.day) && dateOf(unit.day) <= last,
   );
   return silent !== undefined && silent.length > 0 && silent.every(({ text }) => text === '');
+}
+
+/** An export that ended longer ago makes the probe unhealthy. */
+const OLD_HOURS = 26;
+
+/** True if the probe names the end of this run or a later one, and by the clock of that run, which was behind, it is too long ago. */
+function isOld({ outcome }: Seen, now: Date, reason: string): boolean {
+  const [, ended = ''] =
+    /^the last complete export of all expected streams ended at (\S+),/.exec(reason) ?? [];
+  const endedMs = Date.parse(ended);
+  return endedMs >= Date.parse(outcome.at) && now.getTime() - endedMs > OLD_HOURS * 3_600_000;
 }

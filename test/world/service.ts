@@ -24,6 +24,8 @@ export interface WorldService {
   readonly requests: number;
   /** Requests of the night that got no good answer. */
   readonly failed: number;
+  /** Requests of the night whose key was refused: an outage may come first. */
+  readonly refused: number;
   /**
    * Begins a night.
    * @param isKnown false before anything has settled: the first organization and the first users are believed (docs/trust.md).
@@ -43,12 +45,13 @@ export function openWorldService(world: World): WorldService {
   });
   const emulated = openWorld(options);
   const service = openService(emulated, options);
-  const state = { requests: 0, failed: 0, night: 0 };
+  const state = { requests: 0, failed: 0, refused: 0, night: 0 };
   const answer = (method: string, path: string, authorization: string | undefined): Reply => {
     state.requests += 1;
     const failure = failureOf(world, state.night, state.requests);
     if (failure !== null) {
       state.failed += 1;
+      if (failure !== 'reset' && failure.status === 401) state.refused += 1;
       return failure;
     }
     const target = readTarget(path, 1);
@@ -66,9 +69,12 @@ export function openWorldService(world: World): WorldService {
     get failed() {
       return state.failed;
     },
+    get refused() {
+      return state.refused;
+    },
     onRequest: (_count: number): void => undefined,
     begin(night: Night, isKnown: boolean) {
-      Object.assign(state, { night, requests: 0, failed: 0 });
+      Object.assign(state, { night, requests: 0, failed: 0, refused: 0 });
       published.begin(night, isKnown);
       emulated.setToday(parseDay(dateOf(night)));
       emulated.setQuirks({

@@ -64,12 +64,14 @@ export async function examineSurfaces(
   if (doubted !== doubtedUnits)
     faults.push(`I7: status has ${doubted} doubted units, the ledger ${doubtedUnits}`);
   const exitCode = fieldOf(status, 'runs', 0, 'exitCode');
-  // On a full disk a run cannot note its end, and what began after the morning is not listed yet.
+  // On a full disk a run cannot note its end, what began after the morning is not listed yet, and by a clock that is behind by
+  // hours the run of the night before is the last one.
   if (
     outcome.exitCode !== null &&
     outcome.error === null &&
     !outcome.isStruck &&
-    !published.isHappening('clock-ahead') &&
+    outcome.at <= at &&
+    outcome.at.startsWith(dateOf(night)) &&
     exitCode !== outcome.exitCode
   )
     faults.push(

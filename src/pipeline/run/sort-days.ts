@@ -118,7 +118,7 @@ export class DaySorter {
       }
       const commit = await this.#aged(this.#commitOf(day, { ...pulled, requests, isOwn }));
       requests = 0;
-      const verdict = await this.#judge(commit, day.findings.setAside);
+      const verdict = await this.#judge(commit, day);
       if (verdict.kind === 'request-alone') alone.push(commit.day);
       else if (verdict.kind === 'request-later') looks.requestLater(day.unit);
       else if (verdict.kind === 'doubt') doubts.push({ commit, doubt: verdict.doubt, texts });
@@ -213,13 +213,13 @@ export class DaySorter {
     return { ...commit, ...(await withAge(commit.quarantined, about)) };
   }
 
-  #judge(commit: DayCommit, setAside: number) {
+  #judge(commit: DayCommit, { findings, absentUsers = 0 }: NormalizedDay) {
     const { warehouse, ledger, clock, acceptLoss, isPlanned, looks, watch } = this.#options;
     const { orgId, stream, day } = commit;
     return judgeDay(commit, {
       warehouse,
       known: ledger.of(stream, day) ?? pendingUnit(dayKey(orgId, commit)),
-      setAside,
+      ...{ setAside: findings.setAside, absentUsers },
       active: looks.activeUsers(day),
       isActiveDue: isPlanned({ stream: 'activity', day }) && looks.isOpen(day),
       acceptsLoss: acceptLoss && this.#doubtedAtStart.has(unitName(commit)),

@@ -113,7 +113,9 @@ export class Watch {
       LIGHT.includes(stream) || (heavy === true && !(walks === true && stream === 'users'));
     return this.#unitsWhere((unit) => {
       const isRecent = isWithin(unit.day, recent) && isListed(unit.stream);
-      return isRecent || differing.has(unit.day);
+      // During a mass, all of history is compared in ranges, which days that are asked for before it would tear apart.
+      const isInHistory = this.#state.mass !== undefined && this.#isOlder(unit);
+      return isRecent || (differing.has(unit.day) && !isInHistory);
     });
   }
 
@@ -129,11 +131,13 @@ export class Watch {
   /** Settled units of older stretches, to compare after all others. */
   get older(): DayUnit[] {
     const recent = new Set(this.recent.map(unitName));
+    return this.#unitsWhere((unit) => this.#isOlder(unit) && !recent.has(unitName(unit)));
+  }
+
+  #isOlder({ stream, day }: DayUnit): boolean {
     const { older = [], walksFull } = this.#plan ?? {};
-    const isListed = (stream: DailyStream) => LIGHT.includes(stream) || !(walksFull && stream === 'users');
-    const isMeant = ({ stream, day }: LedgerDay) =>
-      older.some((each) => isWithin(day, each) && (each.isFull ? isListed(stream) : LIGHT.includes(stream)));
-    return this.#unitsWhere((unit) => isMeant(unit) && !recent.has(unitName(unit)));
+    const isListed = LIGHT.includes(stream) || !(walksFull && stream === 'users');
+    return older.some((each) => isWithin(day, each) && (each.isFull ? isListed : LIGHT.includes(stream)));
   }
 
   /**

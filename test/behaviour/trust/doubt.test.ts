@@ -198,6 +198,21 @@ describe('on SQLite', () => {
       expect(await rig.digest()).toBe(before);
     });
 
+    test('of a user is no leaver while another has come whose record is in quarantine', async () => {
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20'], { users: 8 });
+      const operations = [
+        { op: 'set' as const, path: '/data/0/user_id', value: 'user_new' },
+        { op: 'set' as const, path: '/data/0/tool_calls', value: -3 },
+        // With a second one gone, fewer users are left than were active.
+        { op: 'remove' as const, path: '/data/1' },
+      ];
+      const match = { stream: 'users', day: YOUNG } as const;
+      rig.emulator.setRules([{ id: 'replaced', match, action: { type: 'patch', operations } }]);
+      await rig.run({ now: NIGHT, settings: { rangeDays: 1 } });
+      const doubt = String((await unitOf(rig, 'users', YOUNG))?.['doubt']);
+      expect(JSON.parse(doubt)).toMatchObject({ rule: 'loss-of-users', rows: 2 });
+    });
+
     test('keeps the exit code at 5 while the service is down', async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       lie(rig, { lateDays: [YOUNG] });

@@ -101,6 +101,27 @@ onDatabase(sqlite, () => {
       expect((await world.status(6)).open).toEqual([]);
     });
 
+    test('for every other day: the next night compares all of them in long ranges', async () => {
+      const world = await settledWorld(sqlite, { ...IN_MARCH, users: USERS.slice(0, 20) });
+      aboutUsers(world.service, (row) => [
+        Number(String(row['date']).slice(-1)) % 2 === 0 ? altered(row) : row,
+      ]);
+      let requests = 0;
+      const refuses = () => {
+        requests += 1;
+        return false;
+      };
+      world.service.lie = { ...world.service.lie, refuses };
+      const counts: number[] = [];
+      for (const number of [3, 4]) {
+        requests = 0;
+        expect(await world.night(number, FRUGAL)).toBe(5);
+        counts.push(requests);
+      }
+      // The second night compares the days that differ, and the others beside them.
+      expect(counts[1]).toBeLessThan(30);
+    });
+
     test('because a user was deleted from all days: that is only listed, and stored after seven days', {
       tags: 'ci/variant',
     }, async () => {

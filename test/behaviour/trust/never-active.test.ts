@@ -31,6 +31,14 @@ async function statusOf(rig: Rig, now: UtcDay) {
 
 onDatabase(sqlite, () => {
   describe('L2: an organization in which no activity was ever seen', () => {
+    test('is exported night after night although people are kept for a limited time', async () => {
+      const rig = await nightsOf(sqlite, { users: 6 });
+      lie(rig, { lateDays: HISTORY });
+      const settings = { retainUsers: { count: 100, unit: 'd' } } as const;
+      const ran = [await rig.run({ now: NIGHT, settings }), await rig.run({ now: NEXT, settings })];
+      expect(ran.map(({ report }) => report.exitCode)).toEqual([0, 0]);
+    });
+
     test('settles no day, says so with exit code 0, and settles them by pulls after its first activity', {
       tags: 'ci/rare',
     }, async () => {

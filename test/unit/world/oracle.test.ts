@@ -6,7 +6,7 @@ import { examineOpen } from '../../world/open.ts';
 import { examineEnd, examineNight, type Seen } from '../../world/oracle.ts';
 import { Published } from '../../world/published.ts';
 import type { StoredUnit } from '../../world/stored.ts';
-import { RETAIN_DAYS, STREAMS } from '../../world/truth.ts';
+import { dateOf, RETAIN_DAYS, STREAMS } from '../../world/truth.ts';
 
 const SEED = 11;
 const NIGHT = 9;
@@ -28,7 +28,8 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
       }),
     ),
   );
-  const outcome = { exitCode: 0, error: null, writes: 100, isStruck: false };
+  const at = `${dateOf(NIGHT)}T03:00:00Z`;
+  const outcome = { at, exitCode: 0, error: null, writes: 100, isStruck: false };
   return {
     world,
     published,
@@ -36,7 +37,7 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     stored: { units, reports: [1, 2], quarantined: 0, missingReports: 0 },
     before: null,
     outcome,
-    failed: 0,
+    ...{ failed: 0, refused: 0 },
     requests: 14,
     ...{ hour: 3, cost: { reads: 300, changed: null, heap: 1 } },
   };
@@ -129,8 +130,13 @@ describe('the oracle of the world', () => {
     const doubted = seenWith(ofThird({ state: 'doubted', doubt: '{"rule":"leaver"}', isSettled: false }), [
       lie,
     ]);
-    const found = examineNight(doubted);
-    expect(found.map((fault) => fault.text).join()).toContain('counts leavers');
+    const counts = (seen: Seen) => examineNight(seen).some(({ text }) => text.includes('counts leavers'));
+    expect(counts(doubted)).toBe(true);
+    // A run that did not come to judge the answer leaves the doubt of the night before, unless it has just noted it.
+    expect(counts({ ...doubted, failed: 1 })).toBe(false);
+    const doubt = `{"rule":"leaver","seenOn":["${dateOf(NIGHT)}"]}`;
+    const noted = seenWith(ofThird({ state: 'doubted', doubt, isSettled: false }), [lie]);
+    expect(counts({ ...noted, failed: 1 })).toBe(true);
   });
 
   test('names a loss of all rows that was stored before 60 hours were over, although three nights lacked them', () => {
@@ -170,7 +176,38 @@ describe('the oracle of the world', () => {
     });
     expect(examineHealing(open([killed]))).toHaveLength(1);
     expect(examineHealing(open([killed, { ...killed, kind: 'wrong-numbers' }]))).toEqual([]);
-    expect(examineHealing({ ...open([{ ...killed, kind: 'empty' }]), requests: 61 })).toHaveLength(1);
+    const lied = open([{ ...killed, kind: 'empty' }]);
+    expect(examineHealing({ ...lied, before: lied.stored, requests: 61 })).toHaveLength(1);
+  });
+
+  test('names requests for more than what a night has stored anew: ten days alone, of older ones the users', () => {
+    const requested = (days: number, requests: number) => {
+      const lie = {
+        ...({ kind: 'empty', from: 1, until: 1, streams: STREAMS } as const),
+        ...{ firstDay: 0, lastDay: 0, salt: 4 },
+      };
+      const seen = seenWith((unit) => unit, [lie]);
+      const units = STREAMS.flatMap((stream) =>
+        (seen.stored?.units ?? [])
+          .slice(0, 1)
+          .flatMap((unit) => Array.from({ length: 15 }, (_, day) => ({ ...unit, stream, day }))),
+      );
+      const before = units.map((unit) => (unit.day < days ? { ...unit, text: 'other' } : unit));
+      const whole = (own: readonly StoredUnit[]) => ({
+        ...{ units: own, reports: [1, 2], quarantined: 0, missingReports: 0 },
+      });
+      const told = examineHealing({
+        ...seen,
+        night: NIGHT,
+        stored: whole(units),
+        before: whole(before),
+        requests,
+      });
+      return told.filter(({ text }) => text.includes('requests'));
+    };
+    expect(requested(1, 61)).toHaveLength(1);
+    expect(requested(15, 85)).toEqual([]);
+    expect(requested(15, 89)).toHaveLength(1);
   });
 
   test('names an ordinary night that reads, writes or holds much', () => {
