@@ -166,23 +166,19 @@ function settleLoaded(unit: Standing, { day, rule, committed }: DayFacts): Settl
 
 /**
  * A unit that contradicts another one settles unconfirmed, once looks have found the same long enough, if the identity counts
- * for the organization. A settled one is unconfirmed from now on; it is opened again if the other one may still change.
+ * for the organization. A settled one is unconfirmed from now on, but stays: a single answer for another stream must not make its
+ * next answer count.
  */
-function settleOdd(unit: Standing, facts: DayFacts, violations: readonly Violation[]): Settlement {
-  const { day, rule, committed, units } = facts;
+function settleOdd(
+  unit: Standing,
+  { day, rule, committed }: DayFacts,
+  violations: readonly Violation[],
+): Settlement {
+  if (unit.settledAt !== null) return { confirmed: 'age' };
   const mustWait = violations.some(({ counts }) => counts);
-  const isWaitOver = ({ watch, contentSha256 }: Standing) =>
-    !mustWait || hasWaited(parseNotes(watch), contentSha256);
-  if (unit.settledAt !== null) {
-    const others = units.filter(
-      ({ stream, settledAt }) =>
-        settledAt === null && violations.some(({ streams }) => streams.includes(stream)),
-    );
-    const isOver = isSettledByAge(unit) || others.every(isWaitOver);
-    return isOver ? { confirmed: 'age' } : OPEN;
-  }
+  const isWaitOver = !mustWait || hasWaited(parseNotes(unit.watch), unit.contentSha256);
   const mayEnd =
-    committed.has(unit.stream) && isWaitOver(unit) && isSeenOften(unit, rule) && isRipe(unit, day, rule);
+    committed.has(unit.stream) && isWaitOver && isSeenOften(unit, rule) && isRipe(unit, day, rule);
   return mayEnd ? { settledAt: unit.lastPulledAt, confirmed: 'age' } : OPEN;
 }
 

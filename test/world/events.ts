@@ -125,10 +125,20 @@ export function drawWorld(seed: number, only?: readonly number[]): World {
 
 /** A world of these events. */
 export function worldOf(seed: number, events: readonly Event[]): World {
-  const quietFrom = Math.max(truthOf(seed).firstNight, ...events.map(({ until }) => until)) + 1;
+  const quietFrom = Math.max(truthOf(seed).firstNight, ...events.map(lastNightOf)) + 1;
   const needsLong = events.some(({ kind }) => isLie(kind) || isHonest(kind));
   const afterLies = hasLongLies(seed) ? QUIET_NIGHTS_AFTER_LONG_LIES : QUIET_NIGHTS_AFTER_LIES;
   return { seed, events, quietFrom, lastNight: quietFrom + (needsLong ? afterLies : QUIET_NIGHTS) };
+}
+
+/** The first night with all of a day that is published late. */
+export function lateNight({ salt }: Event, day: number): Night {
+  return day + 2 + (salt % 3);
+}
+
+function lastNightOf(event: Event): Night {
+  const { kind, until, lastDay } = event;
+  return kind === 'late' || kind === 'partial' ? Math.max(until, lateNight(event, lastDay)) : until;
 }
 
 /** What an honest service does to days that it has published. */

@@ -1,4 +1,4 @@
-import { ACTS, type Event, type Kind, type World } from './events.ts';
+import { ACTS, type Event, type Kind, lateNight, type World } from './events.ts';
 import {
   type Content,
   type Night,
@@ -257,14 +257,11 @@ const HARMLESS: ReadonlySet<Kind> = new Set<Kind>([
 ]);
 
 /** How an honest event changes what is published of a day, and from which night on. */
-function withEvent(
-  versions: readonly Version[],
-  { kind, from, salt }: Event,
-  day: number,
-): readonly Version[] {
+function withEvent(versions: readonly Version[], event: Event, day: number): readonly Version[] {
+  const { kind, from, salt } = event;
   const last = versions.at(-1);
   if (last === undefined || last.content === null) return versions;
-  const late = day + 2 + (salt % 3);
+  const late = lateNight(event, day);
   switch (kind) {
     case 'late':
       return [{ from: late, content: last.content }];
