@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_DAY, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { DAILY_STREAMS } from '../../../src/core/stream.ts';
 import {
   afterWatch,
   leftOutAfter,
@@ -7,6 +8,9 @@ import {
   type WatchCost,
   type WatchScope,
   type WatchState,
+  watchesOf,
+  watchName,
+  withNamed,
 } from '../../../src/judge/watch-plan.ts';
 
 const TODAY = parseDay('2026-11-10');
@@ -73,5 +77,74 @@ test('what is left out reaches to the last of many days', () => {
 
 test('a failure leaves no credit behind where there was none', () => {
   const failed = { today: TODAY, isComplete: false, mass: null, cursors: {}, chase: null };
-  expect(afterWatch(START, { older: [], heavy: false, credit: 7 }, failed)).not.toHaveProperty('credit');
+  expect(afterWatch(START, { older: [], heavy: false, credit: 7 }, failed)).toStrictEqual({
+    ...START,
+    isAgain: true,
+  });
+});
+
+describe('the progress of jobs over other streams', () => {
+  const LEFT = { since: TODAY, units: 3, first: FIRST_DAY, last: TODAY };
+  const known = (
+    stored: Readonly<Record<string, Partial<WatchState>>>,
+    { streams, expected }: Partial<Record<'streams' | 'expected', Parameters<typeof watchName>[0]>> = {},
+  ) =>
+    watchesOf(
+      new Map(Object.entries(stored).map(([name, state]) => [name, JSON.stringify({ ...START, ...state })])),
+      { streams: streams ?? DAILY_STREAMS, expected: expected ?? DAILY_STREAMS, today: TODAY },
+    );
+
+  test('has the name of their streams, in one order; the one over all of them has none', () => {
+    expect(watchName([...DAILY_STREAMS, 'readiness'])).toBe('watch');
+    expect(watchName(['users', 'tokens', 'readiness'])).toBe('watch tokens users');
+  });
+
+  test('is taken over by a job with all of their expected streams', () => {
+    const stored = { 'watch tokens users': { leftOut: LEFT }, 'watch tools': {} };
+    expect([...known(stored).covered]).toEqual([
+      ['watch tokens users', { ...START, leftOut: LEFT }],
+      ['watch tools', START],
+    ]);
+    expect([...known(stored, { streams: ['tokens', 'users', 'activity'] }).covered.keys()]).toEqual([
+      'watch tokens users',
+    ]);
+    expect([...known(stored, { streams: ['tokens'] }).covered.keys()]).toEqual([]);
+    // Nobody expects users.
+    const expected = DAILY_STREAMS.filter((stream) => stream !== 'users');
+    expect([...known(stored, { streams: ['tokens'], expected }).covered.keys()]).toEqual([
+      'watch tokens users',
+    ]);
+  });
+
+  test('is that of a job over all streams only if nobody expects another daily one', () => {
+    const expected = ['tokens', 'readiness'] as const;
+    expect([...known({ watch: {} }, { streams: ['tokens'], expected }).covered.keys()]).toEqual(['watch']);
+    expect([...known({ watch: {} }, { streams: ['tokens'] }).covered.keys()]).toEqual([]);
+  });
+
+  test('is beside its own', () => {
+    const { own, covered } = known({ watch: { heavyOn: TODAY, leftOut: LEFT } });
+    expect(own).toEqual({ ...START, heavyOn: TODAY, leftOut: LEFT });
+    expect([...covered.keys()]).toEqual([]);
+    expect(known({}).own).toEqual(START);
+  });
+
+  test('says which change of many days began first and is not over', () => {
+    const since = (age: number) => ({ mass: { ...MASS, since: shiftDay(TODAY, -age) } });
+    expect(known({ watch: since(1), 'watch tools': since(2), 'watch users': {} }).own).toMatchObject(
+      since(2),
+    );
+    expect(known({ watch: since(2), 'watch tools': since(1) }).own).toMatchObject(since(2));
+    expect(known({ watch: since(1), 'watch tools': since(100) }).own).toMatchObject(since(1));
+    expect(known({ watch: since(100) }).own).not.toHaveProperty('mass');
+    expect(known({ 'watch tools': since(1) }).own).toMatchObject(since(1));
+    const others = { mass: { ...MASS, since: shiftDay(TODAY, -1), days: 20 } };
+    expect(known({ watch: since(1), 'watch tools': others }).own).toMatchObject(since(1));
+  });
+
+  test('keeps its other facts when what it names changes', () => {
+    const before = { ...START, credit: 3, mass: MASS, leftOut: LEFT };
+    expect(withNamed(before)).toStrictEqual({ ...START, credit: 3 });
+    expect(withNamed(before, MASS, LEFT)).toStrictEqual(before);
+  });
 });
