@@ -21,6 +21,25 @@ describe('where a JSON text may hold an address', () => {
   });
 });
 
+describe('the text around an @', () => {
+  test('counts as it is meant, and an escape of no character as it stands', () => {
+    expect(replaced('%c3%80%80ada@example.com')).toContain('ada at example.com>');
+    expect(replaced('%c3%80%80 ada@example.com')).toBe('%c3%80%80 <ada at example.com>');
+  });
+
+  test('is a name of 128 characters at most, and a domain of 255', () => {
+    const name = 'a'.repeat(128);
+    expect(replaced(`bb${name}@example.com`)).toBe(`bb<${name} at example.com>`);
+    const long = `ada@${'a.'.repeat(130)}com`;
+    expect(replaced(long)).toBe(long);
+  });
+
+  test('keeps what stands between two addresses, however long a sign of the second is written', () => {
+    const dashes = `%2D%${'25'.repeat(509)}2D`;
+    expect(replaced(`ada@example.com keep ${dashes}@b.io`)).toBe(`<ada at example.com> keep ${dashes}@b.io`);
+  });
+});
+
 describe('an address', () => {
   test.each([
     ['ada@example.com', '<ada at example.com>'],

@@ -310,3 +310,10 @@ test('every field of a response that becomes a key of a row is known as one', ()
   expect(fields.size).toBeGreaterThan(12);
   expect([...fields].filter((name) => !KEY_FIELDS.has(name))).toEqual([]);
 });
+
+test('a place of an answer is kept unless it lies in a list of people and none are kept', () => {
+  const none = new Gate(DROP, {}, 'none');
+  expect(['[0].by_user[3]', '[0].by_user'].map((path) => none.keepsPlace(path))).toEqual([false, false]);
+  expect(['[0].by_user_model', '[0].totals'].map((path) => none.keepsPlace(path))).toEqual([true, true]);
+  expect(new Gate(DROP).keepsPlace('[0].by_user[3]')).toBe(true);
+});
