@@ -85,7 +85,6 @@ export async function drivers(reader: PageReader, spec: Drivers): Promise<Figure
     ...{ id: spec.id, title: spec.title },
     subtitle: `${name.unit}${words}${before === null ? '' : `; change against ${periodWords(before, reader.filters.until)}`}`,
     table: tableOf(groups, { spec, now, then, isOwn: words === '' && total.value !== null }),
-    tableIs: 'shown',
     results: [now, ...(then === null ? [] : [then])],
     notes: spec.notes ?? [],
   };
