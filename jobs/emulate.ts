@@ -4,36 +4,39 @@ import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, FIRST_DAY, parseDay, type UtcDay } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import { isDailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
-import { type DaySource, parseDays, parseQuirks, parseRules, startEmulator } from '../src/emulator/index.ts';
+import {
+  type DaySource,
+  type EmulatorOptions,
+  parseDays,
+  parseQuirks,
+  parseRules,
+  startEmulator,
+} from '../src/emulator/index.ts';
 
 /** What to emulate. The emulator chooses what is not given. */
-interface EmulationRequest {
+interface EmulationRequest
+  extends Pick<
+    EmulatorOptions,
+    | 'host'
+    | 'token'
+    | 'seed'
+    | 'users'
+    | 'reports'
+    | 'apiKey'
+    | 'latencyMs'
+    | 'journalEntriesMax'
+    | 'realistic'
+  > {
   readonly port: number;
-  /**
-   * The address to listen on; beyond loopback only with a token.
-   * @default '127.0.0.1'
-   */
-  readonly host?: string | undefined;
-  /** Needed to see keys and to change anything. */
-  readonly token?: string | undefined;
-  readonly seed?: number | undefined;
-  readonly users?: number | undefined;
-  readonly reports?: number | undefined;
   /**
    * The current day, which has no data yet.
    * @default the current day of the clock
    */
   readonly today?: UtcDay | undefined;
-  readonly apiKey?: string | undefined;
-  readonly latencyMs?: number | undefined;
-  /** Requests that the journal keeps individually. */
-  readonly journalEntriesMax?: number | undefined;
   /** Path of a JSON file with faults to inject. */
   readonly rulesFile?: string | undefined;
   /** Path of a JSON file with behaviours to switch. */
   readonly quirksFile?: string | undefined;
-  /** Deviate from the specification where services are likely to. */
-  readonly realistic?: boolean | undefined;
   /** Path of a file with the rows of some days, a line of JSON for each. */
   readonly daysFile?: string | undefined;
   /** The archive of a run, whose answers are served instead of generated rows. */

@@ -6,6 +6,7 @@ import { acceptQuarantine as acceptRecords, type QuarantineScope } from '../src/
 import { chooseOrganization } from '../src/organizations/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { assessHealth, type Health, readWarehouseStatus, type WarehouseStatus } from '../src/status/index.ts';
+import type { QuarantinedRecord } from '../src/units/index.ts';
 import { digestOf, readWarehouse, type WarehouseDigest, withWarehouse } from '../src/warehouse/index.ts';
 import { namesOf } from './organizations.ts';
 
@@ -52,17 +53,11 @@ export function digestWarehouse(
 const LISTED_MAX = 10_000;
 
 /** A record in quarantine. */
-interface ListedRecord {
+interface ListedRecord extends Omit<QuarantinedRecord, 'isHeld' | 'acceptedAt'> {
   readonly orgId: string;
   readonly stream: Stream;
   /** The UTC day; '' for readiness. */
   readonly date: string;
-  readonly recordSha256: string;
-  readonly reason: string;
-  /** The field, for example `data[3].date`. */
-  readonly path: string;
-  /** The record as received, as JSON text. */
-  readonly record: string;
   readonly firstSeenAt: string;
   /** When a person accepted it; null while it counts for the exit code. */
   readonly acceptedAt: string | null;

@@ -1,12 +1,12 @@
-import { METRICS, type MetricDefinition } from '../src/serve/metrics/definitions.ts';
+import { isCounter, METRICS, type MetricDefinition } from '../src/serve/metrics/definitions.ts';
 import { SERVICE_METRICS } from '../src/serve/metrics/metrics.ts';
 
 /** Every metric of Daywalk, as a table of Markdown. */
 export function metricsTable(): string {
   const all: readonly MetricDefinition[] = [...Object.values(METRICS), ...Object.values(SERVICE_METRICS)];
   const rows = all.map(
-    ({ name, type, labels, help }) =>
-      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+    (metric) =>
+      `| \`${metric.name}\` | ${isCounter(metric) ? 'counter' : 'gauge'} | ${metric.labels.map((label) => `\`${label}\``).join(', ')} | ${metric.help} |`,
   );
   return `${['| metric | type | labels | |', '|---|---|---|---|', ...rows].join('\n')}\n`;
 }

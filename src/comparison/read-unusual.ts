@@ -2,13 +2,7 @@ import { additivityOf, type Dimension, dimensionsOf, UNNAMED } from '../../schem
 import { sql } from '../../schema/query.ts';
 import { daysBetween, daysFrom, FIRST_DAY, isDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import {
-  answerMetric,
-  type CoveredDays,
-  findMetric,
-  type MetricAnswer,
-  type Period,
-} from '../metrics/index.ts';
+import { answerMetric, findMetric, type MetricAnswer, type Period } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import { UNASSIGNED, workingDays } from '../rollups/index.ts';
@@ -40,17 +34,9 @@ export interface UnusualQuestion {
 }
 
 /** What is unusual, as `daywalk metric --unusual --json` prints it. */
-export interface UnusualAnswer extends Pick<Unusual, 'looked_at'> {
-  readonly metric: string;
-  readonly org_id: string;
-  readonly unit: string;
-  readonly from: UtcDay;
-  readonly until: UtcDay;
+export interface UnusualAnswer extends Pick<Unusual, 'looked_at'>, Omit<MetricAnswer, 'rows'> {
   /** With `settled`: false on a day that may still change. */
   readonly rows: readonly (UnusualValue & { readonly settled: boolean })[];
-  readonly days: CoveredDays;
-  readonly run_id: string | null;
-  readonly warnings: readonly string[];
 }
 
 /**

@@ -1,16 +1,14 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { ContentHash, warehouseSha256 } from '../../schema/digest.ts';
 import { contentTables, copiedTables, tables } from '../../schema/tables.ts';
-import type { Clock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { DAILY_STREAMS } from '../core/stream.ts';
 import type { RunLock, Warehouse } from '../port/index.ts';
-import type { KeptOut } from '../privacy/index.ts';
 import { writeState } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
 import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
-import { type DecidedSides, type DecidedSince, decidedSource } from './decided-source.ts';
+import { type DecidedSides, decidedSource, type Given } from './decided-source.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
 import { describeLosses, type Losses, noLosses, noteOrganization, noteRows, noteUnits } from './losses.ts';
 import { moveDays, moveReadiness, moveTable } from './move.ts';
@@ -43,23 +41,13 @@ const UNITLESS = [
 ] as const;
 
 /** A copy to make. */
-interface CopyWork extends Sides {
-  /** The warehouse to write to; `stored` is another connection to it. */
-  readonly destination: Warehouse;
+interface CopyWork extends Sides, Omit<Given, 'source'> {
   /** The exclusive lock of the destination. */
   readonly lock: RunLock;
-  /** Whom the gate keeps out since the source was written, as far as it is known. */
-  readonly keptOut: KeptOut;
   /** Make the destination equal even if it loses rows, and compare every row. */
   readonly replace: boolean;
-  /** The source is a backup, and what has been decided since is applied to it. @default it is a warehouse in use */
-  readonly since?: DecidedSince | undefined;
-  /** JSON that says until the end what the destination has a part of; null if it may be used meanwhile. */
-  readonly mark: string | null;
   /** Takes what the destination has forgotten out of the lakes that it was published to. */
   readonly renewLakes: () => Promise<unknown>;
-  readonly clock: Clock;
-  readonly observe: CopyObserver;
 }
 
 /** A copy whose source shows what was decided. */

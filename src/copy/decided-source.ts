@@ -37,12 +37,17 @@ export interface DecidedSince {
   readonly gate: Gate | null;
 }
 
-interface Given {
+/** What a copy is made from. */
+export interface Given {
   readonly source: Warehouse;
   readonly stored: Warehouse;
+  /** The warehouse to write to; `stored` is another connection to it. */
   readonly destination: Warehouse;
+  /** Whom the gate keeps out since the source was written, as far as it is known. */
   readonly keptOut: KeptOut;
+  /** The source is a backup, and what has been decided since is applied to it. @default it is a warehouse in use */
   readonly since?: DecidedSince | undefined;
+  /** JSON that says until the end what the destination has a part of; null if it may be used meanwhile. */
   readonly mark: string | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -12,13 +12,7 @@ import {
 } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../core/exit-code.ts';
-import {
-  type CoveredDays,
-  type MetricAnswer,
-  readProvenance,
-  teamsInPlaceOfTable,
-  withSql,
-} from '../metrics/index.ts';
+import { type MetricAnswer, readProvenance, teamsInPlaceOfTable, withSql } from '../metrics/index.ts';
 import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
 import { workingDays } from '../rollups/index.ts';
 import { type BudgetRow, FIRST_MONTH, storedBudgets } from './budgets.ts';
@@ -26,20 +20,15 @@ import { currenciesOf, newestDayWithCredits, storedPrices, unpricedAmong } from 
 import { storedRows } from './replace-rows.ts';
 
 /** The budgets of a month against what the teams have used. */
-export interface BudgetCheck {
-  readonly org_id: string;
+export interface BudgetCheck extends Pick<MetricAnswer, 'org_id' | 'from' | 'until' | 'days' | 'run_id'> {
+  /** Its days until the newest loaded one are checked. */
   readonly month: string;
-  /** The days of the month until the newest loaded day. */
-  readonly from: UtcDay;
-  readonly until: UtcDay;
   readonly teams: readonly CheckedBudget[];
   /** Teams without a budget that have used credits. */
   readonly without_budget: readonly TeamForecast[];
   /** Settled working days, and those of the month: what the forecast is made from. */
   readonly weekdays_settled: number;
   readonly weekdays: number;
-  readonly days: CoveredDays;
-  readonly run_id: string | null;
   /** Currencies of the prices of the month. */
   readonly currencies: readonly string[];
   /** Stored days without a price. */

@@ -16,15 +16,15 @@ import {
   textCell,
 } from './csv-columns.ts';
 import {
-  type Change,
   type LoadedFile,
   oneRowEach,
   type RowChanges,
+  type RowTypes,
   rowChanges,
   rowScreen,
 } from './loaded-file.ts';
 import { currenciesOf, type PriceRow, storedPrices } from './prices.ts';
-import { type RowOfLine, rowStoreOf, storedRows } from './replace-rows.ts';
+import { rowStoreOf, storedRows } from './replace-rows.ts';
 
 /** A row of `budgets`. */
 export type BudgetRow = RowOf<typeof tables.budgets>;
@@ -57,14 +57,7 @@ const columns = {
 } as const;
 
 /** The budget of each team and month. */
-export const budgetsFile: LoadedFile<{
-  columns: typeof columns;
-  row: BudgetRow;
-  line: RowOfLine<BudgetRow>;
-  change: Change<BudgetRow>;
-  found: FoundBudgets;
-  listed: BudgetRow;
-}> = {
+export const budgetsFile: LoadedFile<RowTypes<typeof columns, BudgetRow, FoundBudgets>> = {
   noun: ['budget', 'budgets'],
   format: { columns },
   store: storedBudgets,

@@ -5,10 +5,10 @@ import { compareText } from '../core/json.ts';
 import { teamWarnings } from './budgets.ts';
 import { type CellParser, dayCell, Mistakes, required, textCell } from './csv-columns.ts';
 import {
-  type Change,
   type LoadedFile,
   oneRowEach,
   type RowChanges,
+  type RowTypes,
   rowChanges,
   rowScreen,
 } from './loaded-file.ts';
@@ -44,14 +44,7 @@ const columns = {
  * What happened on a day, of all or of a team, and the days on which they do not work. A day that one line closes is closed in
  * each line of the day and team, so that it stays closed where texts are withheld and the lines become one.
  */
-export const eventsFile: LoadedFile<{
-  columns: typeof columns;
-  row: EventRow;
-  line: RowOfLine<EventRow>;
-  change: Change<EventRow>;
-  found: FoundEvents;
-  listed: EventRow;
-}> = {
+export const eventsFile: LoadedFile<RowTypes<typeof columns, EventRow, FoundEvents>> = {
   noun: ['event', 'events'],
   format: { columns },
   holdsTexts: true,

@@ -1,7 +1,7 @@
 import { FIRST_DAY, type Month, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
-import { type CoveredDays, readProvenance } from '../metrics/index.ts';
+import { type CoveredDays, type MetricAnswer, readProvenance } from '../metrics/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { type Invoice, type InvoiceLine, keyOf, parseInvoiceColumns, readInvoice } from './invoice-file.ts';
 import {
@@ -52,11 +52,9 @@ interface CheckedLine {
 }
 
 /** An invoice against the warehouse, as JSON. */
-interface InvoiceCheck {
-  readonly org_id: string;
+interface InvoiceCheck
+  extends Pick<MetricAnswer, 'org_id' | 'from' | 'until' | 'days' | 'run_id' | 'warnings'> {
   readonly month: string;
-  readonly from: UtcDay;
-  readonly until: UtcDay;
   readonly invoice_date: UtcDay;
   readonly currency: string | null;
   readonly tolerance: number;
@@ -67,9 +65,6 @@ interface InvoiceCheck {
   readonly not_invoiced: readonly CheckedLine[];
   readonly total: { readonly credits: Explained; readonly amount: Explained };
   readonly restated: readonly RestatedDay[];
-  readonly days: CoveredDays;
-  readonly run_id: string | null;
-  readonly warnings: readonly string[];
   readonly exit_code: ExitCode;
 }
 

@@ -20,6 +20,17 @@ export interface FileTypes {
   readonly listed: unknown;
 }
 
+/** The types of a kind of CSV file in which each name has one row. */
+export interface RowTypes<Columns extends CsvColumns, Row extends object, Found extends RowChanges<Row>>
+  extends FileTypes {
+  readonly columns: Columns;
+  readonly row: Row;
+  readonly line: RowOfLine<Row>;
+  readonly change: Change<Row>;
+  readonly found: Found;
+  readonly listed: Row;
+}
+
 /**
  * A kind of CSV file whose rows replace those of an organization in one table: what it may hold, what contradicts, how it is
  * stored and compared, and what a screen shows. The job, the commands and the screen of every kind are made from it.

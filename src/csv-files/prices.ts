@@ -7,15 +7,15 @@ import type { Steps } from '../port/index.ts';
 import { OPEN_END } from '../rollups/index.ts';
 import { currencyCell, dayCell, Mistakes, moneyCell, optional, required } from './csv-columns.ts';
 import {
-  type Change,
   type LoadedFile,
   oneRowEach,
   type RowChanges,
+  type RowTypes,
   rowChanges,
   rowScreen,
 } from './loaded-file.ts';
 import { addOverlaps, addReversed, sortedByStart, storedEnd } from './periods.ts';
-import { type RowOfLine, rowStoreOf, storedRows } from './replace-rows.ts';
+import { rowStoreOf, storedRows } from './replace-rows.ts';
 
 /** A row of `prices`. */
 export type PriceRow = RowOf<typeof tables.prices>;
@@ -41,14 +41,7 @@ const columns = {
 } as const;
 
 /** What a million billable tokens cost, and when. Two prices share no day. */
-export const pricesFile: LoadedFile<{
-  columns: typeof columns;
-  row: PriceRow;
-  line: RowOfLine<PriceRow>;
-  change: Change<PriceRow>;
-  found: FoundPrices;
-  listed: PriceRow;
-}> = {
+export const pricesFile: LoadedFile<RowTypes<typeof columns, PriceRow, FoundPrices>> = {
   noun: ['price', 'prices'],
   format: { columns },
   store: storedPrices,

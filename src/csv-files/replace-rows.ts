@@ -75,15 +75,8 @@ export interface Changes<Item> {
 }
 
 /** The rows that a load stores, or would store. */
-interface Loading<Line, Item> {
-  readonly orgId: string;
-  /** The name of the file in messages. */
-  readonly file: string;
-  readonly lines: readonly Line[];
+interface Loading<Line, Item> extends Omit<ReplaceOptions<Line>, 'dialect' | 'now'> {
   readonly changes: Changes<Item>;
-  readonly isDryRun: boolean;
-  /** The fewest people about whom a report for a team or the public shows a number. */
-  readonly minGroup: number;
 }
 
 /** How the rows of an organization are replaced by those of a file. */
@@ -107,6 +100,7 @@ interface ReplaceOptions<Line> {
   readonly lines: readonly Line[];
   readonly dialect: Dialect;
   readonly isDryRun: boolean;
+  /** The fewest people about whom a report for a team or the public shows a number. */
   readonly minGroup: number;
   readonly now: Date;
 }

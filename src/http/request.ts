@@ -51,8 +51,9 @@ export interface Requester {
 
 /** Options of {@link createRequester}. */
 export interface RequesterOptions {
+  /** Bearer credential. */
   readonly apiKey: string;
-  /** Credential of the application host. @default apiKey */
+  /** Bearer credential of the application host. @default apiKey */
   readonly appApiKey?: string | null;
   readonly userAgent: string;
   /** Maximum number of connections per origin. */
@@ -61,7 +62,7 @@ export interface RequesterOptions {
   readonly proxy: ProxyOptions | null;
   /** Sends the requests in place of own connections. @default null */
   readonly dispatcher?: RequestDispatcher | null;
-  /** What the service sends goes through it. @default only the keys are removed */
+  /** What the service sends goes through it before anything else sees it. @default only the keys are removed */
   readonly passage?: Passage | undefined;
   readonly clock: Clock;
 }

@@ -2,24 +2,21 @@ import { setMaxListeners } from 'node:events';
 import { type Facts, UsageError } from '../core/errors.ts';
 import type { Patience } from '../patience/index.ts';
 import { type ApiRequest, type Creation, nameOf, queryOf } from './api-request.ts';
-import type { ProxyOptions, RequestDispatcher } from './connections.ts';
+import type { ProxyOptions } from './connections.ts';
 import { CredentialError, OverloadError } from './errors.ts';
 import { RETRY_AFTER_MAX_MS } from './limits.ts';
 import { PatientCall } from './outlast.ts';
 import { createPacer, HeldBackError, type Pacer, type Pause } from './pace.ts';
-import { createRequester, type ReadOptions, type Requester } from './request.ts';
-import type { Answer, Passage, ResponseHeaders } from './response.ts';
+import { createRequester, type ReadOptions, type Requester, type RequesterOptions } from './request.ts';
+import type { Answer, ResponseHeaders } from './response.ts';
 import { type RetryPolicy, repeatAttempts } from './retry.ts';
 
 export type { Retry } from './retry.ts';
 
 /** Options of {@link createTransport}. */
-export interface TransportOptions extends RetryPolicy {
-  /** Bearer credential. */
-  readonly apiKey: string;
-  /** Bearer credential of the application host. @default apiKey */
-  readonly appApiKey?: string | null;
-  readonly userAgent: string;
+export interface TransportOptions
+  extends RetryPolicy,
+    Omit<RequesterOptions, 'connections' | 'timeoutMs' | 'proxy' | 'clock'> {
   /** What the error of a refused credential says besides, for the words of its remedy. @default {} */
   readonly credentialFacts?: Facts;
   /** Maximum number of requests in flight. */
@@ -30,12 +27,8 @@ export interface TransportOptions extends RetryPolicy {
   readonly maxRequests?: number | null;
   /** The proxy to other machines. @default null, no proxy */
   readonly proxy?: ProxyOptions | null;
-  /** Sends the requests in place of own connections. @default null */
-  readonly dispatcher?: RequestDispatcher | null;
   /** Time limit of one attempt in milliseconds, from its start to the last byte. */
   readonly requestTimeoutMs: number;
-  /** What the service sends goes through it before anything else sees it. @default only the keys are removed */
-  readonly passage?: Passage | undefined;
   /** Waits for hosts that do not answer. What creates something never waits. @default none */
   readonly patience?: Patience | undefined;
   /** Cheap requests that show whether a host answers, at most a few for each. @default only the request that failed */

@@ -51,7 +51,7 @@ export interface UnitFailure {
 export interface ReadinessPageCommit {
   readonly orgId: string;
   readonly tables: readonly TableRows[];
-  /** The position after this page, as JSON text. */
+  /** The position after it, as JSON text. */
   readonly cursor: string;
   readonly quarantined: readonly QuarantinedRecord[];
   readonly drift: readonly Drift[];
@@ -61,10 +61,8 @@ export interface ReadinessPageCommit {
 }
 
 /** The end of a readiness walk. */
-export interface ReadinessWalkEnd {
-  readonly orgId: string;
-  /** The position for the next walk, as JSON text. */
-  readonly cursor: string;
+export interface ReadinessWalkEnd
+  extends Pick<ReadinessPageCommit, 'orgId' | 'cursor' | 'runId' | 'requests' | 'pulledAt'> {
   /**
    * Every report that the service has: the others are deleted. Null if the walk did not see all of them; then none is
    * deleted.
@@ -74,9 +72,6 @@ export interface ReadinessWalkEnd {
   readonly seenQuarantine: ReadonlySet<string> | null;
   /** The stored reports that are missing and stay for now. If they are too many to believe it, the unit is doubted. */
   readonly doubt?: (Pick<UnitDoubt, 'doubt' | 'since'> & { readonly isDoubted: boolean }) | undefined;
-  readonly runId: string;
-  readonly requests: number;
-  readonly pulledAt: Date;
 }
 
 /*

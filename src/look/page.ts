@@ -104,9 +104,10 @@ export interface Figure {
   /** Unit and period: "Million, last 88 days". */
   readonly subtitle: string;
   readonly chart?: Chart | undefined;
-  /** The numbers of the chart. `folded` tables open on demand; a figure without a chart shows its table. */
+  /** The numbers of the chart. */
   readonly table: Table;
-  readonly tableIs: 'shown' | 'folded';
+  /** The table opens on demand; a figure without a chart shows it. @default false */
+  readonly isTableFolded?: boolean;
   readonly results: readonly Result[];
   /** What limits the figure, or how it is to be read, one sentence each. */
   readonly notes?: readonly Phrase[];
@@ -237,7 +238,7 @@ export function emptyFigure(
   results: readonly Result[] = [],
 ): Figure {
   const table = { columns: [], rows: [] };
-  return { kind: 'figure', id, title, subtitle: unit, table, tableIs: 'folded', results, empty };
+  return { kind: 'figure', id, title, subtitle: unit, table, isTableFolded: true, results, empty };
 }
 
 /** What is said in place of a number: that nothing is kept of single users, if that is why; else `otherwise`. */

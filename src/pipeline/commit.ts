@@ -4,7 +4,6 @@ import { readerOf } from '../../schema/row.ts';
 import { tables as schema } from '../../schema/tables.ts';
 import { type Clock, SerialQueue } from '../core/clock.ts';
 import { DefectError } from '../core/errors.ts';
-import type { SettleRule } from '../judge/agreement.ts';
 import { expectAdmitted } from '../kept-out/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
@@ -22,19 +21,10 @@ export interface NormalizedDay {
   readonly absentUsers?: number;
 }
 
-interface Pull {
-  readonly rule: SettleRule;
-  readonly runId: string;
-  readonly pulledAt: Date;
-  /** Requests that count for it. */
-  readonly requests: number;
-  /** The request was for this day alone. */
-  readonly isOwn: boolean;
-  /** See `DayCommit.answersSha256`. */
-  readonly answersSha256?: string | null;
-  /** See `DayCommit.basedOn`. */
-  readonly basedOn?: string | null | undefined;
-}
+type Pull = Pick<
+  DayCommit,
+  'rule' | 'runId' | 'pulledAt' | 'requests' | 'isOwn' | 'answersSha256' | 'basedOn'
+>;
 
 /**
  * The commit of a day.

@@ -3,6 +3,7 @@ import type { Advice, RuleName } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
 import type { Contract } from '../expected/index.ts';
+import type { RunRecord } from '../records/index.ts';
 import type { UnitName, UnitState } from '../units/index.ts';
 
 /** An event of a run. Observers must not throw and should return at once. */
@@ -115,13 +116,9 @@ export interface RunProblem extends Advice {
 }
 
 /** The result of a run. Every number is counted; none is derived from the plan. */
-export interface RunReport {
-  readonly runId: string;
-  readonly command: string;
+export interface RunReport extends Omit<RunRecord, 'startedAt' | 'endedAt' | 'exitCode'> {
   /** The name of the organization in the organizations file; absent without one. */
   readonly organization?: string;
-  /** Null if the run ended before it knew the organization. */
-  readonly orgId: string | null;
   /** The organizations in the warehouse before this run added another one; absent if it did not. */
   readonly organizationsBefore?: readonly string[];
   readonly exitCode: ExitCode;
@@ -131,10 +128,8 @@ export interface RunReport {
   readonly unitsPlanned: number;
   /** Units of the request that were not pulled because they are settled. */
   readonly unitsSettled: number;
-  readonly unitsDone: number;
   /** Committed by other workers since this run made its plan. */
   readonly unitsElsewhere: number;
-  readonly unitsFailed: number;
   /** Planned, but neither committed by any worker nor failed when the run ended. */
   readonly unitsLeftOut: number;
   /** Doubted units of the run's range: the service's answers lack some of their stored rows. */
@@ -145,11 +140,8 @@ export interface RunReport {
   readonly daysReopened: number;
   /** Committed units by their present state. */
   readonly states: Readonly<Partial<Record<UnitState, number>>>;
-  readonly rowsWritten: number;
   readonly restatements: number;
   readonly quarantined: number;
-  readonly requests: number;
-  readonly retries: number;
   /** Number of responses by HTTP status. A request without a response is missing. */
   readonly responses: Readonly<Record<string, number>>;
   readonly durationMs: number;

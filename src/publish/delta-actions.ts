@@ -24,13 +24,9 @@ export interface AddedFile {
 }
 
 /** A data file that belongs to a Delta table no longer. */
-export interface RemovedFile {
-  readonly path: string;
+export interface RemovedFile extends Pick<AddedFile, 'path' | 'dataChange' | 'partitionValues' | 'size'> {
   readonly deletionTimestamp: number;
-  readonly dataChange: boolean;
   readonly extendedFileMetadata: boolean;
-  readonly partitionValues: Texts;
-  readonly size: number;
 }
 
 /** What a Delta table is. */

@@ -19,6 +19,7 @@ interface RunStart {
 /** A run, as it ends. */
 interface RunEnd {
   readonly runId: string;
+  /** Null if the run ended before it knew the organization. */
   readonly orgId: string | null;
   readonly endedAt: Date;
   readonly exitCode: number;
@@ -34,18 +35,11 @@ interface RunEnd {
 }
 
 /** A run of the past. `endedAt` is null when it was killed or is under way. */
-export interface RunRecord {
-  readonly runId: string;
-  readonly orgId: string | null;
+export interface RunRecord extends Omit<RunEnd, 'endedAt' | 'exitCode' | 'responses' | 'completed'> {
   readonly command: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly exitCode: number | null;
-  readonly unitsDone: number;
-  readonly unitsFailed: number;
-  readonly rowsWritten: number;
-  readonly requests: number;
-  readonly retries: number;
 }
 
 const { exportRuns, sessions } = tables;

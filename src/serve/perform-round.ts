@@ -34,14 +34,14 @@ export async function performRound(
 const REQUEST = { command: 'run', force: false, newestFirst: false, wait: true } as const;
 
 /** What a round of the service needs. */
-interface TickParts {
+export interface TickParts {
   readonly context: JobContext<RunEvent | ServeEvent>;
   readonly state: ServiceRecord;
   readonly schedule: Schedule;
   readonly listeners: readonly RoundListener[];
   /** The settings at the start. */
   readonly settings: Settings;
-  /** Reads the settings again. */
+  /** Reads the settings again; is called before each round, so that a new key needs no restart. */
   readonly readSettings: () => Settings;
   /** How old the last complete export may become before the next one. */
   readonly maxAgeSeconds: number;

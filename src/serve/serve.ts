@@ -3,7 +3,6 @@ import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { withOwnWarehouse } from '../../jobs/identity.ts';
 import { namesOf } from '../../jobs/organizations.ts';
-import type { RoundListener } from '../../jobs/round.ts';
 import { requireApi } from '../../jobs/service.ts';
 import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
@@ -13,11 +12,10 @@ import { AGE_SECONDS_MIN } from '../expected/index.ts';
 import { readIdentity } from '../identity/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
 import { publicName, publicText } from '../privacy/index.ts';
-import type { Settings } from '../settings/index.ts';
 import { assessHealth, type Health } from '../status/index.ts';
 import { type KeptWarehouse, keepOpen, withWarehouse } from '../warehouse/index.ts';
 import { WAREHOUSE_PATH } from './check-service.ts';
-import { createTickWork } from './perform-round.ts';
+import { createTickWork, type TickParts } from './perform-round.ts';
 import {
   type Action,
   keepSchedule,
@@ -43,16 +41,11 @@ export interface ServiceView {
 }
 
 /** How to serve. */
-export interface ServeOptions {
-  readonly schedule: Schedule;
+export interface ServeOptions
+  extends Pick<TickParts, 'schedule' | 'settings' | 'readSettings' | 'listeners'> {
   /** The longest time between a tick and its round. */
   readonly jitterMs: number;
   readonly listen: ListenAddress;
-  /** The settings at the start. */
-  readonly settings: Settings;
-  /** Reads the settings again; is called before each round, so that a new key needs no restart. */
-  readonly readSettings: () => Settings;
-  readonly listeners: readonly RoundListener[];
   /** The metrics in the text format of Prometheus; absent for none. */
   readonly metricsText?: (view: ServiceView) => Promise<string>;
   /** From 0 to 1. Another installation should have another one. */

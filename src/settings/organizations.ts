@@ -16,17 +16,7 @@ const FILE: BoundedFileKind = {
 };
 
 /** An organization of the organizations file, with its keys. */
-export interface NamedOrganization {
-  readonly name: string;
-  /** Origins; null for the ones of the settings. */
-  readonly baseUrl: string | null;
-  readonly appUrl: string | null;
-  /** What is expected of it; null for what the settings say. */
-  readonly firstDay: UtcDay | null;
-  readonly streams: readonly Stream[] | null;
-  readonly maxAgeMs: number | null;
-  /** Absolute path. */
-  readonly apiKeyFile: string;
+export interface NamedOrganization extends Omit<DeclaredOrganization, 'appApiKeyFile'> {
   readonly apiKey: string | null;
   /** The credential of its application host; null if it is the same. */
   readonly appApiKey: string | null;
@@ -189,10 +179,13 @@ function placeOfError(text: string): string {
 /** One entry of the organizations file, as it is written there. */
 interface DeclaredOrganization {
   readonly name: string;
+  /** Absolute path. */
   readonly apiKeyFile: string;
+  /** Origins; null for the ones of the settings. */
   readonly baseUrl: string | null;
   readonly appUrl: string | null;
   readonly appApiKeyFile: string | null;
+  /** What is expected of it; null for what the settings say. */
   readonly firstDay: UtcDay | null;
   readonly streams: readonly Stream[] | null;
   readonly maxAgeMs: number | null;

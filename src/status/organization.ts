@@ -259,12 +259,8 @@ async function readSchemaDrift(warehouse: Warehouse, orgId: string): Promise<Sch
 }
 
 /** Consecutive days that settled by their age alone. */
-export interface UnconfirmedDays {
+export interface UnconfirmedDays extends Omit<Hole, 'state'> {
   readonly rule: RuleName;
-  readonly firstDay: UtcDay;
-  readonly lastDay: UtcDay;
-  readonly days: number;
-  readonly streams: readonly DailyStream[];
   /** The identities that they violate. @default none are known */
   readonly identities?: readonly string[];
 }

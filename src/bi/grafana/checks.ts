@@ -22,10 +22,10 @@ export interface Check {
   readonly key: string;
   readonly title: string;
   readonly description: string;
-  /** The unit of Grafana. */
-  readonly unit: string;
-  /** The largest value that needs nobody. */
-  readonly max: number;
+  /** The unit of Grafana. @default short */
+  readonly unit?: string;
+  /** The largest value that needs nobody. @default 0 */
+  readonly max?: number;
   /** A SELECT of `org_id` and `value`, with a row for every organization. */
   select(source: DataSource): string;
 }
@@ -75,8 +75,6 @@ const failed: Check = {
   title: 'Failed units',
   description:
     'Expected units whose last pull failed. The next run pulls them again; daywalk status names them.',
-  unit: 'short',
-  max: 0,
   select: (source) => expectedOf(source, 'export_units', "x.state = 'failed'"),
 };
 
@@ -85,8 +83,6 @@ const doubted: Check = {
   title: 'Doubted units',
   description:
     'Expected units that the service no longer sends in full, unless a few users seem to have left. Nothing was deleted. Compare daywalk status with the service; daywalk run can accept the loss.',
-  unit: 'short',
-  max: 0,
   select: (source) =>
     expectedOf(
       source,
@@ -99,8 +95,6 @@ const missing: Check = {
   key: 'missing',
   title: 'Missing days',
   description: `Expected days and streams that are not stored ${MISSING_AFTER_DAYS} days after their end. daywalk status says why; a run without flags pulls them again.`,
-  unit: 'short',
-  max: 0,
   select: ({ daysAgo, textOfDay }) =>
     countOf(`SELECT c.org_id FROM coverage c
   WHERE c.is_expected AND ${UNANSWERED} AND ${textOfDay('c.date')} < ${daysAgo(MISSING_AFTER_DAYS)}`),
@@ -111,8 +105,6 @@ const quarantined: Check = {
   title: 'Records in quarantine',
   description:
     'Records of expected days that could not be stored and that nobody has accepted. daywalk quarantine list shows them.',
-  unit: 'short',
-  max: 0,
   select: (source) => expectedOf(source, 'quarantine', 'x.accepted_at IS NULL'),
 };
 
@@ -121,8 +113,6 @@ const incidents: Check = {
   title: 'Open incidents',
   description:
     'Incidents of the organization that notifications have reported and that are not over, with the failed runs of the warehouse. 0 if notifications are off.',
-  unit: 'short',
-  max: 0,
   select: ({ elementsOf }) => `SELECT o.org_id, COUNT(x.scope) AS value
 FROM (SELECT DISTINCT org_id FROM export_units) o
 LEFT JOIN (SELECT s.org_id AS scope FROM export_state s, ${elementsOf("s.value -> 'incidents'")}
@@ -136,8 +126,6 @@ export const overBudget: Check = {
   title: 'Teams over budget',
   description:
     'Teams whose cost in the newest month, or its forecast, is above their budget. daywalk budget check names them, and says if a price is missing.',
-  unit: 'short',
-  max: 0,
   select: () =>
     countOf(`SELECT f.org_id FROM (${NEWEST_FORECAST}) AS f
   WHERE f.currencies = 1 AND (f.cost_so_far > f.budget * (1 + ${ROUNDING}) OR f.cost_forecast > f.budget * (1 + ${ROUNDING}))`),

@@ -190,6 +190,17 @@ export function dashboardFor(source: DataSource, plan: DashboardPlan): Dashboard
   };
 }
 
+/** What both variables have: one value, chosen at the top. */
+const CHOSEN = {
+  hide: 0,
+  includeAll: false,
+  multi: false,
+  options: [],
+  refresh: 1,
+  regex: '',
+  skipUrlSync: false,
+};
+
 function dataSourceVariable({ type, title, uid }: DataSource) {
   return {
     name: DATA_SOURCE,
@@ -197,13 +208,7 @@ function dataSourceVariable({ type, title, uid }: DataSource) {
     type: 'datasource',
     query: type,
     current: { selected: true, text: title, value: uid },
-    hide: 0,
-    includeAll: false,
-    multi: false,
-    options: [],
-    refresh: 1,
-    regex: '',
-    skipUrlSync: false,
+    ...CHOSEN,
   };
 }
 
@@ -221,13 +226,7 @@ function organizationVariable({ type }: DataSource) {
     type: 'query',
     datasource: chosenSource({ type }),
     query: ORGANIZATIONS,
-    hide: 0,
-    includeAll: false,
-    multi: false,
-    options: [],
-    refresh: 1,
-    regex: '',
-    skipUrlSync: false,
+    ...CHOSEN,
     sort: 0,
   };
 }

@@ -151,7 +151,7 @@ function lastValue() {
   return expression('B', { type: 'reduce', expression: 'A', reducer: 'last' });
 }
 
-function threshold({ max }: Check) {
+function threshold({ max = 0 }: Check) {
   return expression('C', {
     type: 'threshold',
     expression: 'B',

@@ -18,7 +18,7 @@ function inPeriod({ dialect, chosen }: DataSource, select: string, stream: Strea
 }
 
 /** The value of a check for the chosen organization. Above its maximum it is red. */
-export function checkPanel({ title, description, unit, max, select }: Check): PanelMaker {
+export function checkPanel({ title, description, unit = 'short', max = 0, select }: Check): PanelMaker {
   return (source) =>
     statPanel(source, {
       title,

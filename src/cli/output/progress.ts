@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import type { RunReport } from '../../pipeline/index.ts';
 import { unitName } from '../../units/index.ts';
 import { counted, formatDuration, formatNumber } from '../screens/numbers.ts';
 import { escapeForTerminal, truncateTo, widthOf } from '../screens/text.ts';
@@ -181,7 +182,8 @@ interface Sample {
 }
 
 /** The progress of a job, derived from its events. Times are monotonic milliseconds. */
-interface ProgressState {
+interface ProgressState
+  extends Pick<RunReport, 'unitsDone' | 'unitsFailed' | 'rowsWritten' | 'requests' | 'retries'> {
   readonly startedMs: number;
   /** The current step, before the plan is known. */
   readonly preparing: string;
@@ -189,13 +191,8 @@ interface ProgressState {
   readonly organization: string;
   /** Null before the plan is known. */
   readonly unitsPlanned: number | null;
-  readonly unitsDone: number;
   /** Committed by other workers since the plan was made. */
   readonly unitsByOthers: number;
-  readonly unitsFailed: number;
-  readonly rowsWritten: number;
-  readonly requests: number;
-  readonly retries: number;
   /** The unit that ended last, or the step after the units. */
   readonly current: string;
   /** Since when the service is waited for, as a time of day; null if it is not. */

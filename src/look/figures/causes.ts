@@ -163,7 +163,6 @@ function explained(change: Change, { now, before, results }: Compared): WhyChang
           [strong(periodWords(now)), mark(change.now), last, changeShare(whole, first)],
         ],
       },
-      tableIs: 'shown',
       results,
       // Where there is no price at all, the page says so once.
       notes: results[6]?.rows.length === 0 ? [] : change.warnings.map((warning) => [asSentence(warning)]),

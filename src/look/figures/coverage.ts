@@ -48,7 +48,7 @@ function calendarFigure({ id, title, unit }: FigureName, content: CalendarConten
     subtitle: `${unit}, ${periodHeading({ from, until })}`,
     chart: calendar(days, `${title}, one square per day: ${named}`),
     table: tableOf(content),
-    tableIs: 'folded',
+    isTableFolded: true,
     results: coverages.map(({ result }) => result),
     notes: notesOf(content),
     legend: counts.map(({ state }) => state),
@@ -194,7 +194,6 @@ export function unsettled(coverages: readonly StreamCoverage[]): Figure {
       ],
       rows: groups.slice(0, OPEN_SPANS_MAX).map(openRowOf),
     },
-    tableIs: 'shown',
     results: coverages.map(({ result }) => result),
     notes: [
       ...(isCut ? [['The queries list older spans, too.']] : []),

@@ -24,22 +24,14 @@ import {
 import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
 import { asSentence, periodWords } from '../words.ts';
-import { type Group, groupName, groupsOf } from './groups.ts';
+import { type Group, groupName, groupsOf, type Ranking } from './groups.ts';
 
 const ROWS_MAX = 8;
 
 /** What a table of drivers is about. */
-interface Drivers {
-  readonly by: Dimension;
-  readonly metric: string;
+interface Drivers extends Omit<Ranking, 'unit' | 'nameCell'> {
   /** How many rows there are before the others. @default 8 */
   readonly most?: number;
-  readonly id: string;
-  readonly title: string;
-  readonly thing: string;
-  /** The heading of the amounts: `Cost, EUR`. */
-  readonly amount: string;
-  readonly format: NumberFormat;
   /** With a sign, for differences of amounts. */
   readonly changeFormat: NumberFormat;
   /** What the last row equals. */
@@ -85,7 +77,6 @@ export async function drivers(reader: PageReader, spec: Drivers): Promise<Figure
     ...{ id: spec.id, title: spec.title },
     subtitle: `${name.unit}${words}${before === null ? '' : `; change against ${periodWords(before, reader.filters.until)}`}`,
     table: tableOf(groups, { spec, now, then, isOwn: words === '' && total.value !== null }),
-    tableIs: 'shown',
     results: [now, ...(then === null ? [] : [then])],
     notes: spec.notes ?? [],
   };

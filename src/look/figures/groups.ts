@@ -46,7 +46,6 @@ export async function ranking(reader: PageReader, spec: Ranking): Promise<Figure
     title,
     subtitle: `${spec.unit}, ${periodWords(reader.filters)}${words}`,
     table: tableOf(groups, spec, wholeSumOf(cellsOf(groups), format)),
-    tableIs: 'shown',
     results: [result],
   };
 }

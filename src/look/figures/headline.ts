@@ -175,7 +175,6 @@ export async function changesTable(
       columns: [{ title: '' }, { title: 'Number', align: 'end' }, { title: 'Change', align: 'end' }],
       rows: found.map(({ title, number, change }) => [{ kind: 'text', text: title }, number, change]),
     },
-    tableIs: 'shown',
     results: found.flatMap(({ results }) => results),
   };
 }

@@ -59,7 +59,6 @@ export async function listing(reader: PageReader, list: Listing): Promise<Figure
       columns: columns.map(({ cell: _, ...column }) => column),
       rows: result.rows.map((_, row) => columns.map(({ cell }) => cell(result, row))),
     },
-    tableIs: 'shown',
     results: [result],
     notes: [
       ...(rest === undefined ? [] : [['And ', rest, ' more; the query without its LIMIT lists them.']]),

@@ -107,7 +107,7 @@ export async function overTime(reader: PageReader, asked: OverTime): Promise<Fig
       events,
     }),
     table: tableOf(series, { buckets, spec, events }),
-    tableIs: 'folded',
+    isTableFolded: true,
     results: [...results, ...found],
     notes: [...(spec.notes ?? []), ...leftOut],
   };

@@ -193,7 +193,6 @@ async function timeRows(
         ],
       ],
     },
-    tableIs: 'shown',
     results: [result],
   };
 }

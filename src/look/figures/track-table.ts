@@ -54,7 +54,6 @@ export function trackFigure(
       ],
       rows: lines.map((line) => rowOf(line, rest.length > 0 && line === lines.at(-1), track.period)),
     },
-    tableIs: 'shown',
     results,
     notes: isAllowed ? [[BARS], errorsNote(months)] : [[NOT_KNOWN], soFar(track, filters.until)],
   };

@@ -34,13 +34,13 @@ ${headingHtml(figure, `${anchor}-title`, level)}<p class="subtitle">${subtitle}<
 ${notesHtml(figure, frame)}${sourcesHtml({ results, table: foldedTable(figure, frame), files: links })}</div></section>`;
 }
 
-function figureContentHtml({ title, chart, legend, table, tableIs }: Figure, frame: Frame): Markup {
+function figureContentHtml({ title, chart, legend, table, isTableFolded }: Figure, frame: Frame): Markup {
   return html`${chart === undefined ? '' : chartHtml(chart, title)}${legend === undefined ? '' : legendHtml(legend)}
-${tableIs === 'shown' ? tableHtml(table, { frame, title }) : ''}`;
+${isTableFolded ? '' : tableHtml(table, { frame, title })}`;
 }
 
-function foldedTable({ empty, tableIs, table, title }: Figure, frame: Frame): Markup | undefined {
-  return empty === undefined && tableIs === 'folded' ? tableHtml(table, { frame, title }) : undefined;
+function foldedTable({ empty, isTableFolded, table, title }: Figure, frame: Frame): Markup | undefined {
+  return empty === undefined && isTableFolded ? tableHtml(table, { frame, title }) : undefined;
 }
 
 /** Text that runs from right to left makes the browser start at the right end, where the newest day is, without a script. */

@@ -166,7 +166,7 @@ function bannerHtml({ banner }: Page): Markup {
 
 /** The section that the pager turns: the first one that shows a table. */
 function listOf({ sections }: Page): Section | undefined {
-  return sections.find((section) => section.kind === 'figure' && section.tableIs === 'shown');
+  return sections.find((section) => section.kind === 'figure' && section.isTableFolded !== true);
 }
 
 function sectionHtml(

@@ -214,7 +214,7 @@ async function peoplePerWeek(reader: PageReader): Promise<Figure> {
         ])
         .toReversed(),
     },
-    tableIs: 'folded',
+    isTableFolded: true,
     results,
     notes: [
       ['Weeks count people once each, so they do not add up to the people of a month.'],

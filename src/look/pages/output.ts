@@ -170,7 +170,6 @@ async function languagesOfPeople(reader: PageReader): Promise<Figure> {
           { kind: 'bar', value: number.value, max },
         ]),
     },
-    tableIs: 'shown',
     results: [result],
     notes,
   };

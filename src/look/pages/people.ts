@@ -76,7 +76,6 @@ async function listOf(
     hidesTitle: true,
     subtitle: subtitleOf(reader.filters, { first, shown: slice.people.length, found: found.length }),
     table: peopleTable(slice.people, { page: about, order, first }),
-    tableIs: 'shown',
     results: [...results, ...about.results],
     notes: [
       ...(about.weeks === null
@@ -181,7 +180,7 @@ function idlePeople(filters: Filters, { people, seats, result, seatsResult }: Id
           lastActiveOn === null ? muted('never') : plain(lastActiveOn),
         ]),
     },
-    tableIs: people.length > 12 ? 'folded' : 'shown',
+    isTableFolded: people.length > 12,
     results: [result, seatsResult],
     notes: left > 0 ? [[`The table has the first ${IDLE_ROWS_MAX} people; the query has all of them.`]] : [],
     empty: noIdleText(seats.value !== null, people.length),

@@ -121,7 +121,6 @@ function personFacts(userId: string, { emails, teams, results }: PersonFacts): F
         }),
       ],
     },
-    tableIs: 'shown',
     results,
   };
 }
@@ -165,7 +164,6 @@ ORDER BY days DESC, ${PHRASES[warehouse.dialect].sortable(sql`language`)}`,
         { kind: 'bar', value: number.value, max },
       ]),
     },
-    tableIs: 'shown',
     results: [result],
   };
 }

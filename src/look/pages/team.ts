@@ -118,7 +118,6 @@ ORDER BY month`,
         })
         .toReversed(),
     },
-    tableIs: 'shown',
     results: [cost, budgets],
     notes: cost.warnings.map((warning) => [asSentence(warning)]),
   };
@@ -139,7 +138,6 @@ async function teamPeople(reader: PageReader): Promise<Figure> {
     title: PEOPLE_NAME.title,
     subtitle: `${PEOPLE_NAME.unit}, ${periodWords(reader.filters)}, most credits first`,
     table: membersTable(sorted, people),
-    tableIs: 'shown',
     results,
     notes: [
       ['Only days in this team count.'],

@@ -146,7 +146,6 @@ async function teamsCompared(reader: PageReader): Promise<Figure> {
         ];
       }),
     },
-    tableIs: 'shown',
     results: [credits, seats, active, sessions, commits, ...[money, then].flatMap((result) => result ?? [])],
     notes: notesOf(cost.kind === 'refusal' ? cost.why : null),
   };

@@ -157,7 +157,6 @@ function artifactsFigure({ filters }: PageReader, result: Result): Figure {
           cellOf(result, index, 'count', { column: 'invocations' }),
         ]),
     },
-    tableIs: 'shown',
     results: [result],
     notes: [
       ['These names look like parsing errors of the service. They are counted as it publishes them.'],
@@ -218,7 +217,6 @@ async function hooksTable(reader: PageReader): Promise<Figure> {
             ]),
       ],
     },
-    tableIs: 'shown',
     results: [result],
   };
 }

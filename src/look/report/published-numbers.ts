@@ -137,7 +137,6 @@ export function ratiosFigure(blocks: Blocks, block: string): Figure {
     title: 'Ratios',
     subtitle: 'Quotients of the sums above; someone who was active in several weeks counts in each',
     table: { columns: [{ title: '' }, { title: 'Ratio', align: 'end' }, { title: 'Unit' }], rows },
-    tableIs: 'shown',
     results: [blocks.result],
     notes: blocks.of(block, 'cost').size === 0 ? [] : [['Costs are in the currency of the prices.']],
   };

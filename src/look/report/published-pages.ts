@@ -118,7 +118,6 @@ function weeksFigure(
         .toReversed()
         .map((week) => [text(week), ...columns.map((metric) => numberIn(week, metric))]),
     },
-    tableIs: 'shown',
     results: [blocks.result],
     notes,
   };
@@ -140,7 +139,6 @@ function sumsFigure(blocks: Blocks, block: string): Figure {
         return [text(titleOf(metric)), total(numbers, metric), text(String(numbers.size))];
       }),
     },
-    tableIs: 'shown',
     results: [blocks.result],
   };
 }
@@ -224,7 +222,6 @@ function dimensionPage(
             ...shown.map((metric) => total(blocks.of(name, metric), metric)),
           ]),
         },
-        tableIs: 'shown',
         results: [blocks.result],
         notes: [['A group of too few people is among the others of its week.']],
       },

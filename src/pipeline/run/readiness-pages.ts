@@ -49,15 +49,7 @@ export interface ReadinessContext extends DayContext {
 }
 
 /** The result of a walk. */
-export interface ReadinessOutcome {
-  readonly rowsWritten: number;
-  readonly restated: boolean;
-  readonly quarantined: number;
-  readonly requests: number;
-  readonly warnings: readonly string[];
-  /** The doubt, if so many stored reports are missing that the list is not believed. */
-  readonly doubt: StandingDoubt | null;
-}
+export type ReadinessOutcome = Readonly<WalkTotal>;
 
 /** The IDs of reports and the digests of quarantined records that a pass saw. */
 type Seen = { readonly reports: Set<string>; readonly quarantine: Set<string> };
@@ -77,6 +69,7 @@ export type WalkTotal = {
   quarantined: number;
   requests: number;
   warnings: string[];
+  /** The doubt, if so many stored reports are missing that the list is not believed. */
   doubt: StandingDoubt | null;
 };
 

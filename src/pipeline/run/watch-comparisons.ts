@@ -31,7 +31,8 @@ const METRICS = ['billable_tokens', 'input_tokens', 'output_tokens'] as const;
 const KEYS = ['group_key', ...MODEL_KEYS];
 const checkRow = rowCheck(TokensByModelRow) as RowCheck<TokensByModelRow>;
 
-interface ModelSumsOptions {
+/** What comparisons with the service need. */
+export interface ComparisonOptions {
   readonly source: Source;
   readonly warehouse: Warehouse;
   readonly orgId: string;
@@ -45,7 +46,7 @@ interface ModelSumsOptions {
  * ones: a few hundred bytes a day instead of every user's tokens. After a refusal, the run compares no more sums.
  * @param daysMax maximum number of days per request.
  */
-export async function lookAtModelSums(options: ModelSumsOptions, daysMax: number): Promise<void> {
+export async function lookAtModelSums(options: ComparisonOptions, daysMax: number): Promise<void> {
   const { watch, outcomes, signal } = options;
   const answers: SumsAnswer[] = [];
   try {
@@ -93,7 +94,7 @@ interface SumsAnswer {
   readonly stored: ReadonlyMap<string, Sums>;
 }
 
-async function requestSums(options: ModelSumsOptions, batch: DayBatch): Promise<SumsAnswer> {
+async function requestSums(options: ComparisonOptions, batch: DayBatch): Promise<SumsAnswer> {
   const { source, orgId, signal } = options;
   const call: PullCall = { signal, meter: { requests: 0, retries: 0 } };
   const page = await pullGrouped(source, batch, GROUP_BY.tokens, call);
@@ -129,7 +130,7 @@ function sumsByDay(rows: readonly TokensByModelRow[]): Map<UtcDay | string, Sums
 }
 
 async function storedSums(
-  { warehouse, orgId }: ModelSumsOptions,
+  { warehouse, orgId }: ComparisonOptions,
   { days }: DayBatch,
 ): Promise<Map<string, Sums>> {
   const stored = new Map<string, Sums>();

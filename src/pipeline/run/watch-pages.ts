@@ -7,28 +7,20 @@ import type { AnalyticsPage } from '../../api/index.ts';
 import { daysBetween, FIRST_DAY, shiftDay, type UtcDay } from '../../core/day.ts';
 import { isObject } from '../../core/json.ts';
 import { BadRequestError } from '../../http/index.ts';
-import type { Warehouse } from '../../port/index.ts';
 import { selectRows } from '../held-rows.ts';
 import { type DayBatch, rangeOf } from '../plan.ts';
 import { type PullCall, pullUsersPage, type Source } from '../pull.ts';
 import { expectAnswerTo } from '../validate.ts';
-import type { Outcomes } from './outcomes.ts';
 import { type CollectedDay, collectDays } from './prepare-batch.ts';
-import type { Sample, Watch } from './watch.ts';
-import { isRefusal } from './watch-comparisons.ts';
+import type { Sample } from './watch.ts';
+import { type ComparisonOptions, isRefusal } from './watch-comparisons.ts';
 
 /** At most this many users of a page are compared; a page has 100. */
 const USERS_MAX = 200;
 
-export interface PagesOptions {
-  readonly source: Source;
-  readonly warehouse: Warehouse;
-  readonly orgId: string;
-  readonly watch: Watch;
-  readonly outcomes: Outcomes;
+export interface PagesOptions extends ComparisonOptions {
   /** The UTC day on which the run began. */
   readonly today: UtcDay;
-  readonly signal: AbortSignal;
 }
 
 /**

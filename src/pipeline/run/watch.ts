@@ -244,20 +244,14 @@ export class Watch {
    */
   async conclude(now: Date, unasked: readonly string[] | null): Promise<readonly Reopened[]> {
     if (this.#isOff) return [];
-    const { warehouse, orgId, ledger, today } = this.#options;
-    const { looksMin } = this.#options;
+    const { warehouse, orgId, ledger, today, looksMin, identities } = this.#options;
     const { notes, confirmed, newly } = judgeLooks(this.#looks, { looksMin, now });
-    const { ready, waiting } = sortChanges(confirmed, (day) => ledger.onDay(day), this.#options.identities);
+    const { ready, waiting } = sortChanges(confirmed, (day) => ledger.onDay(day), identities);
     const noted = notes.map((each) => withBreaks(each, waiting));
     if (noted.length > 0) ledger.put(await noteUnits(warehouse, orgId, noted));
     const reopened = reopenedDays(ready);
     if (reopened.length > 0) ledger.put(await reopenDays(warehouse, orgId, reopened));
-    const isOpen = ledger
-      .days()
-      .some(
-        (unit) =>
-          this.#isAskedFor(unit) && unit.settledAt !== null && parseNotes(unit.watch).looks !== undefined,
-      );
+    const isOpen = ledger.days().some((unit) => this.#isLookedAt(unit));
     this.mass = massAfter(this.#state.mass, newly, { isOpen, today });
     await this.#remember(unasked);
     return reopened;
@@ -321,9 +315,11 @@ export class Watch {
     return Object.fromEntries(Object.entries(this.#cursors).filter(([name]) => names.has(name)));
   }
 
-  #isAskedFor(unit: LedgerDay): boolean {
+  /** Looks at a settled unit that is asked for have found a difference, which is not decided. */
+  #isLookedAt(unit: LedgerDay): boolean {
     const { request, contract } = this.#options;
-    return request.streams.includes(unit.stream) && isExpected(unit, contract);
+    if (!request.streams.includes(unit.stream) || !isExpected(unit, contract)) return false;
+    return unit.settledAt !== null && parseNotes(unit.watch).looks !== undefined;
   }
 
   #isInScope({ stream, day, state, settledAt }: LedgerDay): boolean {
@@ -338,12 +334,8 @@ export class Watch {
 }
 
 /** Of which streams and when the watch is. */
-function scopeOf({
-  request: { streams },
-  contract,
-  today,
-}: Pick<WatchOptions, 'request' | 'contract' | 'today'>) {
-  return { streams, expected: contract.streams, today };
+function scopeOf({ request, contract, today }: WatchOptions) {
+  return { streams: request.streams, expected: contract.streams, today };
 }
 
 function isWithin(day: string, stretch: Stretch | null | undefined): boolean {

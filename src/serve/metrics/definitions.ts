@@ -8,11 +8,16 @@ import type { EndedRun, OrganizationFacts } from './organization-facts.ts';
 
 /** A metric: what Prometheus needs to know of it, and what a person should. */
 export interface MetricDefinition {
+  /** It ends with `_total` if it counts, otherwise it is a gauge, see {@link isCounter}. */
   readonly name: string;
-  readonly type: 'gauge' | 'counter';
   /** One sentence. It is part of every answer. */
   readonly help: string;
   readonly labels: readonly string[];
+}
+
+/** True for a metric that only grows. */
+export function isCounter({ name }: MetricDefinition): boolean {
+  return name.endsWith('_total');
 }
 
 const organization = ['organization'] as const;
@@ -24,187 +29,156 @@ const organization = ['organization'] as const;
 export const METRICS = {
   buildInfo: {
     name: 'daywalk_build_info',
-    type: 'gauge',
     help: 'Always 1; the labels are the versions of Daywalk and Node.',
     labels: ['version', 'node'],
   },
   warehouseReadable: {
     name: 'daywalk_warehouse_readable',
-    type: 'gauge',
     help: '1 if the warehouse could be read, otherwise 0; then the metrics that come from it are missing.',
     labels: [],
   },
   identityMismatch: {
     name: 'daywalk_identity_mismatch',
-    type: 'gauge',
     help: '1 if the last round was refused because the warehouse or the archive is not the one of before, otherwise 0.',
     labels: [],
   },
   lostRuns: {
     name: 'daywalk_lost_runs',
-    type: 'gauge',
     help: '1 if the last round found the warehouse or the archive without its last runs, whose days it pulled again, otherwise 0.',
     labels: [],
   },
   waitingSince: {
     name: 'daywalk_waiting_since_timestamp_seconds',
-    type: 'gauge',
     help: 'When the service that runs wait for first failed to answer; 0 if none is waited for.',
     labels: [],
   },
   waitingWorkers: {
     name: 'daywalk_waiting_workers',
-    type: 'gauge',
     help: 'Workers that wait for a service that does not answer.',
     labels: [],
   },
   pendingErasures: {
     name: 'daywalk_pending_erasures',
-    type: 'gauge',
     help: 'Erasures that have begun and are not complete, and organizations that are due to be swept.',
     labels: [],
   },
   archiveLastMet: {
     name: 'daywalk_archive_last_run_timestamp_seconds',
-    type: 'gauge',
     help: 'When a run last wrote the archive; missing for archives that are no longer expected.',
     labels: ['archive'],
   },
   archiveBytes: {
     name: 'daywalk_archive_bytes',
-    type: 'gauge',
     help: 'Size of the file of the archive, if it is on this machine.',
     labels: ['archive'],
   },
   archiveDamages: {
     name: 'daywalk_archive_damages',
-    type: 'gauge',
     help: 'Damages of the archive when "daywalk archive verify" or a backup last read all of it; missing before.',
     labels: ['archive'],
   },
   lastSuccess: {
     name: 'daywalk_last_success_timestamp_seconds',
-    type: 'gauge',
     help: 'End of the last run that brought the stream up to yesterday; 0 if there was none; missing for a stream that is not expected.',
     labels: ['organization', 'stream'],
   },
   maxAge: {
     name: 'daywalk_max_age_seconds',
-    type: 'gauge',
     help: 'How long after its last complete export the organization counts as late, as the last run stored it.',
     labels: organization,
   },
   expected: {
     name: 'daywalk_expected',
-    type: 'gauge',
     help: '1 for a stream that is expected, 0 for one that is not.',
     labels: ['organization', 'stream'],
   },
   oldestUnsettledDay: {
     name: 'daywalk_oldest_unsettled_day_timestamp_seconds',
-    type: 'gauge',
     help: 'Start of the oldest expected day that is not settled in every expected stream; today if all days before it are.',
     labels: organization,
   },
   units: {
     name: 'daywalk_units',
-    type: 'gauge',
     help: 'Units by their state; pending includes the expected ones that were never pulled.',
     labels: ['organization', 'stream', 'state'],
   },
   holes: {
     name: 'daywalk_holes',
-    type: 'gauge',
     help: `Expected days that ended at least ${MISSING_AFTER_DAYS} days ago, and of which an expected stream is not stored.`,
     labels: organization,
   },
   newestData: {
     name: 'daywalk_newest_data_day_timestamp_seconds',
-    type: 'gauge',
     help: 'Start of the newest day on which the stream has activity; missing if it has none, and for readiness.',
     labels: ['organization', 'stream'],
   },
   quarantined: {
     name: 'daywalk_quarantined_records',
-    type: 'gauge',
     help: 'Records of expected days in quarantine that nobody has accepted.',
     labels: ['organization', 'stream'],
   },
   open: {
     name: 'daywalk_open',
-    type: 'gauge',
     help: 'Units, records or reports in each state that "daywalk status" lists as open, the most urgent state first; 1 for an open state without any.',
     labels: ['organization', 'state'],
   },
   highestOpen: {
     name: 'daywalk_highest_open_state',
-    type: 'gauge',
     help: 'Always 1; the label is the most urgent state that is open, or none.',
     labels: ['organization', 'state'],
   },
   restatements: {
     name: 'daywalk_restatements_total',
-    type: 'counter',
     help: 'Stored units whose numbers the service changed later.',
     labels: ['organization', 'stream'],
   },
   lastRunEnd: {
     name: 'daywalk_last_run_end_timestamp_seconds',
-    type: 'gauge',
     help: 'When the last run ended, whatever its result, without backfills and replays.',
     labels: organization,
   },
   lastRunExitCode: {
     name: 'daywalk_last_run_exit_code',
-    type: 'gauge',
     help: 'Exit code of the last run, without backfills and replays. A run that could not begin counts until serve restarts.',
     labels: organization,
   },
   runDuration: {
     name: 'daywalk_run_duration_seconds',
-    type: 'gauge',
     help: 'Duration of the last run, without backfills and replays.',
     labels: organization,
   },
   rowsWritten: {
     name: 'daywalk_rows_written_total',
-    type: 'counter',
     help: 'Fact rows that all ended runs inserted, updated or deleted.',
     labels: organization,
   },
   requests: {
     name: 'daywalk_requests_total',
-    type: 'counter',
     help: 'Requests that all ended runs sent, including retries and redirects.',
     labels: organization,
   },
   retries: {
     name: 'daywalk_request_retries_total',
-    type: 'counter',
     help: 'Requests of all ended runs that were retries.',
     labels: organization,
   },
   httpRequests: {
     name: 'daywalk_http_requests_total',
-    type: 'counter',
     help: 'Requests of all ended runs by the status of the response; none if no response came, or if an older version sent them.',
     labels: ['organization', 'status'],
   },
   budgets: {
     name: 'daywalk_budgets',
-    type: 'gauge',
     help: 'Teams with a budget for the month of the newest loaded day, by the state of the budget.',
     labels: ['organization', 'status'],
   },
   lastBackup: {
     name: 'daywalk_last_backup_timestamp_seconds',
-    type: 'gauge',
     help: 'When the last backup was taken; missing until daywalk backup was used.',
     labels: [],
   },
   lastRestoreTest: {
     name: 'daywalk_last_restore_test_timestamp_seconds',
-    type: 'gauge',
     help: 'When daywalk restore --test last succeeded; missing until it was used.',
     labels: [],
   },

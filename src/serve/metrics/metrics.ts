@@ -26,6 +26,7 @@ import { ASIDE } from '../../status/index.ts';
 import { type KeptWarehouse, keepOpen } from '../../warehouse/index.ts';
 import type { ServiceState } from '../service-state.ts';
 import {
+  isCounter,
   METRICS,
   type MetricDefinition,
   type Sample,
@@ -182,9 +183,9 @@ export function renderSamples(samples: readonly Sample[]): Promise<string> {
   for (const [key, definition] of Object.entries<MetricDefinition>(METRICS)) {
     const own = samples.filter(({ metric }) => metric === key);
     if (own.length === 0) continue;
-    const { name, type, help, labels } = definition;
+    const { name, help, labels } = definition;
     const options = { name, help, labelNames: [...labels], registers: [registry] };
-    const metric = type === 'counter' ? new Counter(options) : new Gauge(options);
+    const metric = isCounter(definition) ? new Counter(options) : new Gauge(options);
     for (const { labels: values, value } of own) metric.inc({ ...values }, value);
   }
   return registry.metrics();
@@ -194,19 +195,16 @@ export function renderSamples(samples: readonly Sample[]): Promise<string> {
 export const SERVICE_METRICS = {
   nextRound: {
     name: 'daywalk_next_round_timestamp_seconds',
-    type: 'gauge',
     help: 'When the next round begins; missing while one is in progress.',
     labels: [],
   },
   rounds: {
     name: 'daywalk_rounds_total',
-    type: 'counter',
     help: 'Rounds since the start of the service.',
     labels: [],
   },
   roundsBroken: {
     name: 'daywalk_rounds_broken_total',
-    type: 'counter',
     help: 'Rounds since the start of the service that a defect ended.',
     labels: [],
   },
