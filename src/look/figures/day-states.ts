@@ -265,6 +265,5 @@ const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
 
 /** What happens next to a day in a state, in words. docs/trust.md has the rules. */
 export function nextStep(state: MarkState, reason: OpenReason | null): string {
-  if (reason !== null) return OPEN_STEPS[reason];
-  return state === 'open' ? OPEN_STEPS.young : STEPS[state];
+  return reason === null && state !== 'open' ? STEPS[state] : OPEN_STEPS[reason ?? 'young'];
 }
