@@ -179,7 +179,8 @@ const WAREHOUSE = '';
 export function failureScope({ organizations, names }: RoundReport, orgId: string | null): Scope {
   const jobOf = ({ name }: OrganizationOutcome) => name ?? orgId ?? '';
   const decided = organizations.filter(({ exitCode }) => !isUndecided(exitCode));
-  const jobs = new Set(decided.map(jobOf));
+  // A job without an organization has the warehouse for itself.
+  const jobs = new Set(['', ...decided.map(jobOf)]);
   const conditions = decided
     .filter(({ exitCode }) => exitCode !== EXIT.ok)
     .map((outcome): Condition => {
