@@ -9,6 +9,7 @@ import type { UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
+import { contractOf, isExpected } from '../expected/index.ts';
 import { countIdentities } from '../judge/identities.ts';
 import {
   commitReadinessPage,
@@ -103,10 +104,11 @@ export async function replayOrganization(
   await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
   const left = total.damaged.length > 0 ? EXIT.storage : total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
   const open = await readOpenRecords(warehouse, orgId);
-  const quarantined = open.flatMap(({ stream, day }) => {
-    const name = `${stream} ${day}`.trim();
-    return names.has(name) ? [name] : [];
-  });
+  const contract = await warehouse.read(() => contractOf(orgId));
+  const quarantined = open
+    .filter((unit) => isExpected(unit, contract))
+    .map(({ stream, day }) => `${stream} ${day}`.trim())
+    .filter((name) => names.has(name));
   const exitCode = worstExit([left, quarantined.length > 0 ? EXIT.quarantine : EXIT.ok]);
   await endRun(warehouse, {
     ...{ runId, orgId, exitCode, rowsWritten: total.rowsWritten, endedAt: clock.now() },
@@ -133,9 +135,7 @@ interface ReplayDay {
 /** What became of an archived answer: stored; stored already; older than what the warehouse has, which stays; or not readable. */
 type ReplayOutcome =
   | { readonly kind: 'stored'; readonly rowsWritten: number }
-  | { readonly kind: 'same' }
-  | { readonly kind: 'newer' }
-  | { readonly kind: 'damaged' };
+  | { readonly kind: 'same' | 'newer' | 'damaged' };
 
 /**
  * Stores an archived answer as a run would have. A day that the warehouse has already is compared row by row, and stored again

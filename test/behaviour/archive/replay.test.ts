@@ -62,6 +62,9 @@ onEachDatabase((database) => {
       expect(await copy.value('SELECT exit_code FROM export_runs')).toBe(5);
       expect((await rig.replay({ streams: ['tokens'] })).exitCode).toBe(0);
       expect((await rig.replay()).exitCode).toBe(5);
+      // A run over later days alone does not count them either.
+      await rig.run({ settings: { firstDay: shiftDay(day, 1) } });
+      expect((await rig.replay({ until: day })).exitCode).toBe(0);
     });
 
     test('as of an instant has the digest of that night, and needs an empty warehouse', {
