@@ -37,6 +37,8 @@ export interface RoundReport {
   /** The highest-ranking exit code of all organizations. */
   readonly exitCode: ExitCode;
   readonly organizations: readonly OrganizationOutcome[];
+  /** All names in the organizations file, as the round has read it; null if there is no such file. */
+  readonly names: readonly string[] | null;
 }
 
 /**
@@ -70,6 +72,7 @@ export async function runRound(
     endedAt: context.clock.now().toISOString(),
     exitCode: worstExit(organizations.map(({ exitCode }) => exitCode)),
     organizations,
+    names: namesOf(settings),
   };
 }
 

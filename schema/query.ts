@@ -75,6 +75,19 @@ export const workingDay = (day: string, orgId: string) =>
       WHERE e.org_id = ${orgId} AND e.date = ${day}.date AND e.team = '' AND e.closed) THEN 0 ELSE 1 END`;
 
 /**
+ * True for a unit whose numbers the warehouse knows, as `isStored` of `src/units/` decides it for rows in memory.
+ * @param unit alias of the table `export_units`
+ */
+export const storedUnit = (unit: string) =>
+  `(${unit}.state IN ('loaded', 'empty', 'quarantined', 'doubted')
+      OR (${unit}.state = 'awaiting' AND CAST(${unit}.watch AS TEXT) LIKE '%"settlesOn"%')
+      OR (${unit}.rows > 0 AND ${unit}.first_loaded_at IS NOT NULL))`;
+
+/** True for a unit of this alias that is settled. A doubted one is open; one that settled by its age alone was never confirmed. */
+export const settledUnit = (unit: string) =>
+  `(${unit}.settled_at IS NOT NULL AND ${unit}.state <> 'doubted' AND COALESCE(${unit}.confirmed, '') <> 'age')`;
+
+/**
  * What a month will have used, from what some of its working days have. NULL without a working day so far. A month whose working
  * days are all among them is not multiplied, so that no rounding puts it above its budget.
  */

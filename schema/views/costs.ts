@@ -1,6 +1,6 @@
 import { FIRST_DAY } from '../../src/core/day.ts';
 import { count, day, key, label, metric, orgColumn, ratio, type View } from '../define.ts';
-import { forecastOf, workingDay } from '../query.ts';
+import { forecastOf, settledUnit, storedUnit, workingDay } from '../query.ts';
 import { CREDIT_COLUMNS, credits, tokensDailyByUserModel } from '../tables/daily.ts';
 import { type Cast, castInSqlite, plain } from './dialect.ts';
 
@@ -28,10 +28,6 @@ export const costsInPostgres: CostDialect = {
 /** A price that has no end ends on this day. */
 export const LAST_DAY = "'9999-12-31'";
 
-/** True for units whose rows are an answer of the service. `src/metrics/period.ts` has the same rule. */
-const IS_STORED = `(x.state IN ('loaded', 'empty', 'quarantined', 'doubted')
-      OR (x.rows > 0 AND x.first_loaded_at IS NOT NULL))`;
-
 /** The condition that a price is valid on a day. */
 function pricedOn(day: string): string {
   return `p.valid_from <= ${day} AND COALESCE(p.valid_to, ${LAST_DAY}) >= ${day}`;
@@ -43,9 +39,8 @@ function pricedOn(day: string): string {
  */
 export const unitDays = ({ ledgerDay }: CostDialect) => `unit_days AS (
   SELECT x.org_id, d.date, d.month, ${workingDay('d', 'x.org_id')} AS is_working,
-    CASE WHEN ${IS_STORED} THEN 1 ELSE 0 END AS is_stored,
-    CASE WHEN ${IS_STORED} AND x.settled_at IS NOT NULL AND x.state <> 'doubted'
-      AND COALESCE(x.confirmed, '') <> 'age' THEN 1 ELSE 0 END AS is_settled,
+    CASE WHEN ${storedUnit('x')} THEN 1 ELSE 0 END AS is_stored,
+    CASE WHEN ${storedUnit('x')} AND ${settledUnit('x')} THEN 1 ELSE 0 END AS is_settled,
     CASE WHEN x.state = 'expired' THEN 1 ELSE 0 END AS is_expired,
     CASE WHEN x.content_sha256 IS NULL OR k.content_sha256 = x.content_sha256 THEN 0 ELSE 1 END AS is_stale
   FROM export_units x
@@ -156,12 +151,12 @@ WITH day_tokens AS (
 ),
 last_days AS (
   SELECT x.org_id, MAX(x.date) AS date FROM export_units x
-  WHERE x.stream = 'users' AND (x.state = 'loaded' OR (x.state NOT IN ('empty', 'awaiting') AND x.rows > 0 AND ${IS_STORED}))
+  WHERE x.stream = 'users' AND (x.state = 'loaded' OR (x.state NOT IN ('empty', 'awaiting') AND x.rows > 0 AND ${storedUnit('x')}))
   GROUP BY x.org_id
 ),
 days AS (
   SELECT l.org_id, d.date, t.has_tokens,
-    CASE WHEN NOT ${IS_STORED} OR x.state IS NULL THEN NULL WHEN t.has_tokens IS NULL THEN 0 ELSE t.billable_tokens END AS billable_tokens
+    CASE WHEN NOT ${storedUnit('x')} OR x.state IS NULL THEN NULL WHEN t.has_tokens IS NULL THEN 0 ELSE t.billable_tokens END AS billable_tokens
   FROM last_days l
   JOIN dates d ON ${ledgerDay} <= l.date
   LEFT JOIN export_units x ON x.org_id = l.org_id AND x.stream = 'users' AND x.date = ${ledgerDay}

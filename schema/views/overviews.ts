@@ -11,6 +11,7 @@ import {
   ratio,
   type View,
 } from '../define.ts';
+import { settledUnit, storedUnit } from '../query.ts';
 import {
   type Cast,
   castInSqlite,
@@ -27,7 +28,7 @@ import {
 const inAllStreams = (condition: string) =>
   `SUM(CASE WHEN ${condition} AND ${isExpectedStream} THEN 1 ELSE 0 END) = ${expectedStreams}`;
 const HAS_EXPIRED = "MAX(CASE WHEN state = 'expired' THEN 1 ELSE 0 END) AS has_expired";
-const SETTLED = inAllStreams('settled_at IS NOT NULL');
+const SETTLED = inAllStreams(settledUnit('u'));
 
 const selectDays = (cast: Cast) => `
 SELECT d.org_id, d.date,
@@ -41,7 +42,7 @@ SELECT d.org_id, d.date,
   ${cast('d.is_settled', 'INTEGER')} AS is_settled
 FROM (
   SELECT u.org_id, date,
-    SUM(CASE WHEN state IN ('loaded', 'empty', 'quarantined') THEN 1 ELSE 0 END) AS streams_held, ${HAS_EXPIRED},
+    SUM(CASE WHEN ${storedUnit('u')} THEN 1 ELSE 0 END) AS streams_held, ${HAS_EXPIRED},
     CASE WHEN ${SETTLED} THEN 1 ELSE 0 END AS is_settled
   FROM export_units u LEFT JOIN contracts k ON k.org_id = u.org_id
   WHERE date <> '' GROUP BY u.org_id, date, k.streams
@@ -138,8 +139,8 @@ function periodNumbers({ ledgerDay }: DayDialect, { of }: Period): string {
   );
   return `days AS (
   SELECT u.org_id, ${ledgerDay('date')} AS date,
-    CASE WHEN ${inAllStreams("state IN ('loaded', 'empty', 'quarantined', 'expired')")} THEN 1 ELSE 0 END AS is_held,
-    MAX(CASE WHEN stream = 'users' AND (state IN ('loaded', 'empty', 'quarantined', 'doubted') OR rows > 0) THEN 1 ELSE 0 END) AS has_users,
+    CASE WHEN ${inAllStreams(`(u.state = 'expired' OR ${storedUnit('u')})`)} THEN 1 ELSE 0 END AS is_held,
+    MAX(CASE WHEN stream = 'users' AND ${storedUnit('u')} THEN 1 ELSE 0 END) AS has_users,
     CASE WHEN ${SETTLED} THEN 1 ELSE 0 END AS is_settled, ${HAS_EXPIRED}
   FROM export_units u LEFT JOIN contracts k ON k.org_id = u.org_id
   WHERE date <> '' GROUP BY u.org_id, date, k.streams

@@ -7,12 +7,14 @@ import { analyticsPage, readinessPage } from '../api/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
-import { EXIT, type ExitCode } from '../core/exit-code.ts';
+import { EXIT, type ExitCode, worstExit } from '../core/exit-code.ts';
 import type { DailyStream } from '../core/stream.ts';
+import { contractOf, isExpected } from '../expected/index.ts';
 import { countIdentities } from '../judge/identities.ts';
 import {
   commitReadinessPage,
   endReadinessWalk,
+  readOpenRecords,
   readReadinessUnit,
   readUnits,
   settleAfterFirstActivity,
@@ -59,6 +61,8 @@ export interface ReplayReport {
   readonly newer: readonly string[];
   /** Units whose archived rows cannot be read; they stay as they are. */
   readonly damaged: readonly string[];
+  /** Units of it that have records in quarantine, which count as in a run. */
+  readonly quarantined: readonly string[];
   readonly rowsWritten: number;
 }
 
@@ -71,13 +75,15 @@ export async function replayOrganization(
   { orgId, days, readiness }: ReplayedOrganization,
   { warehouse, gate, clock, signal, versions }: ReplayOptions,
 ): Promise<ReplayReport> {
-  const readings = { gate, newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }) };
   const runId = randomUUID();
+  const place = { warehouse, runId, gate, newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }) };
   await startRun(warehouse, { runId, command: 'replay', startedAt: clock.now(), versions });
   const known = new Map<string, LedgerDay>();
   for (const unit of await readUnits(warehouse, orgId)) if (isDayUnit(unit)) known.set(unitName(unit), unit);
   const total = { stored: 0, same: 0, newer: [] as string[], damaged: [] as string[], rowsWritten: 0 };
+  const names = new Set<string>();
   const count = (name: string, outcome: ReplayOutcome) => {
+    names.add(name);
     if (outcome.kind === 'newer' || outcome.kind === 'damaged') total[outcome.kind].push(name);
     else total[outcome.kind] += 1;
     if (outcome.kind === 'stored') total.rowsWritten += outcome.rowsWritten;
@@ -85,10 +91,9 @@ export async function replayOrganization(
   for (const day of days) {
     signal.throwIfAborted();
     const name = unitName(day);
-    count(name, await replayDay(day, { warehouse, runId, known: known.get(name), readings }));
+    count(name, await replayDay(day, known.get(name), place));
   }
-  if (readiness !== null)
-    count('readiness', await replayReadiness(readiness, { warehouse, runId, readings }));
+  if (readiness !== null) count('readiness', await replayReadiness(readiness, place));
   const [oldest] = days;
   const newest = days.at(-1);
   if (oldest !== undefined && newest !== undefined) {
@@ -97,13 +102,20 @@ export async function replayOrganization(
     await settleAfterFirstActivity(warehouse, { orgId, rule, since, always: true });
   }
   await refreshRollups(warehouse, { orgId, now: clock.now(), signal });
-  const exitCode = total.damaged.length > 0 ? EXIT.storage : total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
+  const left = total.damaged.length > 0 ? EXIT.storage : total.newer.length > 0 ? EXIT.upstream : EXIT.ok;
+  const open = await readOpenRecords(warehouse, orgId);
+  const contract = await warehouse.read(() => contractOf(orgId));
+  const quarantined = open
+    .filter((unit) => isExpected(unit, contract))
+    .map(({ stream, day }) => `${stream} ${day}`.trim())
+    .filter((name) => names.has(name));
+  const exitCode = worstExit([left, quarantined.length > 0 ? EXIT.quarantine : EXIT.ok]);
   await endRun(warehouse, {
     ...{ runId, orgId, exitCode, rowsWritten: total.rowsWritten, endedAt: clock.now() },
     ...{ unitsDone: total.stored + total.same, unitsFailed: total.damaged.length, requests: 0, retries: 0 },
     ...{ responses: {}, completed: [] },
   });
-  return { orgId, exitCode, ...total };
+  return { orgId, exitCode, ...total, quarantined };
 }
 
 /** An archived answer about one day. */
@@ -123,9 +135,7 @@ interface ReplayDay {
 /** What became of an archived answer: stored; stored already; older than what the warehouse has, which stays; or not readable. */
 type ReplayOutcome =
   | { readonly kind: 'stored'; readonly rowsWritten: number }
-  | { readonly kind: 'same' }
-  | { readonly kind: 'newer' }
-  | { readonly kind: 'damaged' };
+  | { readonly kind: 'same' | 'newer' | 'damaged' };
 
 /**
  * Stores an archived answer as a run would have. A day that the warehouse has already is compared row by row, and stored again
@@ -134,17 +144,13 @@ type ReplayOutcome =
  */
 async function replayDay(
   archived: ReplayDay,
-  {
-    warehouse,
-    runId,
-    known,
-    readings,
-  }: { warehouse: Warehouse; runId: string; known: LedgerDay | undefined; readings: Readings },
+  known: LedgerDay | undefined,
+  place: ReplayPlace,
 ): Promise<ReplayOutcome> {
-  const { gate, newAddresses } = readings;
+  const { warehouse, newAddresses } = place;
   const pages = await archived.pages();
   if (pages === null) return { kind: 'damaged' };
-  const commit = await commitOf(archived, pages, { warehouse, runId, gate });
+  const commit = await commitOf(archived, pages, place);
   await newAddresses.list();
   const isSame = known?.contentSha256 === commit.contentSha256;
   if (isSame && (await storedSha256(warehouse, commit)) === commit.contentSha256) return { kind: 'same' };
@@ -159,7 +165,7 @@ async function replayDay(
 async function commitOf(
   archived: ReplayDay,
   pages: readonly string[],
-  { warehouse, runId, gate }: { readonly warehouse: Warehouse; readonly runId: string; readonly gate: Gate },
+  { warehouse, runId, gate }: ReplayPlace,
 ): Promise<DayCommit> {
   const { orgId, pulledAt, requests, isOwn } = archived;
   const collected = collectArchived(archived, pages, gate);
@@ -220,9 +226,8 @@ interface ReplayReadiness {
 /** Stores archived readiness reports in place of the stored ones, unless those were pulled later. If some are missing, none is deleted. */
 async function replayReadiness(
   { orgId, pulledAt, cursor, pages, isPartial }: ReplayReadiness,
-  { warehouse, runId, readings }: { warehouse: Warehouse; runId: string; readings: Readings },
+  { warehouse, runId, gate, newAddresses }: ReplayPlace,
 ): Promise<ReplayOutcome> {
-  const { gate, newAddresses } = readings;
   const lastPulledAt = (await readReadinessUnit(warehouse, orgId))?.lastPulledAt ?? null;
   if (lastPulledAt !== null && lastPulledAt > pulledAt.toISOString()) return { kind: 'newer' };
   const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
@@ -251,8 +256,8 @@ async function replayReadiness(
   return rowsWritten === 0 && lastPulledAt !== null ? { kind: 'same' } : { kind: 'stored', rowsWritten };
 }
 
-/** What archived texts pass, and where new addresses go. */
-interface Readings {
-  readonly gate: Gate;
+/** What archived texts pass, and where rows and new addresses go. */
+interface ReplayPlace extends Pick<ReplayOptions, 'warehouse' | 'gate'> {
+  readonly runId: string;
   readonly newAddresses: NewAddresses;
 }

@@ -1,5 +1,5 @@
 import type { EncodedRows } from '../../schema/digest.ts';
-import { type SQL, sql } from '../../schema/query.ts';
+import { type SQL, sql, storedUnit as storedUnitText } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
 import type { SettleRule } from '../judge/agreement.ts';
@@ -267,8 +267,5 @@ export function isStored({ state, rows, firstLoadedAt, watch }: Standing): boole
 
 /** The condition of {@link isStored} in SQL, over `export_units` under an alias. */
 export function storedUnit(alias: string): SQL {
-  const unit = sql.raw(alias);
-  const states = sql.raw(STORED_STATES.map((state) => `'${state}'`).join(', '));
-  const isInFirstLooks = sql`(${unit}.state = 'awaiting' AND CAST(${unit}.watch AS TEXT) LIKE '%"settlesOn"%')`;
-  return sql`(${unit}.state IN (${states}) OR ${isInFirstLooks} OR (${unit}.rows > 0 AND ${unit}.first_loaded_at IS NOT NULL))`;
+  return sql.raw(storedUnitText(alias));
 }

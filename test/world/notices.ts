@@ -46,7 +46,13 @@ export class Notices {
   async #report(warehouse: Warehouse, clock: FakeClock, exitCode: ExitCode, seen: Seen): Promise<string[]> {
     const at = clock.now().toISOString();
     const round: RoundReport = {
-      ...{ command: 'run', startedAt: `${dateOf(seen.night)}T00:00:00.000Z`, endedAt: at, exitCode },
+      ...{
+        names: null,
+        command: 'run',
+        startedAt: `${dateOf(seen.night)}T00:00:00.000Z`,
+        endedAt: at,
+        exitCode,
+      },
       organizations: [{ name: null, orgId: ORG_ID, exitCode, report: null, error: seen.outcome.error }],
     };
     const rule = { now: clock.now(), startedAt: round.startedAt, restatementShare: 0.05 };

@@ -33,8 +33,8 @@ function replayJson({ exitCode, from, until, asOf, organizations, lost }: Replay
     as_of: asOf,
     requests: 0,
     lost,
-    organizations: organizations.map(({ orgId, stored, same, newer, damaged, rowsWritten }) => ({
-      ...{ org_id: orgId, stored, same, newer, damaged, rows_written: rowsWritten },
+    organizations: organizations.map(({ orgId, rowsWritten, exitCode: _code, ...units }) => ({
+      ...{ org_id: orgId, ...units, rows_written: rowsWritten },
     })),
   };
 }
@@ -44,7 +44,8 @@ function renderReplay(
   frame: TableFrame,
 ): string[] {
   const what = asOf === null ? `${from} to ${until}` : `${from} to ${until} as of ${asOf}`;
-  const unreadable = unreadableLines([...lost, ...organizations.flatMap(({ damaged }) => damaged)]);
+  const damaged = [...lost, ...organizations.flatMap((own) => own.damaged)];
+  const unreadable = named('left out, because the archive is damaged', damaged, 'archive verify');
   if (organizations.length === 0)
     return [`replay: the archive has no committed answer of ${what}`, ...unreadable];
   const paint = exitCode === EXIT.ok ? frame.style.green : frame.style.yellow;
@@ -56,24 +57,19 @@ function renderReplay(
     paint(`replay: ${what}, without a request`),
     '',
     ...renderTable(columns, rows, frame),
-    ...organizations.flatMap(({ newer }) => newerLines(newer)),
+    ...organizations.flatMap(({ newer, quarantined }) => [
+      ...named('stayed as they are, because the warehouse has pulled them later than the archive', newer),
+      ...named('have records in quarantine', quarantined, 'quarantine list'),
+    ]),
     ...unreadable,
   ];
 }
 
-function newerLines(newer: readonly string[]): string[] {
-  if (newer.length === 0) return [];
-  return [
-    '',
-    `stayed as they are, because the warehouse has pulled them later than the archive: ${fewOf(newer)}`,
-  ];
-}
-
-function unreadableLines(units: readonly string[]): string[] {
+function named(what: string, units: readonly string[], command?: string): string[] {
   if (units.length === 0) return [];
   return [
     '',
-    `left out, because the archive is damaged: ${fewOf(units)}; daywalk archive verify names all of them`,
+    `${what}: ${fewOf(units)}${command === undefined ? '' : `; daywalk ${command} names all of them`}`,
   ];
 }
 

@@ -20,7 +20,7 @@ const OPEN_TEXTS: Readonly<Record<OpenStateName, OpenText>> = {
     ends: () => 'when the service corrects them, or: daywalk quarantine accept',
   },
   mass: {
-    title: () => 'many settled days differ from the service at once; every run compares all of history',
+    title: () => 'many settled days differ from the service at once',
     noun: 'day',
     ends: ({ endsOn }) => `on ${endsOn} if the service keeps answering the same: it is stored then`,
   },

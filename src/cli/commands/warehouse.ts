@@ -126,8 +126,8 @@ export const warehouseCommands: readonly Command[] = [
       'the runs that wrote the archive. Days that are stored already are compared, and written only if they differ; what the ' +
       'warehouse has pulled later stays, with exit code 4. With --as-of, an empty warehouse gets what was committed by an ' +
       'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed. What cannot be ' +
-      'read in a damaged archive is left out and named, with exit code 6. Workers on several machines have one archive each: ' +
-      'name all of them.',
+      'read in a damaged archive is left out and named, with exit code 6. Records in quarantine count as in a run: exit code 5. ' +
+      'Workers on several machines have one archive each: name all of them.',
     uses: usesOf('warehouse', 'emails', 'archive', 'retention', 'erasures'),
     flags: {
       '--from <day>': 'first day, YYYY-MM-DD; default: the first day of the service',

@@ -186,7 +186,8 @@ export const WORST_FIRST: readonly MarkState[] = [
 
 /**
  * Counts the expected days: one row with all `days`, those `stored` in all expected streams,
- * and one column per state with the days of which it is the worst.
+ * one column per state with the days of which it is the worst,
+ * and those that are `differing`: settled in a stream of which the service has given another answer since.
  */
 export function dayStates(
   { warehouse, filters, select }: PageReader,
@@ -214,16 +215,17 @@ ${phrases.calendar('calendar', from, until)}
   VALUES ${streams}
 ), units AS (
   SELECT c.date, ${UNIT_MARK} AS state,
-    CASE WHEN ${storedUnit('u')} OR u.state = 'expired' THEN 1 ELSE 0 END AS stored
+    CASE WHEN ${storedUnit('u')} OR u.state = 'expired' THEN 1 ELSE 0 END AS stored,
+    CASE WHEN u.settled_at IS NOT NULL AND CAST(u.watch AS TEXT) LIKE '%"looks"%' THEN 1 ELSE 0 END AS differs
   FROM calendar c
   CROSS JOIN streams s
   LEFT JOIN export_units u ON u.org_id = ${filters.orgId} AND u.stream = s.stream
     AND u.date = ${phrases.textOf(sql`c.date`)}
 ), days AS (
-  SELECT date, MIN(CASE state ${rank} END) AS worst, MIN(stored) AS stored
+  SELECT date, MIN(CASE state ${rank} END) AS worst, MIN(stored) AS stored, MAX(differs) AS differs
   FROM units GROUP BY date
 )
-SELECT COUNT(*) AS days, SUM(stored) AS stored${sql.join(counts, sql``)}
+SELECT COUNT(*) AS days, SUM(stored) AS stored, SUM(differs) AS differing${sql.join(counts, sql``)}
 FROM days`,
     streams: daily,
     from,
@@ -263,6 +265,5 @@ const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
 
 /** What happens next to a day in a state, in words. docs/trust.md has the rules. */
 export function nextStep(state: MarkState, reason: OpenReason | null): string {
-  if (reason !== null) return OPEN_STEPS[reason];
-  return state === 'open' ? OPEN_STEPS.young : STEPS[state];
+  return reason === null && state !== 'open' ? STEPS[state] : OPEN_STEPS[reason ?? 'young'];
 }

@@ -81,6 +81,7 @@ const TROUBLES = [
   ['failed', ' failed', ' failed'],
   ['awaiting', ' awaits data', ' await data'],
   ['quarantined', ' has records in quarantine', ' have records in quarantine'],
+  ['differing', ' is settled and differs from the service', ' are settled and differ from the service'],
   ['pending', ' was never pulled', ' were never pulled'],
 ] as const;
 

@@ -173,23 +173,22 @@ const WAREHOUSE = '';
 
 /**
  * The runs of a round that failed. A run is recognized in later rounds by the name of its organization, so that two jobs on
- * one warehouse do not end each other's incidents. Each exit code is an incident of its own.
+ * one warehouse do not end each other's incidents; a name that the file has no more has no later runs. Each exit code is an
+ * incident of its own.
  */
-export function failureScope({ organizations }: RoundReport, orgId: string | null): Scope {
+export function failureScope({ organizations, names }: RoundReport, orgId: string | null): Scope {
   const jobOf = ({ name }: OrganizationOutcome) => name ?? orgId ?? '';
   const decided = organizations.filter(({ exitCode }) => !isUndecided(exitCode));
-  const jobs = new Set<string | number>(decided.map(jobOf));
+  // A job without an organization has the warehouse for itself.
+  const jobs = new Set(['', ...decided.map(jobOf)]);
   const conditions = decided
     .filter(({ exitCode }) => exitCode !== EXIT.ok)
     .map((outcome): Condition => {
-      const [job, exitCode] = [jobOf(outcome), outcome.exitCode];
-      return {
-        kind: 'run-failed',
-        key: JSON.stringify([job, exitCode]),
-        facts: { job, exit_code: exitCode },
-      };
+      const facts = { job: jobOf(outcome), exit_code: outcome.exitCode };
+      return { kind: 'run-failed', key: JSON.stringify(Object.values(facts)), facts };
     });
-  const hasExamined = ({ facts }: Condition) => jobs.has(facts['job'] ?? '');
+  const hasExamined = ({ facts: { job = '' } }: Condition) =>
+    jobs.has(String(job)) || names?.includes(String(job)) === false;
   return { scope: WAREHOUSE, examine: async () => ({ conditions, hasExamined }) };
 }
 

@@ -106,6 +106,16 @@ onEachDatabase((database) => {
   });
 });
 
+test('a failed run is over once a job that now names its organization succeeds', async () => {
+  const rig = await smallRig();
+  const webhook = await receiver();
+  const alerts = { alertWebhook: webhook.url };
+  await round(rig, { now: FIRST });
+  await round(rig, { now: FIRST, alerts, settings: { apiKey: 'sk-wrong-key-1' } });
+  await round(rig, { now: FIRST, alerts, settings: { orgId: rig.emulator.orgId } });
+  expect(newsOf(webhook)).toEqual([['+ run-failed 3'], ['- run-failed 3']]);
+});
+
 describe('missing days', () => {
   test('of a first export that takes several nights raise nothing, and a hole of many days is one message', {
     tags: 'ci/rare',

@@ -7,7 +7,7 @@ import { createOrganizationsRig } from '../../support/organizations/organization
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
 onEachDatabase((database) => {
-  it('names the organization of an incident, which the run of another organization does not end', {
+  it('names the organization of an incident, which another one does not end, but its removal from the file', {
     tags: 'ci/rare',
   }, async () => {
     const rig = await createOrganizationsRig(['research', 'sales'], database);
@@ -27,6 +27,12 @@ onEachDatabase((database) => {
     rig.writeKey('0.key', rig.emulators[0]?.apiKey ?? '');
     expect((await rig.run('--organization research', env)).code).toBe(0);
     expect(news().slice(1)).toEqual([['- research run-failed']]);
+
+    rig.writeKey('0.key', 'sk-revoked-000');
+    expect((await rig.run('', env)).code).toBe(3);
+    rig.list(rig.entries.slice(1));
+    expect((await rig.run('', env)).code).toBe(0);
+    expect(news().slice(2)).toEqual([['+ research run-failed'], ['- research run-failed']]);
   });
 
   it('reports the missing days of an organization whose key is refused, by its name', {

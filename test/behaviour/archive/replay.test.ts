@@ -47,6 +47,26 @@ onEachDatabase((database) => {
       );
     });
 
+    test('exits as the run did beside records in quarantine, and counts those of what it replays', async () => {
+      const rig = await archivedRig(SMALL, database);
+      const day = parseDay('2026-01-20');
+      const operations = [{ op: 'set' as const, path: '/data/0/tool_calls', value: 'many' }];
+      rig.emulator.setRules([{ match: { stream: 'users', day }, action: { type: 'patch', operations } }]);
+      expect((await rig.run({ settings: { rangeDays: 1 } })).report).toMatchObject({
+        exitCode: 5,
+        quarantined: 1,
+      });
+      const { rig: copy, result } = await rig.replayInto();
+      expect(await copy.digest()).toBe(await rig.digest());
+      expect(result).toMatchObject({ exitCode: 5, organizations: [{ quarantined: [`users ${day}`] }] });
+      expect(await copy.value('SELECT exit_code FROM export_runs')).toBe(5);
+      expect((await rig.replay({ streams: ['tokens'] })).exitCode).toBe(0);
+      expect((await rig.replay()).exitCode).toBe(5);
+      // A run over later days alone does not count them either.
+      await rig.run({ settings: { firstDay: shiftDay(day, 1) } });
+      expect((await rig.replay({ until: day })).exitCode).toBe(0);
+    });
+
     test('as of an instant has the digest of that night, and needs an empty warehouse', {
       tags: 'ci/rare',
     }, async () => {

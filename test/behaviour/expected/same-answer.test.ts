@@ -136,7 +136,14 @@ const notifications: Reader = async (warehouse, states, now) => {
     report: null,
     error: null,
   }));
-  const round = { command: 'run', startedAt, endedAt: startedAt, exitCode: 0 as const, organizations };
+  const round = {
+    command: 'run',
+    startedAt,
+    endedAt: startedAt,
+    exitCode: 0 as const,
+    organizations,
+    names: null,
+  };
   const rule = { now, startedAt, restatementShare: 1 };
   const scopes = await organizationScopes(warehouse, round, {
     rule,

@@ -3,6 +3,7 @@ import { parseDay } from '../../../src/core/day.ts';
 import { data } from '../../../src/look/pages/data.ts';
 import { DAYS, everyState } from '../../support/look/every-state.ts';
 import { figureOf, figuresOf, phraseText, reading, rowsOf } from '../../support/look/read-pages.ts';
+import { afterNights, nights } from '../../support/trust/run-nights.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -59,6 +60,16 @@ onEachDatabase((database) => {
         '5',
       ]);
       expect(rows('runs')).toHaveLength(5);
+    });
+
+    test('says that settled days differ from the service, as status does', async () => {
+      const rig = await afterNights(database, ['2026-03-18', '2026-03-20']);
+      const sentence = async () =>
+        phraseText((await reading(await open(rig.place), (reader) => data.build(reader, {}))).sentence);
+      expect(await sentence()).not.toContain('differ');
+      rig.emulator.revise({ kind: 'restate', day: parseDay('2026-03-03') });
+      await nights(rig, '2026-03-21', '2026-03-21');
+      expect(await sentence()).toContain('1 is settled and differs from the service');
     });
   });
 });

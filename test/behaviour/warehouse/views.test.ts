@@ -8,6 +8,7 @@ import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
 import { failUnit } from '../../../src/ledger/ledger.ts';
 import { commitReadinessPage } from '../../../src/ledger/readiness.ts';
 import { dayKey } from '../../../src/units/unit.ts';
+import { createRig } from '../../support/rig/rig.ts';
 import { commitDay, commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { type Database, onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -166,6 +167,23 @@ onEachDatabase((database) => {
         "SELECT streams_held, tool_calls FROM daily_overview WHERE date = '2026-01-15'",
       );
       expect(row).toEqual({ streams_held: 0, tool_calls: null });
+    });
+
+    it('and the other views call days stored and settled as metrics do', async () => {
+      const rig = await createRig({ users: 15, reports: 0, today: '2026-02-10' }, { database });
+      await rig.run();
+      const held =
+        'SELECT MIN(streams_held) AS least, SUM(CAST(is_settled AS integer)) AS settled FROM daily_overview';
+      // Days without activity have been seen once: they are stored, and wait for nothing but further looks.
+      expect(await rig.sql(held)).toEqual([{ least: 5, settled: 0 }]);
+      expect(await rig.sql('SELECT date FROM cost_daily WHERE billable_tokens IS NULL')).toEqual([]);
+      const weeks =
+        "SELECT SUM(days_expected - days_held) AS lacking FROM weekly_overview WHERE week_start < '2026-02-09'";
+      expect(await rig.sql(weeks)).toEqual([{ lacking: 0 }]);
+      // What settled by its age alone was never confirmed, and a doubt keeps the rows of a day.
+      await rig.place.execute("UPDATE export_units SET settled_at = last_pulled_at, confirmed = 'age'");
+      await rig.place.execute("UPDATE export_units SET state = 'doubted' WHERE date = '2026-01-14'");
+      expect(await rig.sql(held)).toEqual([{ least: 5, settled: 0 }]);
     });
   });
 
