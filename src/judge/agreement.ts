@@ -166,8 +166,8 @@ function settleLoaded(unit: Standing, { day, rule, committed }: DayFacts): Settl
 
 /**
  * A unit that contradicts another one settles unconfirmed, once looks have found the same long enough, if the identity counts
- * for the organization. A settled one is unconfirmed from now on, but stays: a single answer for another stream must not make its
- * next answer count.
+ * for the organization. A settled one becomes unconfirmed and stays settled: otherwise one answer for another stream would let its
+ * next answer count at once.
  */
 function settleOdd(
   unit: Standing,

@@ -211,8 +211,8 @@ export function renamedNotes(
 }
 
 /**
- * The text of a doubt after the rows of its unit were rewritten here, such as by an erasure. A pseudonym has another place in key order, so the
- * missing rows are not known any more: with the next answer, the waiting time starts again.
+ * The text of a doubt after the rows of its unit were rewritten here, such as by an erasure. A pseudonym sorts elsewhere, so the places
+ * of the missing rows no longer hold; the waiting time starts again with the next answer.
  */
 function rewrittenDoubt(text: string | null): string | null {
   const value = parseJson(text ?? 'null');

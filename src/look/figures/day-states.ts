@@ -245,14 +245,14 @@ const OPEN_STEPS: Readonly<Record<OpenReason, string>> = {
     'Its numbers contradict those of another stream. It settles when runs have found the same for seven days.',
   reopened: 'The service changed it after it settled. The next run pulls it again.',
   'never-confirmed':
-    'It settled by its age, although nothing confirmed it. Runs compare it with the service, and pull it again once that has changed.',
+    'It settled by its age, although nothing confirmed it. Runs compare it with the service, and pull it again once the service sends something else.',
 };
 
 const STEPS: Readonly<Record<Exclude<MarkState, 'open'>, string>> = {
   loaded: 'Nothing: it is settled.',
   empty: 'Nothing: it is settled without activity.',
   seen: `It was old when it was first pulled. It settles once looks on ${LOOKS} days have found the same.`,
-  awaiting: `It had no activity when it was pulled. Every run pulls it again until all streams agree, or until it is ${CONFIRM_DAYS} days old beside active ones.`,
+  awaiting: `It had no activity when it was pulled. Every run pulls it again until all streams are empty, or, if another stream has activity, until it is ${CONFIRM_DAYS} days old.`,
   doubted:
     `Stored rows stay. The loss is accepted once runs on ${ACCEPT_LOOKS} days within ${ACCEPT_AFTER_MS / HOUR_MS} hours or more ` +
     'have found it.',

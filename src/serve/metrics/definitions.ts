@@ -134,17 +134,17 @@ export const METRICS = {
   },
   lastRunEnd: {
     name: 'daywalk_last_run_end_timestamp_seconds',
-    help: 'When the last run ended, whatever its result, without backfills and replays.',
+    help: 'When the last run ended, whatever its result. Backfills and replays do not count.',
     labels: organization,
   },
   lastRunExitCode: {
     name: 'daywalk_last_run_exit_code',
-    help: 'Exit code of the last run, without backfills and replays. A run that could not begin counts until serve restarts.',
+    help: 'Exit code of the last run. Backfills and replays do not count. A run that could not begin counts until serve restarts.',
     labels: organization,
   },
   runDuration: {
     name: 'daywalk_run_duration_seconds',
-    help: 'Duration of the last run, without backfills and replays.',
+    help: 'Duration of the last run. Backfills and replays do not count.',
     labels: organization,
   },
   rowsWritten: {
