@@ -118,6 +118,33 @@ onDatabase(sqlite, () => {
     });
   });
 
+  test('a settled day stays settled when another stream begins to contradict it: no single answer changes it', async () => {
+    const world = await adversaryWorld(sqlite, { first: FIRST });
+    const callsOfAda = () =>
+      world.rig
+        .value("SELECT tool_calls FROM user_daily WHERE date = ? AND user_id = 'ada'", DAY)
+        .then(Number);
+    // The looks at the tools begin a night later, so they settle a night later.
+    tell(world, { stream: 'tools', field: 'autonomy_ratio_p50', value: 1.5, day: DAY });
+    expect(await world.night(0)).toBe(0);
+    tell(world);
+    for (const number of [1, 2]) expect(await world.night(number)).toBe(0);
+    expect([await confirmedOf(world, 'users'), await confirmedOf(world, 'tools')]).toEqual(['data', null]);
+    const tools = { stream: 'tools', field: 'tool_calls', value: 21, day: DAY } as const;
+    tell(world, tools);
+    expect(await world.night(3)).toBe(0);
+    expect(await confirmedOf(world, 'users')).toBe('age');
+    const users = { stream: 'users', field: 'tool_calls', value: 9, day: DAY } as const;
+    tell(world, tools, users);
+    expect(await world.night(4)).toBe(0);
+    expect(await callsOfAda()).toBe(5);
+    tell(world, tools, { ...users, value: 6 });
+    for (const number of [5, 6, 7]) expect(await world.night(number)).toBe(0);
+    expect(await callsOfAda()).toBe(6);
+    expect([await confirmedOf(world, 'users'), await confirmedOf(world, 'tools')]).toEqual(['data', 'data']);
+    expect(await world.status(7)).toMatchObject({ open: [], neverConfirmed: [] });
+  });
+
   describe('an organization in which the numbers never add up', () => {
     test('settles after three looks, and a change of them waits for nothing', async () => {
       const always = { stream: 'tools', field: 'tool_calls', value: 23 } as const;
