@@ -149,11 +149,11 @@ describe('the oracle of the world', () => {
     const losses = (seen: Seen) => examineNight(seen).filter(({ text }) => text.includes('hours after'));
     expect(losses(lost)).toHaveLength(1);
     expect(losses({ ...lost, hour: 16 })).toEqual([]);
-    // On the night before, a record contradicted itself.
-    const odd = { ...empty, kind: 'contradiction' as const, from: NIGHT - 3, until: NIGHT - 3 };
-    const late = seenWith(ofThird({ text: '', isSettled: false, restatements: 1 }), [odd, empty]);
-    expect(losses({ ...late, before })).toHaveLength(1);
-    expect(losses({ ...late, before, hour: 16 })).toEqual([]);
+    // Others came instead, whose records contradicted themselves.
+    const others = (['contradiction', 'other-users'] as const).map((kind) => ({ ...empty, kind }));
+    const odd = { ...seenWith(ofThird({ text: '', isSettled: false, restatements: 1 }), others), before };
+    expect(losses(odd)).toHaveLength(1);
+    expect(losses({ ...odd, hour: 16 })).toEqual([]);
   });
 
   test('names what waits and is not open, and what is open without anything that waits', () => {
