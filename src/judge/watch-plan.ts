@@ -221,6 +221,16 @@ export function leftOutAfter(
   return { since: before?.since ?? today, units: days.length, first, last: others.at(-1) ?? first };
 }
 
+/** What earlier runs left out, if a run asks for later days only than some of it: undefined if the run reaches all of it. */
+export function leftBefore(
+  left: LeftOut | undefined,
+  { firstDay }: { readonly firstDay: UtcDay },
+  expected: { readonly firstDay: UtcDay },
+): LeftOut | undefined {
+  if (left === undefined || firstDay <= expected.firstDay || firstDay <= left.first) return undefined;
+  return left;
+}
+
 /** What a run found out about the watch as a whole. */
 interface Watched {
   readonly today: UtcDay;

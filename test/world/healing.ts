@@ -28,12 +28,12 @@ const DAYS_ALONE = 10;
 
 /**
  * What a run may have requested alone to store it: the units that it has stored anew, on older days the users alone, whose
- * losses no range decides. All of them, if nobody knows what was stored before.
+ * losses no range decides. None, if nobody knows what was stored before.
  */
 function pulledAlone({ stored, before }: Seen): number {
   const had = new Map(before?.units.map(({ stream, day, text }) => [`${stream} ${day}`, text]));
   const changed = (stored?.units ?? []).filter(
-    ({ stream, day, text }) => before === null || (had.get(`${stream} ${day}`) ?? text) !== text,
+    ({ stream, day, text }) => (had.get(`${stream} ${day}`) ?? text) !== text,
   );
   const days = [...new Set(changed.map(({ day }) => day))].toSorted((a, b) => b - a);
   const newest = days.slice(0, DAYS_ALONE);

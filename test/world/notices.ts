@@ -17,7 +17,7 @@ export class Notices {
   readonly #memory: IncidentMemory = new Map();
   /** What was reported as begun, and not as over, by its ID. */
   readonly #open = new Map<string, string>();
-  /** A message has named a part of its incidents only, so nobody knows any more which ones are open. */
+  /** A message has named a part of its incidents only, so nobody knows which ones are open until nothing is wrong. */
   #isCut = false;
 
   /** I7 and I4: what is reported as begun and not as over is what is wrong now, and no message names anybody. */
@@ -80,13 +80,18 @@ export class Notices {
   }
 
   #differences(exitCode: number, { stored }: Seen): string[] {
-    if (this.#isCut) return [];
     const expected = [
       ...(exitCode === 0 || exitCode === 75 ? [] : [`run-failed ${exitCode}`]),
       ...(exitCode === 6 ? [] : (stored?.units ?? []))
         .filter(({ state, doubt }) => state === 'doubted' && !/"leaver"/.test(doubt ?? ''))
         .map(({ stream, day }) => `loss-doubted ${stream} ${dateOf(day)}`),
     ].toSorted();
+    if (this.#isCut) {
+      // Once nothing is wrong any more, nothing is open, whatever the messages have left out.
+      if (expected.length === 0) this.#open.clear();
+      this.#isCut = expected.length > 0;
+      return [];
+    }
     const told = [...this.#open.values()]
       .filter((name) => /^(run-failed|loss-doubted [a-qs-z])/.test(name))
       .toSorted();

@@ -101,7 +101,7 @@ function lossFaults(seen: Seen): string[] {
     if (lost === '' || state === 'expired') return [];
     const nights = text === '' ? nightsGone(unit, lost, published) : LOOKS;
     if (nights < LOOKS) return [`${nameOf(unit)} lost "${lost}" after ${nights} nights without it`];
-    const hours = text === '' ? hoursSince(published.emptySince(stream, day), seen) : LOSS_HOURS;
+    const hours = text === '' ? hoursSince(published.missingSince(stream, day, lost), seen) : LOSS_HOURS;
     if (hours < LOSS_HOURS)
       return [`${nameOf(unit)} lost "${lost}" ${hours} hours after it was first missed`];
     if (stream !== 'users' || published.erased.size > 0) return [];

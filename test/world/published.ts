@@ -101,13 +101,23 @@ export class Published {
     return this.#odd.has(`${stream} ${day}`);
   }
 
-  /** The first night of those in a row, as far as anybody asked, on which a day was shown without rows; null if the last one had rows. */
-  emptySince(stream: Stream, day: number): Night | null {
-    const texts = this.#shown.get(`${stream} ${day}`) ?? new Map<string, Set<Night>>();
-    const empty = texts.get('') ?? new Set<Night>();
-    const others = [...texts].flatMap(([text, nights]) => (text === '' ? [] : [...nights]));
-    const lastWithRows = Math.max(-1, ...others.filter((night) => !empty.has(night)));
-    const since = Math.min(...[...empty].filter((night) => night > lastWithRows));
+  /**
+   * The first night of those in a row, as far as anybody asked, on which a day was shown without all of these rows; null if
+   * the last one had some. Others who came meanwhile may be in quarantine, where a record contradicted itself: of users, only
+   * their names count then.
+   */
+  missingSince(stream: Stream, day: number, rows: string): Night | null {
+    const names = rows.split(', ').map((row) => `${row.split(' ')[0]} `);
+    const isByName = stream === 'users' && this.wasOdd(stream, day);
+    const lacks = (text: string) => (isByName ? !names.some((name) => text.includes(name)) : text === '');
+    const nightsWhere = (isMeant: (text: string) => boolean) =>
+      [...(this.#shown.get(`${stream} ${day}`) ?? [])].flatMap(([text, on]) =>
+        isMeant(text) ? [...on] : [],
+      );
+    const missing = new Set(nightsWhere(lacks));
+    const others = nightsWhere((text) => !lacks(text)).filter((night) => !missing.has(night));
+    const lastWithRows = Math.max(-1, ...others);
+    const since = Math.min(...[...missing].filter((night) => night > lastWithRows));
     return Number.isFinite(since) ? since : null;
   }
 

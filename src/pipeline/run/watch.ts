@@ -20,6 +20,7 @@ import {
   type Chase,
   chaseAfter,
   type LeftOut,
+  leftBefore,
   leftOutAfter,
   parseWatchState,
   planWatch,
@@ -272,13 +273,15 @@ export class Watch {
     const plan = this.#units.size > 0 ? this.#plan : this.#plan && { ...this.#plan, older: [], credit: 0 };
     const { mass } = this;
     const isPart = this.#isPart();
-    const left = this.#leftOut(unasked);
+    const kept = (state: WatchState) => leftBefore(state.leftOut, request, this.#options.contract);
+    const left = isPart ? before.leftOut : (kept(before) ?? this.#leftOut(unasked));
     const seen = { isComplete: this.#isComplete, mass, cursors: this.#cursorsOfNow(), chase: this.#chase() };
     const after =
       isPart || plan === null
-        ? withNamed(before, mass, isPart ? before.leftOut : left)
+        ? withNamed(before, mass, left)
         : afterWatch(before, plan, { today, ...seen, leftOut: left });
-    const others = isPart ? [] : [...covered].map(([name, state]) => [name, withNamed(state)] as const);
+    const ended = (state: WatchState) => withNamed(state, null, kept(state));
+    const others = isPart ? [] : [...covered].map(([name, state]) => [name, ended(state)] as const);
     for (const [name, state] of [[watchName(request.streams), after] as const, ...others]) {
       const text = canonicalJson(state);
       const stored = states.get(name) ?? canonicalJson(parseWatchState(null, today));

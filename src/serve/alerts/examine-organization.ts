@@ -39,10 +39,11 @@ async function examineOrganization(
   rule: ExaminationRule,
 ): Promise<Examination> {
   const units = await readUnits(warehouse, orgId);
-  const began = justBefore(rule.startedAt);
-  // A clock that was ahead has examined what is not there yet.
-  const since = [before.restatedUntil ?? began, began].toSorted()[0] ?? began;
+  const { restatedUntil } = before;
   const until = rule.now.toISOString();
+  // A clock that was ahead has examined what is not there yet, or this one is behind.
+  const isAhead = restatedUntil !== null && restatedUntil > until;
+  const since = restatedUntil === null || isAhead ? justBefore(rule.startedAt) : restatedUntil;
   const restated = await restatementsOf(warehouse, { orgId, since, until, share: rule.restatementShare });
   const budgets = await exceededBudgets(warehouse, orgId);
   const expectation = await readExpectation(warehouse, orgId, { units, now: rule.now });
@@ -55,7 +56,8 @@ async function examineOrganization(
       ...budgets,
     ],
     hasExamined: ({ kind }) => kind !== 'run-failed',
-    restatedUntil: restated.until,
+    // If this clock is behind, what was examined stays examined.
+    restatedUntil: restated.last ?? restatedUntil ?? since,
   };
 }
 
@@ -99,8 +101,8 @@ function doubts(units: readonly LedgerUnit[]): Condition[] {
 
 interface Restated {
   readonly conditions: readonly Condition[];
-  /** The latest instant of a restatement that was examined. */
-  readonly until: string;
+  /** The instant of the latest one; null if there is none. */
+  readonly last: string | null;
 }
 
 async function restatementsOf(
@@ -117,7 +119,7 @@ FROM restatements WHERE org_id = ${orgId} AND detected_at > ${span.since} AND de
     return [{ kind: 'restatement', key: `${stream} ${String(day)}`.trim(), facts }];
   });
   const last = rows.at(-1)?.['detected_at'];
-  return { conditions, until: typeof last === 'string' ? last : span.since };
+  return { conditions, last: typeof last === 'string' ? last : null };
 }
 
 /** The sum that changed most, as a share of what was stored; null if no sum is large enough to say. */

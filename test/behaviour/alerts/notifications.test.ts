@@ -104,6 +104,20 @@ onEachDatabase((database) => {
       ['- restatement tokens 2026-01-21'],
     ]);
   });
+
+  test('a restatement is reported once, although the clock of the next night is two days behind', async () => {
+    const rig = await smallRig({ database });
+    const webhook = await receiver();
+    const night = (date: string) =>
+      round(rig, { now: parseDay(date), alerts: { alertWebhook: webhook.url } });
+    await night('2026-01-21');
+    rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-20'), streams: ['tokens'] });
+    for (const date of ['2026-01-22', '2026-01-20', '2026-01-24', '2026-01-25']) await night(date);
+    expect(newsOf(webhook)).toEqual([
+      ['+ restatement tokens 2026-01-20'],
+      ['- restatement tokens 2026-01-20'],
+    ]);
+  });
 });
 
 test('a failed run is over once a job that now names its organization succeeds', async () => {

@@ -21,6 +21,12 @@ async function withBrokenUser(database: Database, day = YESTERDAY): Promise<Rig>
   return rig;
 }
 
+async function rememberWatch(rig: Rig, name: string, noted: object): Promise<void> {
+  const value = JSON.stringify({ olderFrom: null, heavyOn: null, ...noted });
+  await rig.place.execute('DELETE FROM export_state WHERE name = ?', name);
+  await insertRows(rig.place, 'export_state', [{ org_id: rig.emulator.orgId, name, value }]);
+}
+
 async function statusOf(rig: Rig) {
   const env = envOf(rig, { DAYWALK_NOW: `${rig.today}T09:00:00Z` });
   const { stdout } = await daywalkInProcess(['status', '--json'], { env });
@@ -88,12 +94,8 @@ onEachDatabase((database) => {
   });
 
   describe('a run and status say the same of many days that differ at once', () => {
-    const remember = async (rig: Rig, name: string, since: string) => {
-      const mass = { since, days: 20, first: '2026-01-14', last: '2026-01-18' };
-      const value = JSON.stringify({ olderFrom: null, heavyOn: null, mass });
-      await rig.place.execute('DELETE FROM export_state WHERE name = ?', name);
-      await insertRows(rig.place, 'export_state', [{ org_id: rig.emulator.orgId, name, value }]);
-    };
+    const remember = (rig: Rig, name: string, since: string) =>
+      rememberWatch(rig, name, { mass: { since, days: 20, first: '2026-01-14', last: '2026-01-18' } });
 
     test('after a run that compares nothing', async () => {
       const rig = await exportedRig({ today: TODAY, users: 4, reports: 0 }, { database });
@@ -177,5 +179,19 @@ onEachDatabase((database) => {
       await rig.run({ from: YESTERDAY });
       expect(await leftOut(rig)).toBe(left);
     });
+
+    test.each(['watch', 'watch tools activity'])(
+      'also after a run over the recent days, which asks for none of the older ones of %s',
+      async (name) => {
+        const rig = await exportedRig({ today: TODAY, users: 4, reports: 0 }, { database });
+        const [first, last] = ['2026-01-14', '2026-01-15'];
+        await rememberWatch(rig, name, { leftOut: { since: YESTERDAY, units: 7, first, last } });
+        const settings = { watchDays: 3 };
+        await rig.run({ from: parseDay('2026-01-17'), settings });
+        expect(await leftOut(rig)).toBe(7);
+        await rig.run({ settings });
+        expect(await leftOut(rig)).toBe(0);
+      },
+    );
   });
 });

@@ -149,6 +149,11 @@ describe('the oracle of the world', () => {
     const losses = (seen: Seen) => examineNight(seen).filter(({ text }) => text.includes('hours after'));
     expect(losses(lost)).toHaveLength(1);
     expect(losses({ ...lost, hour: 16 })).toEqual([]);
+    // Others came instead, whose records contradicted themselves.
+    const others = (['contradiction', 'other-users'] as const).map((kind) => ({ ...empty, kind }));
+    const odd = { ...seenWith(ofThird({ text: '', isSettled: false, restatements: 1 }), others), before };
+    expect(losses(odd)).toHaveLength(1);
+    expect(losses({ ...odd, hour: 16 })).toEqual([]);
   });
 
   test('names what waits and is not open, and what is open without anything that waits', () => {
@@ -178,6 +183,7 @@ describe('the oracle of the world', () => {
     expect(examineHealing(open([killed, { ...killed, kind: 'wrong-numbers' }]))).toEqual([]);
     const lied = open([{ ...killed, kind: 'empty' }]);
     expect(examineHealing({ ...lied, before: lied.stored, requests: 61 })).toHaveLength(1);
+    expect(examineHealing({ ...lied, before: null, requests: 61 })).toHaveLength(1);
   });
 
   test('names requests for more than what a night has stored anew: ten days alone, of older ones the users', () => {
