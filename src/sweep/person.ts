@@ -6,12 +6,11 @@ import { shownArchives } from '../archive/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { readSpoolLines } from '../hooks/index.ts';
-import { type Subject, textColumnsOf, withoutPeople, withSubjects } from '../kept-out/index.ts';
+import { type Subject, withoutPeople, withSubjects } from '../kept-out/index.ts';
 import { openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import {
   type EmailPolicy,
-  isOrdinary,
   NOBODY,
   normalEmail,
   PeopleKeptOut,
@@ -21,7 +20,7 @@ import {
   usersOf as usersKept,
 } from '../privacy/index.ts';
 import type { SweepOptions } from './plan.ts';
-import { mayHold } from './sweep-rows.ts';
+import { canBeId, isNamedAsUser, mayHold } from './sweep-rows.ts';
 
 /** The tables that have both an ID and an address. */
 const PAIRED = ['user_daily', 'tokens_daily_by_user'] as const;
@@ -107,34 +106,6 @@ async function expectUser(warehouse: Pick<Warehouse, 'select'>, orgId: string, u
     hint: 'check the user ID; nothing was changed',
     ...(user.includes('@') ? { reason: 'address-as-user' } : {}),
   });
-}
-
-/** IDs of users in JSON; quotes inside of its texts are escaped. */
-const USER_IDS = /"user_id"\s*:\s*("(?:[^"\\]|\\.)*")/g;
-
-/** True if a record in quarantine, a hook event or a session has the ID where the ID of a user stands. */
-async function isNamedAsUser(
-  warehouse: Pick<Warehouse, 'select'>,
-  orgId: string,
-  user: string,
-): Promise<boolean> {
-  if (!canBeId(user)) return false;
-  for (const table of [tables.quarantine, tables.hookEvents, tables.sessions]) {
-    const texts = textColumnsOf(table).flatMap(({ name, isJson }) => (isJson ? [readable(table, name)] : []));
-    const rows = await warehouse.select(
-      sql`SELECT ${sql.join(texts, sql`, `)} FROM ${sql.identifier(table.name)} WHERE org_id IN (${orgId}, '') AND ${mayHold(table, [user]) ?? sql`1 = 0`}`,
-    );
-    const isIn = (text: unknown) =>
-      typeof text === 'string' &&
-      [...text.matchAll(USER_IDS)].some(([, value = '']) => parseJson(value) === user);
-    if (rows.some((row) => Object.values(row).some(isIn))) return true;
-  }
-  return false;
-}
-
-/** False for an address, for nothing, and for a word that stands for nobody, as damaged records have it. */
-function canBeId(value: string): boolean {
-  return !isOrdinary(value) && !value.includes('@');
 }
 
 async function usersOf(
