@@ -73,6 +73,7 @@ describe('an address', () => {
     ['https://ada%40example.com/x', 'https://<ada at example.com>/x'],
     ['YWRhQGV4YW1wbGUuY29tPz8/', '<ada at example.com>'],
     ['x/YWRhQGV4YW1wbGUuY29t/y', 'x/<ada at example.com>/y'],
+    ['@ada@example.com', '@<ada at example.com>'],
     ['a"b"@example.com', 'a<b at example.com>'],
     ['no address', 'no address'],
   ])('in %s is replaced, and the text around it stays', (text, expected) => {
