@@ -11,7 +11,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import { NOBODY } from '../src/privacy/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { isOpen, type JoinedPolicy } from '../src/sweep/joined.ts';
-import { countOthers, findSubjects, isUser, personOf, subjectsOf } from '../src/sweep/person.ts';
+import { countOthers, findSubjects, personOf, subjectsOf } from '../src/sweep/person.ts';
 import {
   type Certificate,
   findListed,
@@ -143,9 +143,8 @@ async function eraseFound(
     observe({ type: 'warning', message, hint: undefined });
   }
   const plan = await planErasure(options, subjects, { joined: request.joined ?? 'name' });
-  // A user is stored; what is found nowhere may be a mistake.
-  const user = subjects.find(({ kind }) => kind === 'user')?.value;
-  const isKnown = isOrganization || (user !== undefined && (await isUser(warehouse, orgId, user)));
+  // A user is stored; an address may be a mistake.
+  const isKnown = isOrganization || subjects.some(({ kind }) => kind === 'user');
   const counted = isDryRun || !isKnown ? await countErasure(options, plan) : plan.certificate;
   if (!isKnown && isNothing(counted)) {
     throw new UsageError(`the organization ${orgId} has nothing of this person`, {

@@ -129,7 +129,7 @@ function withPerson(
   });
 }
 
-/** The ID and the addresses of a person; null if the ID could be another word and no user has it. */
+/** The ID and the addresses of a person; null if no user has the ID. */
 async function subjectsIn(warehouse: Warehouse, orgId: string, person: Person): Promise<Subject[] | null> {
   try {
     return await findSubjects(warehouse, orgId, person);

@@ -129,7 +129,9 @@ export function withLockedWarehouse<Result>(
         lock = passed.lock;
         if (passed.rows > 0)
           warn(
-            `addresses in ${passed.rows} rows are stored by the policy "${settings.emails.mode}" now`,
+            settings.emails.mode === 'keep'
+              ? `people who were erased are replaced in ${passed.rows} rows now`
+              : `addresses in ${passed.rows} rows are stored by the policy "${settings.emails.mode}" now`,
             PASSED_HINT,
           );
       }

@@ -67,22 +67,23 @@ function notApplied(
  * @param gate what its rows pass on their way into the other one; null if they pass none
  */
 export async function keepsLess(
-  warehouse: Readable,
+  warehouse: Readable & Pick<Warehouse, 'select'>,
   other: Readable,
   gate: Pick<Gate, 'emails' | 'users'> | null,
 ): Promise<boolean> {
   const theirs = await notedPolicy(other);
   const passed = gate === null ? [] : [{ emails: gate.emails, users: gate.users, gate: GATE_VERSION }];
-  return [await notedPolicy(warehouse), ...passed].some((own) => isStricter(own, theirs));
+  const keepsOut = await keepsSomebodyOut(warehouse);
+  return [await notedPolicy(warehouse), ...passed].some((own) => isStricter(own, theirs, keepsOut));
 }
 
-/** An older version of the gate has let more through. */
-function isStricter(own: Noted, theirs: Noted): boolean {
+/** An older version of the gate has let more through. @param keepsOut it looks for somebody, whatever the policy is */
+function isStricter(own: Noted, theirs: Noted, keepsOut = false): boolean {
   const emails = STRENGTH[own.emails ?? 'keep'];
   return (
     emails > STRENGTH[theirs.emails ?? 'keep'] ||
     USER_STRENGTH[own.users] > USER_STRENGTH[theirs.users] ||
-    (emails > STRENGTH.keep && own.gate > theirs.gate)
+    ((keepsOut || emails > STRENGTH.keep) && own.gate > theirs.gate)
   );
 }
 
@@ -134,9 +135,18 @@ export async function comparePolicy(
   const users = usersOf(policy);
   const known = await expectPolicy(warehouse, policy);
   if (known.emails === mode && known.users === users && known.gate === GATE_VERSION) return 'same';
-  if (mode !== 'keep' && known.gate !== GATE_VERSION && (await mayNameAnyone(warehouse))) return 'pass';
+  const isPassed = known.gate === GATE_VERSION || (mode === 'keep' && !(await keepsSomebodyOut(warehouse)));
+  if (!isPassed && (await mayNameAnyone(warehouse))) return 'pass';
   await rememberPolicy(warehouse, policy);
   return 'same';
+}
+
+/** True if a person was erased: the gate looks for them under any policy. */
+async function keepsSomebodyOut(warehouse: Pick<Warehouse, 'select'>): Promise<boolean> {
+  const rows = await warehouse.select(
+    sql`SELECT 1 AS found FROM erased WHERE kind <> 'organization' LIMIT 1`,
+  );
+  return rows.length > 0;
 }
 
 /** True if a warehouse has rows that may name somebody. */

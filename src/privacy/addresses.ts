@@ -14,9 +14,11 @@ const LOCAL_OR_NONE = new RegExp(`^${LOCAL.source.slice(0, -2)}{0,${LOCAL_CHARS_
 const QUOTED_LOCAL = /"[\p{L}\p{N}](?:[^"\\@<>]{0,62}[\p{L}\p{N}])?"$/u;
 /** Scripts whose words stand beside a Latin one without a blank. */
 const CLOSE = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]`;
-/** What stands before a name and does not belong to it: such words, quotes, and signs of a flag. */
-const BEFORE_LOCAL = new RegExp(`^(?:.*${CLOSE}(?=[!-~]+$))?[.!$%'*+~-]*`, 'u');
-const AFTER_DOMAIN = new RegExp(String.raw`(?<=\.[a-z]{2,63})${CLOSE}.*$`, 'iu');
+const HAS_CLOSE = new RegExp(CLOSE, 'u');
+/** What stands before a name and does not belong to it: quotes, and signs of a flag. */
+const BEFORE_LOCAL = /^[.!$%'*+~-]*/;
+const CLOSE_BEFORE = new RegExp(`^.*${CLOSE}(?=[!-~]+$)`, 'u');
+const CLOSE_AFTER = new RegExp(String.raw`(?<=\.[a-z]{2,63})${CLOSE}.*$`, 'iu');
 const LABEL = String.raw`[\p{L}\p{N}](?:-*[\p{L}\p{M}\p{N}])*`;
 /** A domain as it may be written, and more. */
 const WRITTEN_DOMAIN = /^[\p{L}\p{M}\p{N}.．。｡%\\&#;-]+/u;
@@ -103,38 +105,62 @@ export function replaceAddresses(text: string, replace: Replace): string {
   return done;
 }
 
-/** Searches around each @ only: a pattern over the whole text would need quadratic time. */
+/** Searches around each @ only, and not beyond another one: a pattern over the whole text would need quadratic time. */
 function replaceWritten(text: string, replace: Replace): string {
   let done = '';
   let from = 0;
-  AT.lastIndex = 0;
-  for (let match = AT.exec(text); match !== null; match = AT.exec(text)) {
-    const found = addressAt(text, { at: match.index, sign: match[0], from });
-    const after = found?.address === '' ? '' : found && replace(found.address);
+  let begin = 0;
+  const signs = text.matchAll(AT);
+  for (let sign = signs.next().value; sign !== undefined; ) {
+    const next = signs.next().value;
+    const around = { begin, at: sign.index, sign: sign[0], until: next?.index ?? text.length, from };
+    begin = sign.index + sign[0].length;
+    sign = next;
+    let found = addressAt(text, around, false);
+    let after = found?.address === '' ? '' : found && replace(found.address);
+    // Whoever looks for known addresses finds them beside such words too; otherwise these may belong to the address.
+    if (found !== undefined && after === undefined && HAS_CLOSE.test(found.address)) {
+      found = addressAt(text, around, true);
+      after = found && replace(found.address);
+    }
     if (found === undefined || after === undefined) continue;
     done += text.slice(from, found.start) + after;
     from = found.end;
-    AT.lastIndex = from;
+    begin = from;
   }
   return done + text.slice(from);
 }
 
+/** An @, and what is around it. */
+interface Around {
+  readonly at: number;
+  readonly sign: string;
+  /** Where the @ or the address before it ends; 0 without one. */
+  readonly begin: number;
+  /** Where the next @ stands, or the text ends. */
+  readonly until: number;
+  /** Where the last address before it ends; 0 without one. */
+  readonly from: number;
+}
+
 /**
  * The address around an @; undefined if it belongs to none. It is empty for a further domain after an address, as in `a@b.io@c.io`.
- * @param place.from where the last address before it ends; 0 without one
+ * @param isCut without the words of other scripts beside it
  */
 function addressAt(
   text: string,
-  { at, sign, from }: { readonly at: number; readonly sign: string; readonly from: number },
+  { at, sign, from, ...around }: Around,
+  isCut: boolean,
 ): { readonly start: number; readonly end: number; readonly address: string } | undefined {
   const after = at + sign.length;
-  const behind = spelled(WRITTEN_DOMAIN.exec(text.slice(after, after + WRITTEN_CHARS_MAX))?.[0] ?? '');
-  const domain = domainIn(behind.plain.slice(0, DOMAIN_CHARS_MAX));
+  const rest = text.slice(after, Math.min(around.until, after + WRITTEN_CHARS_MAX));
+  const behind = spelled(WRITTEN_DOMAIN.exec(rest)?.[0] ?? '');
+  const domain = domainIn(behind.plain.slice(0, DOMAIN_CHARS_MAX), isCut);
   if (domain === undefined) return undefined;
-  const begin = Math.max(from, at - WRITTEN_CHARS_MAX);
+  const begin = Math.max(around.begin, at - WRITTEN_CHARS_MAX);
   // The backslash of an escaped @ belongs to the @.
   const before = spelled(text.slice(begin, at).replace(/\\+$/, ''));
-  const local = localIn(before.plain.slice(-LOCAL_CHARS_MAX));
+  const local = localIn(before.plain.slice(-LOCAL_CHARS_MAX), isCut);
   const isFurther = local === '' && from > 0 && begin === from && LOCAL_OR_NONE.test(before.plain);
   if ((local === '' && !isFurther) || NO_PERSON.test(local)) return undefined;
   const isUserInfo = () =>
@@ -183,14 +209,16 @@ function meaningOf(written: string): string {
 }
 
 /** The name at the end of a text. */
-function localIn(text: string): string {
+function localIn(text: string, isCut: boolean): string {
   const written = LOCAL.exec(text)?.[0];
-  return written === undefined ? (QUOTED_LOCAL.exec(text)?.[0] ?? '') : written.replace(BEFORE_LOCAL, '');
+  if (written === undefined) return QUOTED_LOCAL.exec(text)?.[0] ?? '';
+  return (isCut ? written.replace(CLOSE_BEFORE, '') : written).replace(BEFORE_LOCAL, '');
 }
 
 /** The domain at the beginning of a text; undefined if it is none of a mailbox. */
-function domainIn(text: string): string | undefined {
-  let domain = DOMAIN.exec(text)?.[0].replace(AFTER_DOMAIN, '');
+function domainIn(text: string, isCut: boolean): string | undefined {
+  const written = DOMAIN.exec(text)?.[0];
+  let domain = isCut ? written?.replace(CLOSE_AFTER, '') : written;
   while (domain !== undefined) {
     const plain = domain.replace(/[．。｡]/g, '.');
     if (VERSION.test(plain) || IMAGE_SIZE.test(plain) || SYSTEMD_UNIT.test(plain)) return undefined;

@@ -11,7 +11,6 @@ import { openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import {
   type EmailPolicy,
-  isOrdinary,
   NOBODY,
   normalEmail,
   PeopleKeptOut,
@@ -21,7 +20,7 @@ import {
   usersOf as usersKept,
 } from '../privacy/index.ts';
 import type { SweepOptions } from './plan.ts';
-import { mayHold } from './sweep-rows.ts';
+import { canBeId, isNamedAsUser, mayHold } from './sweep-rows.ts';
 
 /** The tables that have both an ID and an address. */
 const PAIRED = ['user_daily', 'tokens_daily_by_user'] as const;
@@ -56,7 +55,7 @@ export function subjectsOf(person: Person): Subject[] {
 
 /**
  * The ID of a person and every address that was stored with it.
- * @throws {UsageError} if the ID could be another word and no user has it, or if several users have had the address.
+ * @throws {UsageError} if no user has the ID, or if several users have had the address.
  */
 export async function findSubjects(
   warehouse: Pick<Warehouse, 'select'>,
@@ -96,23 +95,13 @@ export async function countOthers(
   return (await usersOf(warehouse, orgId, emails)).filter((user) => !own.has(user)).length;
 }
 
-/** True for the ID of a user of whom a row was stored, or a line of a file of people. Others may be in quarantine, events or answers only. */
-export async function isUser(
-  warehouse: Pick<Warehouse, 'select'>,
-  orgId: string,
-  user: string,
-): Promise<boolean> {
+/** An ID that is mistyped could be a word that stands everywhere, such as a model, a skill or a day. */
+async function expectUser(warehouse: Pick<Warehouse, 'select'>, orgId: string, user: string): Promise<void> {
   const found = await warehouse.select(
     sql`${union((table) => sql`SELECT 1 AS found FROM ${table} WHERE org_id = ${orgId} AND user_id = ${user}`)}
       UNION SELECT 1 AS found FROM people WHERE org_id = ${orgId} AND person = ${user}`,
   );
-  return found.length > 0;
-}
-
-/** An ID that is mistyped could be a word that stands everywhere. */
-async function expectUser(warehouse: Pick<Warehouse, 'select'>, orgId: string, user: string): Promise<void> {
-  const mayBeOther = isOrdinary(user) || user.includes('@');
-  if (!mayBeOther || (await isUser(warehouse, orgId, user))) return;
+  if (found.length > 0 || (await isNamedAsUser(warehouse, orgId, user))) return;
   throw new UsageError(`the organization ${orgId} has no user with this ID`, {
     hint: 'check the user ID; nothing was changed',
     ...(user.includes('@') ? { reason: 'address-as-user' } : {}),
@@ -131,9 +120,13 @@ async function usersOf(
     ),
   );
   const wanted = new Set(emails.map(normalEmail));
-  const pairs = [...rows, ...(await pairsSetAside(warehouse, orgId, emails))];
-  const found = pairs.filter((row) => wanted.has(normalEmail(String(row['email']))));
-  return [...new Set(found.map((row) => String(row['value'])))].sort();
+  const among = (pairs: readonly Readonly<Record<string, unknown>>[]) => {
+    const found = pairs.filter((row) => wanted.has(normalEmail(String(row['email']))));
+    return [...new Set(found.map((row) => String(row['value'])))].sort();
+  };
+  const stored = among(rows);
+  // A damaged record may have the address beside the ID of somebody else.
+  return stored.length > 0 ? stored : among(await pairsSetAside(warehouse, orgId, emails));
 }
 
 /** The IDs and addresses that stand side by side in records in quarantine which may hold one of some values. */
@@ -144,7 +137,7 @@ async function pairsSetAside(warehouse: Pick<Warehouse, 'select'>, orgId: string
   return rows.flatMap((row) => {
     const record = parseJson(String(row['record']));
     const { user_id: value, user_email: email } = isObject(record) ? record : {};
-    return typeof value === 'string' && typeof email === 'string' ? [{ value, email }] : [];
+    return typeof value === 'string' && typeof email === 'string' && canBeId(value) ? [{ value, email }] : [];
   });
 }
 

@@ -15,13 +15,14 @@ import { type DayAnswer, partsOf, sweepArchived } from '../archive/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { isDay, parseDay, type UtcDay } from '../core/day.ts';
 import { DefectError } from '../core/errors.ts';
+import { parseJson } from '../core/json.ts';
 import { DAILY_STREAMS, isDailyStream, type Stream } from '../core/stream.ts';
 import { GATE_KEYS, type Passing, sweptTable, textColumnsOf } from '../kept-out/index.ts';
 import { rewrittenRow } from '../ledger/index.ts';
 import { forgetExpected } from '../organizations/index.ts';
 import { collectArchived } from '../pipeline/index.ts';
 import { changeRows, type ScanScope, type Warehouse } from '../port/index.ts';
-import { Gate } from '../privacy/index.ts';
+import { Gate, isOrdinary } from '../privacy/index.ts';
 import { ARCHIVES, ERASURE, PUBLISHED } from '../records/index.ts';
 
 /** What is swept out of what. */
@@ -85,6 +86,37 @@ function patternOf(value: string): string {
       .match(ASCII_PARTS) ?? [];
   const longest = parts.reduce((a, b) => (b.length > a.length ? b : a), '');
   return `%${longest.replace(/[!%_]/g, '!$&')}%`;
+}
+
+/** IDs of users in JSON; quotes inside of its texts are escaped. */
+const USER_IDS = /"user_id"\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+/** True if a record in quarantine, a hook event or a session has the ID where the ID of a user stands. */
+export async function isNamedAsUser(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  user: string,
+): Promise<boolean> {
+  if (!canBeId(user)) return false;
+  for (const table of [tables.quarantine, tables.hookEvents, tables.sessions]) {
+    const texts = textColumnsOf(table).flatMap(({ name, isJson }) => (isJson ? [sql.identifier(name)] : []));
+    const rows = await warehouse.select(
+      sql`SELECT ${sql.join(
+        texts.map((name) => sql`CAST(${name} AS TEXT) AS ${name}`),
+        sql`, `,
+      )} FROM ${sql.identifier(table.name)} WHERE org_id IN (${orgId}, '') AND ${mayHold(table, [user]) ?? sql`1 = 0`}`,
+    );
+    const isIn = (text: unknown) =>
+      typeof text === 'string' &&
+      [...text.matchAll(USER_IDS)].some(([, value = '']) => parseJson(value) === user);
+    if (rows.some((row) => Object.values(row).some(isIn))) return true;
+  }
+  return false;
+}
+
+/** False for an address, for nothing, and for a word that stands for nobody, as damaged records have it. */
+export function canBeId(value: string): boolean {
+  return !isOrdinary(value) && !value.includes('@');
 }
 
 const decodeUnit = decoderOf(tables.exportUnits);

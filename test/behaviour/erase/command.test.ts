@@ -105,8 +105,8 @@ test('what is not clear is refused, and nothing is changed', { tags: 'ci/rare' }
     expect(stderr).toContain(words);
     expect(code).toBe(2);
   };
-  await refused(['--user', `${user}x`], 'has nothing of this person');
-  await refused(['--user', 'data'], 'has no user with this ID');
+  for (const word of [`${user}x`, 'data', 'atlas-4', 'code-review', 'auto-medium', '2026-01-20'])
+    await refused(['--user', word], 'has no user with this ID');
   await refused(['--user', email], 'this looks like an address: pass it with --email');
   await refused(['--email', 'nobody@example.com'], 'has nothing of this person');
   await refused([], '--user or --email');
@@ -121,6 +121,30 @@ test('what is not clear is refused, and nothing is changed', { tags: 'ci/rare' }
   await rig.replay();
   expect(await rig.digest()).toBe(digest);
   expect(await rig.value('SELECT count(*) FROM erased')).toBe(0);
+});
+
+test('a damaged record in quarantine makes nobody of its ID, and no other user of an address that is stored', async () => {
+  const rig = await archivedRig(SMALL, sqlite);
+  await rig.run();
+  const { user, email } = await somebody(rig);
+  const alone = 'alone@example.com';
+  const records = [
+    { user_id: '', user_email: alone },
+    { user_id: 'unknown', user_email: alone },
+    { user_id: 'other@example.com', user_email: alone },
+    { user_id: '', user_email: email },
+    { user_id: 'user_01SOMEBODYELSE', user_email: email },
+  ];
+  for (const [index, record] of records.entries())
+    await rig.place.execute(
+      "INSERT INTO quarantine (org_id, stream, date, record_sha256, reason, path, record, first_seen_at) SELECT org_id, 'users', '2026-01-20', ?, 'bad', 'data[1]', ?, '2026-01-21T00:00:00Z' FROM export_units LIMIT 1",
+      ...[`${index}`, JSON.stringify(record)],
+    );
+  expect((await eraseFrom(rig, { email: alone })).certificate.pseudonyms).toHaveLength(1);
+  expect((await eraseFrom(rig, { email })).certificate.pseudonyms).toHaveLength(2);
+  expect(await placesOf([user, email, alone], { place: rig.place, archive: rig.folder, spool: '' })).toEqual(
+    [],
+  );
 });
 
 test('an erasure that is repeated says when it was done, for a person by ID or address and for an organization', async () => {
@@ -182,7 +206,7 @@ onEachDatabase((database) => {
     expect(await rig.value("SELECT count(*) FROM export_state WHERE name = 'erasure'")).toBe(1);
     expect((await rig.run()).report.exitCode).toBe(0);
     // Somebody else is not reported as erased because this erasure is completed first.
-    await expect(eraseFrom(rig, { user: `${user}x` }, { spool })).rejects.toThrow(/nothing of this person/);
+    await expect(eraseFrom(rig, { user: `${user}x` }, { spool })).rejects.toThrow(/no user with this ID/);
     const searchedFirst = { place: rig.place, archive: rig.folder, spool };
     expect(await placesOf([user, email], searchedFirst)).toEqual([]);
     const repeated = await eraseFrom(rig, { user }, { spool });

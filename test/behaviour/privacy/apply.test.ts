@@ -12,6 +12,7 @@ import { withWarehouse } from '../../../src/warehouse/index.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
 import { copy } from '../../support/copy/run-copy.ts';
+import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';
 import { rewritingService } from '../../support/erase/rewriting-service.ts';
 import { placesOf } from '../../support/erase/search.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
@@ -200,6 +201,28 @@ onEachDatabase((database) => {
       expect(await rig.column('SELECT message FROM hook_events')).toEqual([
         expect.stringMatching(/^ask [0-9a-f]{64}$/),
       ]);
+    });
+
+    test('of an erased person passes it under keep as well, and in a copy', async () => {
+      const { rig, run } = await exported({ mode: 'keep' });
+      const { email } = await somebody(rig);
+      await eraseFrom(rig, { email });
+      const copied = { place: database.place(), archive: '', spool: '' };
+      const message = `联系${email}请回复`;
+      await storeHookEvents(await open(rig.place), { orgId: '', rows: [{ ...EVENT, message }] });
+      await rig.place.execute(
+        `UPDATE export_state SET value = '{"emails":"keep","gate":2}' WHERE name = 'policy'`,
+      );
+      await copy(rig.path, copied.place.location);
+      expect(await placesOf([email], copied)).not.toEqual([]);
+      const { report, events } = await run({ mode: 'keep' });
+      expect(report.exitCode).toBe(0);
+      expect(events).toContainEqual(
+        expect.objectContaining({ message: 'people who were erased are replaced in 1 rows now' }),
+      );
+      await copy(rig.path, copied.place.location);
+      expect(await placesOf([email], copied)).toEqual([]);
+      expect(await placesOf([email], { place: rig.place, archive: rig.folder, spool: '' })).toEqual([]);
     });
 
     test('is forgotten by a copy, too, once the source has let it pass the present one', async () => {

@@ -34,6 +34,16 @@ describe('the text around an @', () => {
     expect(replaced(long)).toBe(long);
   });
 
+  test.each(['%40', String.raw`\u0040`, '%40types%2Fnode%40', '&#64;'])(
+    'is read once only, however many of %s there are',
+    (sign) => {
+      const text = sign.repeat(300_000 / sign.length);
+      const started = performance.now();
+      expect(replaced(text)).toBe(text);
+      expect(performance.now() - started).toBeLessThan(1_000);
+    },
+  );
+
   test('keeps what stands between two addresses, however long a sign of the second is written', () => {
     const dashes = `%2D%${'25'.repeat(509)}2D`;
     expect(replaced(`ada@example.com keep ${dashes}@b.io`)).toBe(`<ada at example.com> keep ${dashes}@b.io`);
@@ -50,10 +60,9 @@ describe('an address', () => {
     [String.raw`\u003cada@example.com`, String.raw`\u003c<ada at example.com>`],
     [String.raw`\u201cada@example.com\u201d`, String.raw`\u201c<ada at example.com>\u201d`],
     [String.raw`ask ada@example.com\u2026`, String.raw`ask <ada at example.com>\u2026`],
-    ['联系ada@example.com请回复', '联系<ada at example.com>请回复'],
-    ['ada@mail.example.co.jpの件', '<ada at mail.example.co.jp>の件'],
-    ['ada@example.com으로', '<ada at example.com>으로'],
-    [String.raw`\u8054ada@example.com\u8bf7`, String.raw`\u8054<ada at example.com>\u8bf7`],
+    ['山田ken@example.jp', '<山田ken at example.jp>'],
+    ['ada@mail.example公司.cn', '<ada at mail.example公司.cn>'],
+    ['ada@mail.example.co.jpの件', '<ada at mail.example.co.jpの件>'],
     ['李@例子.中国', '<李 at 例子.中国>'],
     ['%C2%A0ada%40example.com%E2%80%A6', '%C2%A0<ada at example.com>%E2%80%A6'],
     ['to%253Dada%2540example.com%253E', 'to%253D<ada at example.com>%253E'],
@@ -64,10 +73,23 @@ describe('an address', () => {
     ['https://ada%40example.com/x', 'https://<ada at example.com>/x'],
     ['YWRhQGV4YW1wbGUuY29tPz8/', '<ada at example.com>'],
     ['x/YWRhQGV4YW1wbGUuY29t/y', 'x/<ada at example.com>/y'],
+    ['@ada@example.com', '@<ada at example.com>'],
     ['a"b"@example.com', 'a<b at example.com>'],
     ['no address', 'no address'],
   ])('in %s is replaced, and the text around it stays', (text, expected) => {
     expect(replaced(text)).toBe(expected);
+  });
+
+  test.each([
+    ['联系ada@example.com请回复', '联系<>请回复'],
+    ['联系 ada@example.com으로', '联系 <>으로'],
+    [String.raw`\u8054ada@example.com\u8bf7`, String.raw`\u8054<>\u8bf7`],
+    ['联系bob@example.com请回复', '联系bob@example.com请回复'],
+    ['李ada@example.com', '<>'],
+    ['例子@ada@example.com', '例子@<>'],
+  ])('that is known is found beside words of other scripts: %s', (text, expected) => {
+    const known = ['ada@example.com', '李ada@example.com'];
+    expect(replaceAddresses(text, (address) => (known.includes(address) ? '<>' : undefined))).toBe(expected);
   });
 
   test('that a replacement completes is replaced too', () => {
