@@ -131,3 +131,8 @@ function openIfThere(path: string): Sqlite.Database | null {
     return null;
   }
 }
+
+/** The exit code of a replay into a new file: 5 if records are in quarantine there, because nobody has accepted them there. */
+export function replayCode(path: string): number {
+  return (readStored(path)?.quarantined ?? 0) > 0 ? 5 : 0;
+}

@@ -4,6 +4,7 @@ import type { World } from './events.ts';
 import { Machine } from './machine.ts';
 import type { Fault } from './oracle.ts';
 import type { WorldService } from './service.ts';
+import { replayCode } from './stored.ts';
 import { dateOf } from './truth.ts';
 
 /** Nights after which an export that nothing disturbs has settled. */
@@ -52,7 +53,8 @@ export async function compareReplayed(machine: Machine, world: World): Promise<F
   const place = join(machine.folder, 'rebuilt.db');
   const at = `${dateOf(world.lastNight)}T09:00:00Z`;
   const { code, stderr } = await machine.command(['replay', '--warehouse', place], at);
-  if (code !== 0) return [{ ...faultOf(world, `a replay ended with ${code}: ${stderr}`), invariant: 'I6' }];
+  if (code !== replayCode(place))
+    return [{ ...faultOf(world, `a replay ended with ${code}: ${stderr}`), invariant: 'I6' }];
   const [own, replayed] = [await tablesOf(machine, world), await tablesOf(machine, world, place)];
   return [...replayed].flatMap(([table, digest]) =>
     own.get(table) === digest
