@@ -138,7 +138,7 @@ function undatedPasser(table: AnyTable, gate: Gate): (row: Values) => Values | n
 /** Tables whose rows are about one person each without naming one. */
 const OF_PERSONS: ReadonlySet<AnyTable> = new Set<AnyTable>([tables.hookEvents, tables.sessions]);
 
-/** Tells whether a row is about one person: it is keyed by one, belongs to the stream of users, or was set aside from a list of them. */
+/** Tells whether a row is about one person: it is keyed by one, belongs to the stream of users, or was set aside from a list of people. */
 function personTest(table: AnyTable, gate: Gate): (row: Values) => boolean {
   const isKeyed = table.key.some((name) => columnKind(name) === 'id');
   if (isKeyed || table.stream === 'users' || OF_PERSONS.has(table)) return () => true;

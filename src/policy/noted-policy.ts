@@ -171,9 +171,9 @@ export async function noteStricter(
 ): Promise<void> {
   if (gate === null) return;
   const known = await notedPolicy(warehouse);
-  const isLooser = isStricter({ ...known, gate: 0 }, { ...gate, gate: 0 });
+  const isNotedStricter = isStricter({ ...known, gate: 0 }, { ...gate, gate: 0 });
   await note(warehouse, {
-    gate: isLooser ? known.gate : GATE_VERSION,
+    gate: isNotedStricter ? known.gate : GATE_VERSION,
     emails: STRENGTH[known.emails ?? 'keep'] > STRENGTH[gate.emails] ? (known.emails ?? 'keep') : gate.emails,
     users: USER_STRENGTH[known.users] > USER_STRENGTH[gate.users] ? known.users : gate.users,
   });

@@ -105,7 +105,7 @@ export function replaceAddresses(text: string, replace: Replace): string {
   return done;
 }
 
-/** Searches around each @ only, and not beyond another one: a pattern over the whole text would need quadratic time. */
+/** Searches around each @ only, up to the @ before and behind it: a pattern over the whole text would need quadratic time. */
 function replaceWritten(text: string, replace: Replace): string {
   let done = '';
   let from = 0;

@@ -241,7 +241,7 @@ onEachDatabase((database) => {
     });
 
     testVariants(['hash', 'keep'] as const)(
-      'under %s come back whole with a backup from before if no limit is set, and expire with the next run that has one',
+      'under %s come back whole with an older backup if no limit is set, and expire with the next run that has one',
       async (mode) => {
         const { rig, call, rowsBefore, states } = await filled();
         const policy = { DAYWALK_EMAILS: mode, DAYWALK_EMAIL_SALT: SALT, DAYWALK_ARCHIVE: rig.folder };

@@ -125,10 +125,12 @@ export function randomState(
       firstLoadedAt: ago(9),
       watch: null,
     });
-  const runs = Array.from({ length: below(5) }, (): Run => {
+  const runs = Array.from({ length: below(5) }, (_, at): Run => {
     const startedAt = ago(100);
     const hasEnded = random() < 0.9;
-    const endedAt = new Date(Math.min(now.getTime(), Date.parse(startedAt) + below(HOUR_MS))).toISOString();
+    // No two runs end at one instant: which of them is the last one is not defined.
+    const latest = now.getTime() - 1 - at;
+    const endedAt = new Date(Math.min(latest, Date.parse(startedAt) + below(HOUR_MS))).toISOString();
     return {
       command: pick(random, ['run', 'run', 'backfill']),
       startedAt,
