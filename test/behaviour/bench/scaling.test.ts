@@ -23,10 +23,10 @@ it('docs/scaling.md is measured: a month of 50 active users needs the rows and b
   within((statSync(rig.path).size - 200_000) / DAYS, perDay(MEASURED.sqliteBytes, 50), 0.25);
 });
 
-it('docs/scaling.md counts the requests of nights: 3,000 active users, whose days do not fit into one range', {
+it('docs/scaling.md counts the requests of nights: 2,000 active users, whose days do not fit into one range', {
   tags: 'ci/rare',
 }, async () => {
-  const [users, days, nights] = [3_000, 45, 10];
+  const [users, days, nights] = [2_000, 45, 6];
   const first = shiftDay(FIRST_DAY, days);
   const rig = await createRig({ users, steady: true, reports: 0, today: shiftDay(first, nights) });
   const requests: number[] = [];
