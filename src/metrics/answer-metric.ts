@@ -2,6 +2,7 @@ import type { Dimension, Metric } from '../../schema/metrics/dictionary.ts';
 import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
 import type { QueryRow, Warehouse } from '../port/index.ts';
 import { readableRollups } from '../rollups/index.ts';
+import { frozen } from '../warehouse/index.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './limits.ts';
 import type { Period } from './period.ts';
 import { type FirstLooks, readProvenance } from './provenance.ts';
@@ -58,10 +59,11 @@ interface AnswerWithSql extends MetricAnswer {
  */
 export function answerWithSql(warehouse: Warehouse, question: MetricQuestion): Promise<AnswerWithSql> {
   return warehouse.inSnapshot(async () => {
-    const { plan, provenance } = await planIn(warehouse, question);
-    const prices = usesPrices(plan) ? await pricesOfAnswer(warehouse, plan) : undefined;
+    const own = frozen(warehouse);
+    const { plan, provenance } = await planIn(own, question);
+    const prices = usesPrices(plan) ? await pricesOfAnswer(own, plan) : undefined;
     const query = queryOf(plan);
-    const rows = await warehouse.select(query);
+    const rows = await own.select(query);
     const { name, unit } = plan.metric;
     const column = plan.computed.find(({ metric }) => metric === plan.metric)?.column ?? VALUE;
     return {
@@ -73,7 +75,7 @@ export function answerWithSql(warehouse: Warehouse, question: MetricQuestion): P
       rows: rows.map((row) => rowOf(row, plan, column)),
       days: provenance.days,
       run_id: provenance.run_id,
-      warnings: [...(await peopleWarnings(warehouse, plan, provenance)), ...priceWarnings(prices)],
+      warnings: [...(await peopleWarnings(own, plan, provenance)), ...priceWarnings(prices)],
       sql: queryText(query),
       column,
       firstLooks: provenance.firstLooks,

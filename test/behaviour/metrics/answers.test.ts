@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dimensionsOf } from '../../../schema/metrics/define.ts';
 import { allMetrics } from '../../../schema/metrics/dictionary.ts';
-import { sql } from '../../../schema/query.ts';
+import { queryText, sql } from '../../../schema/query.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { answerMetric, metricQuery, metricSql } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion } from '../../../src/metrics/question.ts';
@@ -57,6 +57,22 @@ async function smallWorld(database: Database) {
 }
 
 onEachDatabase((database) => {
+  it('an answer asks the database for the same rows once', async () => {
+    const warehouse = await smallWorld(database);
+    await refresh(warehouse);
+    const asked: string[] = [];
+    const heard: Warehouse = {
+      ...warehouse,
+      select(query) {
+        asked.push(queryText(query));
+        return warehouse.select(query);
+      },
+    };
+    await answerMetric(heard, questionOf('billable_tokens', { by: ['team'] }));
+    expect(asked.some((text) => text.includes('FROM people'))).toBe(true);
+    expect(asked).toEqual([...new Set(asked)]);
+  });
+
   it('every metric by every dimension is a query of the database', async () => {
     const warehouse = await open(database);
     const period = { from: FIRST_DAY, until: FIRST_DAY };
