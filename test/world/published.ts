@@ -103,13 +103,12 @@ export class Published {
 
   /**
    * The first night of those in a row, as far as anybody asked, on which a day was shown without all of these rows; null if
-   * the last one had some. Others who came meanwhile may be in quarantine, where a record contradicted itself: of users, only
-   * their names count then.
+   * the last one had some. Of users their names count: that all who are stored are away is a loss, whoever came meanwhile.
    */
   missingSince(stream: Stream, day: number, rows: string): Night | null {
     const names = rows.split(', ').map((row) => `${row.split(' ')[0]} `);
-    const isByName = stream === 'users' && this.wasOdd(stream, day);
-    const lacks = (text: string) => (isByName ? !names.some((name) => text.includes(name)) : text === '');
+    const lacks = (text: string) =>
+      stream === 'users' ? !names.some((name) => text.includes(name)) : text === '';
     const nightsWhere = (isMeant: (text: string) => boolean) =>
       [...(this.#shown.get(`${stream} ${day}`) ?? [])].flatMap(([text, on]) =>
         isMeant(text) ? [...on] : [],
