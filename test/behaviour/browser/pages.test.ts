@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useBrowser } from '../../support/browser/browser.ts';
 import { type DashboardRig, serveContents } from '../../support/browser/dashboard-rig.ts';
 import {
-  axeViolations,
   contentProblems,
   focusProblems,
   layoutProblems,
@@ -21,9 +20,6 @@ const WINDOWS = [
   { viewport: { width: 2560, height: 1300 } },
   { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
 ];
-
-/** So that SQL and folded tables are judged, too. */
-const OPEN_DETAILS = "for (const details of document.querySelectorAll('details')) details.open = true";
 
 describe('the pages of a warehouse', () => {
   const browser = useBrowser();
@@ -81,21 +77,6 @@ describe('the pages of a warehouse', () => {
     db.close();
     expect(wrong.join('\n')).toContain('and the page states');
   });
-
-  it.each(IS_LONG ? (['light', 'dark'] as const) : (['light'] as const))(
-    'break no rule of accessibility in %s',
-    async (colorScheme) => {
-      // Colors depend on the scheme, and what is where on the width: one width in each scheme shows both.
-      const viewport = { width: colorScheme === 'light' ? 1280 : 360, height: 800 };
-      const { page } = await browser.open({ colorScheme, viewport });
-      const problems = await problemsOf(await paths(page), async (path) => {
-        await page.goto(`${dashboard.url}${path}`);
-        await page.evaluate(OPEN_DETAILS);
-        return axeViolations(page);
-      });
-      expect(problems).toEqual([]);
-    },
-  );
 
   it('are read with the keyboard alone, and the focus is visible', async () => {
     const { page } = await browser.open({ viewport: { width: 360, height: 740 } });
