@@ -10,7 +10,6 @@ import type { Notices } from './notices.ts';
 import { examineOpen } from './open.ts';
 import { disagree, type Fault, type Seen } from './oracle.ts';
 import { examineDocuments, examinePages } from './pages.ts';
-import { ORG_ID } from './service.ts';
 import { dateOf } from './truth.ts';
 
 /** Days that have not had three looks yet. */
@@ -82,7 +81,7 @@ export async function examineSurfaces(
   faults.push(
     ...(await readWarehouse(machine.warehouse, { clock }, async (warehouse) => [
       ...(await metricsFaults(warehouse, clock, open)),
-      ...(await numberFaults(warehouse, seen)),
+      ...(await numberFaults(warehouse, seen, String(fieldOf(organization, 'orgId')))),
       ...(isTurn(seen, turns.pages) ? await examinePages({ warehouse, clock, seen }) : []),
       ...((await notices?.examine(warehouse, clock, seen)) ?? []),
     ])),
@@ -138,15 +137,15 @@ const NUMBERS: readonly (readonly [metric: string, word: number])[] = [
   ['files_created', 3],
 ];
 
-/** A metric is the sum of what is stored. */
-async function numberFaults(warehouse: Warehouse, { stored, night }: Seen): Promise<string[]> {
+/** A metric is the sum of what is stored: after a lost volume, that of whatever organization answered first. */
+async function numberFaults(warehouse: Warehouse, { stored, night }: Seen, orgId: string): Promise<string[]> {
   const faults: string[] = [];
   const rows = (stored?.units ?? [])
     .filter(({ stream, day }) => stream === 'users' && day < night)
     .flatMap(({ text }) => (text === '' ? [] : text.split(', ')));
   for (const [metric, word] of NUMBERS) {
     const sum = rows.reduce((total, row) => total + Number(row.split(' ')[word] ?? 0), 0);
-    const question = { metric, orgId: ORG_ID, by: [], until: parseDay(dateOf(night - 1)) };
+    const question = { metric, orgId, by: [], until: parseDay(dateOf(night - 1)) };
     const { rows: answered } = await answerMetric(warehouse, question);
     const value = Number(answered[0]?.['value'] ?? 0);
     if (value !== sum) faults.push(`I7: the metric ${metric} is ${value}, and the stored rows have ${sum}`);
