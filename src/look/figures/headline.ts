@@ -12,7 +12,7 @@ import {
   wholeSumOf,
 } from '../numbers.ts';
 import type { Figure, Headline } from '../page.ts';
-import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import { type PageQuestion, type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { completeWeeks, holeIn, NO_SPAN_BEFORE, periodBefore, WEEKS } from '../time-spans.ts';
 import { periodWords } from '../words.ts';
 
@@ -41,8 +41,18 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   const { words, ...scope } = scopeOf(filters, metric);
   const title = `${spec.title}${words}`;
   const question = questionOf(spec);
-  const by = spec.by === undefined ? [] : [spec.by];
-  const asked = await tryAsk(reader, { ...question, by, ...scope });
+  const ask = async (asked: Omit<PageQuestion, 'metric'>) => {
+    const groups = await tryAsk(reader, {
+      ...question,
+      ...asked,
+      ...scope,
+      by: spec.by === undefined ? [] : [spec.by],
+    });
+    // Where nothing occurred, there are no groups to add up.
+    const isEmpty = groups.kind === 'answer' && groups.result.rows.length === 0;
+    return isEmpty ? tryAsk(reader, { ...question, ...asked, ...scope }) : groups;
+  };
+  const asked = await ask({ title: question.title });
   if (asked.kind === 'refusal') {
     const none = noNumber(asked.why, format);
     return { title, number: none, change: none, against: '', results: [] };
@@ -50,10 +60,7 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   const now = asked.result;
   const number = numberIn(now, spec);
   const before = periodBefore(filters);
-  const then =
-    before === null
-      ? null
-      : await tryAsk(reader, { ...question, title: `${question.title} before`, by, ...before, ...scope });
+  const then = before === null ? null : await ask({ title: `${question.title} before`, ...before });
   const line = spec.hasLine === false ? null : await weeksOf(reader, spec);
   return {
     title,

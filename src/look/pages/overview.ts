@@ -106,7 +106,7 @@ function sentenceOf(
   const outlook = isMoney && isMonthToDate(filters) ? outlookOf(filters, track) : null;
   const costs = isMoney || numbers.cost.number.why === undefined ? [] : [COST_NOT_KNOWN];
   const change = comparison(first, filters);
-  const causes: Phrase = why.length === 0 ? [] : [': ', ...why];
+  const causes: Phrase = why.length === 0 || first.change.value === null ? [] : [': ', ...why];
   if (outlook === null) return [...spent, ...change, ...people, ...causes, '.', ...costs];
   return [
     ...spent,

@@ -13,6 +13,8 @@ export interface TwoMonths {
   readonly missing?: readonly string[];
   readonly unsettled?: readonly string[];
   readonly doubted?: readonly string[];
+  /** Days on which nobody is active. */
+  readonly idle?: readonly string[];
 }
 
 const ORG = 'org_1';
@@ -24,7 +26,7 @@ const PUBLISHED = 5_000;
  */
 export async function fillTwoMonths(
   warehouse: Warehouse,
-  { missing = [], unsettled = [], doubted = [] }: TwoMonths = {},
+  { missing = [], unsettled = [], doubted = [], idle = [] }: TwoMonths = {},
 ): Promise<void> {
   const rows = new Collector(ORG);
   for (const date of daysFrom(parseDay('2026-02-01'), parseDay('2026-03-19'))) {
@@ -45,6 +47,7 @@ export async function fillTwoMonths(
       ...(isOpen ? {} : { settled_at: at, confirmed: 'data' }),
     };
     for (const stream of ['users', 'tokens']) rows.add(tables.exportUnits, { ...unit, stream });
+    if (idle.includes(date)) continue;
     rows.add(tables.tokensDailyByModel, { date, model_id: 'atlas', billable_tokens: PUBLISHED });
     const users = date < '2026-03-01' ? ['ada'] : ['ada', 'bob'];
     for (const user_id of users) {
