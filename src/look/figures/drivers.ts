@@ -9,6 +9,7 @@ import {
   noNumber,
   type ShownNumber,
   shareOf,
+  sumOf,
   wholeSumOf,
 } from '../numbers.ts';
 import {
@@ -86,7 +87,8 @@ function tableOf(
   { spec, now, then, isOwn }: { spec: Drivers; now: MetricResult; then: MetricResult | null; isOwn: boolean },
 ): Table {
   const { by, format, changeFormat, thing, total } = spec;
-  const all = wholeSumOf(
+  // Where the total is known, a group without a number is one of which the service sent none.
+  const all = (isOwn ? sumOf : wholeSumOf)(
     groups.map((group) => group.total),
     format,
   );
@@ -189,7 +191,7 @@ function changeIn(
       : [],
   );
   if (cells.length === 0) return { by: { ...amount, format }, relative: noNumber('it is new', 'change') };
-  const before = wholeSumOf(cells, format);
+  const before = (then.warnings.length === 0 ? sumOf : wholeSumOf)(cells, format);
   return { by: differenceOf(amount, before, format), relative: changeOf(amount, before) };
 }
 

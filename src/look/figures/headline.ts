@@ -48,9 +48,11 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
       ...scope,
       by: spec.by === undefined ? [] : [spec.by],
     });
-    // Where nothing occurred, there are no groups to add up.
-    const isEmpty = groups.kind === 'answer' && groups.result.rows.length === 0;
-    return isEmpty ? tryAsk(reader, { ...question, ...asked, ...scope }) : groups;
+    if (spec.by === undefined || groups.kind === 'refusal') return groups;
+    // Without groups, or with one of which the service sent no number, only the metric itself knows the sum.
+    const { rows } = groups.result;
+    const addsUp = rows.length > 0 && rows.every(({ value }) => value !== null);
+    return addsUp ? groups : tryAsk(reader, { ...question, ...asked, ...scope });
   };
   const asked = await ask({ title: question.title });
   if (asked.kind === 'refusal') {
@@ -76,9 +78,9 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   };
 }
 
-function numberIn(result: MetricResult, { by, format }: HeadlineSpec): ShownNumber {
+function numberIn(result: MetricResult, { format }: HeadlineSpec): ShownNumber {
   const cell = (row: number) => cellOf(result, row, format, { why: whyNone(result) });
-  if (by === undefined || result.rows.length === 0) return cell(0);
+  if (result.rows.length <= 1) return cell(0);
   return wholeSumOf(
     result.rows.map((_, row) => cell(row)),
     format,

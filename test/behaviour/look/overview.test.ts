@@ -5,6 +5,7 @@ import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { largestChanges } from '../../../src/look/figures/largest-changes.ts';
 import { models } from '../../../src/look/pages/models.ts';
 import { overview } from '../../../src/look/pages/overview.ts';
+import { teams } from '../../../src/look/pages/teams.ts';
 import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { cellText, figureOf, figuresOf, phraseText, rowsOf } from '../../support/look/read-pages.ts';
@@ -254,5 +255,26 @@ onEachDatabase((database) => {
     const { columns, rows } = figureOf(await pageOf(warehouse, models, week), 'credits-by-model').table;
     expect(columns.map(({ title }) => title)).toEqual(['Week from', 'atlas', 'Together']);
     expect(rows[0]?.map(cellText)).toEqual(['2026-03-09', '0', '0']);
+  });
+
+  it('a team of which the service sends no credits hides neither the spend nor its change', async () => {
+    const warehouse = await worldOf({ silent: ['bob'] });
+    await load(warehouse, tables.people, [
+      { person: 'bob', valid_from: '2026-01-01', team: 'core' },
+      { person: 'ada', valid_from: '2026-01-01', team: 'web' },
+    ]);
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toMatch(/^1,900\sEUR/);
+    expect(rowsOf(figureOf(page, 'teams')).map((row) => [row[0], row[1], row[4]])).toEqual([
+      ['web', '1,900', '0.00'],
+      ['core', '–', '–'],
+      ['All teams', '1,900', '0.00'],
+    ]);
+    expect(phraseText((await pageOf(warehouse, teams)).sentence)).toContain(
+      'web, with 19,000, 100.0\u202f% of',
+    );
   });
 });
