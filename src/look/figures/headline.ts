@@ -79,6 +79,8 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
 }
 
 function numberIn(result: MetricResult, { format }: HeadlineSpec): ShownNumber {
+  // Without credits a cost is 0 even where nobody has loaded a price, but an amount without a currency says nothing.
+  if (result.unit === 'currency') return noNumber(whyNone(result), format);
   const cell = (row: number) => cellOf(result, row, format, { why: whyNone(result) });
   if (result.rows.length <= 1) return cell(0);
   return wholeSumOf(
@@ -136,9 +138,11 @@ function questionOf({ metric, title, together }: HeadlineSpec) {
 }
 
 /** Why a metric has no value over a period. */
-function whyNone({ basis: { days }, warnings }: MetricResult): string {
+function whyNone({ basis: { days }, warnings, unit }: MetricResult): string {
   if (days.expected > 0 && days.missing.length === days.expected) return 'no day of the period is stored';
-  return warnings[0] ?? 'it has no value in this period';
+  return (
+    warnings[0] ?? `${unit === 'currency' ? 'no price is loaded for' : 'it has no value in'} this period`
+  );
 }
 
 const METRICS = {

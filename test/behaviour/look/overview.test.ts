@@ -3,6 +3,7 @@ import { tables } from '../../../schema/tables.ts';
 import { readCauses } from '../../../src/comparison/index.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { largestChanges } from '../../../src/look/figures/largest-changes.ts';
+import { explore } from '../../../src/look/pages/explore.ts';
 import { models } from '../../../src/look/pages/models.ts';
 import { overview } from '../../../src/look/pages/overview.ts';
 import { teams } from '../../../src/look/pages/teams.ts';
@@ -276,5 +277,19 @@ onEachDatabase((database) => {
     expect(phraseText((await pageOf(warehouse, teams)).sentence)).toContain(
       'web, with 19,000, 100.0\u202f% of',
     );
+  });
+
+  it('a cost without a currency is no number, also where nobody has used anything', async () => {
+    const idle = daysFrom(parseDay('2026-03-09'), parseDay('2026-03-15'));
+    const warehouse = await worldOf({ idle });
+    const week = { from: '2026-03-09', until: '2026-03-15' };
+    const [headlines] = (await pageOf(warehouse, overview, week)).sections;
+    if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
+    expect(headlines.headlines[0]).toMatchObject({ title: 'Credits', number: { value: 0 } });
+    const filters = { orgId: 'org_1', from: parseDay(week.from), until: parseDay(week.until) };
+    const page = await warehouse.inSnapshot(() =>
+      explore.build(pageReader(warehouse, filters), { slice: { value: 'cost' } }),
+    );
+    expect(phraseText(page.sentence)).toBe('No price is loaded for this period.');
   });
 });
