@@ -197,6 +197,19 @@ onEachDatabase((database) => {
     expect(changed).toEqual([]);
   });
 
+  it('a period with prices in two currencies says so, and does not ask for prices', async () => {
+    const warehouse = await worldOf({ missing: ['2026-03-02'] });
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', valid_to: '2026-03-09', currency: 'USD', price_per_million: 2e5 },
+      { valid_from: '2026-03-10', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toContain(
+      'What they cost is not known: cost cannot be added over currencies: its days have prices in EUR and USD',
+    );
+    expect(phraseText(page.sentence)).not.toContain('daywalk prices load');
+  });
+
   it('what has no price is no number and not 0: a day, a team before, and all teams before', async () => {
     const warehouse = await worldOf();
     await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
