@@ -7,6 +7,7 @@ import { explore } from '../../../src/look/pages/explore.ts';
 import { models } from '../../../src/look/pages/models.ts';
 import { overview } from '../../../src/look/pages/overview.ts';
 import { teams } from '../../../src/look/pages/teams.ts';
+import { csvAnswer } from '../../../src/look/server/figure-csv.ts';
 import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { cellText, figureOf, figuresOf, phraseText, rowsOf } from '../../support/look/read-pages.ts';
@@ -230,6 +231,13 @@ onEachDatabase((database) => {
       ['All teams', '3,800', '–', '–'],
     ]);
     expect(phraseText(page.sentence)).not.toContain('more active people');
+    const filters = { orgId: 'org_1', from: parseDay('2026-02-05'), until: parseDay('2026-03-19') };
+    const slice = { value: 'cost', by: 'team' };
+    const before = await warehouse.inSnapshot(() => explore.build(pageReader(warehouse, filters), { slice }));
+    const lines = String(csvAnswer(figureOf(before, 'rows'), filters).body)
+      .trim()
+      .split(/\r?\n/);
+    expect(lines).toEqual(['Team,Cost,Share,Change,in %', 'core,1900,,,', 'unassigned,,,,', 'All teams,,,,']);
     const stacked = figureOf(await pageOf(warehouse, models), 'cost-by-team');
     const february = stacked.table.rows.find(([cell]) => cell !== undefined && cellText(cell) === '2026-02');
     const [, ...numbers] = february ?? [];
