@@ -13,6 +13,7 @@ import {
   ratio,
   type View,
 } from '../define.ts';
+import { storedUnit } from '../query.ts';
 import {
   type Cast,
   castInSqlite,
@@ -141,8 +142,8 @@ export const inactiveUsers = {
   },
 } satisfies View;
 
-// The stream with the sessions decides which day was exported last. A day that still awaits its batch does not count.
-const EXPORTED = `stream = 'activity' AND state IN ('loaded', 'empty', 'quarantined')`;
+// The stream with the sessions decides which day was exported last.
+const EXPORTED = `u.stream = 'activity' AND ${storedUnit('u')}`;
 
 const counts = (cast: Cast) => `
 SELECT ${cast('o.org_id', 'TEXT')} AS org_id, ${cast('o.since', 'TEXT')} AS since,
@@ -158,12 +159,13 @@ FROM organizations o`;
 const sqlite = `
 WITH organizations AS (
   SELECT known.org_id, COALESCE(
-    (SELECT date(MAX(date), '+1 day') FROM export_units u WHERE u.org_id = known.org_id AND ${EXPORTED}),
+    (SELECT date(MAX(u.date), '+1 day') FROM export_units u WHERE u.org_id = known.org_id AND ${EXPORTED}),
     '${FIRST_DAY}') AS since
   FROM (SELECT org_id FROM export_units UNION SELECT org_id FROM hook_events) known
 )
 ${counts(castInSqlite)}
 LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= o.since
+  AND h.received_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
 GROUP BY o.org_id, o.since
 `;
 
@@ -172,11 +174,12 @@ const postgres = `
 WITH organizations AS (
   SELECT known.org_id, COALESCE(CAST(e.last_day AS date) + 1, DATE '${FIRST_DAY}') AS since
   FROM (SELECT org_id FROM export_units UNION SELECT org_id FROM hook_events) known
-  LEFT JOIN (SELECT org_id, MAX(date) AS last_day FROM export_units WHERE ${EXPORTED} GROUP BY org_id) e
+  LEFT JOIN (SELECT u.org_id, MAX(u.date) AS last_day FROM export_units u WHERE ${EXPORTED} GROUP BY u.org_id) e
     ON e.org_id = known.org_id
 )
 ${counts(plain)}
 LEFT JOIN hook_events h ON h.org_id = o.org_id AND h.received_at >= (CAST(o.since AS timestamp) AT TIME ZONE 'UTC')
+  AND h.received_at <= now()
 GROUP BY o.org_id, o.since
 `;
 
@@ -184,7 +187,7 @@ export const todaySoFar = {
   name: 'today_so_far',
   doc:
     'Counts of hook events since the last exported day: one row per organization. Analytics arrive a day late, hook ' +
-    'events do not; they cover only clients with installed hooks.',
+    'events do not; they cover only clients with installed hooks. Events that the clock of a client dates after now count once their time has come.',
   columns: {
     org_id: key(`${orgColumn.org_id.doc}; '' for events of a warehouse that knows none or several`),
     since: day('the first UTC day that is not exported yet'),

@@ -68,19 +68,13 @@ export async function compareIn(
   const then = span === null ? null : await answerMetric(warehouse, { ...question, ...span });
   if (then === null) return { ...now, rows: comparedRows(now, null, question.by), compared: NO_SPAN };
   const { from, until, days, run_id } = then;
-  const why_not = whyNotCompared(now.days, days) ?? whyOtherUnit(now, then);
+  const why_not = whyNotCompared(now, then);
   return {
     ...now,
     rows: comparedRows(now, why_not === null ? then : null, question.by),
     warnings: [...new Set([...now.warnings, ...then.warnings])],
     compared: { from, until, days, run_id, why_not },
   };
-}
-
-function whyOtherUnit({ unit: one }: MetricAnswer, { unit: other }: MetricAnswer): string | null {
-  // Without any price the unit is no currency, and there is no cost.
-  if (one === other || [one, other].includes('currency')) return null;
-  return `the spans have prices in ${one} and ${other}, so they cannot be compared`;
 }
 
 function comparedRows(now: MetricAnswer, then: MetricAnswer | null, by: readonly Dimension[]): MetricRow[] {

@@ -73,7 +73,7 @@ async function causesIn(warehouse: Warehouse, question: CausesQuestion): Promise
   const why_not =
     then === null
       ? (whyUnknown(now) ?? NO_SPAN_BEFORE)
-      : (whyUnknown(now) ?? whyUnknown(then) ?? whyNotCompared(now.days, then.days));
+      : (whyUnknown(now) ?? whyUnknown(then) ?? whyNotCompared(now, then));
   return {
     metric: 'causes',
     org_id: orgId,

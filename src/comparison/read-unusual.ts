@@ -52,11 +52,13 @@ async function readIn(warehouse: Warehouse, question: UnusualQuestion): Promise<
   const { metric: name, orgId } = question;
   const kinds = kindsOf(question);
   const span = await spanOf(warehouse, question);
-  const earliest = shiftDay(span.from, -7 * WEEKS_BEFORE);
+  const before = shiftDay(span.from, -7 * WEEKS_BEFORE);
+  // In the first weeks there are fewer days before; those that are lacking are as little zeros as missing ones.
+  const earliest = before < FIRST_DAY ? FIRST_DAY : before;
   const ask = (by: readonly Dimension[], period: Period) =>
     answerMetric(warehouse, { metric: name, orgId, by, ...period });
-  const whole = await ask(['date'], { from: earliest, until: span.until });
   const { days, run_id, unit, warnings } = await ask(['date'], span);
+  const whole = await ask(['date'], { from: earliest, until: span.until });
   const all: Series[] = seriesOf('date', whole);
   const notes: string[] = [];
   for (const kind of kinds) {

@@ -97,9 +97,20 @@ function sameDaysOfMonthBefore({ from, until }: Period): Period | null {
 /** Why nothing is compared if the span would begin too early, see {@link comparedSpan}. */
 export const NO_SPAN_BEFORE = 'the span before would begin before the first expected day';
 
-/** Why two spans cannot be compared: they are only if no day of either is missing. Null if they can be. */
-export function whyNotCompared(now: CoveredDays, then: CoveredDays): string | null {
-  const missing = now.missing.length + then.missing.length;
-  if (missing === 0) return null;
-  return `${missing} ${missing === 1 ? 'day is' : 'days are'} missing, so the spans cannot be compared`;
+/** What decides whether the answers about two spans can be compared. */
+interface ComparedNumbers {
+  readonly days: CoveredDays;
+  /** The unit of the numbers. @default the same in both */
+  readonly unit?: string | null;
+}
+
+/** Why two spans cannot be compared: they are only if no day of either is missing, and both have one currency. Null if they can be. */
+export function whyNotCompared(now: ComparedNumbers, then: ComparedNumbers): string | null {
+  const missing = now.days.missing.length + then.days.missing.length;
+  if (missing > 0) {
+    return `${missing} ${missing === 1 ? 'day is' : 'days are'} missing, so the spans cannot be compared`;
+  }
+  // Without any price the unit is no currency, and there is no cost.
+  if (now.unit === then.unit || [now.unit, then.unit].includes('currency')) return null;
+  return `the spans have prices in ${now.unit} and ${then.unit}, so they cannot be compared`;
 }

@@ -70,6 +70,18 @@ export function bucketOpenness(
   return { why: open === undefined ? running : `${running}; ${open.why}`, share };
 }
 
+/** Why a bucket has no value: none of its days is stored, or what limits the answer, such as a missing price. */
+export function whyNoValue(
+  { basis, warnings }: Pick<Result, 'basis' | 'warnings'>,
+  grain: Grain,
+  bucket: string,
+): string {
+  const { from, until } = clip(bucketPeriod(grain, bucket), basis);
+  const missing = basis.days.missing.filter((day) => day >= from && day <= until).length;
+  if (missing < lengthOf({ from, until })) return warnings[0] ?? 'it has no value then';
+  return grain === 'date' ? 'the day is not stored' : `no day of the ${grain} is stored`;
+}
+
 /** The buckets of an answer, in its order. Each occurs once, whatever the groups. */
 export function bucketsOf({ rows }: Pick<Result, 'rows'>, grain: Grain): readonly string[] {
   return [...new Set(rows.map((row) => String(row[grain])))];
@@ -105,10 +117,10 @@ export function noWeek({ until, firstDay }: SpanEnd): string {
   return `The first complete week, from Monday to Sunday, ends on ${dayName(sunday)} ${sunday.slice(0, 4)}.`;
 }
 
-/** Why two spans cannot be compared: spans are compared only if no day of either is missing. */
+/** Why the answers about two spans cannot be compared, see `whyNotCompared`. */
 export function holeIn(
-  { basis: now }: Pick<Result, 'basis'>,
-  { basis: then }: Pick<Result, 'basis'>,
+  { basis: now, unit }: Pick<Result, 'basis' | 'unit'>,
+  { basis: then, unit: other }: Pick<Result, 'basis' | 'unit'>,
 ): string | undefined {
-  return whyNotCompared(now.days, then.days) ?? undefined;
+  return whyNotCompared({ ...now, unit }, { ...then, unit: other }) ?? undefined;
 }

@@ -7,7 +7,7 @@ import { directorNumbers } from '../figures/headline.ts';
 import { readTrack, type Track } from '../figures/on-track.ts';
 import { comparison, doubtedDays, standing } from '../figures/opening.ts';
 import { isOverNow } from '../figures/track-line.ts';
-import { COST_NOT_KNOWN, outlookOf, outlookWords } from '../figures/track-table.ts';
+import { costNotKnown, outlookOf, outlookWords } from '../figures/track-table.ts';
 import { formatNumber, type ShownNumber } from '../numbers.ts';
 import { orNotKept, type Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
@@ -144,11 +144,7 @@ function sentenceOf(facts: Facts): Phrase {
     ...comparison(first, filters),
     ...causeWords(facts),
     '.',
-    ...(isMoney
-      ? monthWords(filters, track, facts)
-      : numbers.cost.number.why === undefined
-        ? []
-        : [COST_NOT_KNOWN]),
+    ...(isMoney ? monthWords(filters, track, facts) : costNotKnown(numbers.cost)),
   ];
 }
 

@@ -121,10 +121,16 @@ function spanOf(span: AskedSpan | undefined, last: UtcDay, firstDay: UtcDay | un
     });
   }
   const from = spanStart(first, until, { firstDay });
-  if (span !== undefined || from === first) return { from, until };
-  throw new UsageError(`no whole week, from Monday to Sunday, is stored since ${from}`, {
-    hint: 'write a brief about the month with --month, or wait for the first week',
-  });
+  if (from > until || (span?.kind !== 'month' && from !== first)) {
+    const which = span === undefined ? '' : ` from ${first} to ${until}`;
+    throw new UsageError(
+      `the days since ${from}, the first expected one, hold no ${span?.kind ?? 'whole week'}${which}`,
+      {
+        hint: 'name a later one, write a brief about a month with --month, or wait for the first week',
+      },
+    );
+  }
+  return { from, until };
 }
 
 async function forTeam(warehouse: Warehouse, request: BriefRequest, { now }: Today): Promise<Found> {

@@ -24,8 +24,10 @@ import {
 /** A value of one day. */
 interface DayValue {
   readonly day: UtcDay;
-  /** Null for a day that is not stored: the bar is missing, and not 0. */
+  /** Null for a day that is not stored, or has no price: the bar is missing, and not 0. */
   readonly value: number | null;
+  /** Why there is no value. @default it is not stored */
+  readonly why?: string | undefined;
   /** True if the value may still change: the bar is hatched. */
   readonly isOpen: boolean;
 }
@@ -107,8 +109,8 @@ export function dayBars(
       return [
         ...bars.map((bar) => barMark(bar, places, inset)),
         ...missing.map(
-          ({ day }) =>
-            html`<rect x="${pixels(x(day) + inset)}" y="${pixels(y(0) - MISSING_HEIGHT)}" width="${pixels(step - 2 * inset)}" height="${MISSING_HEIGHT}" fill="none" stroke="${COLORS.ink3}" stroke-dasharray="2 2"><title>${shortDay(day)}: not stored</title></rect>`,
+          ({ day, why = 'not stored' }) =>
+            html`<rect x="${pixels(x(day) + inset)}" y="${pixels(y(0) - MISSING_HEIGHT)}" width="${pixels(step - 2 * inset)}" height="${MISSING_HEIGHT}" fill="none" stroke="${COLORS.ink3}" stroke-dasharray="2 2"><title>${shortDay(day)}: ${why}</title></rect>`,
         ),
         ...spans.flatMap((span) => bracketMarks(span, { values, divisor, places, floor: y(0) })),
         html`<path d="${base.join('')}" stroke="${COLORS.ink3}"/>`,

@@ -9,6 +9,7 @@ import {
   noNumber,
   type ShownNumber,
   shareOf,
+  sumOf,
   wholeSumOf,
 } from '../numbers.ts';
 import {
@@ -42,8 +43,6 @@ interface Drivers extends Omit<Ranking, 'unit' | 'nameCell'> {
   readonly nameCell?: (name: string) => Cell;
   /** Where the number of a group opens. */
   readonly pathOf?: (name: string) => string | undefined;
-  /** True to list groups of the span before that are not in the period any more on a line of their own. @default false */
-  readonly showsGone?: boolean;
   readonly notes?: readonly Phrase[];
 }
 
@@ -60,7 +59,7 @@ export async function drivers(reader: PageReader, spec: Drivers): Promise<Figure
   const asked = await tryAsk(reader, question);
   if (asked.kind === 'refusal') return emptyFigure(name, asSentence(asked.why));
   const now = asked.result;
-  if (by === 'team' && now.rows.every(({ team }) => team === null)) {
+  if (by === 'team' && now.rows.length > 0 && now.rows.every(({ team }) => team === null)) {
     const empty = 'Nobody has a team. Load people with `daywalk people load people.csv`.';
     return emptyFigure(name, emptinessOf(now, empty), [now]);
   }
@@ -88,15 +87,16 @@ function tableOf(
   { spec, now, then, isOwn }: { spec: Drivers; now: MetricResult; then: MetricResult | null; isOwn: boolean },
 ): Table {
   const { by, format, changeFormat, thing, total } = spec;
-  const all = wholeSumOf(
+  // Where the total is known, a group without a number is one of which the service sent none.
+  const all = (isOwn ? sumOf : wholeSumOf)(
     groups.map((group) => group.total),
     format,
   );
-  const spans = { groups, now, then, by, format: changeFormat, hasGone: spec.showsGone === true };
+  const spans = { now, then, by, format: changeFormat };
   const changes = groups.map((group) => changeIn(group, spans));
   const max = Math.max(0, ...changes.map(({ by: size }) => Math.abs(size.value ?? 0)));
   const whole = isOwn ? total : all;
-  const gone = spec.showsGone === true && then !== null ? goneFrom(groups, { now, then, by, format }) : null;
+  const gone = then === null ? null : goneFrom(groups, { now, then, by, format });
   const hasRest = isOwn && all.value !== null && !isSame(all.value, total.value);
   const line = (name: Cell, number: ShownNumber, change?: Change, size?: number | null): Cell[] => [
     name,
@@ -145,7 +145,7 @@ function goneFrom(
   { now, then, by, format }: { now: MetricResult; then: MetricResult; by: Dimension; format: NumberFormat },
 ): Group | null {
   const present = new Set(groups.flatMap(({ members }) => members));
-  const members = [...new Set(then.rows.flatMap((row) => (row.value === null ? [] : groupName(row, by))))];
+  const members = [...new Set(then.rows.map((row) => groupName(row, by)))];
   const lost = members.filter((name) => !present.has(name));
   if (lost.length === 0 || holeIn(now, then) !== undefined) return null;
   const rows: Formula = { op: 'rows', result: now.id };
@@ -170,45 +170,28 @@ function changeCells(change: Change | undefined): [Cell, Cell] {
   return [change?.by ?? none, change?.relative ?? none];
 }
 
-/**
- * The change of a group, or of all if it is null. What there was before and is not any more counts among the others, so that the
- * changes add up.
- */
+/** The change of a group, or of all if it is null. */
 function changeIn(
   group: Group | null,
   {
-    groups,
     now,
     then,
     by,
     format,
-    hasGone,
-  }: {
-    groups: readonly Group[];
-    now: MetricResult;
-    then: MetricResult | null;
-    by: Dimension;
-    format: NumberFormat;
-    /** Those that are not any more are a group of their own, and not among the others. */
-    hasGone: boolean;
-  },
+  }: { now: MetricResult; then: MetricResult | null; by: Dimension; format: NumberFormat },
   total?: ShownNumber,
 ): Change {
   const amount = total ?? group?.total ?? noNumber('nothing occurred', format);
   const why = then === null ? NO_SPAN_BEFORE : holeIn(now, then);
   if (then === null || why !== undefined)
     return { by: noNumber(why ?? '', format), relative: noNumber(why ?? '', 'change') };
-  const named = new Set(groups.flatMap(({ isOthers, name }) => (isOthers ? [] : name)));
-  const isOwn = (name: string) => {
-    if (group === null) return true;
-    if (!group.isOthers) return group.name === name;
-    return hasGone ? group.members.includes(name) : !named.has(name);
-  };
   const cells = then.rows.flatMap((row, index) =>
-    row.value !== null && isOwn(groupName(row, by)) ? [cellOf(then, index, format)] : [],
+    group === null || group.members.includes(groupName(row, by))
+      ? [cellOf(then, index, format, { why: then.warnings[0] })]
+      : [],
   );
   if (cells.length === 0) return { by: { ...amount, format }, relative: noNumber('it is new', 'change') };
-  const before = wholeSumOf(cells, format);
+  const before = (then.warnings.length === 0 ? sumOf : wholeSumOf)(cells, format);
   return { by: differenceOf(amount, before, format), relative: changeOf(amount, before) };
 }
 

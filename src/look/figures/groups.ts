@@ -11,7 +11,7 @@ import {
 } from '../numbers.ts';
 import { type Cell, emptinessOf, emptyFigure, type Figure, type FigureName, type Table } from '../page.ts';
 import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
-import { bucketOpenness } from '../time-spans.ts';
+import { bucketOpenness, whyNoValue } from '../time-spans.ts';
 import { asSentence, periodWords } from '../words.ts';
 
 const MOST = 12;
@@ -123,16 +123,22 @@ export function groupsOf(
   },
 ): Group[] {
   const byName = new Map<string, Map<string, ShownNumber>>();
+  const alone = new Map<string, ShownNumber>();
+  const counts = Map.groupBy(result.rows, (row) => row[bucket ?? group]);
   for (const [index, row] of result.rows.entries()) {
-    // A bucket in which nothing occurs has one row without a group and without a value.
-    if (row[group] === null && row.value === null) continue;
-    const name = groupName(row, group);
-    const numbers = byName.get(name) ?? new Map<string, ShownNumber>();
     const key = bucket === undefined ? '' : String(row[bucket]);
-    const open = bucket === undefined ? undefined : bucketOpenness(result, bucket, key);
-    numbers.set(key, cellOf(result, index, format, { open }));
-    byName.set(name, numbers);
+    const [open, why] =
+      bucket === undefined ? [] : [bucketOpenness(result, bucket, key), whyNoValue(result, bucket, key)];
+    const number = cellOf(result, index, format, { open, why });
+    // A bucket in which nothing occurs has one row without a group: 0, or no value if none of its days is stored.
+    if (bucket !== undefined && row[group] === null && !row.value && counts.get(row[bucket])?.length === 1) {
+      alone.set(key, number);
+      continue;
+    }
+    const name = groupName(row, group);
+    byName.set(name, (byName.get(name) ?? new Map<string, ShownNumber>()).set(key, number));
   }
+  for (const numbers of byName.values()) for (const [key, number] of alone) numbers.set(key, number);
   const all = [...byName].map(([name, numbers]) =>
     groupOf(name, numbers, { format, members: [name], isOthers: false }),
   );

@@ -12,7 +12,7 @@ import {
   wholeSumOf,
 } from '../numbers.ts';
 import type { Figure, Headline } from '../page.ts';
-import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
+import { type PageQuestion, type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { completeWeeks, holeIn, NO_SPAN_BEFORE, periodBefore, WEEKS } from '../time-spans.ts';
 import { periodWords } from '../words.ts';
 
@@ -41,8 +41,20 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   const { words, ...scope } = scopeOf(filters, metric);
   const title = `${spec.title}${words}`;
   const question = questionOf(spec);
-  const by = spec.by === undefined ? [] : [spec.by];
-  const asked = await tryAsk(reader, { ...question, by, ...scope });
+  const ask = async (asked: Omit<PageQuestion, 'metric'>) => {
+    const groups = await tryAsk(reader, {
+      ...question,
+      ...asked,
+      ...scope,
+      by: spec.by === undefined ? [] : [spec.by],
+    });
+    if (spec.by === undefined || groups.kind === 'refusal') return groups;
+    // Without groups, or with one of which the service sent no number, only the metric itself knows the sum.
+    const { rows } = groups.result;
+    const addsUp = rows.length > 0 && rows.every(({ value }) => value !== null);
+    return addsUp ? groups : tryAsk(reader, { ...question, ...asked, ...scope });
+  };
+  const asked = await ask({ title: question.title });
   if (asked.kind === 'refusal') {
     const none = noNumber(asked.why, format);
     return { title, number: none, change: none, against: '', results: [] };
@@ -50,10 +62,7 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   const now = asked.result;
   const number = numberIn(now, spec);
   const before = periodBefore(filters);
-  const then =
-    before === null
-      ? null
-      : await tryAsk(reader, { ...question, title: `${question.title} before`, by, ...before, ...scope });
+  const then = before === null ? null : await ask({ title: `${question.title} before`, ...before });
   const line = spec.hasLine === false ? null : await weeksOf(reader, spec);
   return {
     title,
@@ -69,9 +78,11 @@ export async function headline(reader: PageReader, spec: HeadlineSpec): Promise<
   };
 }
 
-function numberIn(result: MetricResult, { by, format }: HeadlineSpec): ShownNumber {
+function numberIn(result: MetricResult, { format }: HeadlineSpec): ShownNumber {
+  // Without credits a cost is 0 even where nobody has loaded a price, but an amount without a currency says nothing.
+  if (result.unit === 'currency') return noNumber(whyNone(result), format);
   const cell = (row: number) => cellOf(result, row, format, { why: whyNone(result) });
-  if (by === undefined || result.rows.length === 0) return cell(0);
+  if (result.rows.length <= 1) return cell(0);
   return wholeSumOf(
     result.rows.map((_, row) => cell(row)),
     format,
@@ -127,9 +138,11 @@ function questionOf({ metric, title, together }: HeadlineSpec) {
 }
 
 /** Why a metric has no value over a period. */
-function whyNone({ basis: { days }, warnings }: MetricResult): string {
+function whyNone({ basis: { days }, warnings, unit }: MetricResult): string {
   if (days.expected > 0 && days.missing.length === days.expected) return 'no day of the period is stored';
-  return warnings[0] ?? 'it has no value in this period';
+  return (
+    warnings[0] ?? `${unit === 'currency' ? 'no price is loaded for' : 'it has no value in'} this period`
+  );
 }
 
 const METRICS = {

@@ -245,6 +245,8 @@ async function quarterLine(
         })
       : null;
   if (asked?.kind === 'refusal') return null;
+  // Costs in another currency than that of the month are never added to it.
+  if (asked !== null && !['currency', ...currencies].includes(asked.result.unit ?? '')) return null;
   const weekdays = await reader.select({
     title: 'Working days of the months',
     query: sql`SELECT d.month, SUM(${sql.raw(workingDay('d', 'o.org_id'))}) AS weekdays

@@ -17,6 +17,7 @@ import {
   noWeek,
   periodBefore,
   WEEKS,
+  whyNoValue,
 } from '../time-spans.ts';
 import { lastDrawn } from '../trust.ts';
 import { asSentence, lengthOf, periodWords } from '../words.ts';
@@ -196,16 +197,12 @@ function seriesOf(
   };
 }
 
-function numbersOf(
-  result: MetricResult | undefined,
-  { grain, draw, format }: OverTime,
-): Map<string, ShownNumber> {
-  const missing = grain === 'date' ? 'the day is not stored' : `no day of the ${grain} is stored`;
-  const why = draw === 'lines' ? 'it has no value then' : missing;
+function numbersOf(result: MetricResult | undefined, { grain, format }: OverTime): Map<string, ShownNumber> {
   return new Map(
     result?.rows.map((row, index) => {
       const bucket = String(row[grain]);
-      return [bucket, cellOf(result, index, format, { open: bucketOpenness(result, grain, bucket), why })];
+      const [open, why] = [bucketOpenness(result, grain, bucket), whyNoValue(result, grain, bucket)];
+      return [bucket, cellOf(result, index, format, { open, why })];
     }),
   );
 }
@@ -218,8 +215,8 @@ function chartOf(
   const named = by !== undefined || series.length > 1;
   const points = ({ numbers }: Series) =>
     buckets.map((bucket) => {
-      const { value = null, open } = numbers.get(bucket) ?? {};
-      return { bucket, value, isOpen: open !== undefined };
+      const { value = null, open, why } = numbers.get(bucket) ?? {};
+      return { bucket, value, why, isOpen: open !== undefined };
     });
   if (draw === 'lines') {
     const label = `${title}, ${series.length === 1 ? 'one line' : 'lines'} over time`;

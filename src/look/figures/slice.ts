@@ -85,8 +85,8 @@ export async function sliceRows(
   const metric = metricOfRows(chosen);
   const rows = await drivers(reader, {
     ...{ id: 'rows', title: TITLES[by], thing: THINGS[by], by: DIMENSION_OF[by] },
-    ...{ metric, most: ROWS_MAX, showsGone: true, total: total.number, ...links },
-    amount: isMoney ? `Cost, ${total.unit ?? ''}` : 'Credits',
+    ...{ metric, most: ROWS_MAX, total: total.number, ...links },
+    amount: isMoney ? ['Cost', ...(total.unit === undefined ? [] : [total.unit])].join(', ') : 'Credits',
     format: isMoney ? 'money' : 'compact',
     changeFormat: isMoney ? 'moneyChange' : 'compactChange',
   });

@@ -1,6 +1,6 @@
 import type { UtcDay } from '../../core/day.ts';
 import { differenceOf, noNumber, shareOf } from '../numbers.ts';
-import type { Cell, Figure, Phrase } from '../page.ts';
+import type { Cell, Figure, Headline, Phrase } from '../page.ts';
 import { emptyFigure, linkTo, type Slice, slicePath } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { hasForecast } from '../trust.ts';
@@ -55,7 +55,7 @@ export function trackFigure(
       rows: lines.map((line) => rowOf(line, rest.length > 0 && line === lines.at(-1), track.period)),
     },
     results,
-    notes: isAllowed ? [[BARS], errorsNote(months)] : [[NOT_KNOWN], soFar(track, filters.until)],
+    notes: isAllowed ? [[BARS], errorsNote(months)] : [[NOT_KNOWN], ...soFar(track, filters.until)],
   };
 }
 
@@ -70,16 +70,19 @@ function errorsNote(months: number): Phrase {
   ];
 }
 
-function soFar({ whole, currency }: Track, until: UtcDay): Phrase {
+function soFar({ whole, currency }: Track, until: UtcDay): Phrase[] {
+  if (whole.spent.value === null || whole.budget.value === null) return [];
   const unit = currency === null ? '' : ` ${currency}`;
   return [
-    `Until ${dayName(until)}, `,
-    whole.spent,
-    ' of ',
-    whole.budget,
-    `${unit} were spent (`,
-    shareOf(whole.spent, whole.budget),
-    ').',
+    [
+      `Until ${dayName(until)}, `,
+      whole.spent,
+      ' of ',
+      whole.budget,
+      `${unit} were spent (`,
+      shareOf(whole.spent, whole.budget),
+      ').',
+    ],
   ];
 }
 
@@ -112,8 +115,13 @@ export function riskPhrase(line: TrackLine, isMerged = false): Phrase {
   return [isMerged ? '≤ ' : '', over, ' of ', of];
 }
 
-/** What is said after a number of credits that should be money. */
-export const COST_NOT_KNOWN = ' What they cost is not known: `daywalk prices load prices.csv`.';
+/** What is said after a number of credits that should be money. No price helps where the metric refuses to add two currencies. */
+export function costNotKnown({ number: { why }, results }: Headline): Phrase {
+  if (why === undefined) return [];
+  return [
+    ` What they cost is not known: ${results.length === 0 ? why : '`daywalk prices load prices.csv`'}.`,
+  ];
+}
 
 /** What will become of the month of a period that is not over; follows what was spent `so far`. Null if nothing can be said. */
 export function outlookOf({ until, today }: Filters, { whole, hasBudgets }: Track): Phrase | null {

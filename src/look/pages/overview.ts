@@ -6,7 +6,7 @@ import { readTrack, type Track } from '../figures/on-track.ts';
 import { comparedPhrase, comparison, doubtedDays, openPhrase, teamWords } from '../figures/opening.ts';
 import { overPeriod } from '../figures/over-time.ts';
 import { streamSquares } from '../figures/stream-squares.ts';
-import { COST_NOT_KNOWN, outlookOf, trackFigure } from '../figures/track-table.ts';
+import { costNotKnown, outlookOf, trackFigure } from '../figures/track-table.ts';
 import { type Headline, orNotKept, type Page, type Phrase, type Section, slicePath } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { periodBefore } from '../time-spans.ts';
@@ -104,9 +104,9 @@ function sentenceOf(
     { kind: 'strong', parts: [users.number, nounFor(users.number, ' person', ' people')] },
   ];
   const outlook = isMoney && isMonthToDate(filters) ? outlookOf(filters, track) : null;
-  const costs = isMoney || numbers.cost.number.why === undefined ? [] : [COST_NOT_KNOWN];
+  const costs = isMoney ? [] : costNotKnown(numbers.cost);
   const change = comparison(first, filters);
-  const causes: Phrase = why.length === 0 ? [] : [': ', ...why];
+  const causes: Phrase = why.length === 0 || first.change.value === null ? [] : [': ', ...why];
   if (outlook === null) return [...spent, ...change, ...people, ...causes, '.', ...costs];
   return [
     ...spent,

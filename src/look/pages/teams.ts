@@ -40,10 +40,6 @@ async function sentenceOf(reader: PageReader): Promise<Phrase> {
     return ['No day of this period is stored, so nothing is known of any team.'];
   const result = await reader.ask({ metric: 'billable_tokens', title: 'Credits by team', by: ['team'] });
   const groups = groupsOf(result, { group: 'team', format: 'compact', most: 500 });
-  const whole = wholeSumOf(
-    groups.map(({ total }) => total),
-    'compact',
-  );
   const first = groups.find(({ name, isOthers }) => !isOthers && name !== UNASSIGNED);
   return [
     { kind: 'strong', parts: [credits.number, nounFor(credits.number, ' credit', ' credits')] },
@@ -55,7 +51,7 @@ async function sentenceOf(reader: PageReader): Promise<Phrase> {
           ` The largest team is ${first.name}, with `,
           first.total,
           ', ',
-          shareOf(first.total, whole),
+          shareOf(first.total, credits.number),
           ' of all.',
         ]),
   ];
@@ -166,10 +162,14 @@ function nameOf({ name, isOthers, members }: TeamRow): Cell {
   return linkTo('/teams', name, name);
 }
 
-function numberOf({ members }: TeamRow, result: MetricResult, { format, addsUp }: TeamColumn): ShownNumber {
+function numberOf(
+  { members }: TeamRow,
+  result: MetricResult,
+  { metric, format, addsUp }: TeamColumn,
+): ShownNumber {
   const cells = cellsOf(members, result, format);
   const [only, ...others] = cells;
-  if (only === undefined) return noNumber(noneOf(result), format);
+  if (only === undefined) return noNumber(noneOf(result, metric), format);
   if (others.length === 0) return only;
   return addsUp ? wholeSumOf(cells, format) : noNumber('people of several teams do not add up', format);
 }
@@ -181,8 +181,11 @@ function cellsOf(members: readonly string[], result: MetricResult, format: Numbe
   );
 }
 
-function noneOf({ unit, warnings }: MetricResult): string {
-  return warnings[0] ?? (unit === 'users' ? 'nobody is listed on the last day' : 'nobody was active');
+function noneOf({ warnings }: MetricResult, metric: string): string {
+  return (
+    warnings[0] ??
+    (metric === COLUMNS.seats.metric ? 'nobody is listed on the last day' : 'nobody was active')
+  );
 }
 
 function changeSince(

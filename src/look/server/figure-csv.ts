@@ -40,7 +40,8 @@ function cellValue(cell: Cell | undefined): string | number | null | undefined {
       return cell.text === '–' ? null : cell.text;
     case 'phrase': {
       const [only, ...others] = flat(cell.parts);
-      return typeof only === 'number' && others.length === 0 ? only : wordsOf(cell.parts);
+      const isNumber = only === null || typeof only === 'number';
+      return isNumber && others.length === 0 ? only : wordsOf(cell.parts);
     }
     case 'state':
       return MARK_NAMES[cell.state];

@@ -49,6 +49,10 @@ onEachDatabase((database) => {
     expect(text.stdout).toContain('looked at 7 days');
     const quiet = await call('billable_tokens', '--from', '2026-04-27');
     expect(quiet.stdout).toContain('nothing is unusual');
+    // Thirteen weeks before, the service had no data yet; nine are stored.
+    const early = await call('billable_tokens', '--from', '2026-04-06', '--json');
+    expect(early.code, early.stderr).toBe(0);
+    expect(JSON.parse(early.stdout)).toMatchObject({ rows: [], looked_at: { date: 7, user: 14 } });
     for (const args of [
       ['active_users'],
       ['tokens_per_commit'],

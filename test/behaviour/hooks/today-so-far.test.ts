@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { drain, receive } from '../../support/hooks/receive-and-drain.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
@@ -66,4 +67,13 @@ test('today_so_far counts the events since the last exported day of each organiz
       last_event_at: null,
     },
   ]);
+
+  // A doubted day keeps its rows, so its events are in the analytics.
+  const db = new Sqlite(path);
+  db.exec("UPDATE export_units SET state = 'doubted' WHERE stream = 'activity' AND date = '2026-02-02'");
+  db.close();
+  // A clock that is ahead: the event is none of today.
+  await received(path, '2999-01-01T00:00:00Z', { hook_event_name: 'Stop', session_id: 's-4' });
+  await drain(path);
+  expect(look()).toMatchObject([{ since: '2026-02-03', stops: 0, events: 0 }]);
 });

@@ -1,10 +1,16 @@
 import { expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { readCauses } from '../../../src/comparison/index.ts';
-import { parseDay } from '../../../src/core/day.ts';
+import { daysFrom, parseDay } from '../../../src/core/day.ts';
+import { largestChanges } from '../../../src/look/figures/largest-changes.ts';
+import { explore } from '../../../src/look/pages/explore.ts';
+import { models } from '../../../src/look/pages/models.ts';
 import { overview } from '../../../src/look/pages/overview.ts';
+import { teams } from '../../../src/look/pages/teams.ts';
+import { csvAnswer } from '../../../src/look/server/figure-csv.ts';
+import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
-import { figureOf, figuresOf, phraseText, rowsOf } from '../../support/look/read-pages.ts';
+import { cellText, figureOf, figuresOf, phraseText, rowsOf } from '../../support/look/read-pages.ts';
 import { fillTwoMonths, load, pageOf, type TwoMonths } from '../../support/look/two-months.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
@@ -153,5 +159,158 @@ onEachDatabase((database) => {
     const models = figureOf(page, 'models');
     expect(models.subtitle).not.toContain('whole organization');
     expect(rowsOf(models)[0]?.slice(0, 2)).toEqual(['atlas', '19,000']);
+  });
+
+  it('spans with prices in two currencies are compared nowhere, and no quarter adds them', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', valid_to: '2026-02-28', currency: 'USD', price_per_million: 2e5 },
+      { valid_from: '2026-03-01', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const budget = { team: 'core', amount: 10, currency: 'EUR' };
+    await load(
+      warehouse,
+      tables.budgets,
+      ['2026-01', '2026-02', '2026-03'].map((month) => ({ month, ...budget })),
+    );
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toMatch(/^3,800\sEUR/);
+    expect(phraseText(page.sentence)).toContain('the spans have prices in EUR and USD');
+    const [headlines] = page.sections;
+    if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
+    expect(headlines.headlines[0]?.change).toMatchObject({ value: null });
+    for (const id of ['teams', 'models']) {
+      const changes = rowsOf(figureOf(page, id)).map((row) => row.slice(-2));
+      expect(changes.flat().every((cell) => cell === '–')).toBe(true);
+    }
+    expect(rowsOf(figureOf(page, 'on-track')).map(([name]) => name)).toEqual([
+      'March',
+      'core',
+      'no budget (1)',
+    ]);
+    const changed = await warehouse.inSnapshot(() => {
+      const filters = { orgId: 'org_1', from: parseDay('2026-03-01'), until: parseDay('2026-03-19') };
+      return largestChanges(pageReader(warehouse, filters), {
+        ...{ by: 'team', metric: 'cost', format: 'round', changeFormat: 'moneyChange', most: 4 },
+      });
+    });
+    expect(changed).toEqual([]);
+  });
+
+  it('a period with prices in two currencies says so, and does not ask for prices', async () => {
+    const warehouse = await worldOf({ missing: ['2026-03-02'] });
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', valid_to: '2026-03-09', currency: 'USD', price_per_million: 2e5 },
+      { valid_from: '2026-03-10', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toContain(
+      'What they cost is not known: cost cannot be added over currencies: its days have prices in EUR and USD',
+    );
+    expect(phraseText(page.sentence)).not.toContain('daywalk prices load');
+  });
+
+  it('what has no price is no number and not 0: a day, a team before, and all teams before', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', valid_to: '2026-02-08', currency: 'EUR', price_per_million: 1e5 },
+      { valid_from: '2026-02-11', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const page = await pageOf(warehouse, overview);
+    const lacking = '2 days with credits have no price, so no cost that includes them is known; load prices';
+    const day = figureOf(page, 'cost-per-day').table.rows.find(
+      ([cell]) => cell !== undefined && cellText(cell) === '2026-02-10',
+    );
+    expect(day?.[1]).toMatchObject({ value: null, why: expect.stringContaining(lacking) });
+    expect(figureOf(page, 'cost-per-day').chart?.svg).not.toContain('not stored');
+    expect(rowsOf(figureOf(page, 'teams')).map((row) => [row[0], row[1], ...row.slice(-2)])).toEqual([
+      ['core', '1,900', '+1,900', '–'],
+      ['unassigned', '1,900', '–', '–'],
+      ['All teams', '3,800', '–', '–'],
+    ]);
+    expect(phraseText(page.sentence)).not.toContain('more active people');
+    const filters = { orgId: 'org_1', from: parseDay('2026-02-05'), until: parseDay('2026-03-19') };
+    const slice = { value: 'cost', by: 'team' };
+    const before = await warehouse.inSnapshot(() => explore.build(pageReader(warehouse, filters), { slice }));
+    const lines = String(csvAnswer(figureOf(before, 'rows'), filters).body)
+      .trim()
+      .split(/\r?\n/);
+    expect(lines).toEqual(['Team,Cost,Share,Change,in %', 'core,1900,,,', 'unassigned,,,,', 'All teams,,,,']);
+    const stacked = figureOf(await pageOf(warehouse, models), 'cost-by-team');
+    const february = stacked.table.rows.find(([cell]) => cell !== undefined && cellText(cell) === '2026-02');
+    const [, ...numbers] = february ?? [];
+    expect(numbers).toHaveLength(3);
+    for (const number of numbers)
+      expect(number).toMatchObject({ value: null, why: expect.stringContaining(lacking) });
+  });
+
+  it('who was there before and is not any more has a row, so that the changes add up', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.people, [
+      { person: 'ada', valid_from: '2026-01-01', valid_to: '2026-02-28', team: 'core' },
+      { person: 'ada', valid_from: '2026-03-01', team: 'web' },
+    ]);
+    const rows = rowsOf(figureOf(await pageOf(warehouse, overview), 'teams'));
+    expect(rows.map((row) => [row[0], row[1], row[4]])).toEqual([
+      ['unassigned', '19,000', '+19,000'],
+      ['web', '19,000', '+19,000'],
+      ['not any more (1)', '0', '\u221219,000'],
+      ['All teams', '38,000', '+19,000'],
+    ]);
+  });
+
+  it('a week in which nobody was active cost 0, and no group without a name has it', async () => {
+    const idle = daysFrom(parseDay('2026-03-09'), parseDay('2026-03-15'));
+    const warehouse = await worldOf({ idle });
+    await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const week = { from: '2026-03-09', until: '2026-03-15' };
+    const page = await pageOf(warehouse, overview, week);
+    const [headlines] = page.sections;
+    if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
+    expect(headlines.headlines[0]).toMatchObject({ title: 'Spend', number: { value: 0 }, unit: 'EUR' });
+    expect(figureOf(page, 'teams').empty).toBe('Nothing occurred in this period.');
+    const { columns, rows } = figureOf(await pageOf(warehouse, models, week), 'credits-by-model').table;
+    expect(columns.map(({ title }) => title)).toEqual(['Week from', 'atlas', 'Together']);
+    expect(rows[0]?.map(cellText)).toEqual(['2026-03-09', '0', '0']);
+  });
+
+  it('a team of which the service sends no credits hides neither the spend nor its change', async () => {
+    const warehouse = await worldOf({ silent: ['bob'] });
+    await load(warehouse, tables.people, [
+      { person: 'bob', valid_from: '2026-01-01', team: 'core' },
+      { person: 'ada', valid_from: '2026-01-01', team: 'web' },
+    ]);
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toMatch(/^1,900\sEUR/);
+    expect(rowsOf(figureOf(page, 'teams')).map((row) => [row[0], row[1], row[4]])).toEqual([
+      ['web', '1,900', '0.00'],
+      ['core', '–', '–'],
+      ['All teams', '1,900', '0.00'],
+    ]);
+    expect(phraseText((await pageOf(warehouse, teams)).sentence)).toContain(
+      'web, with 19,000, 100.0\u202f% of',
+    );
+  });
+
+  it('a cost without a currency is no number, also where nobody has used anything', async () => {
+    const idle = daysFrom(parseDay('2026-03-09'), parseDay('2026-03-15'));
+    const warehouse = await worldOf({ idle });
+    const week = { from: '2026-03-09', until: '2026-03-15' };
+    const [headlines] = (await pageOf(warehouse, overview, week)).sections;
+    if (headlines?.kind !== 'headlines') throw new Error('the page does not begin with headlines');
+    expect(headlines.headlines[0]).toMatchObject({ title: 'Credits', number: { value: 0 } });
+    const filters = { orgId: 'org_1', from: parseDay(week.from), until: parseDay(week.until) };
+    const page = await warehouse.inSnapshot(() =>
+      explore.build(pageReader(warehouse, filters), { slice: { value: 'cost' } }),
+    );
+    expect(phraseText(page.sentence)).toBe('No price is loaded for this period.');
   });
 });

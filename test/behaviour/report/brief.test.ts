@@ -195,6 +195,8 @@ test('what cannot be written is refused with a remedy', { timeout: 120_000 }, as
     'brief --out a --week 2026-W09',
     'brief --out a --week 2026-02-17',
     'brief --out a --week 2026-W54',
+    'brief --out a --week 2026-W03',
+    'brief --out a --month 2025-12',
     'brief --out a --month 2026-13',
     'brief --out a --month 2026-03',
     'brief --out a --week 2026-W08 --month 2026-02',

@@ -13,6 +13,10 @@ export interface TwoMonths {
   readonly missing?: readonly string[];
   readonly unsettled?: readonly string[];
   readonly doubted?: readonly string[];
+  /** Days on which nobody is active. */
+  readonly idle?: readonly string[];
+  /** Users of whom the service sends no credits. */
+  readonly silent?: readonly string[];
 }
 
 const ORG = 'org_1';
@@ -24,7 +28,7 @@ const PUBLISHED = 5_000;
  */
 export async function fillTwoMonths(
   warehouse: Warehouse,
-  { missing = [], unsettled = [], doubted = [] }: TwoMonths = {},
+  { missing = [], unsettled = [], doubted = [], idle = [], silent = [] }: TwoMonths = {},
 ): Promise<void> {
   const rows = new Collector(ORG);
   for (const date of daysFrom(parseDay('2026-02-01'), parseDay('2026-03-19'))) {
@@ -45,11 +49,13 @@ export async function fillTwoMonths(
       ...(isOpen ? {} : { settled_at: at, confirmed: 'data' }),
     };
     for (const stream of ['users', 'tokens']) rows.add(tables.exportUnits, { ...unit, stream });
+    if (idle.includes(date)) continue;
     rows.add(tables.tokensDailyByModel, { date, model_id: 'atlas', billable_tokens: PUBLISHED });
     const users = date < '2026-03-01' ? ['ada'] : ['ada', 'bob'];
     for (const user_id of users) {
-      rows.add(tables.userDaily, { date, user_id, sessions: 1, billable_tokens: 1000 });
-      const use = { billable_tokens: 1000, input_tokens: 2000 };
+      const billable_tokens = silent.includes(user_id) ? null : 1000;
+      rows.add(tables.userDaily, { date, user_id, sessions: 1, billable_tokens });
+      const use = { billable_tokens, input_tokens: 2000 };
       rows.add(tables.tokensDailyByUserModel, { date, user_id, model_id: 'atlas', ...use });
     }
   }
