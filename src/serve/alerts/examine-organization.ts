@@ -216,14 +216,14 @@ export async function identified(
 ): Promise<KnownRound> {
   const recorded = await readNames(warehouse);
   const { names } = round;
-  const listed = recorded.filter(({ name }) => names === null || names.includes(name));
+  // A name that no run has recorded yet may stand for an organization that was renamed.
+  const isClear = names?.every((name) => recorded.some((known) => known.name === name)) ?? false;
+  const listed = recorded.filter(({ name }) => !isClear || names?.includes(name));
   const idOf = ({ name, orgId }: OrganizationOutcome) =>
     orgId ?? recorded.find((known) => known.name === name)?.orgId ?? null;
-  return {
-    ...round,
-    organizations: round.organizations.map((outcome) => ({ ...outcome, orgId: idOf(outcome) })),
-    left: recorded.filter(({ orgId }) => !listed.some((known) => known.orgId === orgId)),
-  };
+  const organizations = round.organizations.map((outcome) => ({ ...outcome, orgId: idOf(outcome) }));
+  const present = new Set([...listed, ...organizations].map(({ orgId }) => orgId));
+  return { ...round, organizations, left: recorded.filter(({ orgId }) => !present.has(orgId)) };
 }
 
 /** The organizations of a round whose days can be examined, and those that have left. */

@@ -64,12 +64,18 @@ onEachDatabase((database) => {
     rig.writeKey('0.key', 'sk-revoked-000');
     for (const emulator of rig.emulators) emulator.setToday(parseDay('2026-01-28'));
     await rig.run('', { ...env, DAYWALK_NOW: '2026-01-28T03:00:00Z' });
+    // A new name whose first run is refused may stand for it.
+    rig.list(rig.entries.map((entry, index) => (index === 0 ? { ...entry, name: 'science' } : entry)));
+    await rig.run('', { ...env, DAYWALK_NOW: '2026-01-28T03:30:00Z' });
     rig.list(rig.entries.slice(1));
     for (const hour of ['04', '05']) await rig.run('', { ...env, DAYWALK_NOW: `2026-01-28T${hour}:00:00Z` });
-    const [began, ended, ...others] = messagesOf(webhook);
-    expect([began?.over_count, ended?.opened_count, others.length]).toEqual([0, 0, 0]);
-    const idsOf = (list: readonly { id: string }[] = []) => list.map(({ id }) => id).toSorted();
-    expect(idsOf(ended?.over)).toEqual(idsOf(began?.opened));
+    const [began, renamed, ended, ...others] = messagesOf(webhook);
+    const missing = DAILY_STREAMS.map(() => 'day-missing');
+    const kindsOf = (list: readonly { kind: string }[] = []) => list.map(({ kind }) => kind).toSorted();
+    expect(kindsOf(began?.opened)).toEqual([...missing, 'run-failed']);
+    expect([kindsOf(renamed?.opened), kindsOf(renamed?.over)]).toEqual([['run-failed'], ['run-failed']]);
+    expect([kindsOf(ended?.opened), kindsOf(ended?.over)]).toEqual([[], [...missing, 'run-failed']]);
+    expect(others).toEqual([]);
     expect(ended?.text).toContain(
       '- research: not exported any more (tokens of 2026-01-24: not stored after three days)',
     );
