@@ -45,9 +45,7 @@ export async function drainSpool(
   // An event names no organization: if there are several, it may be about anyone.
   gate.passFor(orgId === '' ? null : orgId);
   // Assigns the organization to events that were received before the first pull.
-  // After one organization was removed, they may be its events.
-  if (orgId !== '' && !gate.keptOut.entries.some(({ kind }) => kind === 'organization'))
-    await storeHookEvents(warehouse, { orgId, rows: [] });
+  if (orgId !== '') await storeHookEvents(warehouse, { orgId, rows: [] });
   const total = { events: 0, stored: 0, torn: 0 };
   const kept: string[] = [];
   const { files, others } = atSpool(spool, () => sealSpool(spool));

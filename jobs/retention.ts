@@ -10,6 +10,7 @@ import {
   readPublished,
   readState,
   removeEventsBefore,
+  STATES,
   writeState,
 } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
@@ -170,7 +171,7 @@ function isInLakes({ users, events }: RetentionReport): boolean {
 }
 
 /** Noted before anything is removed that lakes may hold, until it is out of them: after a kill, the next run finds nothing to remove. */
-const LAKES_DUE = ['', 'lakes to renew'] as const;
+const LAKES_DUE = ['', STATES.lakesDue] as const;
 
 async function noteLakesDue(warehouse: Warehouse, { warehouse: location }: Asked): Promise<void> {
   if ((await readPublished(location, warehouse)).length > 0)

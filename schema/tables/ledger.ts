@@ -68,7 +68,9 @@ export const exportRuns = table({
   role: 'ledger',
   by: { run_id: key('ID of the run') },
   values: {
-    org_id: label('ID of the organization; NULL if the run ended before it knew the ID'),
+    org_id: label(
+      'ID of the organization; NULL if the run ended before it knew the ID, and no earlier one did',
+    ),
     command: text('the command'),
     started_at: instant('when the run started'),
     ended_at: moment('when the run ended'),

@@ -88,10 +88,12 @@ export async function decidedSource({
   for (const warehouse of since === undefined ? [source, destination] : [destination])
     await expectNoErasure(warehouse);
   const forgets = await mayHoldOthers({ source, stored, keptOut: known, since });
-  const own = { isRestored: since !== undefined, marks: marksOf(forgets, mark) };
   const [theirs, kept] = [await readKeptOut(source), await readKeptOut(stored)];
   // The rows of the source bear the pseudonyms of its own key, so that key stays the first one.
   let list = joinLists(theirs, joinLists(kept, known));
+  const pass = since?.gate ? throughGate(since.gate).rowsOf(exportState) : (row: Values) => row;
+  const passed = (row: Values) => pass(passerOf(list)(exportState)(row));
+  const own = { isRestored: since !== undefined, marks: marksOf(forgets, mark), passed };
   const isClean =
     since === undefined ? await knowsAll(source, stored, known) : await isSwept(source, list, since);
   const decided = async (rows: Source) => ({

@@ -6,7 +6,7 @@ import { encodeEntries, GATE_KEYS } from '../kept-out/index.ts';
 import { LAST_MARKS } from '../marks/index.ts';
 import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
 import type { KeptOut } from '../privacy/index.ts';
-import { ARCHIVES, joinPlaces, PUBLISHED, readState } from '../records/index.ts';
+import { joinPlaces, readState, STATES } from '../records/index.ts';
 import type { Source } from './sides.ts';
 
 /** A source whose rows of that kind are those that the destination keeps. */
@@ -32,12 +32,24 @@ const encodeState = encoderOf(exportState);
 /** Says that a copy takes people out of its destination, whose file may hold deleted values until it has ended. */
 const FORGETTING = 'forgetting';
 
+/** What people were sent, which a restore does not take back. */
+const SENT: ReadonlySet<unknown> = new Set([STATES.incidents, STATES.brief]);
+
 /** States of the destination, by name, that it keeps until a copy has ended. */
 type Marks = ReadonlyMap<string, string>;
 
+interface Destination {
+  /** It becomes what the source is: it forgets the archives that it has met, and what was done to it. */
+  readonly isRestored: boolean;
+  /** What it says of itself until the copy has ended. */
+  readonly marks: Marks;
+  /** A state of it as the policy keeps it; null if it does not. */
+  passed(row: Values): Values | null;
+}
+
 /**
  * Rows that belong to a warehouse itself, and that a copy into it must not remove: whom the gate keeps out, the keys of that list, the
- * archives, what was done to it that cannot be repeated, and where it was copied or published to.
+ * archives, what was done to it that cannot be repeated, where it was copied or published to, and whether lakes lag behind it.
  */
 export class OwnRows {
   readonly #keptOut: KeptOut;
@@ -60,20 +72,22 @@ export class OwnRows {
     this.#state = new Map(state.map((row) => [String(nameOf(row)), row]));
   }
 
-  /**
-   * @param keptOut whom the gates of both sides keep out
-   * @param isRestored the destination becomes what the source is: it forgets the archives that it has met, and what was done to it
-   * @param marks what the destination says of itself until the copy has ended
-   */
+  /** @param keptOut whom the gates of both sides keep out */
   static async read(
     destination: Warehouse,
     keptOut: KeptOut,
-    { isRestored, marks }: { readonly isRestored: boolean; readonly marks: Marks },
+    { isRestored, marks, passed }: Destination,
   ): Promise<OwnRows> {
     const state = await collect(destination.scan(exportState, { orgId: '' }));
     const kept = new Map<AnyTable, readonly Values[]>();
-    if (!isRestored)
-      for (const table of [acts, archives]) kept.set(table, await collect(destination.scan(table)));
+    for (const table of isRestored ? [] : [acts, archives])
+      kept.set(table, await collect(destination.scan(table)));
+    const states = isRestored ? await collect(destination.scan(exportState)) : [];
+    const sent = states.filter((row) => SENT.has(nameOf(row))).map(passed);
+    kept.set(
+      exportState,
+      sent.filter((row) => row !== null),
+    );
     return new OwnRows(keptOut, await collect(destination.scan(list)), state, { kept, marks });
   }
 
@@ -92,9 +106,9 @@ export class OwnRows {
 
   #joined(table: AnyTable, theirs: readonly Values[]): Values[] {
     if (table === list) return this.#joinedList(theirs);
-    if (table === exportState) return this.#joinedState(theirs);
     const nameOfRow = keyOf(table);
-    const all = [...theirs, ...(this.#kept.get(table) ?? [])];
+    const given = table === exportState ? this.#joinedState(theirs) : theirs;
+    const all = [...given, ...(this.#kept.get(table) ?? [])];
     return [...new Map(all.map((row) => [JSON.stringify(nameOfRow(row)), row])).values()];
   }
 
@@ -113,14 +127,15 @@ export class OwnRows {
   #joinedState(theirs: readonly Values[]): Values[] {
     const others = theirs.filter((row) => !this.#isOwn(row));
     const text = (row: Values | undefined) => (row === undefined ? null : String(jsonOf(row)));
-    const archives = joinPlaces(text(this.#state.get(ARCHIVES)), text(theirs.find(isNamed(ARCHIVES))));
-    const kept = [LAST_MARKS, PUBLISHED].map((name) => this.#state.get(name));
+    const mine = text(this.#state.get(STATES.archives));
+    const archives = joinPlaces(mine, text(theirs.find(isNamed(STATES.archives))));
+    const kept = [LAST_MARKS, STATES.published, STATES.lakesDue].map((name) => this.#state.get(name));
     const { keys } = this.#keptOut;
     return [
       ...others,
       ...kept.filter((row) => row !== undefined),
       ...[...this.#marks].map(([name, value]) => encodeState({ org_id: '', name, value })),
-      ...(archives === null ? [] : [encodeState({ org_id: '', name: ARCHIVES, value: archives })]),
+      ...(archives === null ? [] : [encodeState({ org_id: '', name: STATES.archives, value: archives })]),
       ...(keys.length === 0
         ? []
         : [encodeState({ org_id: '', name: GATE_KEYS, value: JSON.stringify(keys) })]),
@@ -128,7 +143,8 @@ export class OwnRows {
   }
 
   #isOwn(row: Values): boolean {
-    const own = [ARCHIVES, LAST_MARKS, PUBLISHED, RESTORING, FORGETTING, GATE_KEYS];
+    const { archives: places, published, lakesDue } = STATES;
+    const own = [places, LAST_MARKS, published, lakesDue, RESTORING, FORGETTING, GATE_KEYS];
     return own.some((name) => isNamed(name)(row));
   }
 }

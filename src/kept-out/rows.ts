@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AnyTable, ColumnKind } from '../../schema/define.ts';
 import { columnsOf, inKeyOrder, keyOf, readerOf, type Value, type Values } from '../../schema/row.ts';
-import { tables } from '../../schema/tables.ts';
+import { tables, WITHHELD_RECORD } from '../../schema/tables.ts';
 import { FIRST_DAY, type UtcDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
 import { columnKind, type Gate, type PeopleKeptOut } from '../privacy/index.ts';
@@ -172,12 +172,13 @@ function canonical(text: string): string {
   }
 }
 
-/** A record in quarantine is known by the digest of its text, and a pull must find it under that. */
+/** A record in quarantine is known by the digest of its text, and a pull must find it under that. Without its text, it keeps its name. */
 function sealerOf(table: AnyTable): (row: Value[]) => Values {
   const columns = columnsOf(table);
   const [record, digest] = [columns.indexOf('record'), columns.indexOf('record_sha256')];
   return (row) => {
-    row[digest] = createHash('sha256').update(textAt(row, record)).digest('hex');
+    const text = textAt(row, record);
+    if (text !== WITHHELD_RECORD) row[digest] = createHash('sha256').update(text).digest('hex');
     return row;
   };
 }

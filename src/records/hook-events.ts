@@ -29,8 +29,9 @@ interface HookEventCommit {
 }
 
 /**
- * Stores hook events, and assigns this organization to events that were stored without one. An event whose ID is
- * stored already, under any organization, is not stored again. Returns the number of rows written.
+ * Stores hook events, and assigns this organization to events that were stored without one. After an organization was erased,
+ * they may be its events, and stay. An event whose ID is stored already, under any organization, is not stored again. Returns the
+ * number of rows written.
  * @throws {BusyError} if the gate is another one by now.
  */
 export function storeHookEvents(
@@ -39,7 +40,8 @@ export function storeHookEvents(
 ): Promise<number> {
   const steps = function* (): Steps<number> {
     if (gate !== undefined) yield* expectSameGate(gate, { freezes: true });
-    const adopted = orgId === '' ? [] : yield* takeHomeless(orgId);
+    const erased = yield sql`SELECT 1 FROM erased WHERE kind = 'organization' LIMIT 1`;
+    const adopted = orgId === '' || erased.length > 0 ? [] : yield* takeHomeless(orgId);
     const events = [...adopted, ...rows.map((row) => encode({ org_id: orgId, ...row }))];
     const fresh = new Map(events.map((values) => [String(idOf(values)), values]));
     // An event may have been stored when another organization, or none, was the only one.

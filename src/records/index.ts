@@ -5,14 +5,12 @@ export {
   storeHookEvents,
 } from './hook-events.ts';
 export {
-  ARCHIVES,
   ERASURE,
   forgetLearned,
   joinPlaces,
   listLearned,
   notePublished,
   type PendingErasure,
-  PUBLISHED,
   pendingErasures,
   readArchives,
   readLearned,
@@ -20,6 +18,7 @@ export {
   readState,
   readStates,
   rememberArchive,
+  STATES,
   writeState,
 } from './remembered.ts';
 export {

@@ -53,16 +53,23 @@ export async function writeState(
   );
 }
 
-/** Where the folders of archives are remembered. They belong to the warehouse, not to an organization. */
-export const ARCHIVES = 'archives';
-/** Where the places are noted that a warehouse in PostgreSQL was copied or published to. */
-export const PUBLISHED = 'published';
+/** Names of states that several rooms know. */
+export const STATES = {
+  /** The folders of archives. They belong to the warehouse, not to an organization. */
+  archives: 'archives',
+  /** The places that a warehouse in PostgreSQL was copied or published to. */
+  published: 'published',
+  lakesDue: 'lakes to renew',
+  incidents: 'incidents',
+  /** The Monday of the last week whose brief was handed over. */
+  brief: 'brief',
+} as const;
 /** The most places that are remembered; the oldest one is forgotten. */
 const PLACES_MAX = 100;
 
 /** The folders of the archives that runs have written, in the order in which they were first used. */
 export async function readArchives(warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
-  return placesIn(await readState(warehouse, '', ARCHIVES));
+  return placesIn(await readState(warehouse, '', STATES.archives));
 }
 
 /**
@@ -76,7 +83,7 @@ export async function rememberArchive(
 ): Promise<void> {
   const known = await readArchives(warehouse);
   const places = [...new Set([...known.map((place) => (place === left ? folder : place)), folder])];
-  if (textOf(places) !== textOf(known)) await writeState(warehouse, '', ARCHIVES, textOf(places));
+  if (textOf(places) !== textOf(known)) await writeState(warehouse, '', STATES.archives, textOf(places));
 }
 
 /**
@@ -85,7 +92,7 @@ export async function rememberArchive(
  */
 export async function readPublished(location: string, warehouse: Pick<Warehouse, 'read'>): Promise<string[]> {
   const path = noteOf(location);
-  if (path === null) return placesIn(await readState(warehouse, '', PUBLISHED));
+  if (path === null) return placesIn(await readState(warehouse, '', STATES.published));
   return existsSync(path) ? placesIn(readFileSync(path, 'utf8')) : [];
 }
 
@@ -102,7 +109,7 @@ export async function notePublished(
   const text = textOf([...known, place]);
   try {
     if (path !== null) await replaceFile(path, `${text}\n`);
-    else await writeNotes((notes) => writeState(notes, '', PUBLISHED, text));
+    else await writeNotes((notes) => writeState(notes, '', STATES.published, text));
   } catch (error) {
     if (!(error instanceof DaywalkError)) throw error;
   }

@@ -8,13 +8,11 @@ import { dayOf, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { DaywalkError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import type { RunEvent } from '../pipeline/index.ts';
-import { readState, writeState } from '../records/index.ts';
+import { readState, STATES, writeState } from '../records/index.ts';
 import type { Settings } from '../settings/index.ts';
 import { readWarehouse, withWarehouse } from '../warehouse/index.ts';
 import { failureOf, type ServeEvent } from './service-state.ts';
 
-/** The name under which the warehouse keeps the last week that was handed over. */
-const BRIEF = 'brief';
 /** By then the run of Monday has settled nearly all of the week. */
 const REST_DAYS = 2;
 const COMMAND_SECONDS_MAX = 60;
@@ -59,7 +57,7 @@ async function handOver(
   job: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<void> {
   const known = await readWarehouse(settings.warehouse, job, (warehouse) =>
-    readState(warehouse, orgId, BRIEF),
+    readState(warehouse, orgId, STATES.brief),
   );
   if (known !== null && known >= JSON.stringify(monday)) return;
   const folder = await mkdtemp(join(tmpdir(), 'daywalk-brief-'));
@@ -87,7 +85,7 @@ async function handOver(
   await withWarehouse(settings.warehouse, { ...job, create: false }, async (warehouse) => {
     const lock = await warehouse.lock();
     try {
-      await writeState(warehouse, orgId, BRIEF, JSON.stringify(monday));
+      await writeState(warehouse, orgId, STATES.brief, JSON.stringify(monday));
     } finally {
       await lock.release();
     }

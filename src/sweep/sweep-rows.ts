@@ -23,7 +23,7 @@ import { forgetExpected } from '../organizations/index.ts';
 import { collectArchived } from '../pipeline/index.ts';
 import { changeRows, type ScanScope, type Warehouse } from '../port/index.ts';
 import { Gate, isOrdinary } from '../privacy/index.ts';
-import { ARCHIVES, ERASURE, PUBLISHED } from '../records/index.ts';
+import { ERASURE, STATES } from '../records/index.ts';
 
 /** What is swept out of what. */
 export interface Sweep {
@@ -272,7 +272,7 @@ async function changesOf({ warehouse, passing }: Sweep, table: AnyTable, scope: 
 }
 
 /** The plan of the erasure names the person until everything is swept; the others are keys and folders of this machine. */
-const OWN_STATES: ReadonlySet<Value> = new Set<Value>([ERASURE, GATE_KEYS, ARCHIVES, PUBLISHED]);
+const OWN_STATES = new Set<Value>([ERASURE, GATE_KEYS, STATES.archives, STATES.published]);
 
 function planTest(table: AnyTable): (row: Values) => boolean {
   if (table !== tables.exportState) return () => false;

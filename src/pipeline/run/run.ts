@@ -54,11 +54,12 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
     startedAt: clock.now(),
     versions: options.versions,
   });
+  let known: string | null = null;
   try {
     await walk({ ...options, runId: run.runId }, counts);
   } catch (error) {
     counts.recordEnd(error);
-    if (counts.orgId === null) await countBefore(counts, options);
+    if (counts.orgId === null) known = await countBefore(counts, options);
   }
   await refreshAll(options, counts);
   if (counts.rowsWritten > 0) await refreshStatistics(options);
@@ -68,7 +69,7 @@ export async function runUnits(options: RunOptions): Promise<RunReport> {
     ...{ requests, retries, responses, durationMs: clock.monotonicMs() - startedMs },
     completed: counts.completedUpTo(lastDayDue),
   });
-  await recordEnd(options, report);
+  await recordEnd(options, { ...report, orgId: report.orgId ?? known });
   // Of a database that breaks, there may be no other trace than the log.
   const broken =
     report.exitCode === EXIT.storage ? report.problems.find(({ units }) => units === 0) : undefined;

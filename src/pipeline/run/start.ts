@@ -120,31 +120,39 @@ async function likelyContract(options: KnownBefore) {
 }
 
 /** The organizations that may be meant, before the service has named the one of the key. */
-async function candidatesFor({ warehouse, orgId = null, named, apiKey }: KnownBefore): Promise<string[]> {
-  const known = orgId ?? (apiKey && organizationOf(await readIdentities(warehouse), apiKey));
-  if (known) return [known];
-  if (named === undefined) return readOrganizationIds(warehouse);
-  return (await readNames(warehouse)).flatMap((known) => (known.name === named.name ? [known.orgId] : []));
+async function candidatesFor(options: KnownBefore): Promise<string[]> {
+  const known = await knownFor(options);
+  if (known !== null) return [known];
+  return options.named === undefined ? readOrganizationIds(options.warehouse) : [];
+}
+
+/** The organization that is set, that the name stands for, or else that the key has answered for; null if no run has had it. */
+async function knownFor({ warehouse, orgId, named, apiKey }: KnownBefore): Promise<string | null> {
+  const recorded = named && (await readNames(warehouse)).find(({ name }) => name === named.name)?.orgId;
+  return orgId ?? recorded ?? (apiKey ? organizationOf(await readIdentities(warehouse), apiKey) : null);
 }
 
 /**
- * Counts what is open of an organization that the service has not named: of the one that the key has answered for, that its name
- * stands for, or else of the only one.
+ * Counts what is open of an organization that the service has not named: of the one that is known for it, or else of the only one.
+ * @returns the one that is known for it, if something of it is stored
  */
-export async function countBefore(counts: RunCounts, options: KnownBefore): Promise<void> {
+export async function countBefore(counts: RunCounts, options: KnownBefore): Promise<string | null> {
   const { warehouse, clock } = options;
   try {
     const { orgId, contract } = await likelyContract(options);
-    if (orgId === null) return;
+    if (orgId === null) return null;
     const request = requestUnder(contract, options);
     const today = dayOf(clock.now());
     const scope = { streams: request.streams, expected: contract.streams, today };
     const { own } = watchesOf(await readStates(warehouse, orgId, WATCH), scope);
     const flapping = parseFlapping(await readState(warehouse, orgId, FLAPPING), today);
     countNamed(counts, { mass: own.mass ?? null, flapping, today });
-    await countStored(counts, { warehouse, orgId, request, units: await readUnits(warehouse, orgId) });
+    const units = await readUnits(warehouse, orgId);
+    await countStored(counts, { warehouse, orgId, request, units });
+    return units.length > 0 ? await knownFor(options) : null;
   } catch {
     // The run reports an unreadable warehouse when it records its end.
+    return null;
   }
 }
 

@@ -6,7 +6,13 @@ import { type Deadline, deadlineOf } from '../../http/index.ts';
 import type { RunEvent } from '../../pipeline/index.ts';
 import type { Settings } from '../../settings/index.ts';
 import { withWarehouse } from '../../warehouse/index.ts';
-import { failureScope, identified, nameOfScope, organizationScopes } from './examine-organization.ts';
+import {
+  failureScope,
+  identified,
+  type KnownRound,
+  nameOfScope,
+  organizationScopes,
+} from './examine-organization.ts';
 import { messageBody, type NamedIncident, type Scope } from './incidents.ts';
 import { createPings } from './pings.ts';
 import {
@@ -94,12 +100,15 @@ async function report(round: RoundReport, { options, context, memory, late }: Re
     warehouse: location,
   } = options;
   const failures = failureScope(round, options.orgId);
-  const sendAbout = async (about: RoundReport, messages: Parameters<IncidentPorts['send']>[0]) => {
+  const sendAbout = async (about: KnownRound, messages: Parameters<IncidentPorts['send']>[0]) => {
     if (late.isCancelled) return false;
     const named = (which: 'opened' | 'over') =>
       messages.flatMap(({ scope, [which]: incidents }) =>
         incidents.map(
-          (incident): NamedIncident => ({ ...incident, organization: nameOfScope(scope, incident, about) }),
+          (incident): NamedIncident => ({
+            ...{ ...incident, organization: nameOfScope(scope, incident, about) },
+            hasLeft: about.left?.some(({ orgId }) => orgId === scope) ?? false,
+          }),
         ),
       );
     const body = messageBody({ opened: named('opened'), over: named('over') }, { round, format });
@@ -109,7 +118,7 @@ async function report(round: RoundReport, { options, context, memory, late }: Re
     if (refusal !== null) context.warn(`the notification was not accepted: ${refusal}`, REFUSED_HINT);
     return refusal === null;
   };
-  const run = (scopes: readonly Scope[], states: Omit<IncidentPorts, 'send'>, about = round) =>
+  const run = (scopes: readonly Scope[], states: Omit<IncidentPorts, 'send'>, about: KnownRound = round) =>
     reportIncidents(scopes, {
       ...{ at: round.endedAt, memory },
       ports: { ...states, send: (messages) => sendAbout(about, messages) },

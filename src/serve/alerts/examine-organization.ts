@@ -200,6 +200,12 @@ interface OrganizationScopes {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** A round, and what the warehouse knows of its organizations. */
+export interface KnownRound extends RoundReport {
+  /** The organizations that the file has no more: no later run ends their incidents. @default none */
+  readonly left?: readonly { readonly name: string; readonly orgId: string }[];
+}
+
 /**
  * The round with the organizations that no response has named, because the key was refused or the service is down: the
  * warehouse knows which organization a name stands for.
@@ -207,27 +213,33 @@ interface OrganizationScopes {
 export async function identified(
   round: RoundReport,
   warehouse: Pick<Warehouse, 'select'>,
-): Promise<RoundReport> {
+): Promise<KnownRound> {
   const recorded = await readNames(warehouse);
+  const { names } = round;
+  // A name that no run has recorded yet may stand for an organization that was renamed.
+  const isClear = names?.every((name) => recorded.some((known) => known.name === name)) ?? false;
+  const listed = recorded.filter(({ name }) => !isClear || names?.includes(name));
   const idOf = ({ name, orgId }: OrganizationOutcome) =>
     orgId ?? recorded.find((known) => known.name === name)?.orgId ?? null;
-  return {
-    ...round,
-    organizations: round.organizations.map((outcome) => ({ ...outcome, orgId: idOf(outcome) })),
-  };
+  const organizations = round.organizations.map((outcome) => ({ ...outcome, orgId: idOf(outcome) }));
+  const present = new Set([...listed, ...organizations].map(({ orgId }) => orgId));
+  return { ...round, organizations, left: recorded.filter(({ orgId }) => !present.has(orgId)) };
 }
 
-/** The organizations of a round whose days can be examined. */
+/** The organizations of a round whose days can be examined, and those that have left. */
 export async function organizationScopes(
   warehouse: Warehouse,
-  { organizations }: RoundReport,
+  { organizations, left = [] }: KnownRound,
   { rule, onFailure }: OrganizationScopes,
 ): Promise<Scope[]> {
   const stored = await readOrganizationIds(warehouse);
   const ids = organizations
     .filter(({ exitCode }) => !isUndecided(exitCode) && exitCode !== EXIT.storage)
     .map(({ name, orgId }) => orgId ?? (name === null && stored.length === 1 ? stored[0] : undefined));
-  return [...new Set(ids)].flatMap((orgId): Scope[] => {
+  const ending = [...new Set(left.map(({ orgId }) => orgId))].map(
+    (scope): Scope => ({ scope, examine: async () => ({ conditions: [], hasExamined: () => true }) }),
+  );
+  const examined = [...new Set(ids)].flatMap((orgId): Scope[] => {
     if (orgId === undefined || !stored.includes(orgId)) return [];
     const examine: Scope['examine'] = async (before) => {
       try {
@@ -239,15 +251,21 @@ export async function organizationScopes(
     };
     return [{ scope: orgId, examine }];
   });
+  return [...examined, ...ending];
 }
 
 /** The name of the organization of an incident, for people. */
-export function nameOfScope(scope: string, { facts }: Condition, { organizations }: RoundReport): string {
+export function nameOfScope(
+  scope: string,
+  { facts }: Condition,
+  { organizations, left = [] }: KnownRound,
+): string {
   if (scope === WAREHOUSE) {
     const job = String(facts['job'] ?? '');
     const own = organizations.find(({ name }) => (name ?? '') === job);
     if (own !== undefined) return nameOfOutcome(own);
     return job === '' ? 'the organization' : publicName(job);
   }
-  return nameOfOutcome(organizations.find(({ orgId }) => orgId === scope) ?? { name: null, orgId: scope });
+  const known = [...organizations, ...left].find(({ orgId }) => orgId === scope);
+  return nameOfOutcome(known ?? { name: null, orgId: scope });
 }

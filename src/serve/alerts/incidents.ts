@@ -215,6 +215,8 @@ function publicFacts({ team, job, ...facts }: IncidentFacts): IncidentFacts {
 /** An incident with the name of its organization. */
 export interface NamedIncident extends Incident {
   readonly organization: string;
+  /** The organization is not exported any more. @default false */
+  readonly hasLeft?: boolean;
 }
 
 /** Lines of each list in a text. */
@@ -283,7 +285,9 @@ function beginningOf({ kind, facts }: NamedIncident, days: string): string {
   }
 }
 
-function endOf({ kind, facts }: NamedIncident, days: string): string {
+function endOf(incident: NamedIncident, days: string): string {
+  const { kind, facts, hasLeft = false } = incident;
+  if (hasLeft) return `not exported any more (${beginningOf(incident, days)})`;
   switch (kind) {
     case 'run-failed':
       return `the run no longer fails with exit code ${facts['exit_code'] ?? ''}`;

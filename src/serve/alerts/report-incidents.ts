@@ -1,6 +1,6 @@
 import { StorageError } from '../../core/errors.ts';
 import type { Warehouse } from '../../port/index.ts';
-import { readState, writeState } from '../../records/index.ts';
+import { readState, STATES, writeState } from '../../records/index.ts';
 import type { Scope } from './incidents.ts';
 import {
   applyDelivery,
@@ -100,16 +100,13 @@ function isSame(a: IncidentState, b: IncidentState): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The name in `export_state` for the incidents of an organization. */
-const INCIDENTS = 'incidents';
-
 type States = Omit<IncidentPorts, 'send'>;
 
 /** Keeps states in the warehouse. */
 export function warehouseStates(warehouse: Pick<Warehouse, 'read' | 'transact'>): States {
   return {
-    load: async (scope) => parseState(await readState(warehouse, scope, INCIDENTS)),
-    save: (scope, state) => writeState(warehouse, scope, INCIDENTS, stateText(state)),
+    load: async (scope) => parseState(await readState(warehouse, scope, STATES.incidents)),
+    save: (scope, state) => writeState(warehouse, scope, STATES.incidents, stateText(state)),
   };
 }
 

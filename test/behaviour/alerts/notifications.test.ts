@@ -4,8 +4,10 @@ import type { Rule } from '../../../src/emulator/faults/rules.ts';
 import { messagesOf, newsOf } from '../../support/alerts/messages.ts';
 import { ANSWERS, receiver, redirectTo } from '../../support/alerts/receiver.ts';
 import { DELAY_MS_MAX, round } from '../../support/alerts/round.ts';
+import { backUpTo, restoreFrom } from '../../support/backup/run-backup.ts';
 import { metricsOf, seriesWith } from '../../support/monitoring/read-metrics.ts';
 import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -118,6 +120,22 @@ onEachDatabase((database) => {
       ['- restatement tokens 2026-01-20'],
     ]);
   });
+});
+
+test('an incident that was over is not over again after a restore of a backup from before', async () => {
+  const rig = await smallRig();
+  const webhook = await receiver();
+  const night = (date: string) => round(rig, { now: parseDay(date), alerts: { alertWebhook: webhook.url } });
+  await night('2026-01-21');
+  rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-20'), streams: ['tokens'] });
+  await night('2026-01-22');
+  const file = tempFile('backup.db');
+  const installation = { settings: rig.settings, today: parseDay('2026-01-22') };
+  await backUpTo(installation, file);
+  await night('2026-01-23');
+  await restoreFrom(installation, file, { replace: true });
+  await night('2026-01-24');
+  expect(newsOf(webhook)).toEqual([['+ restatement tokens 2026-01-20'], ['- restatement tokens 2026-01-20']]);
 });
 
 test('a failed run is over once a job that now names its organization succeeds', async () => {

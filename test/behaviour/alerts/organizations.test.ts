@@ -55,4 +55,29 @@ onEachDatabase((database) => {
     expect((await rig.run('', { ...env, DAYWALK_NOW: '2026-01-28T04:00:00Z' })).code).toBe(0);
     expect(messagesOf(webhook)[1]?.over_count).toBe(1 + DAILY_STREAMS.length);
   });
+
+  it('ends every incident of an organization that the file has no more, and says why', async () => {
+    const rig = await createOrganizationsRig(['research', 'sales'], database);
+    const webhook = await receiver();
+    const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };
+    await rig.run('', env);
+    rig.writeKey('0.key', 'sk-revoked-000');
+    for (const emulator of rig.emulators) emulator.setToday(parseDay('2026-01-28'));
+    await rig.run('', { ...env, DAYWALK_NOW: '2026-01-28T03:00:00Z' });
+    // A new name whose first run is refused may stand for it.
+    rig.list(rig.entries.map((entry, index) => (index === 0 ? { ...entry, name: 'science' } : entry)));
+    await rig.run('', { ...env, DAYWALK_NOW: '2026-01-28T03:30:00Z' });
+    rig.list(rig.entries.slice(1));
+    for (const hour of ['04', '05']) await rig.run('', { ...env, DAYWALK_NOW: `2026-01-28T${hour}:00:00Z` });
+    const [began, renamed, ended, ...others] = messagesOf(webhook);
+    const missing = DAILY_STREAMS.map(() => 'day-missing');
+    const kindsOf = (list: readonly { kind: string }[] = []) => list.map(({ kind }) => kind).toSorted();
+    expect(kindsOf(began?.opened)).toEqual([...missing, 'run-failed']);
+    expect([kindsOf(renamed?.opened), kindsOf(renamed?.over)]).toEqual([['run-failed'], ['run-failed']]);
+    expect([kindsOf(ended?.opened), kindsOf(ended?.over)]).toEqual([[], [...missing, 'run-failed']]);
+    expect(others).toEqual([]);
+    expect(ended?.text).toContain(
+      '- research: not exported any more (tokens of 2026-01-24: not stored after three days)',
+    );
+  });
 });

@@ -272,6 +272,32 @@ onEachDatabase((database) => {
       expect(await rig.digest()).toBe(before);
     });
 
+    test('over a warehouse keeps what was sent since and what lakes still hold, under the policy of now', async () => {
+      const { rig, file } = await installation(database);
+      const excluded = 'ada@example.com';
+      const since: [string, string, string][] = [
+        ['org_later', 'brief', '"2026-01-19"'],
+        [
+          'org_later',
+          'incidents',
+          JSON.stringify({ incidents: [], facts: { team: excluded }, restatedUntil: 'now' }),
+        ],
+        ['', 'lakes to renew', 'true'],
+        ['org_later', 'ranges', '{"days":1,"refusedOn":null}'],
+      ];
+      for (const state of since)
+        await rig.place.execute('INSERT INTO export_state (org_id, name, value) VALUES (?, ?, ?)', ...state);
+      const emails = { mode: 'hash', salt: 'a salt that is long enough' } as const;
+      const over = { settings: { ...rig.settings, emails }, today };
+      for (let time = 0; time < 2; time += 1)
+        expect(await restoreFrom(over, file, { replace: true })).toMatchObject({ exitCode: 0 });
+      const kept = await rig.place.query(
+        "SELECT name, value FROM export_state WHERE org_id = 'org_later' OR name LIKE 'lakes%' ORDER BY name",
+      );
+      expect(kept.map(({ name }) => name)).toEqual(['brief', 'incidents', 'lakes to renew']);
+      expect(JSON.stringify(kept)).not.toContain(excluded);
+    });
+
     test('that was interrupted keeps runs away, and resumes', async () => {
       const { rig, file, target, restored, at, before } = await installation(database);
       const id = query(file);

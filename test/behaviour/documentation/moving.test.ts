@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { PUBLISHED } from '../../../src/records/remembered.ts';
+import { STATES } from '../../../src/records/remembered.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
 import { contentOf } from '../../support/copy/run-copy.ts';
 import { commandsOf, runCommands } from '../../support/documentation/shell-commands.ts';
@@ -29,6 +29,6 @@ testVariants([
   expect(output).toContain('copy: complete, both are the same');
   // PostgreSQL has noted that it was copied back.
   const { export_state: states = [], ...others } = await contentOf(location);
-  const export_state = states.filter(([, name]) => name !== PUBLISHED);
+  const export_state = states.filter(([, name]) => name !== STATES.published);
   expect({ ...others, export_state }).toEqual(await contentOf(first.place.location));
 });

@@ -255,6 +255,22 @@ onEachDatabase((database) => {
     expect(await placesOf([user, email], { place: rig.place, archive: rig.folder, spool: '' })).toEqual([]);
   });
 
+  test('records in quarantine without their text keep their digests, and none of them is lost', async () => {
+    const rig = await archivedRig(SMALL, database);
+    await rig.run();
+    const { user } = await somebody(rig);
+    const [org = ''] = await rig.column<string>('SELECT org_id FROM export_units LIMIT 1');
+    for (const name of ['a', 'b'])
+      await rig.place.execute(
+        "INSERT INTO quarantine (org_id, stream, date, record_sha256, reason, path, record, first_seen_at) VALUES (?, 'tokens', '2026-01-20', ?, 'bad', ?, ?, '2026-01-21T00:00:00Z')",
+        ...[org, name, `data[0].by_owner["${user}"].${name}`, '"[withheld]"'],
+      );
+    await eraseFrom(rig, { user });
+    const left = await rig.place.query('SELECT record_sha256, path FROM quarantine ORDER BY record_sha256');
+    expect(left.map(({ record_sha256 }) => record_sha256)).toEqual(['a', 'b']);
+    expect(JSON.stringify(left)).not.toContain(user);
+  });
+
   test('an archive that two warehouses share brings nobody back through a copy', {
     tags: 'ci/rare',
   }, async () => {

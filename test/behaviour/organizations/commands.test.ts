@@ -50,6 +50,24 @@ onEachDatabase((database) => {
     expect((await rig.daywalk('status --max-age 26', TWO_DAYS_LATER)).code).toBe(0);
   });
 
+  it('health and the record of the runs name the organization whose key is refused, until it is not', async () => {
+    const rig = await createOrganizationsRig(['a', 'b'], database);
+    await rig.run();
+    for (const emulator of rig.emulators) emulator.setToday(parseDay('2026-01-26'));
+    rig.writeKey('1.key', 'sk-revoked-000');
+    expect((await rig.run('', TWO_DAYS_LATER)).code).toBe(3);
+    expect(await jsonOf(rig, 'status --health', TWO_DAYS_LATER)).toMatchObject({
+      code: 1,
+      reason: 'b: the last run ended with exit code 3',
+    });
+    const refused = await rig.place.query('SELECT org_id FROM export_runs WHERE exit_code = 3');
+    expect(refused).toEqual([{ org_id: rig.emulators[1]?.orgId }]);
+    rig.writeKey('1.key', rig.emulators[1]?.apiKey ?? '');
+    const later = { DAYWALK_NOW: '2026-01-26T04:00:00Z' };
+    expect((await rig.run('', later)).code).toBe(0);
+    expect(await jsonOf(rig, 'status --health', later)).toMatchObject({ code: 0 });
+  });
+
   it('verify compares each organization with its own service, and goes on after a refused key', {
     tags: 'ci/rare',
   }, async () => {

@@ -74,6 +74,17 @@ onEachDatabase((database) => {
       expect(await events(place)).toEqual(['a', 'b', 'c'].map((id) => ({ org_id: 'org_1', event_id: id })));
     });
 
+    it('without an organization stay so after one was erased: they may be its events', async () => {
+      const warehouse = await open(database);
+      await storeHookEvents(warehouse, { orgId: '', rows: [event('a')] });
+      await listErased(warehouse, 'org_2', [{ kind: 'organization', value: 'org_2' }], new Date());
+      expect(await storeHookEvents(warehouse, { orgId: 'org_1', rows: [event('b')] })).toBe(1);
+      expect(await events(warehouse.place)).toEqual([
+        { org_id: '', event_id: 'a' },
+        { org_id: 'org_1', event_id: 'b' },
+      ]);
+    });
+
     it('that are stored under another organization of the warehouse are not stored again', async () => {
       const warehouse = await open(database);
       const { place } = warehouse;
