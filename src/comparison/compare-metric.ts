@@ -11,8 +11,7 @@ import {
   type MetricRow,
   type Period,
 } from '../metrics/index.ts';
-import { runReads, type Warehouse } from '../port/index.ts';
-import { frozen } from '../warehouse/index.ts';
+import { frozen, runReads, type Warehouse } from '../port/index.ts';
 import { type Comparison, comparedSpan, NO_SPAN_BEFORE, whyNotCompared } from './span.ts';
 
 /** The span of a comparison, and what it rests on. All of it is null if there is no such span. */

@@ -8,8 +8,7 @@ import {
   type MetricRow,
   type Period,
 } from '../metrics/index.ts';
-import type { Warehouse } from '../port/index.ts';
-import { frozen } from '../warehouse/index.ts';
+import { frozen, type Warehouse } from '../port/index.ts';
 import { type ComparedAnswer, changeFrom, compareIn } from './compare-metric.ts';
 import type { Comparison } from './span.ts';
 

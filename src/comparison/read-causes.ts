@@ -9,9 +9,8 @@ import {
   teamsInPlaceOfTable,
   withSql,
 } from '../metrics/index.ts';
-import { type QueryRow, runReads, type Warehouse } from '../port/index.ts';
+import { frozen, type QueryRow, runReads, type Warehouse } from '../port/index.ts';
 import { readableRollups, UNASSIGNED, workingDays } from '../rollups/index.ts';
-import { frozen } from '../warehouse/index.ts';
 import { CAUSE_LINES, type Cause, causesOf, type ModelUse, type SpanUse } from './causes.ts';
 import type { ComparedAnswer } from './compare-metric.ts';
 import { type Comparison, comparedSpan, NO_SPAN_BEFORE, whyNotCompared } from './span.ts';

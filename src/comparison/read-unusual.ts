@@ -3,10 +3,9 @@ import { sql } from '../../schema/query.ts';
 import { daysBetween, daysFrom, FIRST_DAY, isDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { answerMetric, findMetric, type MetricAnswer, type Period } from '../metrics/index.ts';
-import type { Warehouse } from '../port/index.ts';
+import { frozen, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import { UNASSIGNED, workingDays } from '../rollups/index.ts';
-import { frozen } from '../warehouse/index.ts';
 import {
   findUnusual,
   type Series,

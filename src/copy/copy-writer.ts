@@ -1,6 +1,6 @@
 import type { AnyTable } from '../../schema/define.ts';
 import type { Values } from '../../schema/row.ts';
-import { changeRows, type RowChanges, type RunLock, type Warehouse } from '../port/index.ts';
+import { changeRows, type RunLock, type Warehouse } from '../port/index.ts';
 import type { CopyEvent, CopyObserver } from './events.ts';
 import type { Difference } from './sides.ts';
 
@@ -115,7 +115,7 @@ export class ChangeSet {
   }
 
   /** The changes in the form that `changeRows` takes. */
-  get changes(): RowChanges {
+  get changes() {
     const parts = [...this.#tables];
     return {
       put: parts.map(([table, { put }]) => ({ table, rows: put })),

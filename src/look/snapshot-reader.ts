@@ -1,9 +1,8 @@
 import { queryText, sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { answerWithSql, type CoveredDays, type MetricRow, readProvenance } from '../metrics/index.ts';
-import type { QueryRow, Warehouse } from '../port/index.ts';
+import { frozen, type QueryRow, type Warehouse } from '../port/index.ts';
 import { readRuns } from '../records/index.ts';
-import { frozen } from '../warehouse/index.ts';
 import type { Basis, MetricResult, Result } from './numbers.ts';
 import { type Filters, type PageReader, questionOf } from './reader.ts';
 

@@ -1,8 +1,7 @@
 import type { Dimension, Metric } from '../../schema/metrics/dictionary.ts';
 import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
-import type { QueryRow, Warehouse } from '../port/index.ts';
+import { frozen, type QueryRow, type Warehouse } from '../port/index.ts';
 import { readableRollups } from '../rollups/index.ts';
-import { frozen } from '../warehouse/index.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './limits.ts';
 import type { Period } from './period.ts';
 import { type FirstLooks, readProvenance } from './provenance.ts';

@@ -9,13 +9,13 @@ export {
   type Locked,
   type NewRows,
   type QueryRow,
-  type RowChanges,
   runReads,
   type Steps,
   scanRowsMax,
   writtenRows,
 } from './steps.ts';
 export {
+  frozen,
   type LedgerStep,
   type LedgerSteps,
   type LockOptions,

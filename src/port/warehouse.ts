@@ -1,9 +1,9 @@
 import type { AnyTable } from '../../schema/define.ts';
-import type { Dialect, SQL } from '../../schema/query.ts';
+import { compileQuery, type Dialect, type SQL } from '../../schema/query.ts';
 import type { ColumnOf, Values } from '../../schema/row.ts';
 import type { UtcDay } from '../core/day.ts';
 import type { CommitOutcome, DayCommit, LedgerUnit, UnitKey } from '../units/index.ts';
-import type { QueryRow, Seeing, Step, Steps } from './steps.ts';
+import { type QueryRow, runReads, type Seeing, type Step, type Steps } from './steps.ts';
 
 /** The steps of a transaction that also checks claims and writes days. */
 export type LedgerSteps<Result> = Generator<LedgerStep, Result, readonly QueryRow[]>;
@@ -170,3 +170,51 @@ export interface RunLock {
 
 /** Warehouses that show one content as long as they exist: what follows from it need not be worked out again. */
 export const unchanging = new WeakSet<object>();
+
+/** The most rows that are remembered, so that memory stays bounded. One answer with more is not remembered. */
+const ROWS_MAX = 20_000;
+
+/**
+ * The same warehouse, asking for the same thing once. Use it inside snapshots of one content only, see `Warehouse.version`.
+ * Remembers what queries returned.
+ */
+export function frozen(outer: Warehouse): Warehouse {
+  const memory = createMemory();
+  const select: Warehouse['select'] = (query) => {
+    const { text, values } = compileQuery(query, outer.dialect);
+    return memory(`${text} ${JSON.stringify(values)}`, () => outer.select(query));
+  };
+  const own: Warehouse = {
+    ...outer,
+    inSnapshot: (read) => read(),
+    select,
+    read: (steps) => runReads({ select }, steps()),
+  };
+  unchanging.add(own);
+  return own;
+}
+
+/** Remembers lists by their names. */
+function createMemory() {
+  const known = new Map<string, Promise<readonly unknown[]>>();
+  let rows = 0;
+  return async <List extends readonly unknown[]>(name: string, read: () => Promise<List>): Promise<List> => {
+    const earlier = known.get(name);
+    // The name decides the type: each kind of list begins its names in its own way.
+    if (earlier !== undefined) return (await earlier) as List;
+    const list = read();
+    known.set(name, list);
+    const forget = () => known.delete(name);
+    const { length } = await list.catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    if (length > ROWS_MAX) forget();
+    else rows += length + 1;
+    if (rows > ROWS_MAX) {
+      known.clear();
+      rows = 0;
+    }
+    return list;
+  };
+}

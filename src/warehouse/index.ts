@@ -1,5 +1,5 @@
 export { digestOf, type WarehouseDigest } from './digest.ts';
-export { frozen, type KeptWarehouse, keepOpen } from './kept-open.ts';
+export { type KeptWarehouse, keepOpen } from './kept-open.ts';
 export {
   expectWhole,
   expectWritable,

@@ -1,8 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
-import { compileQuery } from '../../schema/query.ts';
 import { onAbort, SerialQueue } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
-import { isPostgres, runReads, unchanging, type Warehouse } from '../port/index.ts';
+import { frozen, isPostgres, type Warehouse } from '../port/index.ts';
 import { type OpenOptions, openWarehouse } from './open.ts';
 import { onceMoreIfCancelled } from './reading.ts';
 
@@ -121,52 +120,4 @@ function filesOf(location: string): Files {
 
 function isSame(a: Files, b: Files): boolean {
   return a.main === b.main && a.log === b.log;
-}
-
-/** The most rows that are remembered, so that memory stays bounded. One answer with more is not remembered. */
-const ROWS_MAX = 20_000;
-
-/**
- * The same warehouse, asking for the same thing once. Use it inside snapshots of one content only, see `Warehouse.version`.
- * Remembers what queries returned.
- */
-export function frozen(outer: Warehouse): Warehouse {
-  const memory = createMemory();
-  const select: Warehouse['select'] = (query) => {
-    const { text, values } = compileQuery(query, outer.dialect);
-    return memory(`${text} ${JSON.stringify(values)}`, () => outer.select(query));
-  };
-  const own: Warehouse = {
-    ...outer,
-    inSnapshot: (read) => read(),
-    select,
-    read: (steps) => runReads({ select }, steps()),
-  };
-  unchanging.add(own);
-  return own;
-}
-
-/** Remembers lists by their names. */
-function createMemory() {
-  const known = new Map<string, Promise<readonly unknown[]>>();
-  let rows = 0;
-  return async <List extends readonly unknown[]>(name: string, read: () => Promise<List>): Promise<List> => {
-    const earlier = known.get(name);
-    // The name decides the type: each kind of list begins its names in its own way.
-    if (earlier !== undefined) return (await earlier) as List;
-    const list = read();
-    known.set(name, list);
-    const forget = () => known.delete(name);
-    const { length } = await list.catch((error: unknown) => {
-      forget();
-      throw error;
-    });
-    if (length > ROWS_MAX) forget();
-    else rows += length + 1;
-    if (rows > ROWS_MAX) {
-      known.clear();
-      rows = 0;
-    }
-    return list;
-  };
 }
