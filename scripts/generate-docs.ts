@@ -20,14 +20,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
-import { dataMapMarkdown, grantsSql } from '../schema/reference/data-map.ts';
 import { metricsMarkdown, schemaMarkdown } from '../schema/reference/documentation.ts';
 import { CLIENT_REASONS } from '../src/api/calls.ts';
 import { exitCodesMarkdown } from '../src/cli/exit-codes.ts';
-import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 import { architectureDrawing } from './architecture-drawing.ts';
 import { commandsPage } from './commands-page.ts';
+import { dataMapMarkdown, grantsSql } from './data-map-page.ts';
 import { metricsTable } from './monitoring-table.ts';
+import { dotenvExample, settingsMarkdown } from './settings-page.ts';
 import { transitionsTable } from './transitions-table.ts';
 
 const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
