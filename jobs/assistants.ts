@@ -7,7 +7,7 @@ import {
   type ToolCall,
 } from '../src/assistants/index.ts';
 import type { ListenAddress } from '../src/core/addresses.ts';
-import type { JobContext } from '../src/core/clock.ts';
+import { aborted, type JobContext } from '../src/core/clock.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { keepOpen } from '../src/warehouse/index.ts';
 
@@ -79,11 +79,4 @@ export async function serveAssistants(
   } finally {
     await warehouse.close();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

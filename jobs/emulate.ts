@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ChosenAnswers, type CommittedAnswers, partsOf, withCommitted } from '../src/archive/index.ts';
-import type { JobContext } from '../src/core/clock.ts';
+import { aborted, type JobContext } from '../src/core/clock.ts';
 import { dayOf, FIRST_DAY, parseDay, type UtcDay } from '../src/core/day.ts';
 import { messageOf, UsageError } from '../src/core/errors.ts';
 import { isDailyStream, STREAMS, type Stream } from '../src/core/stream.ts';
@@ -78,7 +78,7 @@ export async function emulateService(
   try {
     const { url, apiKey, orgId } = emulator;
     onListening({ url, apiKey, orgId });
-    await waitForAbort(signal);
+    await aborted(signal);
   } finally {
     await emulator.close();
   }
@@ -93,13 +93,6 @@ function readInput<Value>(file: string | undefined, parse: (text: string) => Val
     const hint = error instanceof UsageError ? error.hint : 'give the path of a file with one JSON document';
     throw new UsageError(`read ${file}: ${messageOf(error)}`, { cause: error, hint });
   }
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** An organization as runs have archived it. */

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { JobContext } from '../src/core/clock.ts';
+import { aborted, type JobContext } from '../src/core/clock.ts';
 import type { UtcDay } from '../src/core/day.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { messageOf, OldWarehouseError, UsageError } from '../src/core/errors.ts';
@@ -83,13 +83,6 @@ export async function serveDashboard(
   } finally {
     await warehouse.close();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Where the reports go: a file, for the organization or one team; or a folder with a file for each team. */

@@ -9,7 +9,7 @@
  * | docs/commands.md | `src/cli/commands/` |
  * | .env.example, the table of docs/settings.md | `src/settings/` |
  * | the reason codes of docs/library.md | `src/api/calls.ts` |
- * | the exit codes of docs/operations.md | `src/cli/exit-codes.ts` |
+ * | the exit codes of docs/operations.md | `scripts/exit-codes-table.ts` |
  * | the table of states in docs/trust.md | `src/ledger/transitions.ts` |
  * | the table of docs/monitoring.md | `src/serve/metrics/` |
  * | the tables and statements of docs/data-map.md | `schema/` |
@@ -20,14 +20,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { performanceTables } from '../bench/performance-tables.ts';
 import { scalingTables } from '../bench/scaling/tables.ts';
-import { dataMapMarkdown, grantsSql } from '../schema/reference/data-map.ts';
-import { metricsMarkdown, schemaMarkdown } from '../schema/reference/documentation.ts';
+import { schemaMarkdown } from '../schema/reference/documentation.ts';
 import { CLIENT_REASONS } from '../src/api/calls.ts';
-import { exitCodesMarkdown } from '../src/cli/exit-codes.ts';
-import { dotenvExample, settingsMarkdown } from '../src/settings/reference.ts';
 import { architectureDrawing } from './architecture-drawing.ts';
 import { commandsPage } from './commands-page.ts';
+import { dataMapMarkdown, grantsSql } from './data-map-page.ts';
+import { exitCodesMarkdown } from './exit-codes-table.ts';
+import { metricsMarkdown } from './metrics-page.ts';
 import { metricsTable } from './monitoring-table.ts';
+import { dotenvExample, settingsMarkdown } from './settings-page.ts';
 import { transitionsTable } from './transitions-table.ts';
 
 const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { ContentHash } from '../../schema/digest.ts';
 import type { Values } from '../../schema/row.ts';
-import { isObject, parseJson } from '../core/json.ts';
+import { isObject, parseJson, textsIn } from '../core/json.ts';
 
 /** What a table of a file held when it was written, in the schema of that time. */
 export interface RecordedTable {
@@ -65,10 +65,6 @@ function recordsIn(db: Database, name: string): Readonly<Record<string, unknown>
   if (!isThere) return [];
   const texts = db.prepare<[], string>(`SELECT record FROM ${name}`).pluck().all();
   return texts.map((text) => parseJson(text)).filter((record) => isObject(record));
-}
-
-function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
 }
 
 /** Rows that are read at once. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { messageOf, StorageError, UsageError } from '../core/errors.ts';
-import { explainWriteError, hasCode, replaceFile } from '../core/files.ts';
+import { explainWriteError, hasCode, removeBelow, replaceFile } from '../core/files.ts';
 import { isObject, parseJson } from '../core/json.ts';
 
 /** A generated file. */
@@ -61,7 +61,7 @@ export async function writeFolder(
     if (changed.length + stale.length > 0) await writeManifest(directory, withOld(final, known));
     for (const [path, { text }] of changed) await writeFile(directory, path, text);
     for (const path of [...stale, ...[...folder.files].filter(isUnfinished)])
-      await removeFile(directory, path);
+      await removeBelow(directory, path);
     await writeManifest(directory, final);
   });
   return {
@@ -144,20 +144,6 @@ function writeManifest(directory: string, manifest: Manifest): Promise<number> {
 async function writeFile(directory: string, path: string, text: string): Promise<void> {
   await mkdir(dirname(join(directory, path)), { recursive: true });
   await replaceFile(join(directory, path), text, FILE_MODE);
-}
-
-/** Removes a file, and its folders if nothing is left in them. */
-async function removeFile(directory: string, path: string): Promise<void> {
-  await rm(join(directory, path), { force: true });
-  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
-    try {
-      await rmdir(join(directory, folder));
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) continue;
-      if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return;
-      throw error;
-    }
-  }
 }
 
 async function explained(path: string, work: () => Promise<void>): Promise<void> {

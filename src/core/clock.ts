@@ -55,6 +55,14 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   return () => signal?.removeEventListener('abort', listener);
 }
 
+/** Resolves when a signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else onAbort(signal, resolve);
+  });
+}
+
 /** Runs tasks one at a time, in the order in which they were added. A task that fails does not stop the next one. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();

@@ -9,7 +9,7 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DaywalkError, messageOf, StorageError, UsageError } from './errors.ts';
@@ -73,6 +73,20 @@ async function modeOf(path: string): Promise<number> {
   throw new UsageError(`write ${path}: it is ${existing.isDirectory() ? 'a folder' : 'no file'}`, {
     hint: 'name a file',
   });
+}
+
+/** Removes a file below a folder, and the folders between them that are empty without it. A file that is not there is no error. */
+export async function removeBelow(directory: string, path: string): Promise<void> {
+  await rm(join(directory, path), { force: true });
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+    try {
+      await rmdir(join(directory, folder));
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) continue;
+      if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return;
+      throw error;
+    }
+  }
 }
 
 /** Makes sure, before long work, that a file may be created. @throws {UsageError} or {StorageError} */

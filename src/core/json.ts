@@ -12,6 +12,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The texts of a list; none if the value is no list. */
+export function textsIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((text) => typeof text === 'string') : [];
+}
+
 /**
  * Writes a value as JSON with the keys of every object in code-unit order, so that equal values have equal texts.
  * @throws {RangeError} if the value is nested deeper than the stack allows

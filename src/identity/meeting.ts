@@ -1,4 +1,4 @@
-import { isObject } from '../core/json.ts';
+import { isObject, textsIn } from '../core/json.ts';
 import { PULL } from '../marks/index.ts';
 
 /**
@@ -176,8 +176,4 @@ export function rememberedIn(value: unknown): Remembered {
   const { marks, lost } = isObject(value) ? value : {};
   const kinds = Object.entries(isObject(marks) ? marks : {});
   return { marks: Object.fromEntries(kinds.map(([kind, own]) => [kind, textsIn(own)])), lost: textsIn(lost) };
-}
-
-function textsIn(list: unknown): string[] {
-  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
 }

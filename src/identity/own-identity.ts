@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { parseJson } from '../core/json.ts';
+import { parseJson, textsIn } from '../core/json.ts';
 import { noteAct } from '../marks/index.ts';
 import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 
@@ -104,7 +104,6 @@ export function addParent(
   });
 }
 
-function idsIn(text: unknown): string[] {
-  const ids = typeof text === 'string' ? parseJson(text) : undefined;
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+function idsIn(json: unknown): string[] {
+  return textsIn(parseJson(String(json)));
 }

@@ -3,7 +3,7 @@ import { sql } from '../../schema/query.ts';
 import { encoderOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { BusyError, UsageError } from '../core/errors.ts';
-import { isObject, parseJson } from '../core/json.ts';
+import { isObject, parseJson, textsIn } from '../core/json.ts';
 import { noteAct } from '../marks/index.ts';
 import { runReads, type Steps, type Warehouse } from '../port/index.ts';
 import {
@@ -27,7 +27,7 @@ export function* readKeptOutSteps(): Steps<KeptOut> {
     yield sql`SELECT org_id, kind, subject_hmac, pseudonym, erased_at FROM erased ORDER BY org_id, kind, subject_hmac`;
   const [state] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${GATE_KEYS}`;
   return {
-    keys: keysIn(state?.['value'] ?? null),
+    keys: textsIn(parseJson(String(state?.['value']))),
     entries: rows.map((row) => ({
       orgId: String(row['org_id']),
       kind: kindOf(row['kind']),
@@ -262,11 +262,6 @@ function entryRows(entries: readonly KeptOutEntry[]) {
 function keyRow(keys: readonly string[]) {
   const row = { org_id: '', name: GATE_KEYS, value: JSON.stringify(keys) };
   return { table: tables.exportState, rows: [encodeState(row)] };
-}
-
-function keysIn(text: unknown): string[] {
-  const keys = typeof text === 'string' ? parseJson(text) : undefined;
-  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
 }
 
 function kindOf(value: unknown): KeptOutKind {

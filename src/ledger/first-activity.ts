@@ -3,11 +3,10 @@ import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { dayOf, isDay, type UtcDay } from '../core/day.ts';
 import { isObject, parseJson } from '../core/json.ts';
-import { DAILY_STREAMS } from '../core/stream.ts';
 import type { SettleRule } from '../judge/agreement.ts';
 import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
-import { dayKey, type LedgerDay } from '../units/index.ts';
-import { lockOf, readUnitRows, writeSettled } from './ledger.ts';
+import type { LedgerDay } from '../units/index.ts';
+import { lockUnits, writeSettled } from './ledger.ts';
 
 /** The name in `export_state` under which the beginning of activity is remembered. */
 const ACTIVE_SINCE = 'active-since';
@@ -84,9 +83,7 @@ function* settleWaiting({ orgId, rule }: Beginning, known: string | undefined): 
 
 /** Settles days without a new answer. Other workers that change them take turns. */
 function* settleDaysAgain(orgId: string, days: readonly UtcDay[], rule: SettleRule): Steps<LedgerDay[]> {
-  yield lockOf(orgId, days);
-  const keys = days.flatMap((day) => DAILY_STREAMS.map((stream) => dayKey(orgId, { stream, day })));
-  const waiting = (yield* readUnitRows(keys)).filter(({ state }) => state === 'awaiting');
+  const waiting = (yield* lockUnits(orgId, days)).filter(({ state }) => state === 'awaiting');
   const changed = waiting.map((unit) => ({ unit, rule, isCommitted: false }));
   const units = yield* writeSettled(changed);
   return units.filter(({ settledAt }) => settledAt !== null);

@@ -157,11 +157,17 @@ export function* writeSettled(changed: readonly ChangedDay[]): Steps<LedgerDay[]
   if (first === undefined) return [];
   const { orgId } = first.unit;
   const days = [...new Set(changed.map(({ unit }) => unit.day))];
-  yield lockOf(orgId, days);
-  const keys = days.flatMap((day) => DAILY_STREAMS.map((stream) => dayKey(orgId, { stream, day })));
-  const units = settleDays(changed, yield* readUnitRows(keys));
+  const units = settleDays(changed, yield* lockUnits(orgId, days));
   yield unitRows(units);
   return units;
+}
+
+/** Locks days against other workers, and reads their units. */
+export function* lockUnits(orgId: string, days: readonly UtcDay[]): Steps<LedgerDay[]> {
+  yield lockOf(orgId, days);
+  return yield* readUnitRows(
+    days.flatMap((day) => DAILY_STREAMS.map((stream) => dayKey(orgId, { stream, day }))),
+  );
 }
 
 /** Locks days against other workers. */

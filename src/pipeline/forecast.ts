@@ -15,7 +15,6 @@ import {
   type PlanTime,
   planUnits,
 } from './plan.ts';
-import { CLAIMED_UNITS } from './run/claims.ts';
 import { daysWithUsers } from './run/foreign.ts';
 import { KnownLedger } from './run/known-ledger.ts';
 import { allowedRange, type LongestRange, RangeGauge, rowsPerDay } from './run/range-gauge.ts';
@@ -167,12 +166,7 @@ class Simulation {
   }
 
   #claim(): DayBatch[] {
-    const batches: DayBatch[] = [];
-    for (let units = 0; units < CLAIMED_UNITS; units += batches.at(-1)?.days.length ?? 0) {
-      const batch = this.#schedule.take((stream) => this.#gauge.daysFor(stream));
-      if (batch === undefined) break;
-      batches.push(batch);
-    }
+    const batches = this.#schedule.takeSome((stream) => this.#gauge.daysFor(stream));
     this.#gauge.recordTaken(Math.max(0, ...batches.map(({ days }) => days.length)));
     return batches;
   }

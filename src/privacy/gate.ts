@@ -162,13 +162,14 @@ export class Gate {
 
   /** A text that is no JSON. */
   text(text: string): string {
-    const first = this.#people.text(text);
-    if (this.#policy === null && this.#users === null) return first;
-    return this.#people.text(this.#words(this.#policy?.text(first) ?? first));
+    return this.#words(text, 'text');
   }
 
-  #words(text: string): string {
-    return this.#users?.text(text) ?? text;
+  #words(text: string, as: 'text' | 'key'): string {
+    const first = this.#people.text(text);
+    if (this.#policy === null && this.#users === null) return first;
+    const kept = this.#policy?.[as](first) ?? first;
+    return this.#people.text(this.#users?.text(kept) ?? kept);
   }
 
   /** The body of an error: where nothing of people is kept, nothing of what the service has written. */
@@ -183,9 +184,7 @@ export class Gate {
 
   /** A text that is part of the key of a row: two of them never become one. */
   key(text: string): string {
-    const first = this.#people.text(text);
-    if (this.#policy === null && this.#users === null) return first;
-    return this.#people.text(this.#words(this.#policy?.key(first) ?? first));
+    return this.#words(text, 'key');
   }
 
   /** The ID of a user, also one that looks like an ordinary word. */

@@ -93,7 +93,8 @@ export function normalEmail(email: string): string {
   return email.trim().toLowerCase();
 }
 
-function hmac(key: string, parts: readonly string[]): string {
+/** The HMAC of some texts, as hexadecimal digits. */
+export function hmac(key: string, parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('hex');
 }
 

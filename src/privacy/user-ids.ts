@@ -1,7 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { afterValue } from '../core/json-text.ts';
 import { literalsOf, withoutEscapes } from './json-literals.ts';
-import { isPseudonym, PSEUDONYM_DIGITS } from './people-kept-out.ts';
+import { hmac, isPseudonym, PSEUDONYM_DIGITS } from './people-kept-out.ts';
 
 /** What is kept of the IDs of users: as they are, an HMAC instead, or nothing that belongs to one person. */
 export type UserPolicy = 'keep' | 'pseudonym' | 'none';
@@ -118,10 +117,6 @@ export class UserIds {
 function textIn(literal: string): string {
   const isPlain = !literal.includes('\\') && literal.length > 1 && literal.endsWith('"');
   return isPlain ? literal.slice(1, -1) : String(JSON.parse(literal));
-}
-
-function hmac(key: string, parts: readonly string[]): string {
-  return createHmac('sha256', key).update(JSON.stringify(parts)).digest('hex');
 }
 
 function sealed(key: string, digits: string): string {

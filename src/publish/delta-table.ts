@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BusyError, StorageError } from '../core/errors.ts';
-import { hasCode, syncPath } from '../core/files.ts';
+import { hasCode, removeBelow, syncPath } from '../core/files.ts';
 import {
   type Action,
   type AddedFile,
@@ -13,7 +13,6 @@ import {
   type RemovedFile,
 } from './delta-actions.ts';
 import { readCheckpoint, writeCheckpoint } from './delta-checkpoint.ts';
-import { removePartition } from './lake-folder.ts';
 
 /** The folder of the log in the folder of a table. */
 export const LOG_FOLDER = '_delta_log';
@@ -122,7 +121,7 @@ export class DeltaTable {
     const log = await namesIn(this.#log());
     const base = await this.#lastCheckpoint(log, until);
     for (const path of await dataFilesIn(this.folder))
-      if (!needed.has(path)) await removePartition(this.folder, path);
+      if (!needed.has(path)) await removeBelow(this.folder, path);
     for (const name of log)
       if (versionOf(name, /^(\d{20})\./) < base) await rm(this.#log(name), { force: true });
   }

@@ -1,5 +1,5 @@
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { AnyTable } from '../../schema/define.ts';
 import { BusyError, DaywalkError, messageOf, StorageError, UsageError } from '../core/errors.ts';
 import { hasCode, syncPath } from '../core/files.ts';
@@ -192,20 +192,6 @@ export async function partitionFiles(lake: string): Promise<Map<string, number>>
   };
   await walk('', 0);
   return files;
-}
-
-/** Removes the file of a partition, and the folders that are empty without it. */
-export async function removePartition(lake: string, path: string): Promise<void> {
-  await rm(join(lake, path), { force: true });
-  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
-    try {
-      await rmdir(join(lake, folder));
-    } catch (error) {
-      // The folder holds something else, or is gone.
-      if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) return;
-      throw error;
-    }
-  }
 }
 
 /** The most bytes of a file name, on every file system in use. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UsageError } from '../core/errors.ts';
-import { syncPath } from '../core/files.ts';
+import { removeBelow, syncPath } from '../core/files.ts';
 import type { FileLock } from '../core/sqlite-files.ts';
 import {
   explained,
@@ -13,7 +13,6 @@ import {
   type PartitionFacts,
   partitionFiles,
   readManifest,
-  removePartition,
   sameButForCase,
   writeManifest,
 } from './lake-folder.ts';
@@ -187,7 +186,7 @@ export class Lake {
   }
 
   async #drop(path: string): Promise<void> {
-    await removePartition(this.directory, path);
+    await removeBelow(this.directory, path);
     this.#files.delete(path);
     this.#rememberFolders(path, this.directory);
   }

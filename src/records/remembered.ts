@@ -5,7 +5,7 @@ import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { DaywalkError } from '../core/errors.ts';
 import { replaceFile } from '../core/files.ts';
-import { isObject, parseJson } from '../core/json.ts';
+import { isObject, parseJson, textsIn } from '../core/json.ts';
 import { listErased } from '../kept-out/index.ts';
 import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
@@ -175,7 +175,7 @@ export async function listLearned(
 ): Promise<void> {
   await warehouse.transact('remember addresses in', function* (): Steps<void> {
     const [row] = yield sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name = ${LEARNED}`;
-    const value = JSON.stringify([...new Set([...addressesIn(row?.['value']), ...values])]);
+    const value = JSON.stringify([...new Set([...textsIn(parseJson(String(row?.['value']))), ...values])]);
     yield { table: tables.exportState, rows: [encode({ org_id: orgId, name: LEARNED, value })] };
   });
   const subjects = values.map((value) => ({ kind: 'email' as const, value }));
@@ -190,7 +190,7 @@ export async function readLearned(warehouse: Pick<Warehouse, 'select'>): Promise
   // A sweep that came before has replaced those that it swept.
   return rows.map(({ org_id, value }) => ({
     orgId: String(org_id),
-    values: addressesIn(value).filter((address) => !isPseudonym(address)),
+    values: textsIn(parseJson(String(value))).filter((address) => !isPseudonym(address)),
   }));
 }
 
@@ -199,9 +199,4 @@ export async function forgetLearned(warehouse: Pick<Warehouse, 'transact'>, orgI
   await warehouse.transact('forget addresses in', function* () {
     yield sql`DELETE FROM export_state WHERE org_id = ${orgId} AND name = ${LEARNED}`;
   });
-}
-
-function addressesIn(text: unknown): string[] {
-  const values = typeof text === 'string' ? parseJson(text) : undefined;
-  return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
 }

@@ -245,25 +245,23 @@ export const parsePingUrl = secretUrl('the ping URL');
  * any other address, which shows no part of it.
  */
 function secretUrl(name: string): (text: string) => string {
-  return (text) => parseSecretUrl(text, name);
-}
-
-function parseSecretUrl(text: string, name: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${name} is not an http(s) URL`, {
-      hint: 'copy the whole address, beginning with https://',
-    });
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new UsageError(`${name} has credentials in it`, {
-      hint: 'use an address without user and password',
-    });
-  }
-  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
-    throw new UsageError(`${name} is http, and not on this machine`, {
-      hint: 'use https; http is for loopback addresses only, because what is sent would be readable on the way',
-    });
-  }
-  return url.href;
+  return (text) => {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    if (url === null || !/^https?:$/.test(url.protocol)) {
+      throw new UsageError(`${name} is not an http(s) URL`, {
+        hint: 'copy the whole address, beginning with https://',
+      });
+    }
+    if (url.username !== '' || url.password !== '') {
+      throw new UsageError(`${name} has credentials in it`, {
+        hint: 'use an address without user and password',
+      });
+    }
+    if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
+      throw new UsageError(`${name} is http, and not on this machine`, {
+        hint: 'use https; http is for loopback addresses only, because what is sent would be readable on the way',
+      });
+    }
+    return url.href;
+  };
 }

@@ -61,8 +61,8 @@ describe.each(sectionsOf(walks))('the walk "$heading"', ({ text }) => {
 
 /** What the house may be at most. Less is better; a limit that has room is lowered. */
 const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: House) => number])[] = [
-  ['files', 621, ({ files }) => files.length],
-  ['lines of code', 75_600, ({ codeLines }) => codeLines],
+  ['files', 618, ({ files }) => files.length],
+  ['lines of code', 75_250, ({ codeLines }) => codeLines],
   ['per cent of files with one importer', 33, ({ singlePercent }) => singlePercent],
   ['files from the first importer to the last imported file', 32, ({ chain }) => chain.length],
   ['short files beside their only importer', 0, ({ dust }) => dust.length],
@@ -70,19 +70,17 @@ const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: 
 
 /** Long files whose parts do not refer to each other, and why they are one topic. */
 const LISTS: Readonly<Record<string, string>> = {
-  'schema/reference/documentation.ts': 'the reference as Markdown, JSON and SQL, from the same descriptions',
   'schema/tables/daily.ts': 'one table after the other',
   'src/archive/answer-queries.ts': 'rows of answers: how they are written, and read as far as they can be',
   'src/archive/answers.ts': 'an archived answer, and what several of them say together',
-  'src/cli/actions/status-tables.ts': 'one table of a status after the other',
   'src/contract/shapes.ts': 'one shape after the other',
   'src/core/sqlite-files.ts': 'how a SQLite file is created, locked, and read where nothing may be written',
+  'src/core/files.ts':
+    'how files are written and removed, and what went wrong with one; those of the program too',
   'src/copy/move.ts': 'a table and its units move together',
-  'src/emulator/endpoints/lies.ts': 'one lie after the other',
   'src/emulator/faults/faulty-response.ts': 'one fault after the other',
   'src/kept-out/list.ts': 'the list of the erased: how it is read, joined and extended',
   'src/http/exchange.ts': 'head and body of one response',
-  'src/judge/agreement.ts': 'when a unit settles: whether it agrees, and for how long it may not',
   'src/judge/watch.ts': 'what a comparison means, and what follows from it',
   'src/ledger/quarantine.ts': 'quarantine and drift of a day are stored together',
   'src/ledger/transitions.ts': 'one transition after the other',
@@ -91,12 +89,9 @@ const LISTS: Readonly<Record<string, string>> = {
   'src/metrics/query/plan.ts': 'a plan, and the words and clauses that a query is written with',
   'src/metrics/question.ts': 'a question, and the check of each part of it',
   'src/pipeline/normalize/breakdowns.ts': 'one breakdown after the other',
-  'src/pipeline/run/run-counts.ts': 'what a run reports: its counts, and what needs attention',
   'src/publish/lake-folder.ts': 'names and places of the files of a lake',
-  'src/rollups/refresh.ts': 'how rollups are filled, and read while they are stale',
   'src/serve/alerts/examine-organization.ts': 'one condition after the other',
   'src/settings/parsers.ts': 'one parser after the other',
-  'src/verify/unit-reading.ts': 'how the rows of a unit are read for a comparison',
   'schema/tables/ledger.ts': 'one table after the other',
   'src/warehouse/postgres/queries.ts': 'one kind of step after the other',
   'src/warehouse/sqlite/queries.ts': 'one kind of step after the other',
@@ -112,5 +107,7 @@ describe('the house', () => {
   test('has long files about several topics only where they are a list', () => {
     const unexplained = house.mixed.filter(({ path }) => LISTS[path] === undefined);
     expect(unexplained.map(({ path, groups }) => `${path}: ${groups.join(', ')}`)).toEqual([]);
+    const mixed = new Set(house.mixed.map(({ path }) => path));
+    expect(Object.keys(LISTS).filter((path) => !mixed.has(path))).toEqual([]);
   });
 });

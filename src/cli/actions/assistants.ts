@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { type Reached, serveAssistants } from '../../../jobs/assistants.ts';
-import { ASSISTANT_AUDIENCES, type AssistantAudience, type ToolCall } from '../../assistants/index.ts';
+import { ASSISTANT_AUDIENCES, type ToolCall } from '../../assistants/index.ts';
 import { parseListenAddress } from '../../core/addresses.ts';
-import { DaywalkError, nearestName, UsageError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-code.ts';
+import { UsageError } from '../../core/errors.ts';
 import { audit } from '../output/audit.ts';
-import { limitHeapGrowth } from '../process/stop-signals.ts';
+import { limitHeapGrowth, stopCode } from '../process/stop-signals.ts';
 import type { Action, CommandContext } from '../program/command.ts';
-import { failureOf } from '../program/failure.ts';
+import { failureOf, logFailure } from '../program/failure.ts';
+import { oneNamed } from '../program/flag-values.ts';
 
 /** Half of the memory that a server takes otherwise is garbage. */
 const HEAP_GROWTH_PERCENT = 20;
@@ -18,23 +18,17 @@ export const mcpAction: Action = async (context) => {
   limitHeapGrowth(HEAP_GROWTH_PERCENT);
   const request = {
     reached: reachedBy(context),
-    audience: flags.parse('--audience', audienceOf) ?? 'managers',
+    audience:
+      flags.parse('--audience', (name) => oneNamed(name, ASSISTANT_AUDIENCES, 'an audience of assistants')) ??
+      'managers',
     organization: flags.text('--organization'),
   };
   const observeCall = ({ tool, ...facts }: ToolCall) => audit(log, `called ${tool}`, { tool, ...facts });
-  const report = (error: unknown, doing: string) => {
-    const { message, hint, stack } = failureOf(error);
-    log.write({
-      level: 'error',
-      event: 'call-failed',
-      message,
-      hint: hint === '' ? undefined : hint,
-      fields: { doing, ...(settings.debug ? { stack } : {}) },
-    });
-  };
+  const { debug } = settings;
+  const report = (error: unknown, doing: string) =>
+    logFailure(log, failureOf(error), { debug, event: 'call-failed', fields: { doing } });
   await serveAssistants(settings, request, { ...job, observeCall, report });
-  const reason: unknown = job.signal.reason;
-  return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
+  return stopCode(job.signal);
 };
 
 function reachedBy({ flags, settings, out, input }: CommandContext): Reached {
@@ -56,14 +50,4 @@ function reachedBy({ flags, settings, out, input }: CommandContext): Reached {
       hint: 'write a long random text into a file, openssl rand -hex 32, and name it with --token-file',
     });
   return { kind: 'http', listen, token, onListening: (url) => out.show({ url }, () => [url]) };
-}
-
-function audienceOf(name: string): AssistantAudience {
-  const found = ASSISTANT_AUDIENCES.find((audience) => audience === name);
-  if (found !== undefined) return found;
-  const nearest = nearestName(name, ASSISTANT_AUDIENCES);
-  throw new UsageError(`"${name}" is not an audience of assistants`, {
-    hint:
-      nearest === undefined ? `choose from ${ASSISTANT_AUDIENCES.join(', ')}` : `did you mean ${nearest}?`,
-  });
 }

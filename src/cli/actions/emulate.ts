@@ -1,7 +1,6 @@
 import { emulateService } from '../../../jobs/emulate.ts';
 import { parseDay } from '../../core/day.ts';
-import { DaywalkError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-code.ts';
+import { stopCode } from '../process/stop-signals.ts';
 import type { Action } from '../program/command.ts';
 
 const BOUNDS = {
@@ -46,6 +45,5 @@ export const emulateAction: Action = async ({ flags, job, out, log, settings }) 
       }
     },
   );
-  const reason: unknown = job.signal.reason;
-  return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
+  return stopCode(job.signal);
 };

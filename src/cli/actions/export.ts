@@ -14,7 +14,7 @@ import {
 } from '../../../jobs/round.ts';
 import type { ExportRequest } from '../../../jobs/run.ts';
 import { systemRandom } from '../../core/clock.ts';
-import { adviceOf, DaywalkError, messageOf, UsageError } from '../../core/errors.ts';
+import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import { describeExitCode, EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';
 import type { RunProblem, RunReport } from '../../pipeline/index.ts';
@@ -32,7 +32,7 @@ import {
   weeklyBrief,
 } from '../../serve/index.ts';
 import { SETTINGS } from '../../settings/index.ts';
-import { limitHeapGrowth } from '../process/stop-signals.ts';
+import { limitHeapGrowth, stopCode } from '../process/stop-signals.ts';
 import type { Action, CommandContext } from '../program/command.ts';
 import { failureOf } from '../program/failure.ts';
 import { readDayRange } from '../program/flag-values.ts';
@@ -319,6 +319,5 @@ export const serveAction: Action = async ({ job, out, log, settings, rereadSetti
     seed: systemRandom(),
   };
   await serve(options, job, (url) => out.show({ url }, () => [url]));
-  const reason: unknown = job.signal.reason;
-  return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
+  return stopCode(job.signal);
 };

@@ -18,11 +18,12 @@ import {
 } from '../../../schema/metrics/dictionary.ts';
 import { type CausesAnswer, parseComparison, RANK_ORDERS, type RankOrder } from '../../comparison/index.ts';
 import { parseDay } from '../../core/day.ts';
-import { nearestName, UsageError } from '../../core/errors.ts';
+import { UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { writeCsv } from '../../csv-files/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
+import { oneNamed } from '../program/flag-values.ts';
 import {
   type Answer,
   metricCsv,
@@ -168,6 +169,14 @@ function parseDimensions(list: string): Dimension[] {
   return list.split(',').map((name) => parseDimension(name.trim()));
 }
 
+/**
+ * Parses the name of a dimension.
+ * @throws {UsageError} for a name that is no dimension.
+ */
+export function parseDimension(name: string): Dimension {
+  return oneNamed(name, DIMENSIONS, 'a dimension');
+}
+
 /** More rows are no ranking; without --top there are all. */
 const TOP_MAX = 1_000;
 
@@ -250,17 +259,4 @@ function renderMetrics(metrics: readonly ListedMetric[], frame: ScreenFrame): st
     ...renderTable(columns, rows, frame),
     frame.style.dim(`by ${GRAINS.join(', ')}, and also by what is listed; --json adds descriptions`),
   ];
-}
-
-/**
- * Parses the name of a dimension.
- * @throws {UsageError} for a name that is no dimension.
- */
-export function parseDimension(name: string): Dimension {
-  const found = DIMENSIONS.find((dimension) => dimension === name);
-  if (found !== undefined) return found;
-  const nearest = nearestName(name, DIMENSIONS);
-  throw new UsageError(`"${name}" is not a dimension`, {
-    hint: nearest === undefined ? `choose from ${DIMENSIONS.join(', ')}` : `did you mean ${nearest}?`,
-  });
 }

@@ -10,13 +10,14 @@ import {
   serveDashboard,
 } from '../../../jobs/pages.ts';
 import { parseDay, parseMonth, parseWeek } from '../../core/day.ts';
-import { DaywalkError, nearestName, UsageError } from '../../core/errors.ts';
+import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { AUDIENCES, type Audience } from '../../look/index.ts';
 import { SETTINGS } from '../../settings/index.ts';
-import { limitHeapGrowth } from '../process/stop-signals.ts';
+import { limitHeapGrowth, stopCode } from '../process/stop-signals.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
-import { failureOf } from '../program/failure.ts';
+import { failureOf, logFailure } from '../program/failure.ts';
+import { oneNamed } from '../program/flag-values.ts';
 import { hintOf } from '../remedies.ts';
 import { counted, formatBytes } from '../screens/numbers.ts';
 import { renderTable, right, shrinking, type TableFrame } from '../screens/table.ts';
@@ -82,12 +83,7 @@ function expectPath(flag: string, path: string): string {
 }
 
 function audienceOf(name: string): Audience {
-  const found = AUDIENCES.find((audience) => audience === name);
-  if (found !== undefined) return found;
-  const nearest = nearestName(name, AUDIENCES);
-  throw new UsageError(`"${name}" is not an audience`, {
-    hint: nearest === undefined ? `choose from ${AUDIENCES.join(', ')}` : `did you mean ${nearest}?`,
-  });
+  return oneNamed(name, AUDIENCES, 'an audience');
 }
 
 export const briefAction: Action = async ({ flags, settings, job, out, directory }) => {
@@ -202,22 +198,13 @@ export const dashboardAction: Action = async ({ flags, job, out, log, settings }
   // Every page leaves tens of megabytes of markup and drawings behind.
   limitHeapGrowth(HEAP_GROWTH_PERCENT);
   const port = portOf(flags);
-  const report = (error: unknown, path: string) => {
-    const { message, hint, stack } = failureOf(error);
-    const fields = { path, ...(settings.debug ? { stack } : {}) };
-    log.write({
-      level: 'error',
-      event: 'page-failed',
-      message,
-      hint: hint === '' ? undefined : hint,
-      fields,
-    });
-  };
+  const { debug } = settings;
+  const report = (error: unknown, path: string) =>
+    logFailure(log, failureOf(error), { debug, event: 'page-failed', fields: { path } });
   await serveDashboard(settings, { port }, { ...job, hintOf, report }, (url) => {
     out.show({ url }, () => [url]);
   });
-  const reason: unknown = job.signal.reason;
-  return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
+  return stopCode(job.signal);
 };
 
 function portOf(flags: Flags): number | undefined {

@@ -1,5 +1,5 @@
-import { StoppedError } from '../../core/errors.ts';
-import type { ExitCode } from '../../core/exit-code.ts';
+import { DaywalkError, StoppedError } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 
 /** How long a job may take to stop. Containers are killed ten seconds after the signal, often sooner. */
 const GRACE_MS = 4_000;
@@ -50,6 +50,11 @@ export function listenForStop(control: ProcessControl, onStop: (signal: StopSign
       for (const { name, listener } of listeners) control.off(name, listener);
     },
   };
+}
+
+/** The exit code of a command that works until it is stopped. */
+export function stopCode({ reason }: { readonly reason: unknown }): ExitCode {
+  return reason instanceof DaywalkError ? reason.exitCode : EXIT.ok;
 }
 
 /** Leaves the stop signals to the operating system; nothing is ever aborted. */

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { brokenInstallation } from '../../core/files.ts';
 import { publicText } from '../../privacy/index.ts';
 import type { LogFormat, Redactor } from '../../settings/index.ts';
-import { createJsonLog, type Log } from '../output/log.ts';
+import { createJsonLog, type Log, type LogEntry } from '../output/log.ts';
 import type { Sink } from '../output/terminal.ts';
 import { hintOf } from '../remedies.ts';
 import { escapeForTerminal } from '../screens/text.ts';
@@ -42,7 +42,10 @@ export function reportFailure(error: unknown, reporting: FailureReporting): Exit
   const failure = isPublic && !(error instanceof UsageError) ? publicFailure(whole) : whole;
   if (format === 'json' && !(usageInWords && error instanceof UsageError)) {
     const write = (text: string) => sink.write(redact(text));
-    logFailure(reporting.log ?? createJsonLog({ write, clock: systemClock() }), failure, { debug });
+    const { exitCode, details } = failure;
+    const fields = { exitCode, ...(details.length > 0 ? { details } : {}) };
+    const log = reporting.log ?? createJsonLog({ write, clock: systemClock() });
+    logFailure(log, failure, { debug, event: 'command-failed', fields });
   } else {
     if (error instanceof NoCommandError) sink.write(`${error.help}\n`);
     for (const line of describeFailure(failure, { debug })) sink.write(redact(`${line}\n`));
@@ -101,15 +104,15 @@ export function describeFailure(failure: Failure, { debug }: { readonly debug: b
   return lines;
 }
 
-/** Writes a failure to a log, with its exit code as a field. */
-function logFailure(log: Log, failure: Failure, { debug }: { readonly debug: boolean }): void {
-  const { exitCode, message, details, hint, stack } = failure;
+/** Writes a failure to a log, with `debug` with its stack. */
+export function logFailure(
+  log: Log,
+  { message, hint, stack }: Failure,
+  { debug, event, fields }: Pick<LogEntry, 'event' | 'fields'> & { readonly debug: boolean },
+): void {
   log.write({
-    level: 'error',
-    event: 'command-failed',
-    message,
-    hint: hint === '' ? undefined : hint,
-    fields: { exitCode, ...(details.length > 0 ? { details } : {}), ...(debug ? { stack } : {}) },
+    ...{ level: 'error', event, message, hint: hint === '' ? undefined : hint },
+    fields: { ...fields, ...(debug ? { stack } : {}) },
   });
 }
 

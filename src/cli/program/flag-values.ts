@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { dayOf, FIRST_DAY, parseDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
-import { messageOf, UsageError } from '../../core/errors.ts';
+import { messageOf, nearestName, UsageError } from '../../core/errors.ts';
 import type { Log } from '../output/log.ts';
 import type { Flags } from './command.ts';
 
@@ -56,6 +56,20 @@ function clampToService(from: UtcDay, log: Log): UtcDay {
     fields: { from, clampedTo: FIRST_DAY },
   });
   return FIRST_DAY;
+}
+
+/**
+ * The one of some names that a flag gives.
+ * @param noun what one of them is: `a dimension`
+ * @throws {UsageError} with the nearest one for any other name.
+ */
+export function oneNamed<Name extends string>(name: string, names: readonly Name[], noun: string): Name {
+  const found = names.find((known) => known === name);
+  if (found !== undefined) return found;
+  const nearest = nearestName(name, names);
+  throw new UsageError(`"${name}" is not ${noun}`, {
+    hint: nearest === undefined ? `choose from ${names.join(', ')}` : `did you mean ${nearest}?`,
+  });
 }
 
 /** The largest input: more than any service accepts as a request. */

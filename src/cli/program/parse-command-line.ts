@@ -1,8 +1,8 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { nearestName, UsageError } from '../../core/errors.ts';
+import { explainExitCode, PRECEDENCE } from '../../core/exit-code.ts';
 import { isStream } from '../../core/stream.ts';
 import type { Setting } from '../../settings/index.ts';
-import { exitCodesHelp } from '../exit-codes.ts';
 import { type Command, type CommandGroup, createFlags, type Flags } from './command.ts';
 import { NoCommandError } from './failure.ts';
 
@@ -226,8 +226,13 @@ Start here:
   $ daywalk status    what the warehouse holds, and what it lacks
 
 Exit codes:
-${exitCodesHelp()}`,
+${exitCodes()}`,
 };
+
+function exitCodes(): string {
+  const codes = PRECEDENCE.toSorted((a, b) => a - b);
+  return codes.map((code) => `${String(code).padStart(4)}  ${explainExitCode(code)}`).join('\n');
+}
 
 /** The description of a setting, with its default. */
 function settingDoc({ doc, fallbackText }: Setting): string {

@@ -259,12 +259,6 @@ export class UnitClaims {
   }
 }
 
-/**
- * About how many units are claimed at once: enough to keep all requests busy, few enough to leave some to other
- * workers.
- */
-export const CLAIMED_UNITS = 16;
-
 interface ClaimedBatchesOptions {
   readonly schedule: Schedule;
   readonly gauge: RangeGauge;
@@ -300,14 +294,8 @@ export class ClaimedBatches {
 
   async #claimMore(): Promise<void> {
     const { schedule, gauge, claims } = this.#options;
-    const batches: DayBatch[] = [];
-    for (let units = 0; units < CLAIMED_UNITS; units += batches.at(-1)?.days.length ?? 0) {
-      const batch = schedule.take((stream) => gauge.daysFor(stream));
-      if (batch === undefined) break;
-      batches.push(batch);
-    }
     try {
-      const claimed = await claims.take(batches);
+      const claimed = await claims.take(schedule.takeSome((stream) => gauge.daysFor(stream)));
       gauge.recordTaken(Math.max(0, ...claimed.map(({ days }) => days.length)));
       this.#claimed.push(...claimed);
     } finally {

@@ -3,6 +3,12 @@ import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
 import { type DayUnit, unitName } from '../../units/index.ts';
 import { batchesOf, type DayBatch } from '../plan.ts';
 
+/**
+ * About how many units are claimed at once: enough to keep all requests busy, few enough to leave some to other
+ * workers.
+ */
+const CLAIMED_UNITS = 16;
+
 /** The order of a run. */
 interface Order {
   readonly newestFirst: boolean;
@@ -71,6 +77,17 @@ export class Schedule {
     const isPlanned = this.#days.get(unit.stream)?.includes(unit.day) === true;
     if (isPlanned) this.#alone.add(unitName(unit));
     return isPlanned;
+  }
+
+  /** Takes the next batches, as many as are claimed at once. */
+  takeSome(daysFor: (stream: DailyStream) => number): DayBatch[] {
+    const batches: DayBatch[] = [];
+    for (let units = 0; units < CLAIMED_UNITS; units += batches.at(-1)?.days.length ?? 0) {
+      const batch = this.take(daysFor);
+      if (batch === undefined) break;
+      batches.push(batch);
+    }
+    return batches;
   }
 
   /**

@@ -8,7 +8,7 @@ import { exampleQueries } from '../../../schema/reference/examples.ts';
 import { schemaSql } from '../../../schema/reference/sql.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
-import { dotenvExample } from '../../../src/settings/reference.ts';
+import { dotenvExample } from '../../../scripts/settings-page.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { createRig } from '../../support/rig/rig.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { dataOfPeople } from '../../../schema/reference/data-map.ts';
+import { dataOfPeople } from '../../../scripts/data-map-page.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';

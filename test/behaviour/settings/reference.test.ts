@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { dotenvExample, settingsMarkdown } from '../../../scripts/settings-page.ts';
 import { parseDotenv } from '../../../src/settings/dotenv.ts';
-import { dotenvExample, settingsMarkdown } from '../../../src/settings/reference.ts';
 import { ALL_SETTINGS } from '../../../src/settings/settings-table.ts';
 import { read } from '../../support/settings/read-settings.ts';
 

@@ -50,7 +50,7 @@ export function scratchCopy(): ScratchCopy {
   for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const config = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'));
-  const include = ['src', 'schema', 'jobs'];
+  const include = ['src', 'schema', 'jobs', 'scripts/*-table.ts'];
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include }));
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');
   const run: ScratchCopy['run'] = (args, env = {}) => {
@@ -88,7 +88,7 @@ export function placesFor(change: string): string[] {
   const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
   const [, answer = ''] = new RegExp(`^\\| ${change} \\|(.*)\\|$`, 'm').exec(page) ?? [];
   const [byHand = ''] = answer.split('then `npm run');
-  return [...byHand.matchAll(/`((?:src|schema|jobs)\/[^`]*)`/g)].map(([, place = '']) => place);
+  return [...byHand.matchAll(/`((?:src|schema|jobs|scripts)\/[^`]*)`/g)].map(([, place = '']) => place);
 }
 
 /** The places of a change that edits were made in, in the order of the edits. A place may be a folder. */

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, explainExitCode, PRECEDENCE } from '../core/exit-code.ts';
+import { EXIT, type ExitCode, explainExitCode, PRECEDENCE } from '../src/core/exit-code.ts';
 
 /** What to do about an exit code, for docs/operations.md, and its meaning where the page says more than the help. */
 const ADVICE: Readonly<Record<ExitCode, { readonly meaning?: string; readonly remedy: string }>> = {
@@ -31,16 +31,9 @@ const ADVICE: Readonly<Record<ExitCode, { readonly meaning?: string; readonly re
   [EXIT.terminated]: { remedy: 'nothing, the next run resumes' },
 };
 
-const CODES = PRECEDENCE.toSorted((a, b) => a - b);
-
-/** The exit codes for the help of the program. */
-export function exitCodesHelp(): string {
-  return CODES.map((code) => `${String(code).padStart(4)}  ${explainExitCode(code)}`).join('\n');
-}
-
 /** The exit codes as a Markdown table, with their precedence. */
 export function exitCodesMarkdown(): string {
-  const rows = CODES.map((code) => {
+  const rows = PRECEDENCE.toSorted((a, b) => a - b).map((code) => {
     const { meaning = explainExitCode(code), remedy } = ADVICE[code];
     return `| ${code} | ${meaning} | ${remedy} |`;
   });

@@ -1,5 +1,5 @@
-import type { Setting } from './setting.ts';
-import { ALL_SETTINGS } from './settings-table.ts';
+import type { Setting } from '../src/settings/setting.ts';
+import { ALL_SETTINGS } from '../src/settings/settings-table.ts';
 
 const HEADER = `# Settings of daywalk, for the working directory. Copy to .env and change what you need.
 # Flags take precedence over the environment, the environment over this file. daywalk config shows the result.

@@ -1,6 +1,6 @@
-import type { AnyTable, Column, View } from '../define.ts';
-import { allTables, tables, unpublishedTables } from '../tables.ts';
-import { allViews } from '../views.ts';
+import type { AnyTable, Column, View } from '../schema/define.ts';
+import { allTables, tables, unpublishedTables } from '../schema/tables.ts';
+import { allViews } from '../schema/views.ts';
 
 /** Where the warehouse holds data of people: for a privacy officer, and for a role that is to see none of it. */
 
