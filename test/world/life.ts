@@ -99,7 +99,7 @@ async function liveOn(
       ended = outcome;
       const stored = await machine.stored();
       latest = stored;
-      isKnown ||= stored?.units.some(({ isSettled }) => isSettled) === true;
+      isKnown ||= hasSettled(stored);
       const seen = {
         world,
         published: service.published,
@@ -129,6 +129,8 @@ async function liveOn(
     const [broken] = await people.act(night, events);
     if (broken !== undefined)
       return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights, honest };
+    // Whoever answers first is believed again.
+    if (events.some(({ kind }) => kind === 'lost-volume')) isKnown = hasSettled(await machine.stored());
     const [leaked] = leaks.examineMorning(night, events);
     if (leaked !== undefined) return { fault: leaked, nights, honest };
     if (!isEnd) continue;
@@ -144,6 +146,10 @@ async function liveOn(
     return { fault: differs, nights, honest };
   }
   throw new Error(`world ${world.seed} has no last night`);
+}
+
+function hasSettled(stored: Stored | null): boolean {
+  return stored?.units.some(({ isSettled }) => isSettled) === true;
 }
 
 /** True if nothing that a morning says keeps a world from ending. */
