@@ -123,8 +123,9 @@ async function liveOn(
       ];
       if (fault !== null) return { fault, nights, honest };
     }
-    // What people do may change all of it.
-    before = events.some(({ kind }) => ACTS.some((act) => act === kind)) ? null : latest;
+    // What people do may change all of it, also for the next nights without a run.
+    if (events.some(({ kind }) => ACTS.some((act) => act === kind))) latest = null;
+    before = latest;
     leaks.receive(world.seed, night, 'after');
     const [broken] = await people.act(night, events);
     if (broken !== undefined)
