@@ -57,11 +57,11 @@ export class PassedTexts {
   }
 
   text(text: string): string {
-    return replaceAddresses(withoutSecrets(text), this.#stored);
+    return withoutPeople(text, this.#stored);
   }
 
   key(text: string): string {
-    return replaceAddresses(withoutSecrets(text), this.#storedInKey);
+    return withoutPeople(text, this.#storedInKey);
   }
 
   /** @param isAnswer its cursor stays */
@@ -114,6 +114,11 @@ const USER_INFO = /([a-z][a-z\d+.-]{0,31}:\/\/)([^\s/?#"'<>]+)@/gi;
 /** Tokens that stand alone in the user info. */
 const TOKEN = /^(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)/;
 const SECRET = '[secret]';
+
+/** An address that is replaced can end in what a URL cannot have, so that the user info goes on only behind it: hence twice. */
+function withoutPeople(text: string, replace: (address: string) => string): string {
+  return withoutSecrets(replaceAddresses(withoutSecrets(text), replace));
+}
 
 /** The text without the passwords, and the well-known tokens, in the user info of its URLs. */
 function withoutSecrets(text: string): string {

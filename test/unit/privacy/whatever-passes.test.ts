@@ -69,6 +69,12 @@ describe.each([DROP, HASH])('whatever passes under %j', (policy) => {
     );
   });
 
+  test('has no password behind an address with a quote', () => {
+    const once = gate.text("https://b@c.io'ada@example.commailto:pw@");
+    expect(once).not.toContain('pw');
+    expect(gate.text(once)).toBe(once);
+  });
+
   test('stays JSON, in which only texts change', () => {
     const names = fc.oneof(shards, fc.constantFrom('email', 'user_email', 'tool', 'meta', 'next_cursor'));
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
