@@ -94,15 +94,16 @@ function tableOf(
   );
   const spans = { now, then, by, format: changeFormat };
   const changes = groups.map((group) => changeIn(group, spans));
-  const max = Math.max(0, ...changes.map(({ by: size }) => Math.abs(size.value ?? 0)));
   const whole = isOwn ? total : all;
   const gone = then === null ? null : goneFrom(groups, { now, then, by, format });
+  const goneBy = gone === null ? [] : [changeIn(gone, spans)];
+  const max = Math.max(0, ...[...changes, ...goneBy].map(({ by: size }) => Math.abs(size.value ?? 0)));
   const hasRest = isOwn && all.value !== null && !isSame(all.value, total.value);
-  const line = (name: Cell, number: ShownNumber, change?: Change, size?: number | null): Cell[] => [
+  const line = (name: Cell, number: ShownNumber, change?: Change): Cell[] => [
     name,
     number,
     shareOf(number, whole),
-    { kind: 'delta', value: size ?? null, max },
+    { kind: 'delta', value: change?.by.value ?? null, max },
     ...changeCells(change),
   ];
   const muted = (text: string): Cell => ({ kind: 'text', text, isMuted: true });
@@ -122,11 +123,9 @@ function tableOf(
     rows: [
       ...groups.map((group, index) => {
         const path = group.isOthers ? undefined : spec.pathOf?.(group.name);
-        return line(nameOf(group, spec), { ...group.total, path }, changes[index], changes[index]?.by.value);
+        return line(nameOf(group, spec), { ...group.total, path }, changes[index]);
       }),
-      ...(gone === null
-        ? []
-        : [line(muted(`not any more (${gone.members.length})`), gone.total, changeIn(gone, spans))]),
+      ...(gone === null ? [] : [line(muted(`not any more (${gone.members.length})`), gone.total, ...goneBy)]),
       ...(hasRest ? [line(muted(`without a ${thing.toLowerCase()}`), differenceOf(total, all, format))] : []),
       [
         strong(`All ${PLURALS[thing] ?? `${thing.toLowerCase()}s`}`),

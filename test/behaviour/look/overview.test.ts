@@ -252,7 +252,16 @@ onEachDatabase((database) => {
       { person: 'ada', valid_from: '2026-01-01', valid_to: '2026-02-28', team: 'core' },
       { person: 'ada', valid_from: '2026-03-01', team: 'web' },
     ]);
-    const rows = rowsOf(figureOf(await pageOf(warehouse, overview), 'teams'));
+    const figure = figureOf(await pageOf(warehouse, overview), 'teams');
+    const bars = figure.table.rows.map((row) => row.find(({ kind }) => kind === 'delta'));
+    const max = 19_000;
+    expect(bars).toMatchObject([
+      { value: max, max },
+      { value: max, max },
+      { value: -max, max },
+      { value: null },
+    ]);
+    const rows = rowsOf(figure);
     expect(rows.map((row) => [row[0], row[1], row[4]])).toEqual([
       ['unassigned', '19,000', '+19,000'],
       ['web', '19,000', '+19,000'],
