@@ -93,7 +93,8 @@ export async function decidedSource({
   let list = joinLists(theirs, joinLists(kept, known));
   const pass = since?.gate ? throughGate(since.gate).rowsOf(exportState) : (row: Values) => row;
   const passed = (row: Values) => pass(passerOf(list)(exportState)(row));
-  const own = { isRestored: since !== undefined, marks: marksOf(forgets, mark), passed };
+  const restored = since === undefined ? null : source;
+  const own = { restored, marks: marksOf(forgets, mark), passed };
   const isClean =
     since === undefined ? await knowsAll(source, stored, known) : await isSwept(source, list, since);
   const decided = async (rows: Source) => ({

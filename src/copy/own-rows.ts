@@ -2,11 +2,11 @@ import type { AnyTable } from '../../schema/define.ts';
 import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { encodeEntries, GATE_KEYS } from '../kept-out/index.ts';
+import { encodeEntries, GATE_KEYS, keptOutOrganization } from '../kept-out/index.ts';
 import { LAST_MARKS } from '../marks/index.ts';
 import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
 import type { KeptOut } from '../privacy/index.ts';
-import { joinPlaces, readState, STATES } from '../records/index.ts';
+import { joinPlaces, readRuns, readState, STATES } from '../records/index.ts';
 import type { Source } from './sides.ts';
 
 /** A source whose rows of that kind are those that the destination keeps. */
@@ -26,6 +26,7 @@ export const OWN_TABLES = [exportState, list] as const;
 /** The name of a state. */
 export const nameOf = readerOf(exportState, 'name');
 const jsonOf = readerOf(exportState, 'value');
+const orgOf = readerOf(exportState, 'org_id');
 const certificateOf = readerOf(list, 'certificate');
 const encodeState = encoderOf(exportState);
 
@@ -39,8 +40,8 @@ const SENT: ReadonlySet<unknown> = new Set([STATES.incidents, STATES.brief]);
 type Marks = ReadonlyMap<string, string>;
 
 interface Destination {
-  /** It becomes what the source is: it forgets the archives that it has met, and what was done to it. */
-  readonly isRestored: boolean;
+  /** The backup that it becomes: it forgets the archives that it has met, and what was done to it. Null for a copy. */
+  readonly restored: Warehouse | null;
   /** What it says of itself until the copy has ended. */
   readonly marks: Marks;
   /** A state of it as the policy keeps it; null if it does not. */
@@ -76,14 +77,18 @@ export class OwnRows {
   static async read(
     destination: Warehouse,
     keptOut: KeptOut,
-    { isRestored, marks, passed }: Destination,
+    { restored, marks, passed }: Destination,
   ): Promise<OwnRows> {
     const state = await collect(destination.scan(exportState, { orgId: '' }));
     const kept = new Map<AnyTable, readonly Values[]>();
-    for (const table of isRestored ? [] : [acts, archives])
+    for (const table of restored === null ? [acts, archives] : [])
       kept.set(table, await collect(destination.scan(table)));
-    const states = isRestored ? await collect(destination.scan(exportState)) : [];
-    const sent = states.filter((row) => SENT.has(nameOf(row))).map(passed);
+    // The one that ran later has sent more.
+    const lastOf = async (warehouse: Warehouse) => (await readRuns(warehouse, 1))[0]?.startedAt ?? '';
+    const isLater = restored !== null && (await lastOf(destination)) >= (await lastOf(restored));
+    const states = isLater ? await collect(destination.scan(exportState)) : [];
+    const isKept = (row: Values) => keptOutOrganization(keptOut, String(orgOf(row))) === undefined;
+    const sent = states.filter((row) => SENT.has(nameOf(row)) && isKept(row)).map(passed);
     kept.set(
       exportState,
       sent.filter((row) => row !== null),
@@ -143,8 +148,7 @@ export class OwnRows {
   }
 
   #isOwn(row: Values): boolean {
-    const { archives: places, published, lakesDue } = STATES;
-    const own = [places, LAST_MARKS, published, lakesDue, RESTORING, FORGETTING, GATE_KEYS];
+    const own = [STATES.archives, LAST_MARKS, STATES.published, RESTORING, FORGETTING, GATE_KEYS];
     return own.some((name) => isNamed(name)(row));
   }
 }

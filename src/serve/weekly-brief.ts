@@ -7,7 +7,9 @@ import type { JobContext } from '../core/clock.ts';
 import { dayOf, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { DaywalkError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
+import { contractOf } from '../expected/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
+import { runReads } from '../port/index.ts';
 import { readState, STATES, writeState } from '../records/index.ts';
 import type { Settings } from '../settings/index.ts';
 import { readWarehouse, withWarehouse } from '../warehouse/index.ts';
@@ -56,10 +58,13 @@ async function handOver(
   { orgId, monday }: { readonly orgId: string; readonly monday: UtcDay },
   job: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<void> {
-  const known = await readWarehouse(settings.warehouse, job, (warehouse) =>
-    readState(warehouse, orgId, STATES.brief),
-  );
-  if (known !== null && known >= JSON.stringify(monday)) return;
+  const isDue = await readWarehouse(settings.warehouse, job, async (warehouse) => {
+    const known = await readState(warehouse, orgId, STATES.brief);
+    const { firstDay } = await runReads(warehouse, contractOf(orgId));
+    // The week in which the export begins is no whole one.
+    return monday >= firstDay && (known === null || known < JSON.stringify(monday));
+  });
+  if (!isDue) return;
   const folder = await mkdtemp(join(tmpdir(), 'daywalk-brief-'));
   try {
     // The pages take long to load, and most rounds need none.

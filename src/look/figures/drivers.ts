@@ -69,22 +69,30 @@ export async function drivers(reader: PageReader, spec: Drivers): Promise<Figure
       ? null
       : await tryAsk(reader, { ...question, ...before, title: `${question.title} before` });
   const then = found?.kind === 'answer' ? found.result : null;
+  const noThen = found?.kind === 'refusal' ? found.why : NO_SPAN_BEFORE;
   const groups = groupsOf(now, { group: by, format, most: spec.most ?? ROWS_MAX });
   if (groups.length === 0) return emptyFigure(name, emptinessOf(now), [now]);
   return {
     kind: 'figure',
     ...{ id: spec.id, title: spec.title },
     subtitle: `${name.unit}${words}${before === null ? '' : `; change against ${periodWords(before, reader.filters.until)}`}`,
-    table: tableOf(groups, { spec, now, then, isOwn: words === '' && total.value !== null }),
+    table: tableOf(groups, { spec, now, then, noThen, isOwn: words === '' && total.value !== null }),
     results: [now, ...(then === null ? [] : [then])],
     notes: spec.notes ?? [],
   };
 }
 
+interface Spans {
+  readonly now: MetricResult;
+  /** The span before; null if there is none, because of `noThen`. */
+  readonly then: MetricResult | null;
+  readonly noThen: string;
+}
+
 /** @param isOwn the groups are parts of the total of the page */
 function tableOf(
   groups: readonly Group[],
-  { spec, now, then, isOwn }: { spec: Drivers; now: MetricResult; then: MetricResult | null; isOwn: boolean },
+  { spec, now, then, noThen, isOwn }: Spans & { spec: Drivers; isOwn: boolean },
 ): Table {
   const { by, format, changeFormat, thing, total } = spec;
   // Where the total is known, a group without a number is one of which the service sent none.
@@ -92,7 +100,7 @@ function tableOf(
     groups.map((group) => group.total),
     format,
   );
-  const spans = { now, then, by, format: changeFormat };
+  const spans = { now, then, noThen, by, format: changeFormat };
   const changes = groups.map((group) => changeIn(group, spans));
   const whole = isOwn ? total : all;
   const gone = then === null ? null : goneFrom(groups, { now, then, by, format });
@@ -172,16 +180,11 @@ function changeCells(change: Change | undefined): [Cell, Cell] {
 /** The change of a group, or of all if it is null. */
 function changeIn(
   group: Group | null,
-  {
-    now,
-    then,
-    by,
-    format,
-  }: { now: MetricResult; then: MetricResult | null; by: Dimension; format: NumberFormat },
+  { now, then, noThen, by, format }: Spans & { by: Dimension; format: NumberFormat },
   total?: ShownNumber,
 ): Change {
   const amount = total ?? group?.total ?? noNumber('nothing occurred', format);
-  const why = then === null ? NO_SPAN_BEFORE : holeIn(now, then);
+  const why = then === null ? noThen : holeIn(now, then);
   if (then === null || why !== undefined)
     return { by: noNumber(why ?? '', format), relative: noNumber(why ?? '', 'change') };
   const cells = then.rows.flatMap((row, index) =>

@@ -126,10 +126,16 @@ async function candidatesFor(options: KnownBefore): Promise<string[]> {
   return options.named === undefined ? readOrganizationIds(options.warehouse) : [];
 }
 
-/** The organization that is set, that the name stands for, or else that the key has answered for; null if no run has had it. */
+/**
+ * The organization that is set, that the name stands for, or else that the key has answered for, unless another name of the file stands
+ * for it; null if no run has had it.
+ */
 async function knownFor({ warehouse, orgId, named, apiKey }: KnownBefore): Promise<string | null> {
-  const recorded = named && (await readNames(warehouse)).find(({ name }) => name === named.name)?.orgId;
-  return orgId ?? recorded ?? (apiKey ? organizationOf(await readIdentities(warehouse), apiKey) : null);
+  const recorded = named === undefined ? [] : await readNames(warehouse);
+  const own = orgId ?? recorded.find(({ name }) => name === named?.name)?.orgId;
+  if (own !== undefined || !apiKey) return own ?? null;
+  const byKey = organizationOf(await readIdentities(warehouse), apiKey);
+  return recorded.some((known) => known.orgId === byKey && named?.names.includes(known.name)) ? null : byKey;
 }
 
 /**

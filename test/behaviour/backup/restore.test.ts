@@ -7,7 +7,7 @@ import { applyPolicy } from '../../../jobs/privacy.ts';
 import { contentTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { readErasures } from '../../../src/kept-out/erasures-file.ts';
-import { readKeptOut } from '../../../src/kept-out/list.ts';
+import { listErased, readKeptOut } from '../../../src/kept-out/list.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
@@ -284,7 +284,10 @@ onEachDatabase((database) => {
         ],
         ['', 'lakes to renew', 'true'],
         ['org_later', 'ranges', '{"days":1,"refusedOn":null}'],
+        ['org_erased', 'brief', '"2026-01-19"'],
       ];
+      const erased = { kind: 'organization', value: 'org_erased' } as const;
+      await listErased(await open(rig.place), 'org_erased', [erased], new Date());
       for (const state of since)
         await rig.place.execute('INSERT INTO export_state (org_id, name, value) VALUES (?, ?, ?)', ...state);
       const emails = { mode: 'hash', salt: 'a salt that is long enough' } as const;
@@ -296,6 +299,23 @@ onEachDatabase((database) => {
       );
       expect(kept.map(({ name }) => name)).toEqual(['brief', 'incidents', 'lakes to renew']);
       expect(JSON.stringify(kept)).not.toContain(excluded);
+      expect(await rig.place.query("SELECT 1 FROM export_state WHERE org_id = 'org_erased'")).toEqual([]);
+    });
+
+    test('over an older warehouse has what was sent until the backup, and what lakes held then', async () => {
+      const { rig, file, target, at } = await installation(database);
+      const put = (place: typeof target, org: string, name: string, value: string) =>
+        place.execute('INSERT INTO export_state (org_id, name, value) VALUES (?, ?, ?)', org, name, value);
+      await restoreFrom(at(), file);
+      await put(target, 'org', 'brief', '"2026-01-12"');
+      expect((await rig.run()).report).toMatchObject({ exitCode: 0 });
+      await put(rig.place, 'org', 'brief', '"2026-01-19"');
+      await put(rig.place, '', 'lakes to renew', 'true');
+      const newer = tempFile('newer.db');
+      await backUpTo(rig, newer);
+      expect(await restoreFrom(at(), newer, { replace: true })).toMatchObject({ exitCode: 0 });
+      const sent = "SELECT value FROM export_state WHERE name IN ('brief', 'lakes to renew') ORDER BY name";
+      expect(await target.query(sent)).toEqual(await rig.place.query(sent));
     });
 
     test('that was interrupted keeps runs away, and resumes', async () => {

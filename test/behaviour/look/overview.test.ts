@@ -211,6 +211,18 @@ onEachDatabase((database) => {
     expect(phraseText(page.sentence)).not.toContain('daywalk prices load');
   });
 
+  it('a span before with prices in two currencies is said to be why nothing is compared', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', valid_to: '2026-02-08', currency: 'USD', price_per_million: 2e5 },
+      { valid_from: '2026-02-09', currency: 'EUR', price_per_million: 1e5 },
+    ]);
+    const [row] = figureOf(await pageOf(warehouse, overview), 'teams').table.rows;
+    for (const cell of row?.slice(-2) ?? [])
+      expect(cell).toMatchObject({ value: null, why: expect.stringContaining('EUR and USD') });
+  });
+
   it('what has no price is no number and not 0: a day, a team before, and all teams before', async () => {
     const warehouse = await worldOf();
     await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);

@@ -68,6 +68,18 @@ onEachDatabase((database) => {
     expect(await jsonOf(rig, 'status --health', later)).toMatchObject({ code: 0 });
   });
 
+  it('a run of a new name whose key is that of another name is not recorded for that one', async () => {
+    const rig = await createOrganizationsRig(['a', 'b'], database);
+    await rig.run('--organization a');
+    const [first] = rig.entries;
+    rig.list(first === undefined ? [] : [first, { ...first, name: 'b' }]);
+    expect((await rig.run('', TWO_DAYS_LATER)).code).toBe(5);
+    const wrong = await rig.place.query('SELECT org_id FROM export_runs WHERE exit_code = 5');
+    expect(wrong).toEqual([{ org_id: null }]);
+    const { reason } = await jsonOf(rig, 'status --health', TWO_DAYS_LATER);
+    expect(reason).toContain('b: ');
+  });
+
   it('verify compares each organization with its own service, and goes on after a refused key', {
     tags: 'ci/rare',
   }, async () => {

@@ -52,6 +52,9 @@ onEachDatabase((database) => {
     };
     const failures = () => events.filter(({ type }) => type === 'serve-failed');
 
+    // The service begins on a Wednesday: its first week is no whole one.
+    await listen('2026-01-20T03:00:00Z');
+    expect([received(), failures()]).toEqual(['', []]);
     // On Monday, the week is not over for two days: this is the week before.
     await listen('2026-02-09T03:00:00Z');
     const before = received();
