@@ -79,23 +79,23 @@ test('what is left out reaches to the last of many days', () => {
 describe('what earlier runs left out', () => {
   const day = (age: number) => shiftDay(TODAY, -age);
   const left = { since: day(3), units: 2, first: day(10), last: day(8) };
-  const after = (from: number, expectedFrom: number) =>
+  const keptFrom = (from: number, expectedFrom: number) =>
     leftBefore(left, { firstDay: day(from) }, { firstDay: day(expectedFrom) });
 
   test('stays for a run that begins behind its first day', () => {
-    expect(after(9, 40)).toBe(left);
+    expect(keptFrom(9, 40)).toBe(left);
     expect(leftBefore(undefined, { firstDay: day(9) }, { firstDay: day(40) })).toBeUndefined();
   });
 
   test('is asked for by a run that begins with its first day, or before it', () => {
-    expect(after(10, 40)).toBeUndefined();
-    expect(after(11, 40)).toBeUndefined();
+    expect(keptFrom(10, 40)).toBeUndefined();
+    expect(keptFrom(11, 40)).toBeUndefined();
   });
 
   test('is asked for by a run that begins with the first expected day, however late that has become', () => {
-    expect(after(7, 7)).toBeUndefined();
-    expect(after(8, 7)).toBeUndefined();
-    expect(after(6, 7)).toBe(left);
+    expect(keptFrom(7, 7)).toBeUndefined();
+    expect(keptFrom(8, 7)).toBeUndefined();
+    expect(keptFrom(6, 7)).toBe(left);
   });
 });
 
