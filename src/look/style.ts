@@ -159,7 +159,7 @@ time { white-space: nowrap; }
 .search { display: flex; gap: 8px; margin-top: 22px; }
 .search input { flex: 0 1 400px; min-width: 0; }
 .pager { display: flex; gap: 20px; margin-top: 24px; font-size: 0.875rem; }
-@media (max-width: 900px) {
+@media (max-width: 1120px) {
   .pair, .pair.uneven { grid-template-columns: minmax(0, 1fr); }
 }
 @media (max-width: 700px) {
