@@ -165,6 +165,8 @@ export class Machine {
       throw new Killed('killed');
     };
     onWrite = (sql) => {
+      // A process that was killed sends nothing to a server, not even a read.
+      if (state.files !== undefined && this.place !== null) kill();
       if (READS.test(sql)) return;
       state.writes += 1;
       if (state.files !== undefined || state.writes === blow.killAt) kill();
