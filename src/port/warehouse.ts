@@ -176,9 +176,10 @@ const ROWS_MAX = 20_000;
 
 /**
  * The same warehouse, asking for the same thing once. Use it inside snapshots of one content only, see `Warehouse.version`.
- * Remembers what queries returned.
+ * Remembers what queries returned. One that remembers already is returned as it is.
  */
 export function frozen(outer: Warehouse): Warehouse {
+  if (unchanging.has(outer)) return outer;
   const memory = createMemory();
   const select: Warehouse['select'] = (query) => {
     const { text, values } = compileQuery(query, outer.dialect);

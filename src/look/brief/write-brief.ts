@@ -121,12 +121,10 @@ function spanOf(span: AskedSpan | undefined, last: UtcDay, firstDay: UtcDay | un
   }
   const from = spanStart(first, until, { firstDay });
   if (from > until || (span?.kind !== 'month' && from !== first)) {
-    const which = span === undefined ? '' : ` from ${first} to ${until}`;
+    const kind = span?.kind ?? 'week';
     throw new UsageError(
-      `the days since ${from}, the first expected one, hold no ${span?.kind ?? 'whole week'}${which}`,
-      {
-        hint: 'name a later one, write a brief about a month with --month, or wait for the first week',
-      },
+      `the ${kind} from ${first} to ${until} begins before ${from}, the first expected day`,
+      { hint: 'name a later one, write a brief about a month with --month, or wait for the first week' },
     );
   }
   return { from, until };

@@ -5,7 +5,7 @@ import { queryText, sql } from '../../../schema/query.ts';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
 import { answerMetric, metricQuery, metricSql } from '../../../src/metrics/answer-metric.ts';
 import type { MetricQuestion } from '../../../src/metrics/question.ts';
-import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { frozen, type Warehouse } from '../../../src/port/warehouse.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { refresh, storePeople, storePrices, storeUsers } from '../../support/metrics/small-world.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
@@ -71,6 +71,8 @@ onEachDatabase((database) => {
     await answerMetric(heard, questionOf('billable_tokens', { by: ['team'] }));
     expect(asked.some((text) => text.includes('FROM people'))).toBe(true);
     expect(asked).toEqual([...new Set(asked)]);
+    const remembers = frozen(heard);
+    expect(frozen(remembers)).toBe(remembers);
   });
 
   it('every metric by every dimension is a query of the database', async () => {
