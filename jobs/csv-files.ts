@@ -162,7 +162,7 @@ interface InvoiceCheckRequest extends OrganizationRequest {
   readonly file: { readonly path: string; readonly name: string };
   readonly month: Month;
   /** What the invoice calls its columns, where it is not as here. */
-  readonly columns: ReturnType<Invoices['parseColumns']>;
+  readonly columns: ReturnType<Invoices['parseInvoiceColumns']>;
   /** The last day whose changes the invoice can know. Default: the last day of the month. */
   readonly date?: UtcDay | undefined;
   /** How much a number may differ, as a share of the larger one. */
@@ -170,7 +170,7 @@ interface InvoiceCheckRequest extends OrganizationRequest {
 }
 
 /** An invoice against the warehouse, as JSON. */
-export type InvoiceCheck = Awaited<ReturnType<Invoices['check']>>;
+export type InvoiceCheck = Awaited<ReturnType<Invoices['checkInvoice']>>;
 
 /**
  * Compares an invoice with the charges of its month. Its exit code is 5 if they differ by more than the tolerance. Writes nothing.
@@ -200,10 +200,13 @@ export function checkInvoice(
     const invoices = await loadInvoices();
     const gate = await readGate(warehouse, settings.emails);
     gate.passFor(orgId);
-    const invoice = await invoices.read({ file, month, columns, passed: (text) => gate.key(text) }, orgId);
+    const invoice = await invoices.readInvoice(
+      { file, month, columns, passed: (text) => gate.key(text) },
+      orgId,
+    );
     const charges = await readCharges(warehouse, orgId, month);
     const what = { orgId, month, invoice, file: file.name, charges, invoiceDate: date, tolerance };
-    return invoices.check(warehouse, what);
+    return invoices.checkInvoice(warehouse, what);
   });
 }
 

@@ -10,17 +10,21 @@ import { checkEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { NOBODY } from '../src/privacy/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { isOpen, type JoinedPolicy } from '../src/sweep/joined.ts';
-import { countOthers, findSubjects, personOf, subjectsOf } from '../src/sweep/person.ts';
 import {
   type Certificate,
+  countErasure,
+  countOthers,
+  erase,
   findListed,
-  planAgain,
+  findSubjects,
+  isOpen,
+  type JoinedPolicy,
+  personOf,
   planErasure,
   readPlan,
   type SweepOptions,
-} from '../src/sweep/plan.ts';
-import { countErasure, erase } from '../src/sweep/sweep.ts';
+  subjectsOf,
+} from '../src/sweep/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { meetArchives } from './identity.ts';
 import { expectAllArchives, sweepOptions } from './sweep.ts';
@@ -177,8 +181,8 @@ async function erasedBefore(
   }
   // Another warehouse has erased them, and nothing was swept here; or joined forms are left.
   const options = optionsOf(found.orgId);
-  const first = await planErasure(options, subjects, { joined: request.joined ?? 'name' });
-  const plan = before === null ? first : planAgain(first, before);
+  const again = { joined: request.joined ?? 'name', before: before ?? undefined };
+  const plan = await planErasure(options, subjects, again);
   const certificate = await (isDryRun ? countErasure(options, plan) : erase(options, plan));
   return { isDryRun, isRepeated: false, resumed, certificate };
 }

@@ -10,14 +10,13 @@ import { checkEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import {
+  findListed,
   findSubjects,
   type HeldRecord,
   heldRecords,
-  type Person,
   personOf,
   subjectsOf,
-} from '../src/sweep/person.ts';
-import { findListed } from '../src/sweep/plan.ts';
+} from '../src/sweep/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
 import { expectAllArchives, sweepOptions } from './sweep.ts';
 
@@ -113,7 +112,11 @@ function withPerson(
     const unknown = new UsageError(`nothing is held about this person in the organization ${orgId}`, {
       hint: 'check the user ID or the address',
     });
-    const subjects = await subjectsIn(warehouse, orgId, person);
+    // Null: no user has the ID.
+    const subjects = await findSubjects(warehouse, orgId, person).catch((error: unknown) => {
+      if (error instanceof UsageError && 'user' in person) return null;
+      throw error;
+    });
     const listed = await findListed(warehouse, orgId, subjectsOf(person));
     const erased = listed && ({ state: 'erased', orgId, erasedAt: listed.erasedAt } as const);
     if (subjects !== null) {
@@ -127,16 +130,6 @@ function withPerson(
     if (erased === null) throw unknown;
     return erased;
   });
-}
-
-/** The ID and the addresses of a person; null if no user has the ID. */
-async function subjectsIn(warehouse: Warehouse, orgId: string, person: Person): Promise<Subject[] | null> {
-  try {
-    return await findSubjects(warehouse, orgId, person);
-  } catch (error) {
-    if (error instanceof UsageError && 'user' in person) return null;
-    throw error;
-  }
 }
 
 async function daysOf(

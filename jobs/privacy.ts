@@ -5,7 +5,7 @@ import { readOrganizationIds } from '../src/ledger/index.ts';
 import { expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { type PassedCounts, passAll } from '../src/sweep/pass-all.ts';
+import { type PassedCounts, passAll } from '../src/sweep/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { expectAllArchives, sweepOptions } from './sweep.ts';
 

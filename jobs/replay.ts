@@ -23,7 +23,7 @@ import type { Warehouse } from '../src/port/index.ts';
 import { type Gate, policyFingerprint } from '../src/privacy/index.ts';
 import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { sweepLearned } from '../src/sweep/sweep.ts';
+import { sweepLearned } from '../src/sweep/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchives } from './archive.ts';
 import { shareGate } from './gate.ts';

@@ -22,7 +22,7 @@ import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts
 import type { KeptOut } from '../src/privacy/index.ts';
 import { readState, writeState } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { sweepListed } from '../src/sweep/sweep.ts';
+import { sweepListed } from '../src/sweep/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchive } from './archive.ts';

@@ -16,13 +16,12 @@ import {
 import type { Settings } from '../src/settings/index.ts';
 import {
   countOldRecords,
-  type ExpiredPeople,
   type ExpiryOptions,
   expireArchived,
   expirePeople,
   refreshExpired,
   withholdRecords,
-} from '../src/sweep/expire.ts';
+} from '../src/sweep/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { beginOf, keepsLess, keptUsersFrom, type RetentionSettings, retentionTime } from './archive.ts';
 
@@ -30,7 +29,7 @@ import { beginOf, keepsLess, keptUsersFrom, type RetentionSettings, retentionTim
 export interface RetentionReport {
   readonly isDryRun: boolean;
   /** People; null if they are kept for ever. */
-  readonly users: ExpiredPeople | null;
+  readonly users: Awaited<ReturnType<typeof expirePeople>>;
   /** Hook events; null if they are kept for ever. */
   readonly events: Removed | null;
   /** Records in quarantine that lose their text; null if they keep it for ever. */
@@ -249,7 +248,7 @@ async function expire(
   settings: Asked,
   place: Place,
   usersFrom: UtcDay | null,
-): Promise<ExpiredPeople | null> {
+): ReturnType<typeof expirePeople> {
   const options = await expiryIn(held, settings, place, usersFrom);
   const expired = await expirePeople(options);
   if (expired === null) return null;

@@ -11,7 +11,7 @@ import { storedEmail } from '../src/privacy/index.ts';
 import { renewLakes } from '../src/publish/index.ts';
 import { readArchives, readLearned, readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import type { SweepOptions } from '../src/sweep/plan.ts';
+import type { SweepOptions } from '../src/sweep/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { shareGate } from './gate.ts';
 import { drainSpool } from './hooks.ts';
@@ -75,7 +75,7 @@ export async function sweepAfterRun(
 
 /** Loads what few runs need. */
 async function sweepNow(...[warehouse, settings, place, archives]: Parameters<typeof sweepOptions>) {
-  const { sweepLearned } = await import('../src/sweep/sweep.ts');
+  const { sweepLearned } = await import('../src/sweep/index.ts');
   await sweepLearned(await sweepOptions(warehouse, settings, place, archives));
 }
 

@@ -15,7 +15,5 @@ export { readCsv } from './read-csv.ts';
 export { replaceRows } from './replace-rows.ts';
 export { isEscapedFormula, unescapeFormula, writeCsv } from './write-csv.ts';
 
-type Invoices = typeof import('./invoice-check.ts')['invoices'];
-
 /** How an invoice is read and compared with the warehouse; loaded when it is asked for. */
-export const loadInvoices = async (): Promise<Invoices> => (await import('./invoice-check.ts')).invoices;
+export const loadInvoices = (): Promise<typeof import('./invoice-check.ts')> => import('./invoice-check.ts');

@@ -83,7 +83,7 @@ const ROUNDING = 0.005;
  * Compares an invoice with the charges of its month. Call in a snapshot. Writes nothing.
  * @throws {UsageError} if it has an unknown team or model, another currency than the prices, or a team where none is kept.
  */
-async function checkInvoice(warehouse: Warehouse, request: CheckRequest): Promise<InvoiceCheck> {
+export async function checkInvoice(warehouse: Warehouse, request: CheckRequest): Promise<InvoiceCheck> {
   const { orgId, month, invoice, charges, invoiceDate, tolerance } = request;
   const [from, until] = [month.first < FIRST_DAY ? FIRST_DAY : month.first, month.last];
   const { days, run_id } = await readProvenance(warehouse, { orgId, streams: ['tokens'], from, until });
@@ -262,5 +262,4 @@ function warningsOf(
   return warnings;
 }
 
-/** An invoice: how its columns are named, how it is read, and what the warehouse says to it. */
-export const invoices = { parseColumns: parseInvoiceColumns, read: readInvoice, check: checkInvoice };
+export { parseInvoiceColumns, readInvoice };

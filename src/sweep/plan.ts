@@ -211,6 +211,7 @@ export async function dropPlan(warehouse: Pick<Warehouse, 'transact'>, orgId: st
  * The plan of a new erasure. Nothing is changed yet.
  * @param subjects none: everybody who is on the list, and may still be in rows.
  * @param joined what becomes of joined forms of the subjects. @default they are not searched
+ * @param before the certificate of a former erasure of the same subjects: this one adds to it
  */
 export async function planErasure(
   {
@@ -224,10 +225,15 @@ export async function planErasure(
   {
     isOrganization = subjects.some(({ kind }) => kind === 'organization'),
     joined,
-  }: { readonly isOrganization?: boolean; readonly joined?: JoinedPolicy } = {},
+    before,
+  }: {
+    readonly isOrganization?: boolean;
+    readonly joined?: JoinedPolicy;
+    readonly before?: Certificate | undefined;
+  } = {},
 ): Promise<Plan> {
   const at = clock.now().toISOString();
-  const certificate: Certificate = {
+  const planned: Certificate = {
     ...{ format: 'daywalk erasure', version: 1, org_id: orgId },
     kind: isOrganization ? 'organization' : 'person',
     ...{ pseudonyms: [], began_at: at, completed_at: null, interrupted: false, rows: {}, units: 0 },
@@ -239,12 +245,9 @@ export async function planErasure(
     totals_sha256: { before: await totalsSha256(warehouse, orgId), after: null },
     published: [...published],
   };
-  return { at, subjects: [...subjects], certificate };
-}
-
-/** The plan of a further erasure of somebody who was erased before: it adds to the certificate. */
-export function planAgain({ certificate: planned, ...plan }: Plan, before: Certificate): Plan {
-  const joined = planned.joined && { ...planned.joined, found: before.joined?.found ?? [] };
+  const plan = { at, subjects: [...subjects] };
+  if (before === undefined) return { ...plan, certificate: planned };
+  const again = planned.joined && { ...planned.joined, found: before.joined?.found ?? [] };
   const open = { completed_at: null, digest_after: null, interrupted: false };
-  return { ...plan, certificate: { ...before, ...open, ...(joined && { joined }) } };
+  return { ...plan, certificate: { ...before, ...open, ...(again && { joined: again }) } };
 }

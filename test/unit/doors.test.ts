@@ -10,10 +10,8 @@ const NAMES_MAX = 25;
 const VOCABULARIES: readonly Room[] = ['src/core/', 'schema/', 'src/judge/'];
 const TOPICS_MAX = 12;
 
-/**
- * Rooms without a door: a job is its own door, and nobody imports the command line and the library. The erasure has none yet.
- */
-const OPEN: readonly Room[] = ['jobs/', 'src/cli/', 'src/index.ts', 'src/sweep/'];
+/** Rooms without a door: a job is its own door, and nobody imports the command line and the library. */
+const OPEN: readonly Room[] = ['jobs/', 'src/cli/', 'src/index.ts'];
 
 /** How many files a door loads at most before anything is called. Start-up and tests depend on it. */
 const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
@@ -45,6 +43,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/hooks/': 17,
   'src/pipeline/': 160,
   'src/policy/': 49,
+  'src/sweep/': 186,
   'src/backup/': 42,
   'src/client-hooks/': 22,
   'src/verify/': 167,

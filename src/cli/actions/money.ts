@@ -118,7 +118,7 @@ export const checkInvoiceAction: Action = async ({ settings, job, flags, out, op
   const request = {
     file: { name, path: resolve(directory, name) },
     month,
-    columns: flags.parse('--columns', invoices.parseColumns) ?? {},
+    columns: flags.parse('--columns', invoices.parseInvoiceColumns) ?? {},
     date: flags.parse('--date', parseDay),
     tolerance: flags.parse('--tolerance', parseShare) ?? TOLERANCE,
     organization: flags.text('--organization'),

@@ -1,0 +1,13 @@
+export {
+  countOldRecords,
+  type ExpiryOptions,
+  expireArchived,
+  expirePeople,
+  refreshExpired,
+  withholdRecords,
+} from './expire.ts';
+export { isOpen, type JoinedPolicy } from './joined.ts';
+export { type PassedCounts, passAll } from './pass-all.ts';
+export { countOthers, findSubjects, type HeldRecord, heldRecords, personOf, subjectsOf } from './person.ts';
+export { type Certificate, findListed, planErasure, readPlan, type SweepOptions } from './plan.ts';
+export { countErasure, erase, sweepLearned, sweepListed } from './sweep.ts';
