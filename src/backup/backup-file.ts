@@ -10,8 +10,8 @@ import { readIdentity } from '../identity/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { withWarehouse } from '../warehouse/index.ts';
 import { BACKUP, BACKUP_MARK, type PlacedFile, putFile } from './file-place.ts';
+import { inTemporaryFolder } from './folders.ts';
 import { type BackupRecord, damageOf, readRecord, readRecordedTables, writeRecord } from './record.ts';
-import { inTemporaryFolder } from './temporary-folder.ts';
 import { fileOf, fillFile } from './write-file.ts';
 
 /** What to back up. */

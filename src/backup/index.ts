@@ -1,6 +1,6 @@
 export type { WrittenBackup } from './backup-file.ts';
-export { archiveBeside, datedPath } from './dated-folder.ts';
 export type { PlacedFile } from './file-place.ts';
+export { archiveBeside, datedPath } from './folders.ts';
 export { type BackupNotes, noteBackup, noteDamages, readBackupNotes, readDamages } from './notes.ts';
 export type { BackupRecord } from './record.ts';
 
@@ -23,4 +23,4 @@ export const putArchive: typeof import('./file-place.ts').putArchive = async (..
 
 export const removeOld: typeof import('./old-backups.ts').removeOld = async (...call) =>
   (await import('./old-backups.ts')).removeOld(...call);
-export { inTemporaryFolder } from './temporary-folder.ts';
+export { inTemporaryFolder } from './folders.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { archiveBeside, DATED } from './dated-folder.ts';
 import { BACKUP } from './file-place.ts';
+import { archiveBeside, DATED } from './folders.ts';
 import { type BackupRecord, readRecord } from './record.ts';
 
 /**

@@ -1,8 +1,8 @@
-export { expireDay } from './expiry.ts';
 export { readActiveSince, settleAfterFirstActivity } from './first-activity.ts';
 export {
   commitDays,
   doubtUnit,
+  expireDay,
   failUnit,
   noteUnits,
   readOrganizationIds,

@@ -61,9 +61,9 @@ describe.each(sectionsOf(walks))('the walk "$heading"', ({ text }) => {
 
 /** What the house may be at most. Less is better; a limit that has room is lowered. */
 const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: House) => number])[] = [
-  ['files', 618, ({ files }) => files.length],
+  ['files', 599, ({ files }) => files.length],
   ['lines of code', 75_340, ({ codeLines }) => codeLines],
-  ['per cent of files with one importer', 33, ({ singlePercent }) => singlePercent],
+  ['per cent of files with one importer', 31, ({ singlePercent }) => singlePercent],
   ['files from the first importer to the last imported file', 32, ({ chain }) => chain.length],
   ['short files beside their only importer', 0, ({ dust }) => dust.length],
 ];
@@ -77,6 +77,10 @@ const LISTS: Readonly<Record<string, string>> = {
   'src/core/sqlite-files.ts': 'how a SQLite file is created, locked, and read where nothing may be written',
   'src/core/files.ts':
     'how files are written and removed, and what went wrong with one; those of the program too',
+  'src/cli/actions/checks.ts': 'one command after the other',
+  'src/cli/actions/getting-started.ts': 'one command after the other',
+  'src/cli/actions/status-tables.ts': 'one part of the screen after the other',
+  'src/cli/actions/warehouse.ts': 'one command after the other',
   'src/copy/move.ts': 'a table and its units move together',
   'src/emulator/faults/faulty-response.ts': 'one fault after the other',
   'src/kept-out/list.ts': 'the list of the erased: how it is read, joined and extended',

@@ -7,6 +7,7 @@ import {
   readMetric,
   readMetricSql,
   readRankedMetric,
+  readUnusualOf,
 } from '../../../jobs/metric.ts';
 import {
   additivityOf,
@@ -31,8 +32,9 @@ import {
   renderCauses,
   renderCohorts,
 } from '../screens/metric-answer.ts';
-import { describeHole } from '../screens/provenance.ts';
-import { renderTable, shrinking } from '../screens/table.ts';
+import { counted, formatMeasured } from '../screens/numbers.ts';
+import { describeHole, renderProvenance } from '../screens/provenance.ts';
+import { renderListing, renderTable, right, shrinking } from '../screens/table.ts';
 
 const FORMATS = ['--json', '--csv', '--sql'] as const;
 const QUESTION_FLAGS = [
@@ -58,7 +60,7 @@ export const metricAction: Action = async (context) => {
   const [name] = operands;
   if (name === undefined) return showList(context);
   const asked = askedMetric(name, flags);
-  if (flags.isOn('--unusual')) return (await import('./unusual.ts')).showUnusual(context, asked);
+  if (flags.isOn('--unusual')) return showUnusual(context, asked);
   if (name === CAUSES_NAME) return showCauses(context, asked);
   if (isGiven(flags, '--cohort')) return showCohorts(context, asked);
   if (flags.isOn('--sql')) {
@@ -259,4 +261,76 @@ function renderMetrics(metrics: readonly ListedMetric[], frame: ScreenFrame): st
     ...renderTable(columns, rows, frame),
     frame.style.dim(`by ${GRAINS.join(', ')}, and also by what is listed; --json adds descriptions`),
   ];
+}
+
+type UnusualOf = Awaited<ReturnType<typeof readUnusualOf>>;
+type Row = UnusualOf['rows'][number];
+
+const FOREIGN = ['--sql', '--compare', '--team', '--user'] as const;
+const COLUMNS = ['dimension', 'name', 'date', 'value', 'median', 'low', 'high', 'settled'] as const;
+
+/** Shows what of a metric is unusual. */
+async function showUnusual(context: CommandContext, asked: AskedMetric): Promise<ExitCode> {
+  const { flags, settings, job, out, log } = context;
+  const foreign = FOREIGN.find((flag) => flags.isOn(flag) || flags.text(flag) !== undefined);
+  if (foreign !== undefined) {
+    throw new UsageError(`--unusual and ${foreign} exclude each other`, {
+      hint: 'it has --by, --from, --until and --organization',
+    });
+  }
+  const answer = await readUnusualOf(settings, asked, job);
+  if (flags.isOn('--csv')) out.print([csvOf(answer).trimEnd()]);
+  else out.show(answer, (frame) => renderUnusual(answer, frame));
+  for (const message of answer.warnings) log.write({ level: 'warn', event: 'metric-limited', message });
+  return EXIT.ok;
+}
+
+function csvOf({ rows }: UnusualOf): string {
+  return writeCsv(
+    COLUMNS,
+    rows.map((row) => ({ ...row, settled: row.settled ? 1 : 0 })),
+  );
+}
+
+const ROWS_SHOWN_MAX = 100;
+/** Larger numbers are shown as whole ones. */
+const WHOLE_FROM = 1_000;
+
+/** Draws what is unusual, and how much was looked at. */
+function renderUnusual(answer: UnusualOf, frame: ScreenFrame): string[] {
+  const { rows, looked_at: looked } = answer;
+  const sizes = [
+    counted(looked.date, 'day'),
+    `${counted(looked.team, 'day')} of teams`,
+    `${counted(looked.model, 'day')} of models`,
+    `${counted(looked.user, 'day')} of people`,
+  ];
+  const columns = [
+    'day',
+    'kind',
+    shrinking('name'),
+    right('value'),
+    right('usual'),
+    right('low'),
+    right('high'),
+    '',
+  ];
+  const listing = renderListing(
+    { columns, items: rows, row: (row) => cellsOf(row, frame), shownMax: ROWS_SHOWN_MAX },
+    frame,
+  );
+  return [
+    ...(rows.length === 0 ? ['nothing is unusual'] : listing),
+    '',
+    ...renderProvenance(answer, frame, [`looked at ${sizes.join(', ')}`]).map(frame.style.dim),
+  ];
+}
+
+function cellsOf({ dimension, name, date, value, median, low, high, settled }: Row, { redact }: ScreenFrame) {
+  // Money and other small numbers keep cents.
+  const parts = value < WHOLE_FROM ? 100 : 1;
+  const numbers = formatMeasured([value, median, low, high].map((one) => Math.round(one * parts) / parts));
+  const kind = dimension === 'date' ? 'day' : dimension;
+  const shown = name === null ? (dimension === 'team' ? 'unassigned' : 'all') : redact(name);
+  return [date, kind, shown, ...numbers, settled ? null : 'may still change'];
 }

@@ -30,8 +30,14 @@ import {
   shrinking,
 } from '../screens/table.ts';
 import { escapeForTerminal, wrapText } from '../screens/text.ts';
-import { endOfOpen, renderOpen, spanText } from './status-open.ts';
-import { renderCalendar, renderSchemaDrift, renderStreams } from './status-tables.ts';
+import {
+  endOfOpen,
+  renderCalendar,
+  renderOpen,
+  renderSchemaDrift,
+  renderStreams,
+  spanText,
+} from './status-tables.ts';
 
 const HOUR_MS = 3_600_000;
 

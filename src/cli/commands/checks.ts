@@ -34,7 +34,7 @@ export const checkCommands: readonly Command[] = [
     acceptsInvalidSettings: true,
     onlyReads: true,
     resultIsOutput: true,
-    load: async () => (await import('../actions/check.ts')).checkAction,
+    load: async () => (await import('../actions/checks.ts')).checkAction,
   },
   {
     name: 'status',
@@ -86,7 +86,7 @@ export const checkCommands: readonly Command[] = [
     },
     onlyReads: true,
     resultIsOutput: true,
-    load: async () => (await import('../actions/verify.ts')).verifyAction,
+    load: async () => (await import('../actions/checks.ts')).verifyAction,
   },
   {
     name: 'digest',
@@ -176,7 +176,7 @@ export const checkCommands: readonly Command[] = [
     },
     onlyReads: true,
     resultIsOutput: true,
-    load: async () => (await import('../actions/quarantine.ts')).listAction,
+    load: async () => (await import('../actions/checks.ts')).listAction,
   },
   {
     name: 'quarantine accept',
@@ -200,6 +200,6 @@ export const checkCommands: readonly Command[] = [
       'daywalk quarantine accept --all': 'accepts every record that is known today',
     },
     resultIsOutput: false,
-    load: async () => (await import('../actions/quarantine.ts')).acceptAction,
+    load: async () => (await import('../actions/checks.ts')).acceptAction,
   },
 ];

@@ -18,7 +18,7 @@ export const gettingStartedCommands: readonly Command[] = [
     acceptsInvalidSettings: true,
     onlyReads: true,
     resultIsOutput: true,
-    load: async () => (await import('../actions/config.ts')).configAction,
+    load: async () => (await import('../actions/getting-started.ts')).configAction,
   },
   {
     name: 'schema',
@@ -81,7 +81,7 @@ export const gettingStartedCommands: readonly Command[] = [
         'a service for other machines, which only the token can control',
     },
     resultIsOutput: true,
-    load: async () => (await import('../actions/emulate.ts')).emulateAction,
+    load: async () => (await import('../actions/getting-started.ts')).emulateAction,
   },
   {
     name: 'demo',
@@ -101,6 +101,6 @@ export const gettingStartedCommands: readonly Command[] = [
     },
     isForPeople: true,
     resultIsOutput: false,
-    load: async () => (await import('../actions/demo.ts')).demoAction,
+    load: async () => (await import('../actions/getting-started.ts')).demoAction,
   },
 ];

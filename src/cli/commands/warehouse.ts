@@ -39,7 +39,7 @@ export const warehouseCommands: readonly Command[] = [
     },
     isForPeople: true,
     resultIsOutput: false,
-    load: async () => (await import('../actions/backup.ts')).upgradeAction,
+    load: async () => (await import('../actions/warehouse.ts')).upgradeAction,
   },
   {
     name: 'backup',
@@ -63,7 +63,7 @@ export const warehouseCommands: readonly Command[] = [
       'daywalk backup before-upgrade.db': 'one file',
     },
     resultIsOutput: false,
-    load: async () => (await import('../actions/backup.ts')).backupAction,
+    load: async () => (await import('../actions/warehouse.ts')).backupAction,
   },
   {
     name: 'restore',
@@ -90,7 +90,7 @@ export const warehouseCommands: readonly Command[] = [
       'daywalk restore --test /mnt/backup/daywalk/daywalk-20261125T031500Z.db': 'whether that would work',
     },
     resultIsOutput: false,
-    load: async () => (await import('../actions/backup.ts')).restoreAction,
+    load: async () => (await import('../actions/warehouse.ts')).restoreAction,
   },
   {
     name: 'copy',
@@ -116,7 +116,7 @@ export const warehouseCommands: readonly Command[] = [
       'daywalk copy --warehouse postgres://daywalk@db.example.com/analytics --to daywalk.db': 'and back',
     },
     resultIsOutput: false,
-    load: async () => (await import('../actions/copy.ts')).copyAction,
+    load: async () => (await import('../actions/warehouse.ts')).copyAction,
   },
   {
     name: 'replay',
@@ -144,7 +144,7 @@ export const warehouseCommands: readonly Command[] = [
         'what the warehouse said on 3 May at noon (UTC)',
     },
     resultIsOutput: false,
-    load: async () => (await import('../actions/replay.ts')).replayAction,
+    load: async () => (await import('../actions/warehouse.ts')).replayAction,
   },
   {
     name: 'adopt',
@@ -162,7 +162,7 @@ export const warehouseCommands: readonly Command[] = [
       'daywalk adopt none': 'runs go on without the archives that the warehouse knows',
     },
     resultIsOutput: false,
-    load: async () => (await import('../actions/adopt.ts')).adoptAction,
+    load: async () => (await import('../actions/warehouse.ts')).adoptAction,
   },
   {
     name: 'archive verify',

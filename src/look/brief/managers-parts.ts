@@ -2,16 +2,24 @@ import type { CausesAnswer } from '../../comparison/index.ts';
 import { isoWeekOf, monthEndOf, monthOf } from '../../core/day.ts';
 import { spanStart } from '../../expected/index.ts';
 import type { Period } from '../../metrics/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
+import { groupName } from '../figures/groups.ts';
 import { type directorNumbers, headline } from '../figures/headline.ts';
-import { largestChanges, type NamedChange } from '../figures/largest-changes.ts';
 import type { Track } from '../figures/on-track.ts';
 import { comparison } from '../figures/opening.ts';
 import { isOverNow, riskShare } from '../figures/track-line.ts';
 import { trackFigure } from '../figures/track-table.ts';
-import { cellOf, formatNumber } from '../numbers.ts';
+import {
+  cellOf,
+  differenceOf,
+  formatNumber,
+  type MetricResult,
+  type NumberFormat,
+  type ShownNumber,
+} from '../numbers.ts';
 import { type Cell, type Headline, linkTo, type Phrase } from '../page.ts';
-import type { Filters, PageReader, Today } from '../reader.ts';
-import { periodBefore } from '../time-spans.ts';
+import { type Filters, type PageReader, scopeOf, type Today, tryAsk } from '../reader.ts';
+import { holeIn, periodBefore } from '../time-spans.ts';
 import { hasForecast } from '../trust.ts';
 import { duringWords, lengthOf, monthName, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { MailPart } from './mail.ts';
@@ -194,4 +202,59 @@ export async function usePart(reader: PageReader, { filters, numbers }: Facts): 
 function inBrackets({ change }: Headline): Phrase {
   if (change.value === null) return [];
   return /[1-9]/.test(formatNumber(change.value, change.format)) ? [' (', change, ')'] : [' (unchanged)'];
+}
+
+/** What changed between a period and the span before. */
+interface ChangesSpec {
+  readonly by: 'team' | 'model';
+  readonly metric: string;
+  readonly format: NumberFormat;
+  /** With a sign, for differences. */
+  readonly changeFormat: NumberFormat;
+  readonly most: number;
+}
+
+/** A team or model in both spans. */
+export interface NamedChange {
+  readonly by: 'team' | 'model';
+  readonly name: string;
+  readonly now: ShownNumber;
+  readonly before: ShownNumber;
+  readonly change: ShownNumber;
+}
+
+/**
+ * The teams or models that changed most, up or down, also those that are new or not any more. None if the spans cannot be compared,
+ * or nobody has a team.
+ */
+export async function largestChanges(reader: PageReader, spec: ChangesSpec): Promise<NamedChange[]> {
+  const { by, metric, format, changeFormat, most } = spec;
+  const before = periodBefore(reader.filters);
+  if (before === null) return [];
+  const { words: _, ...scope } = scopeOf(reader.filters, metric);
+  const question = { metric, title: `${metric} by ${by}`, by: [by], ...scope };
+  const now = await tryAsk(reader, question);
+  const then = await tryAsk(reader, { ...question, ...before, title: `${question.title} before` });
+  if (now.kind === 'refusal' || then.kind === 'refusal') return [];
+  if (holeIn(now.result, then.result) !== undefined) return [];
+  const [is, was] = [numbersIn(now.result, spec), numbersIn(then.result, spec)];
+  const names = [...new Set([...is.keys(), ...was.keys()])].toSorted();
+  if (by === 'team' && names.every((name) => name === UNASSIGNED)) return [];
+  return names
+    .map((name): NamedChange => {
+      const amounts = { now: is.get(name) ?? nothing(format), before: was.get(name) ?? nothing(format) };
+      return { by, name, ...amounts, change: differenceOf(amounts.now, amounts.before, changeFormat) };
+    })
+    .filter(({ change: { value } }) => value !== null && value !== 0)
+    .toSorted((a, b) => Math.abs(b.change.value ?? 0) - Math.abs(a.change.value ?? 0))
+    .slice(0, most);
+}
+
+function numbersIn(result: MetricResult, { by, format }: ChangesSpec): ReadonlyMap<string, ShownNumber> {
+  return new Map(result.rows.map((row, index) => [groupName(row, by), cellOf(result, index, format)]));
+}
+
+/** What has no row in a span of which no day is missing was not used. */
+function nothing(format: NumberFormat): ShownNumber {
+  return { kind: 'number', value: 0, format, formula: { op: 'sum', of: [] } };
 }

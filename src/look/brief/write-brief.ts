@@ -11,9 +11,7 @@ import type { Audience } from '../audience.ts';
 import type { Today } from '../reader.ts';
 import { openFolder, reportPeriod } from '../report/write-reports.ts';
 import { readTodayOfReport } from '../trust.ts';
-import { type Mail, messageOf, subjectOf, withoutPeople } from './mail.ts';
-import { htmlOf } from './mail-html.ts';
-import { textOf } from './mail-text.ts';
+import { htmlOf, type Mail, messageOf, subjectOf, textOf, withoutPeople } from './mail.ts';
 import { managersBrief } from './managers-brief.ts';
 import { teamBrief } from './team-brief.ts';
 

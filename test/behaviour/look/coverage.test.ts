@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FIRST_DAY, parseDay } from '../../../src/core/day.ts';
-import { streamSquares } from '../../../src/look/figures/stream-squares.ts';
+import { streamSquares } from '../../../src/look/pages/overview.ts';
 import { everyState } from '../../support/look/every-state.ts';
 import { reading, rowsOf } from '../../support/look/read-pages.ts';
 import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';

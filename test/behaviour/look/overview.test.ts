@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { tables } from '../../../schema/tables.ts';
 import { readCauses } from '../../../src/comparison/index.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
-import { largestChanges } from '../../../src/look/figures/largest-changes.ts';
+import { largestChanges } from '../../../src/look/brief/managers-parts.ts';
 import { explore } from '../../../src/look/pages/explore.ts';
 import { models } from '../../../src/look/pages/models.ts';
 import { overview } from '../../../src/look/pages/overview.ts';

@@ -7,7 +7,7 @@ import { appendDurably, encodeRecord } from '../../../src/hooks/spool.ts';
 import { openGate } from '../../../src/policy/policy.ts';
 import type { EmailPolicy } from '../../../src/privacy/gate.ts';
 import { storeHookEvents } from '../../../src/records/hook-events.ts';
-import { passAll } from '../../../src/sweep/pass-all.ts';
+import { passAll } from '../../../src/sweep/sweep.ts';
 import { withWarehouse } from '../../../src/warehouse/index.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';

@@ -1,4 +1,9 @@
 import {
+  type IncidentMemory,
+  type IncidentPorts,
+  reportIncidents,
+} from '../../../src/serve/alerts/alerts.ts';
+import {
   type Condition,
   type Incident,
   type IncidentState,
@@ -7,11 +12,6 @@ import {
   parseState,
   stateText,
 } from '../../../src/serve/alerts/incidents.ts';
-import {
-  type IncidentMemory,
-  type IncidentPorts,
-  reportIncidents,
-} from '../../../src/serve/alerts/report-incidents.ts';
 import type { Random } from '../random/seed.ts';
 
 const SCOPES = ['', 'org_a', 'org_b'] as const;

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Mail, messageOf, subjectOf, withoutPeople } from '../../../src/look/brief/mail.ts';
-import { htmlOf } from '../../../src/look/brief/mail-html.ts';
-import { textOf } from '../../../src/look/brief/mail-text.ts';
+import {
+  htmlOf,
+  type Mail,
+  messageOf,
+  subjectOf,
+  textOf,
+  withoutPeople,
+} from '../../../src/look/brief/mail.ts';
 import { noNumber, type ShownNumber } from '../../../src/look/numbers.ts';
 import { readable } from '../../support/audience/readable.ts';
 
