@@ -2,7 +2,7 @@
 # Installs and tests the program with other versions of Node and npm: scripts/test-on-node.sh 22.19.0/10 24.21.0/11
 # The search path of the installations has Node, npm and a shell, but no compiler, make or Python. npm scripts run the Node
 # that npm ci installs, so the tests are started by the other Node directly. A Node that is too old must be refused. The
-# binaries come from npm; unavailable versions are skipped with a message. Takes about three minutes in total.
+# binaries come from npm; unavailable versions are skipped with a message.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
