@@ -10,6 +10,7 @@ import type { Notices } from './notices.ts';
 import { examineOpen } from './open.ts';
 import { disagree, type Fault, type Seen } from './oracle.ts';
 import { examineDocuments, examinePages } from './pages.ts';
+import { BESIDE_ORG_ID } from './stored.ts';
 import { dateOf } from './truth.ts';
 
 /** Days that have not had three looks yet. */
@@ -37,7 +38,9 @@ export async function examineSurfaces(
   const at = `${dateOf(night)}T${hour < 8 ? '08' : '20'}:00:00Z`;
   const faults: string[] = [];
   const status = jsonOf(await machine.command(['status', '--json'], at));
-  const organization = fieldOf(status, 'organizations', 0);
+  const organization = listOf(fieldOf(status, 'organizations')).find(
+    (one) => fieldOf(one, 'orgId') !== BESIDE_ORG_ID,
+  );
   const open = openOf(organization);
   // What waits beside other streams of its day until it is old is listed as the oldest day that has not settled.
   const settled = stored.units.every(
@@ -123,7 +126,8 @@ async function metricsFaults(
     close: async () => undefined,
   });
   const shown = [...text.matchAll(/^daywalk_open\{.*state="([^"]+)".*\} (\d+)$/gm)].flatMap(
-    ([, state = '', count]) => (Number(count) > 0 ? [`${state} ${count}`] : []),
+    ([line, state = '', count]) =>
+      Number(count) > 0 && !line.includes(BESIDE_ORG_ID) ? [`${state} ${count}`] : [],
   );
   const listed = [...open].map(([state, count]) => `${state} ${Math.max(count, 1)}`);
   return shown.toSorted().join() === listed.toSorted().join()
