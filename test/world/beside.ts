@@ -130,8 +130,8 @@ export class Beside {
     ];
   }
 
-  /** Units that have had their looks and have not settled: none, once nothing was put back for some nights. */
-  async unsettled(night: Night): Promise<string[]> {
+  /** At the end of a world: everything has settled that has had its looks. */
+  async examineEnd(night: Night): Promise<string[]> {
     const stored = await this.#machine.stored(BESIDE_ORG_ID);
     return (stored?.units ?? []).flatMap(({ stream, day, isSettled, state }) =>
       isSettled || day > night - RECENT_DAYS

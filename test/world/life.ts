@@ -143,6 +143,8 @@ async function liveOn(
     const [leaked] = leaks.examineMorning(night, events);
     if (leaked !== undefined) return { fault: leaked, nights, honest };
     if (!isEnd) continue;
+    const [waits] = (await beside?.examineEnd(night)) ?? [];
+    if (waits !== undefined) return { fault: faultOf(night, waits), nights, honest };
     // What is in PostgreSQL is always compared with what an undisturbed export stores in a file.
     const isDue = machine.place !== null || world.seed % UNDISTURBED_EVERY === 1;
     const isCompared = isDue && isOfServiceAlone(world);

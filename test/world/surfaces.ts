@@ -42,6 +42,9 @@ export async function examineSurfaces(
     (one) => fieldOf(one, 'orgId') !== BESIDE_ORG_ID,
   );
   const open = openOf(organization);
+  const other = listOf(fieldOf(status, 'organizations')).find((one) => one !== organization);
+  for (const state of openOf(other).keys())
+    if (state !== 'first-looks') faults.push(`I8: status has ${state} open for the other organization`);
   // What waits beside other streams of its day until it is old is listed as the oldest day that has not settled.
   const settled = stored.units.every(
     (unit) => unit.isSettled || unit.day > night - RECENT_DAYS || disagree(published, unit.day),
