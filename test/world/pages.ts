@@ -245,7 +245,8 @@ function grouped(number: number): string {
 
 /** True if the probe names a stream for its last days, and none of them has rows. */
 function isSilent({ stored }: Seen, reason: string): boolean {
-  const [, stream, first = '', last = ''] = /^(\w+) has no data from (\S+) to ([^,]+),/.exec(reason) ?? [];
+  const [, stream, first = '', last = ''] =
+    /^(?:\w+: )?(\w+) has no data from (\S+) to ([^,]+),/.exec(reason) ?? [];
   const silent = stored?.units.filter(
     (unit) => unit.stream === stream && first <= dateOf(unit.day) && dateOf(unit.day) <= last,
   );
@@ -258,7 +259,7 @@ const OLD_HOURS = 26;
 /** True if the probe names the end of this run or a later one, and by the clock of that run, which was behind, it is too long ago. */
 function isOld({ outcome }: Seen, now: Date, reason: string): boolean {
   const [, ended = ''] =
-    /^the last complete export of all expected streams ended at (\S+),/.exec(reason) ?? [];
+    /^(?:\w+: )?the last complete export of all expected streams ended at (\S+),/.exec(reason) ?? [];
   const endedMs = Date.parse(ended);
   return endedMs >= Date.parse(outcome.at) && now.getTime() - endedMs > OLD_HOURS * 3_600_000;
 }
