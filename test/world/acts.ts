@@ -4,6 +4,7 @@ import { type Ended, fieldOf, jsonOf } from './command.ts';
 import { ACTS, type Event, type Kind } from './events.ts';
 import { type Machine, writeOlder } from './machine.ts';
 import type { Published } from './published.ts';
+import { ORG_ID } from './service.ts';
 import { replayCode } from './stored.ts';
 import { dateOf, emailOf, type Night, RETAIN_DAYS, userId } from './truth.ts';
 
@@ -20,6 +21,8 @@ const ON_FILES: ReadonlySet<Kind> = new Set<Kind>(['lost-volume', 'upgrade']);
 export class People {
   readonly #machine: Machine;
   readonly #published: Published;
+  /** Whether the warehouse has another organization. */
+  readonly #isBeside: boolean;
   /** The last file of people and of prices, which a person loads again into a new warehouse. */
   readonly #loaded = new Map<string, readonly string[]>();
   #backup: { readonly at: Night; readonly policy: string } | null = null;
@@ -27,7 +30,8 @@ export class People {
   /** The night in whose morning the warehouse is left to the next run as an earlier version has it. */
   #olderIn: Night | null = null;
 
-  constructor(machine: Machine, published: Published) {
+  constructor(machine: Machine, published: Published, isBeside: boolean) {
+    this.#isBeside = isBeside;
     this.#machine = machine;
     this.#published = published;
   }
@@ -99,14 +103,15 @@ export class People {
     this.#loaded.set(what, lines);
     const path = join(this.#machine.folder, `${what}.csv`);
     writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
-    const faults = await this.#expect(0, what, 'load', path);
+    const faults = await this.#expect(0, what, 'load', path, ...(await this.#ofOrganization()));
     // The file is the person's own; what the program makes of it is looked at.
     rmSync(path);
     return faults;
   }
 
   async #erase(id: number): Promise<string[]> {
-    const ended = await this.#command('erase', '--user', userId(id), '--leave-joined', '--json');
+    const whose = await this.#ofOrganization();
+    const ended = await this.#command('erase', '--user', userId(id), '--leave-joined', '--json', ...whose);
     // Who never came, or whom a lie has replaced on each stored day, is an unknown ID.
     if (ended.code === 2 && !(await this.#isStored(`${userId(id)} `))) return [];
     this.#published.erased.add(userId(id));
@@ -239,6 +244,12 @@ export class People {
       return [...(await this.#expect(0, 'upgrade')), ...(await this.#expect(code, ...args))];
     }
     return ended.code === code ? [] : [told(ended)];
+  }
+
+  /** The flag that names the first organization, where a warehouse has two. */
+  async #ofOrganization(): Promise<string[]> {
+    if (!this.#isBeside) return [];
+    return ['--organization', (await this.#machine.stored())?.orgId ?? ORG_ID];
   }
 
   #command(...args: readonly string[]): Promise<Ended> {

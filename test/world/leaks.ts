@@ -28,22 +28,29 @@ const MADE_BY: Readonly<Record<string, Kind>> = { backup: 'backup', copy: 'copy'
 const EXCLUDING: ReadonlySet<Kind> = new Set<Kind>(['erase', 'policy', 'retain', 'restore', 'lost-volume']);
 
 /** The IDs and addresses that nothing may hold any more. */
-export function excludedWords({ size, erased }: Published, env: Place['env']): string[] {
+export function excludedWords(
+  { size, erased }: Published,
+  env: Place['env'],
+  beside: readonly string[] = [],
+): string[] {
   const everyone = Array.from({ length: size }, (_, id) => id);
   const gone = everyone.filter((id) => erased.has(userId(id)));
-  const hidden = env['DAYWALK_EMAILS'] === undefined ? gone : everyone;
-  return [...gone.map(userId), ...hidden.map(emailOf)];
+  const isHidden = env['DAYWALK_EMAILS'] !== undefined;
+  return [...gone.map(userId), ...(isHidden ? everyone : gone).map(emailOf), ...(isHidden ? beside : [])];
 }
 
 /** I4: what a run prints, and what lies beside the warehouse: archive, spool, copies and published files. */
 export class Leaks {
   readonly #place: Place;
   readonly #published: Published;
+  readonly #beside: readonly string[];
   readonly #own: string[] = [];
   readonly #public: string[] = [];
   readonly #write: (event: RunEvent) => void;
 
-  constructor(place: Place, published: Published) {
+  /** @param beside the addresses of another organization. */
+  constructor(place: Place, published: Published, beside: readonly string[] = []) {
+    this.#beside = beside;
     this.#place = place;
     this.#published = published;
     const clock = new FakeClock();
@@ -74,7 +81,7 @@ export class Leaks {
 
   /** After a run: what it printed; and if it has ended, that the spool is empty and the archive has nobody for too long. */
   examineRun(night: Night, hasEnded: boolean): Fault[] {
-    const words = excludedWords(this.#published, this.#place.env);
+    const words = excludedWords(this.#published, this.#place.env, this.#beside);
     const [own, collected] = [this.#own.splice(0).join(''), this.#public.splice(0).join('')];
     const named = /user_w\d{3}|person\.w\d{3}/.exec(collected)?.[0];
     return [
@@ -86,7 +93,7 @@ export class Leaks {
 
   /** After people have acted: the spool, every answer in the archive, and the files that were made in this morning. */
   examineMorning(night: Night, events: readonly Event[]): Fault[] {
-    const words = excludedWords(this.#published, this.#place.env);
+    const words = excludedWords(this.#published, this.#place.env, this.#beside);
     if (words.length === 0) return [];
     const kinds = new Set(events.map(({ kind }) => kind));
     // Under a stricter policy, events stay as they came until a run stores them.

@@ -1,5 +1,6 @@
 import { People } from './acts.ts';
 import { type Alarms, afterNight, NO_ALARMS } from './alarms.ts';
+import { Beside, besideOf, hasBeside } from './beside.ts';
 import { Costs } from './costs.ts';
 import { ACTS, type Event, type Kind, type World } from './events.ts';
 import { examineHealing } from './healing.ts';
@@ -52,7 +53,11 @@ export async function live(
   const service = openWorldService(world);
   const place = world.seed % POSTGRES_EVERY === POSTGRES_TURN ? await postgresPlace() : null;
   // Without a server, the world lives in a file.
-  const machine = new Machine(service, hasArchive(world.seed), typeof place === 'string' ? null : place);
+  const machine = new Machine(service, {
+    hasArchive: hasArchive(world.seed),
+    place: typeof place === 'string' ? null : place,
+    other: besideOf(world.seed),
+  });
   try {
     // Some worlds begin without a warehouse, so that its making is disturbed too.
     if (world.seed % 5 !== 0) await machine.prepare();
@@ -77,8 +82,10 @@ async function liveOn(
   let [nights, isKnown] = [0, false];
   let [honest, ended]: [Alarms, Outcome | null] = [NO_ALARMS, null];
   let [before, latest]: [Stored | null, Stored | null] = [null, null];
-  const people = new People(machine, service.published);
-  const [leaks, costs] = [new Leaks(machine, service.published), new Costs(machine.warehouse)];
+  const beside = hasBeside(world.seed) ? new Beside(machine, service.published, world.seed) : null;
+  const people = new People(machine, service.published, beside !== null);
+  const leaks = new Leaks(machine, service.published, beside?.emails);
+  const costs = new Costs(machine.warehouse);
   const notices = new Notices();
   machine.onEvent = (event) => leaks.observe(event);
   for (let night = truthOf(world.seed).firstNight; night <= world.lastNight; night += 1) {
@@ -89,6 +96,8 @@ async function liveOn(
     for (const [turn, hour] of hoursOf(events).entries()) {
       nights += 1;
       service.begin(night, isKnown);
+      const [broken] = turn === 0 ? ((await beside?.run(night)) ?? []) : [];
+      if (broken !== undefined) return { fault: faultOf(night, broken), nights, honest };
       const now = turn === 0 ? events : withoutBlows(events);
       leaks.receive(world.seed, night, 'before');
       costs.begin();
@@ -127,14 +136,15 @@ async function liveOn(
     if (events.some(({ kind }) => ACTS.some((act) => act === kind))) latest = null;
     before = latest;
     leaks.receive(world.seed, night, 'after');
-    const [broken] = await people.act(night, events);
-    if (broken !== undefined)
-      return { fault: { invariant: broken.slice(0, 2), night, text: broken }, nights, honest };
+    const [broken] = [...(await people.act(night, events)), ...((await beside?.examine(night)) ?? [])];
+    if (broken !== undefined) return { fault: faultOf(night, broken), nights, honest };
     // Whoever answers first is believed again.
     if (events.some(({ kind }) => kind === 'lost-volume')) isKnown = hasSettled(await machine.stored());
     const [leaked] = leaks.examineMorning(night, events);
     if (leaked !== undefined) return { fault: leaked, nights, honest };
     if (!isEnd) continue;
+    const [waits] = (await beside?.examineEnd(night)) ?? [];
+    if (waits !== undefined) return { fault: faultOf(night, waits), nights, honest };
     // What is in PostgreSQL is always compared with what an undisturbed export stores in a file.
     const isDue = machine.place !== null || world.seed % UNDISTURBED_EVERY === 1;
     const isCompared = isDue && isOfServiceAlone(world);
@@ -147,6 +157,10 @@ async function liveOn(
     return { fault: differs, nights, honest };
   }
   throw new Error(`world ${world.seed} has no last night`);
+}
+
+function faultOf(night: Night, text: string): Fault {
+  return { invariant: text.slice(0, 2), night, text };
 }
 
 function hasSettled(stored: Stored | null): boolean {

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
+import { runRound } from '../../jobs/round.ts';
 import { type ExportRequest, runExport } from '../../jobs/run.ts';
 import { allTables, tables } from '../../schema/tables.ts';
 import { fillFile } from '../../src/backup/write-file.ts';
 import { DaywalkError } from '../../src/core/errors.ts';
+import type { RequestDispatcher } from '../../src/http/connections.ts';
 import type { RunEvent } from '../../src/pipeline/index.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import type { Settings } from '../../src/settings/settings.ts';
@@ -88,8 +90,22 @@ export class Machine {
   /** Where the warehouse is in PostgreSQL; null for one in a file. */
   readonly place: PostgresPlace | null;
 
-  /** @param hasArchive whether answers are archived, and erasures listed in a file. */
-  constructor(service: WorldService, hasArchive: boolean, place: PostgresPlace | null = null) {
+  /**
+   * @param hasArchive whether answers are archived, and erasures listed in a file.
+   * @param other the name and the key of another organization in the warehouse.
+   */
+  constructor(
+    service: WorldService,
+    {
+      hasArchive,
+      place = null,
+      other,
+    }: {
+      readonly hasArchive: boolean;
+      readonly place?: PostgresPlace | null;
+      readonly other?: { readonly name: string; readonly apiKey: string } | undefined;
+    },
+  ) {
     watchWrites();
     this.#service = service;
     this.place = place;
@@ -98,7 +114,7 @@ export class Machine {
     this.setEnv({
       ...{
         DAYWALK_WAREHOUSE: this.warehouse,
-        DAYWALK_API_KEY: API_KEY,
+        ...(other === undefined ? { DAYWALK_API_KEY: API_KEY } : this.#nameOrganizations(other)),
         DAYWALK_BASE_URL: 'http://127.0.0.1:1',
       },
       ...{ DAYWALK_LOG: 'silent', DAYWALK_PATIENCE: '0', DAYWALK_ATTEMPTS: '3' },
@@ -107,6 +123,17 @@ export class Machine {
         DAYWALK_ERASURES: join(this.folder, 'erasures.txt'),
       }),
     });
+  }
+
+  /** @returns the setting that names the file. */
+  #nameOrganizations(other: { readonly name: string; readonly apiKey: string }) {
+    const path = join(this.folder, 'organizations.json');
+    const listed = [{ name: FIRST, apiKey: API_KEY }, other].map(({ name, apiKey }) => {
+      writeFileSync(join(this.folder, `${name}.key`), apiKey, { mode: 0o600 });
+      return { name, apiKeyFile: `${name}.key` };
+    });
+    writeFileSync(path, JSON.stringify(listed), { mode: 0o600 });
+    return { DAYWALK_ORGANIZATIONS: path };
   }
 
   setEnv(changes: Readonly<Record<string, string>>): void {
@@ -132,11 +159,14 @@ export class Machine {
     writeFileSync(this.warehouse, emptyWarehouse, { mode: 0o600 });
   }
 
-  /** What is stored, read without the program's code; null if there is no warehouse. */
-  async stored(): Promise<Stored | null> {
-    if (this.place === null) return readStored(this.warehouse);
+  /**
+   * What is stored of one organization, read without the program's code; null if there is no warehouse.
+   * @param orgId by default the one that is not beside.
+   */
+  async stored(orgId?: string): Promise<Stored | null> {
+    if (this.place === null) return readStored(this.warehouse, orgId);
     await this.place.mirror(this.mirror);
-    return readStored(this.mirror);
+    return readStored(this.mirror, orgId);
   }
 
   /** A copy of every row in PostgreSQL, outside of what the program can see. */
@@ -153,7 +183,15 @@ export class Machine {
   async run(
     at: string,
     seed: number,
-    { requestsMax, ...request }: Partial<ExportRequest> & { readonly requestsMax?: number | null } = {},
+    {
+      requestsMax,
+      as,
+      ...request
+    }: Partial<ExportRequest> & {
+      readonly requestsMax?: number | null;
+      /** Another organization of the file, and its service. */
+      readonly as?: { readonly name: string; readonly dispatcher: RequestDispatcher };
+    } = {},
     blow: Blow = {},
   ): Promise<Outcome> {
     const random = sequence(seed);
@@ -182,17 +220,20 @@ export class Machine {
     let ended: Pick<Outcome, 'exitCode' | 'error'>;
     try {
       if (this.#settings === null) throw new Error('the machine has no settings');
-      const report = await runExport(
+      ended = await exportOne(
         requestsMax == null ? this.#settings : { ...this.#settings, maxRequests: requestsMax },
-        { command: 'run', force: false, newestFirst: false, wait: false, ...request },
+        {
+          ...{ command: 'run', force: false, newestFirst: false, wait: false },
+          ...(this.#settings.organizationsFile !== null && { organization: as?.name ?? FIRST }),
+          ...request,
+        },
         {
           clock,
           observe: (event) => this.onEvent(event),
           signal: new AbortController().signal,
-          network: { dispatcher: this.#service.dispatcher, random },
+          network: { dispatcher: as?.dispatcher ?? this.#service.dispatcher, random },
         },
       );
-      ended = { exitCode: report.exitCode, error: null };
     } catch (error) {
       ended = { exitCode: error instanceof DaywalkError ? error.exitCode : 1, error };
     } finally {
@@ -225,6 +266,25 @@ export class Machine {
       writeFileSync(join(this.folder, name), bytes, { mode: 0o600 });
     }
   }
+}
+
+/** The name of the first organization, where the warehouse has another one. */
+const FIRST = 'first';
+
+/** Exports the only organization, or the named one of several. */
+async function exportOne(
+  settings: Settings,
+  request: ExportRequest,
+  context: Parameters<typeof runExport>[2],
+): Promise<Pick<Outcome, 'exitCode' | 'error'>> {
+  if (settings.organizationsFile === null)
+    return { exitCode: (await runExport(settings, request, context)).exitCode, error: null };
+  const { organizations } = await runRound(settings, request, context);
+  const [{ report, error } = { report: null, error: new Error('the round had no organization') }] =
+    organizations;
+  // A round catches what a process that was killed could not.
+  if (report === null) throw error;
+  return { exitCode: report.exitCode, error: null };
 }
 
 let emptyWarehouse: Buffer | undefined;

@@ -105,8 +105,9 @@ function lossFaults(seen: Seen): string[] {
     if (hours < LOSS_HOURS)
       return [`${nameOf(unit)} lost "${lost}" ${hours} hours after it was first missed`];
     if (stream !== 'users' || published.erased.size > 0) return [];
-    // Before a day has settled, users are missing if it has more active users than it lists.
-    if (!isSettled && !published.isShortOfUsers(day)) return [];
+    // Before a day has settled, and where a person has its change stored, users are missing if it has more active users than it lists.
+    const isBelieved = !isSettled || published.isHappening('force');
+    if (isBelieved && !published.isShortOfUsers(day)) return [];
     const kept = namesIn(text);
     return lost.split(', ').flatMap((row) => {
       const nights = published.nightsWithout(day, row);

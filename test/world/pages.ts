@@ -37,10 +37,12 @@ export async function examinePages(morning: Omit<Morning, 'last'>): Promise<stri
   const report = (error: unknown, where: string) => void failed.push(`I7: ${where} failed: ${String(error)}`);
   const pages = createPageSource({ warehouse: kept, clock, footer: [], hintOf: () => undefined, report });
   const last = newestDay(seen);
+  const orgId = seen.stored?.orgId ?? null;
   const read: Read = async (path, first = 0) => {
     const url = new URL(path, 'http://daywalk.invalid');
     for (const [name, day] of [['from', first] as const, ['until', last] as const])
       url.searchParams.set(name, dateOf(day));
+    if (orgId !== null) url.searchParams.set('org', orgId);
     return String((await pages.answer(url)).body);
   };
   const whole = { ...morning, clock, last };
@@ -143,7 +145,14 @@ async function peopleFaults(read: Read, { seen, last }: Morning): Promise<string
 async function assistantFaults(warehouse: KeptWarehouse, { clock, seen, last }: Morning) {
   const faults: string[] = [];
   const assistant = createAssistant({
-    ...{ warehouse, clock, audience: 'managers', organization: undefined, minGroup: 5, callMsMax: 600_000 },
+    ...{
+      warehouse,
+      clock,
+      audience: 'managers',
+      organization: seen.stored?.orgId ?? undefined,
+      minGroup: 5,
+      callMsMax: 600_000,
+    },
     observe: () => undefined,
     report: (error) => void faults.push(`I7: the assistant failed: ${String(error)}`),
   });
@@ -189,7 +198,8 @@ export async function examineDocuments(machine: Machine, seen: Seen): Promise<st
   const faults: string[] = [];
   const at = `${dateOf(seen.night)}T08:00:00Z`;
   const brief = join(machine.folder, 'brief');
-  const written = await machine.command(['brief', '--out', brief], at);
+  const whose = seen.stored?.orgId ? ['--organization', seen.stored.orgId] : [];
+  const written = await machine.command(['brief', '--out', brief, ...whose], at);
   const [, from, until] = /written, (\S+) to (\S+),/.exec(written.stdout) ?? [];
   if (written.code !== 0 && written.code !== 2)
     faults.push(`I7: the brief ended with ${written.code}: ${written.stderr}`);
@@ -207,7 +217,7 @@ export async function examineDocuments(machine: Machine, seen: Seen): Promise<st
   }
   const report = join(machine.folder, 'report.html');
   const { code, stderr } = await machine.command(
-    ['report', '--out', report, '--from', dateOf(0), '--until', dateOf(newestDay(seen))],
+    ['report', '--out', report, '--from', dateOf(0), '--until', dateOf(newestDay(seen)), ...whose],
     at,
   );
   if (code !== 0) return [...faults, `I7: the report ended with ${code}: ${stderr}`];
@@ -235,7 +245,8 @@ function grouped(number: number): string {
 
 /** True if the probe names a stream for its last days, and none of them has rows. */
 function isSilent({ stored }: Seen, reason: string): boolean {
-  const [, stream, first = '', last = ''] = /^(\w+) has no data from (\S+) to ([^,]+),/.exec(reason) ?? [];
+  const [, stream, first = '', last = ''] =
+    /^(?:\w+: )?(\w+) has no data from (\S+) to ([^,]+),/.exec(reason) ?? [];
   const silent = stored?.units.filter(
     (unit) => unit.stream === stream && first <= dateOf(unit.day) && dateOf(unit.day) <= last,
   );
@@ -248,7 +259,7 @@ const OLD_HOURS = 26;
 /** True if the probe names the end of this run or a later one, and by the clock of that run, which was behind, it is too long ago. */
 function isOld({ outcome }: Seen, now: Date, reason: string): boolean {
   const [, ended = ''] =
-    /^the last complete export of all expected streams ended at (\S+),/.exec(reason) ?? [];
+    /^(?:\w+: )?the last complete export of all expected streams ended at (\S+),/.exec(reason) ?? [];
   const endedMs = Date.parse(ended);
   return endedMs >= Date.parse(outcome.at) && now.getTime() - endedMs > OLD_HOURS * 3_600_000;
 }

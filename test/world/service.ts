@@ -115,7 +115,8 @@ function shownRows(published: Published, stream: Stream, date: string): readonly
   });
 }
 
-function reportRow(number: number): string {
+/** A readiness report, as the API lists it. */
+export function reportRow(number: number): string {
   return JSON.stringify({
     ...{
       reportId: `report-${number}`,
@@ -127,7 +128,7 @@ function reportRow(number: number): string {
 }
 
 /** A dispatcher that answers from a function, a turn of the event loop later, as the network does. */
-function dispatcherOf(
+export function dispatcherOf(
   answer: (method: string, path: string, authorization: string | undefined) => Reply,
 ): RequestDispatcher {
   return {

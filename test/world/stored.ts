@@ -18,8 +18,13 @@ export interface StoredUnit {
   readonly restatements: number;
 }
 
-/** What a warehouse holds. */
+/** The organization that shares some warehouses. */
+export const BESIDE_ORG_ID = 'org_z_beside';
+
+/** What a warehouse holds of an organization. */
 export interface Stored {
+  /** Its ID; null while it has no unit. */
+  readonly orgId: string | null;
   readonly units: readonly StoredUnit[];
   /** The numbers of the readiness reports. */
   readonly reports: readonly number[];
@@ -35,14 +40,14 @@ const whole = (...columns: readonly string[]) =>
 
 /** The rows of each stream as texts, one row each, as `textOf` writes them. */
 const TEXTS: Readonly<Record<Stream, string>> = {
-  users: `SELECT date, CASE WHEN user_id LIKE 'user_w%' THEN user_id ELSE '${ERASED}' END ${whole('sessions', 'tool_calls', 'files_created', 'billable_tokens')} AS text FROM user_daily`,
+  users: `SELECT date, CASE WHEN user_id LIKE 'user_w%' THEN user_id ELSE '${ERASED}' END ${whole('sessions', 'tool_calls', 'files_created', 'billable_tokens')} AS text FROM user_daily d WHERE ORG`,
   tokens: `SELECT d.date, ''${whole('d.billable_tokens', 'sum(m.billable_tokens)')} AS text
-    FROM tokens_daily d LEFT JOIN tokens_daily_by_model m USING (org_id, date) GROUP BY d.org_id, d.date`,
+    FROM tokens_daily d LEFT JOIN tokens_daily_by_model m USING (org_id, date) WHERE ORG GROUP BY d.org_id, d.date`,
   tools: `SELECT d.date, ''${whole('d.tool_calls', 'sum(t.invocations)')} AS text
-    FROM tools_daily d LEFT JOIN tools_daily_by_tool t USING (org_id, date) GROUP BY d.org_id, d.date`,
+    FROM tools_daily d LEFT JOIN tools_daily_by_tool t USING (org_id, date) WHERE ORG GROUP BY d.org_id, d.date`,
   activity: `SELECT d.date, ''${whole('d.daily_active_users', 'sum(c.daily_active_users)', 'd.sessions')} AS text
-    FROM activity_daily d LEFT JOIN activity_daily_by_client c USING (org_id, date) GROUP BY d.org_id, d.date`,
-  productivity: `SELECT date, ''${whole('files_created')} AS text FROM productivity_daily`,
+    FROM activity_daily d LEFT JOIN activity_daily_by_client c USING (org_id, date) WHERE ORG GROUP BY d.org_id, d.date`,
+  productivity: `SELECT date, ''${whole('files_created')} AS text FROM productivity_daily d WHERE ORG`,
 };
 
 interface TextRow {
@@ -51,6 +56,7 @@ interface TextRow {
 }
 
 interface UnitRow {
+  readonly org_id: string;
   readonly stream: string;
   readonly date: string;
   readonly state: string;
@@ -62,12 +68,14 @@ interface UnitRow {
   readonly restatements: number;
 }
 
-const UNITS = `SELECT stream, date, state, settled_at, confirmed, doubt, watch, last_error,
-  (SELECT count(*) FROM restatements r WHERE r.org_id = u.org_id AND r.stream = u.stream AND r.date = u.date) AS restatements
-  FROM export_units u`;
+const UNITS = `SELECT org_id, stream, date, state, settled_at, confirmed, doubt, watch, last_error,
+  (SELECT count(*) FROM restatements r WHERE r.org_id = d.org_id AND r.stream = d.stream AND r.date = d.date) AS restatements
+  FROM export_units d WHERE ORG`;
 
-/** Reads a warehouse with SQL of its own; null if there is none. */
-export function readStored(path: string): Stored | null {
+/** Reads an organization of a warehouse with SQL of its own; null if there is no warehouse. */
+export function readStored(path: string, orgId?: string): Stored | null {
+  const own = (query: string) =>
+    query.replace('ORG', orgId === undefined ? `d.org_id <> '${BESIDE_ORG_ID}'` : `d.org_id = '${orgId}'`);
   const db = openIfThere(path);
   if (db === null) return null;
   try {
@@ -75,21 +83,28 @@ export function readStored(path: string): Stored | null {
       "SELECT count(*) AS n FROM sqlite_master WHERE name = 'export_units'",
     );
     if (tables.get()?.n !== 1) return null;
-    const texts = new Map(STREAMS.map((stream) => [stream, textsOf(db, TEXTS[stream])]));
-    const units = db.prepare<[], UnitRow>(UNITS).all();
+    const texts = new Map(STREAMS.map((stream) => [stream, textsOf(db, own(TEXTS[stream]))]));
+    const units = db.prepare<[], UnitRow>(own(UNITS)).all();
     const quarantined = db
-      .prepare<[], { n: number }>('SELECT count(*) AS n FROM quarantine WHERE accepted_at IS NULL')
+      .prepare<[], { n: number }>(
+        own('SELECT count(*) AS n FROM quarantine d WHERE accepted_at IS NULL AND ORG'),
+      )
       .get()?.n;
     const reports = db
-      .prepare<[], { n: number }>('SELECT cast(substr(report_id, 8) AS integer) AS n FROM readiness_reports')
+      .prepare<[], { n: number }>(
+        own('SELECT cast(substr(report_id, 8) AS integer) AS n FROM readiness_reports d WHERE ORG'),
+      )
       .all()
       .map(({ n }) => n);
     const [missed] = db
       .prepare<[], { n: number }>(
-        "SELECT json_extract(doubt, '$.rows') AS n FROM export_units WHERE stream = 'readiness' AND doubt IS NOT NULL",
+        own(
+          "SELECT json_extract(doubt, '$.rows') AS n FROM export_units d WHERE stream = 'readiness' AND doubt IS NOT NULL AND ORG",
+        ),
       )
       .all();
     return {
+      orgId: units[0]?.org_id ?? null,
       units: units.flatMap((row) => unitOf(row, texts)),
       reports,
       ...{ quarantined: quarantined ?? 0, missingReports: missed?.n ?? 0 },

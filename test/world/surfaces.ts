@@ -10,6 +10,7 @@ import type { Notices } from './notices.ts';
 import { examineOpen } from './open.ts';
 import { disagree, type Fault, type Seen } from './oracle.ts';
 import { examineDocuments, examinePages } from './pages.ts';
+import { BESIDE_ORG_ID } from './stored.ts';
 import { dateOf } from './truth.ts';
 
 /** Days that have not had three looks yet. */
@@ -37,8 +38,13 @@ export async function examineSurfaces(
   const at = `${dateOf(night)}T${hour < 8 ? '08' : '20'}:00:00Z`;
   const faults: string[] = [];
   const status = jsonOf(await machine.command(['status', '--json'], at));
-  const organization = fieldOf(status, 'organizations', 0);
+  const organization = listOf(fieldOf(status, 'organizations')).find(
+    (one) => fieldOf(one, 'orgId') !== BESIDE_ORG_ID,
+  );
   const open = openOf(organization);
+  const other = listOf(fieldOf(status, 'organizations')).find((one) => one !== organization);
+  for (const state of openOf(other).keys())
+    if (state !== 'first-looks') faults.push(`I8: status has ${state} open for the other organization`);
   // What waits beside other streams of its day until it is old is listed as the oldest day that has not settled.
   const settled = stored.units.every(
     (unit) => unit.isSettled || unit.day > night - RECENT_DAYS || disagree(published, unit.day),
@@ -123,7 +129,8 @@ async function metricsFaults(
     close: async () => undefined,
   });
   const shown = [...text.matchAll(/^daywalk_open\{.*state="([^"]+)".*\} (\d+)$/gm)].flatMap(
-    ([, state = '', count]) => (Number(count) > 0 ? [`${state} ${count}`] : []),
+    ([line, state = '', count]) =>
+      Number(count) > 0 && !line.includes(BESIDE_ORG_ID) ? [`${state} ${count}`] : [],
   );
   const listed = [...open].map(([state, count]) => `${state} ${Math.max(count, 1)}`);
   return shown.toSorted().join() === listed.toSorted().join()

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Beside, besideOf, hasBeside } from './beside.ts';
 import { fieldOf, jsonOf } from './command.ts';
 import type { World } from './events.ts';
 import { Machine } from './machine.ts';
@@ -24,11 +25,14 @@ export async function compareUndisturbed(
   service: WorldService,
   world: World,
 ): Promise<Fault[]> {
-  const other = new Machine(service, false);
+  const other = new Machine(service, { hasArchive: false, other: besideOf(world.seed) });
   try {
     await other.prepare();
+    const beside = hasBeside(world.seed) ? new Beside(other, service.published, world.seed) : null;
     for (let night = world.lastNight - NIGHTS + 1; night <= world.lastNight; night += 1) {
       service.begin(night, true);
+      const [broken] = (await beside?.run(night)) ?? [];
+      if (broken !== undefined) return [faultOf(world, broken)];
       const { exitCode, error } = await other.run(`${dateOf(night)}T03:00:00Z`, world.seed);
       if (exitCode !== 0)
         return [faultOf(world, `an undisturbed export ended with ${exitCode}, ${String(error)}`)];

@@ -1,6 +1,7 @@
 // @module-tag ci/again
 
 import { expect, test } from 'vitest';
+import { hasBeside } from '../../world/beside.ts';
 import { type Event, type Kind, worldOf } from '../../world/events.ts';
 import { live } from '../../world/life.ts';
 import { RETAIN_DAYS, STREAMS, truthOf } from '../../world/truth.ts';
@@ -13,6 +14,8 @@ const OFTEN = { surfaces: 2, pages: 4, documents: 16 };
 /** Seeds with an archive; with another one the organization comes with a history that is longer than people may be kept. */
 const SEED = 8;
 const OLD_SEED = 15;
+/** A seed with another organization in its warehouse. */
+const BESIDE_SEED = 18;
 /** An organization whose young days have a user who can leave. */
 const QUARANTINE_SEED = 2038;
 
@@ -90,6 +93,22 @@ test('impossible values for four nights, and a user who is gone in the last one'
     await faultOf(QUARANTINE_SEED, [
       ['impossible', 1, lie],
       ['user-gone', 4, { firstDay: 0, lastDay: 1, streams: ['tools', 'users'], salt: 411_805 }],
+    ]),
+  ).toBeNull();
+});
+
+test('another organization in the warehouse, which keeps all it has whatever happens to the first', async () => {
+  expect(hasBeside(BESIDE_SEED)).toBe(true);
+  const lie = { ...nights(BESIDE_SEED, 3, 2), firstDay: 0, lastDay: 0 };
+  expect(
+    await faultOf(BESIDE_SEED, [
+      ['empty', 3, lie],
+      ['backup', 4],
+      ['erase', 5],
+      ['killed', 6, { salt: 20 }],
+      ['restore', 6],
+      ['other-organization', 7],
+      ['policy', 8],
     ]),
   ).toBeNull();
 });

@@ -34,7 +34,7 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     world,
     published,
     night: NIGHT,
-    stored: { units, reports: [1, 2], quarantined: 0, missingReports: 0 },
+    stored: { units, reports: [1, 2], quarantined: 0, missingReports: 0, orgId: null },
     before: null,
     outcome,
     ...{ failed: 0, refused: 0 },
@@ -75,7 +75,10 @@ describe('the oracle of the world', () => {
     const { stored, ...seen } = seenWith((unit) => unit);
     const units = stored?.units.filter((unit) => !isThird(unit)) ?? [];
     expect(
-      invariantsOf({ ...seen, stored: { reports: [1, 2], units, quarantined: 0, missingReports: 0 } }),
+      invariantsOf({
+        ...seen,
+        stored: { reports: [1, 2], units, quarantined: 0, missingReports: 0, orgId: null },
+      }),
     ).toEqual(new Set(['I2']));
   });
 
@@ -200,7 +203,7 @@ describe('the oracle of the world', () => {
       );
       const before = units.map((unit) => (unit.day < days ? { ...unit, text: 'other' } : unit));
       const whole = (own: readonly StoredUnit[]) => ({
-        ...{ units: own, reports: [1, 2], quarantined: 0, missingReports: 0 },
+        ...{ units: own, reports: [1, 2], quarantined: 0, missingReports: 0, orgId: null },
       });
       const told = examineHealing({
         ...seen,
