@@ -124,7 +124,8 @@ async function liveOn(
       const [fault = null] = [
         ...examineNight(seen),
         ...examineHealing(seen),
-        ...leaks.examineRun(night, outcome.exitCode !== null && !outcome.isStruck),
+        // By a clock that is far behind, no day is asked for, and the run does not begin.
+        ...leaks.examineRun(night, outcome.exitCode !== null && outcome.exitCode !== 2 && !outcome.isStruck),
         ...(isEnd ? examineEnd(seen) : []),
         ...(isEnd || isTurn(seen, turns.surfaces)
           ? await examineSurfaces(machine, seen, { isEnd, notices, turns })
