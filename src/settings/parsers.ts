@@ -46,8 +46,8 @@ const WHOLE_NUMBER = /^\d{1,15}$/;
 const DIGITS = /^\d+$/;
 
 /** Creates a parser for whole numbers within bounds. It accepts digits only: no sign, fraction, exponent or separator. */
-export function wholeNumber({ min, max }: NumberBounds): (text: string) => number {
-  return (text) => {
+export function wholeNumber({ min, max }: NumberBounds) {
+  const parse = (text: string): number => {
     const value = WHOLE_NUMBER.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
     const example = Math.min(max, Math.max(min, 8));
@@ -57,12 +57,13 @@ export function wholeNumber({ min, max }: NumberBounds): (text: string) => numbe
         : `give digits alone, for example ${example}`,
     });
   };
+  return Object.assign(parse, { range: `${min} to ${max}` });
 }
 
 /** Like {@link wholeNumber}; the word `none` gives null. */
-export function wholeNumberOrNone(bounds: NumberBounds): (text: string) => number | null {
+export function wholeNumberOrNone(bounds: NumberBounds) {
   const parse = wholeNumber(bounds);
-  return (text) => (text === 'none' ? null : parse(text));
+  return Object.assign((text: string) => (text === 'none' ? null : parse(text)), { range: parse.range });
 }
 
 const DECIMAL = /^\d{1,6}(\.\d{1,9})?$/;

@@ -48,9 +48,10 @@ interface SettingSpec<Value> {
   readonly example?: string;
   /**
    * Parses the text of the setting; relative paths begin in the directory.
+   * Its range, if it has one, is shown after the description.
    * @throws {UsageError} with only the reason; the reader adds the source of the text.
    */
-  readonly parse: (text: string, directory: string) => Value;
+  readonly parse: ((text: string, directory: string) => Value) & { readonly range?: string };
   /** Formats the value for output. @default numbers and words as they are, lists with commas */
   readonly show?: (value: Value) => string;
 }
@@ -93,6 +94,7 @@ export function setting<Value>(
   const text = fallback === undefined ? null : show(fallback);
   return {
     ...spec,
+    doc: spec.parse.range === undefined ? spec.doc : `${spec.doc}; ${spec.parse.range}`,
     env,
     flag: flag === undefined ? null : `--${flag.slice(2)}`,
     placeholder,

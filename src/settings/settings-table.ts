@@ -204,7 +204,7 @@ export const SETTINGS = {
     doc: 'requests that every run spends on comparing older settled days in all streams; what a run leaves is carried over',
     fallbackDoc: 'a 31st of the pages of users of all history, at least 12',
     example: '30',
-    parse: wholeNumberOrNone({ min: 0, max: 1_000_000 }),
+    parse: wholeNumber({ min: 0, max: 1_000_000 }),
   }),
   minGroup: setting('DAYWALK_MIN_GROUP', {
     group: 'audiences',
