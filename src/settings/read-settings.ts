@@ -143,7 +143,7 @@ export function soundSettings({
   if (others.length === 0) throw first;
   throw new UsageError(first.message, {
     cause: first,
-    hint: `${first.hint ?? 'correct it'}; ${others.length} more problems: daywalk config shows all`,
+    hint: `${first.hint ?? 'correct it'}; daywalk config shows ${others.length} more`,
     details: first.details,
   });
 }

@@ -122,7 +122,7 @@ describe('a command', () => {
       expect.objectContaining({
         exitCode: 2,
         message: expect.stringContaining('DAYWALK_CONCURRENCY in the environment'),
-        hint: expect.stringContaining('2 more problems: daywalk config shows all'),
+        hint: expect.stringContaining('; daywalk config shows 2 more'),
       }),
     );
   });
