@@ -4,8 +4,9 @@ import { EXIT, type ExitCode, explainExitCode, PRECEDENCE } from '../src/core/ex
 const ADVICE: Readonly<Record<ExitCode, { readonly meaning?: string; readonly remedy: string }>> = {
   [EXIT.ok]: { remedy: 'nothing' },
   [EXIT.defect]: {
-    meaning: 'a defect in Daywalk',
-    remedy: 'report it with the message; `DAYWALK_DEBUG=1` adds the stack trace',
+    meaning: 'a defect in Daywalk; of `status --health`: unhealthy',
+    remedy:
+      'report a defect with its message; `DAYWALK_DEBUG=1` adds the stack trace. [Health](#health) explains the other',
   },
   [EXIT.usage]: { remedy: 'read the message' },
   [EXIT.credential]: {
@@ -14,19 +15,24 @@ const ADVICE: Readonly<Record<ExitCode, { readonly meaning?: string; readonly re
       'check the key and the role of its user. If only readiness was refused, the analytics are stored; set `DAYWALK_APP_API_KEY`',
   },
   [EXIT.upstream]: {
-    meaning: 'upstream failure: some units failed or were left out',
+    meaning:
+      'upstream failure: some units failed or were left out; of `status --max-age`: the last complete run is older',
     remedy: 'run again later, it resumes; `daywalk status` lists what is missing',
   },
   [EXIT.quarantine]: {
     meaning:
-      'something is in quarantine, a loss is doubted, the organization is [not the expected one](trust.md#the-organization-must-be-the-expected-one), or `verify`, `copy` or `invoice check` found a difference',
-    remedy: 'see [When something is missing](#when-something-is-missing)',
+      'something is in quarantine, a loss is doubted or another [state with this code](trust.md#what-is-open) is open; the organization is [not the expected one](trust.md#the-organization-must-be-the-expected-one); `verify`, `copy`, `archive verify` or `invoice check` found a difference or damage; or a budget is exceeded',
+    remedy: 'see [When something is missing](#when-something-is-missing); other commands say what they found',
   },
   [EXIT.storage]: {
-    meaning: 'the warehouse cannot be read or written',
-    remedy: 'free disk space or fix permissions, then run again',
+    meaning:
+      'the warehouse cannot be read or written, or it or the archive is [not the one of the last run](identity.md)',
+    remedy: 'free disk space, fix permissions, or put back what was there; then run again',
   },
-  [EXIT.busy]: { remedy: 'nothing, or use `--wait`' },
+  [EXIT.busy]: {
+    meaning: 'another run, or a program that reads the file, holds the warehouse',
+    remedy: 'of a run nothing; otherwise repeat the command, or use `--wait`',
+  },
   [EXIT.interrupted]: { remedy: 'nothing, the next run resumes' },
   [EXIT.terminated]: { remedy: 'nothing, the next run resumes' },
 };
