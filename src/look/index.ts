@@ -1,6 +1,6 @@
 /** The server and the reports draw every page, so they are loaded when the first one is asked for. */
 
-export { AUDIENCES, type Audience } from './audience.ts';
+export { AUDIENCES, type Audience, NO_TEAMS } from './audience.ts';
 export type { BriefRequest, WrittenBrief } from './brief/write-brief.ts';
 export type { WrittenReport, WrittenReports } from './report/write-reports.ts';
 

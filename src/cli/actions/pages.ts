@@ -12,7 +12,7 @@ import {
 import { parseDay, parseMonth, parseWeek } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { AUDIENCES, type Audience } from '../../look/index.ts';
+import { AUDIENCES, type Audience, NO_TEAMS } from '../../look/index.ts';
 import { SETTINGS } from '../../settings/index.ts';
 import { limitHeapGrowth, stopCode } from '../process/stop-signals.ts';
 import type { Action, CommandContext, Flags } from '../program/command.ts';
@@ -168,7 +168,7 @@ function renderReport(result: ReportResult, frame: TableFrame): string[] {
   ]);
   return [
     ...(reports.length === 0 ? [] : renderTable(columns, cells, frame)),
-    ...(small.length === 0 ? [] : [tooSmall(small)]),
+    ...(small.length === 0 ? [] : [tooSmall(small, reports.length)]),
     ...(inactive.length === 0
       ? []
       : [`nobody was active in ${counted(inactive.length, 'team')}: ${namesOf(inactive)}`]),
@@ -176,7 +176,8 @@ function renderReport(result: ReportResult, frame: TableFrame): string[] {
   ];
 }
 
-function tooSmall(teams: readonly string[]): string {
+function tooSmall(teams: readonly string[], shown: number): string {
+  if (shown === 0) return `no team is shown alone in any week: ${NO_TEAMS}`;
   return `${counted(teams.length, 'team is', 'teams are')} not shown alone in any week, because of too few people: ${namesOf(teams)}`;
 }
 

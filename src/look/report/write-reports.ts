@@ -17,7 +17,7 @@ import {
   type WaitingWeek,
   waitingWeeks,
 } from '../../weeks/index.ts';
-import type { Audience } from '../audience.ts';
+import { type Audience, NO_TEAMS } from '../audience.ts';
 import type { Filters } from '../reader.ts';
 import { pageReader } from '../snapshot-reader.ts';
 import { readTodayOfReport } from '../trust.ts';
@@ -147,19 +147,16 @@ function rowsIn(pages: readonly ReportPage[]): number {
   return figures.reduce((sum, { table }) => sum + table.rows.length, 0);
 }
 
+const LONGER = 'choose a longer period, or write the report for managers';
+
 function expectShown(shown: readonly string[], team: string, { filters }: ReportRequest): void {
   if (shown.includes(team)) return;
-  const { from, until } = filters;
+  const weeks = `any published week from ${filters.from} to ${filters.until}`;
+  if (shown.length === 0) throw new UsageError(`no team is shown alone in ${weeks}`, { hint: NO_TEAMS });
   const nearest = nearestName(team, shown);
-  throw new UsageError(
-    `the team "${team}" is not shown alone in any published week from ${from} to ${until}: it, or a group that would follow by subtraction, has too few people`,
-    {
-      hint:
-        nearest === undefined
-          ? 'choose a longer period, or write the report for managers'
-          : `did you mean ${nearest}?`,
-    },
-  );
+  const hint = nearest === undefined ? LONGER : `did you mean ${nearest}?`;
+  const why = 'it, or a group that would follow by subtraction, has too few people';
+  throw new UsageError(`the team "${team}" is not shown alone in ${weeks}: ${why}`, { hint });
 }
 
 /** The teams with active people in the period, and those of the people who are listed in it. */
@@ -307,10 +304,8 @@ function notPublished(orgId: string, waiting: WaitingWeek | undefined): UsageErr
   const nothing = `no week of ${orgId} is published in this period`;
   if (waiting === undefined) return new UsageError(nothing, { hint: 'choose an earlier period' });
   const { week, days, earliest, isTooSmall } = waiting;
-  if (isTooSmall) {
-    const hint = 'choose a longer period, or write the report for managers';
-    return new UsageError(`${nothing}: too few people were active in the week of ${week}`, { hint });
-  }
+  if (isTooSmall)
+    return new UsageError(`${nothing}: too few people were active in the week of ${week}`, { hint: LONGER });
   const [day] = days;
   const open =
     day === undefined

@@ -110,6 +110,22 @@ test('small teams are not reported and merged, and file names are safe', {
   expect(rig.read('all.html')).not.toContain('tiny');
 });
 
+test('until a run has published the teams of people who were loaded, a report of a team says that, and not that they are small', {
+  timeout: 240_000,
+}, async () => {
+  const rig = await createReportRig(sqlite, false);
+  const refused = await rig.report('--out', 'core.html', '--team', 'core', '--audience', 'team');
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.stderr).toContain(
+    'no team is shown alone in any published week from 2026-01-19 to 2026-02-15',
+  );
+  expect(refused.stderr).toContain('the first run after people are loaded publishes the teams');
+  const ended = await rig.report('--each-team', 'teams', '--audience', 'team');
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.stdout).toContain('the first run after people are loaded publishes the teams');
+  expect(ended.stdout).not.toContain('because of too few people');
+});
+
 test('flags that contradict each other and paths that cannot be written are refused', {
   tags: 'ci/rare',
   timeout: 120_000,
