@@ -1,5 +1,5 @@
 import { commands } from '../src/cli/commands.ts';
-import type { Command } from '../src/cli/program/command.ts';
+import { type Command, describedFlags } from '../src/cli/program/command.ts';
 import type { SettingGroup } from '../src/settings/setting.ts';
 
 const INTRODUCTION = `# Commands
@@ -25,8 +25,10 @@ function contentsOf(listed: readonly Command[]): string {
   return ['| command | |', '|---|---|', ...rows, ''].join('\n');
 }
 
-function sectionOf({ name, description, operands = {}, flags, uses, examples }: Command): string {
-  const parameters = Object.entries<string>({ ...operands, ...flags }).map(
+function sectionOf(command: Command): string {
+  const { name, description, operands = {}, uses, examples } = command;
+  const flags = describedFlags(command).map(({ syntax, doc }) => [syntax, doc] as const);
+  const parameters = [...Object.entries<string>(operands), ...flags].map(
     ([syntax, doc]) => `| \`${syntax}\` | ${cell(doc)} |`,
   );
   const settings = uses.filter(({ group }) => !COMMON.has(group)).map(({ env }) => `\`${env}\``);

@@ -107,6 +107,14 @@ export interface Command {
   load(): Promise<Action>;
 }
 
+/** The flags of a command, with descriptions that say which of them it cannot do without. */
+export function describedFlags({ flags, required = [] }: Command) {
+  return Object.entries<string>(flags).map(([syntax, doc]) => {
+    const isRequired = required.some((flag) => syntax.startsWith(`${flag} `));
+    return { syntax, doc: isRequired ? `${doc}; required` : doc, isRequired };
+  });
+}
+
 /** The flag of commands that are about one organization. */
 export const organizationFlag: CommandFlags = {
   '--organization <name>':

@@ -3,7 +3,7 @@ import { nearestName, UsageError } from '../../core/errors.ts';
 import { explainExitCode, PRECEDENCE } from '../../core/exit-code.ts';
 import { isStream } from '../../core/stream.ts';
 import type { Setting } from '../../settings/index.ts';
-import { type Command, type CommandGroup, createFlags, type Flags } from './command.ts';
+import { type Command, type CommandGroup, createFlags, describedFlags, type Flags } from './command.ts';
 import { NoCommandError } from './failure.ts';
 
 /** A command with its flags and operands. */
@@ -125,11 +125,8 @@ function addFlags(sub: Commander, command: Command, width: number): void {
   sub.helpOption('-h, --help', 'print this help');
   for (const [syntax, doc] of Object.entries(command.operands ?? {})) sub.argument(syntax, doc);
   sub.optionsGroup('Options:');
-  for (const [syntax, doc] of Object.entries(command.flags)) {
-    const option = new Option(syntax, doc);
-    const isRequired = command.required?.some((flag) => flag === option.long) ?? false;
-    sub.addOption(option.makeOptionMandatory(isRequired));
-  }
+  for (const { syntax, doc, isRequired } of describedFlags(command))
+    sub.addOption(new Option(syntax, doc).makeOptionMandatory(isRequired));
   for (const setting of command.uses) {
     // Commands that listen share the flag; config has all their settings, and one value is for all of them.
     if (setting.flag === null || sub.options.some(({ long }) => long === setting.flag)) continue;

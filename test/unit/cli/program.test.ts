@@ -74,6 +74,16 @@ describe('a command line', () => {
 });
 
 describe('help', () => {
+  test('marks each flag without which its command is refused', () => {
+    const marked = commands.filter(({ required = [] }) => required.length > 0);
+    expect(marked.length).toBeGreaterThan(5);
+    for (const { name, required = [] } of marked) {
+      const help = parse(`${name} --help`);
+      const text = help.kind === 'text' ? help.text.replaceAll(/\s+/g, ' ') : '';
+      for (const flag of required) expect(text).toMatch(new RegExp(`${flag} <[^>]+> [^<]+; required`));
+    }
+  });
+
   // The names that cron files and dashboards depend on.
   const FLAGS: Readonly<Record<string, readonly string[]>> = {
     run: ['--from', '--until', '--streams', '--dry-run', '--wait', '--json'],
