@@ -99,7 +99,7 @@ function renderErasure(
     ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),
     ...joinedLines(certificate, wouldChange, frame),
     ...(certificate.lakes ?? []).map((place) => `published again, without earlier versions: ${place}`),
-    ...published.map((place) => `not changed: the copy or publish in ${place}`),
+    ...published.map((place) => `not changed: the copy, backup or published files in ${place}`),
   ];
 }
 
