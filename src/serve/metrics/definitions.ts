@@ -39,7 +39,7 @@ export const METRICS = {
   },
   identityMismatch: {
     name: 'daywalk_identity_mismatch',
-    help: '1 if the last round was refused because the warehouse or the archive is not the one of before, otherwise 0.',
+    help: '1 if the last round was refused because the warehouse or the archive is not the one of the last run, otherwise 0.',
     labels: [],
   },
   lostRuns: {
