@@ -16,7 +16,7 @@ import type { Link } from './link.ts';
 import { runSteps } from './queries.ts';
 import type { PostgresSession } from './session.ts';
 import { lockKey } from './session.ts';
-import { expectCreatable } from './set-up.ts';
+import { expectCreatable, expectWritableSchema } from './set-up.ts';
 import type { PostgresTarget } from './target.ts';
 import { tableIn } from './write-rows.ts';
 
@@ -100,5 +100,7 @@ async function appliedMigrations(link: Link, schema: string, location: string): 
 /** Creates the schema if it is missing. A schema that an administrator created needs no right to create one. */
 async function createSchema(link: Link, schema: string): Promise<void> {
   const found = await link.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
-  if (found.length === 0) await link.script(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);
+  if (found.length > 0) return;
+  await expectWritableSchema(link);
+  await link.script(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);
 }

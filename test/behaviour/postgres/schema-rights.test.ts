@@ -113,6 +113,20 @@ onDatabase(postgres, () => {
     });
   });
 
+  it('a role that may not create the missing schema reads who has to create it, as daywalk check says', async () => {
+    needsSessions(postgres);
+    const { place } = await roleAt(postgres.place());
+    const url = new URL(place.location);
+    url.searchParams.set('schema', 'never made');
+    expect(await thrownBy(open({ ...place, location: url.href }))).toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining(
+        'the schema never made does not exist, and this role may not create one',
+      ),
+      hint: expect.stringContaining('create the schema for this role as the owner of the database'),
+    });
+  });
+
   it('F3: a schema name that a search path replaces by the name of the role is refused with exit code 2', async () => {
     const url = new URL(postgres.place().location);
     url.searchParams.set('schema', '$user');
