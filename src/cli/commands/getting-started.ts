@@ -18,7 +18,7 @@ export const gettingStartedCommands: readonly Command[] = [
     acceptsInvalidSettings: true,
     onlyReads: true,
     resultIsOutput: true,
-    load: async () => (await import('../actions/getting-started.ts')).configAction,
+    load: async () => (await import('../actions/config.ts')).configAction,
   },
   {
     name: 'schema',
