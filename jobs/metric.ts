@@ -12,7 +12,7 @@ import {
   type UnusualAnswer,
 } from '../src/comparison/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { dayOf, type UtcDay } from '../src/core/day.ts';
+import { dayOf, expectOver, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import {
   answerMetric,
@@ -109,18 +109,14 @@ export type CohortAnswer = Awaited<ReturnType<typeof readCohorts>>;
  * activity of people is not known.
  */
 export function readCohortsOf(
-  { warehouse: location, queryTimeout }: Settings,
-  { metric, organization, from, until }: AskedCohorts,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  settings: Settings,
+  asked: AskedCohorts,
+  context: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<CohortAnswer> {
+  const { metric, from, until } = asked;
   findMetric(metric);
-  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) =>
-    readCohorts(warehouse, {
-      metric,
-      orgId: await chooseOrganization(warehouse, organization),
-      from,
-      until,
-    }),
+  return withOrganization(settings, asked, context, (warehouse, orgId) =>
+    readCohorts(warehouse, { metric, orgId, from, until }),
   );
 }
 
@@ -132,12 +128,12 @@ export const CAUSES_NAME = 'causes';
  * @throws {UsageError} when there is no such warehouse, organization or team, when nothing is loaded, and for two currencies.
  */
 export function readCausesOf(
-  { warehouse: location, queryTimeout }: Settings,
-  { organization, from, until, team, compare }: AskedMetric,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  settings: Settings,
+  asked: AskedMetric,
+  context: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<CausesAnswer> {
-  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
-    const orgId = await chooseOrganization(warehouse, organization);
+  const { from, until, team, compare } = asked;
+  return withOrganization(settings, asked, context, async (warehouse, orgId) => {
     const own = await teamOf(warehouse, orgId, team);
     return readCauses(warehouse, { orgId, from, until, team: own, comparison: compare });
   });
@@ -148,15 +144,15 @@ export function readCausesOf(
  * @throws {UsageError} when there is no such warehouse, organization or metric, or when the metric does not add up.
  */
 export function readUnusualOf(
-  { warehouse: location, queryTimeout }: Settings,
-  { metric, organization, from, until, by }: AskedMetric,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  settings: Settings,
+  asked: AskedMetric,
+  context: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<UnusualAnswer> {
+  const { metric, from, until, by } = asked;
   findMetric(metric);
-  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
-    const orgId = await chooseOrganization(warehouse, organization);
-    return readUnusual(warehouse, { metric, orgId, kinds: by, from, until });
-  });
+  return withOrganization(settings, asked, context, (warehouse, orgId) =>
+    readUnusual(warehouse, { metric, orgId, kinds: by, from, until }),
+  );
 }
 
 /**
@@ -171,18 +167,31 @@ export function readMetricSql(
   return withQuestion(settings, asked, context, metricSql);
 }
 
-function withQuestion<Result>(
+/** Opens the warehouse for a question about one organization. Refuses days that are not over, as pages and reports do. */
+function withOrganization<Result>(
   { warehouse: location, queryTimeout }: Settings,
-  asked: AskedMetric,
+  { organization, until }: Pick<AskedMetric, 'organization' | 'until'>,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  use: (warehouse: Warehouse, orgId: string) => Promise<Result>,
+): Promise<Result> {
+  expectOver(until, yesterdayOf(clock.now()));
+  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) =>
+    use(warehouse, await chooseOrganization(warehouse, organization)),
+  );
+}
+
+function withQuestion<Result>(
+  settings: Settings,
+  asked: AskedMetric,
+  context: Pick<JobContext, 'clock' | 'signal'>,
   use: (warehouse: Warehouse, question: MetricQuestion) => Promise<Result>,
 ): Promise<Result> {
   // A misspelt name needs no warehouse.
   findMetric(asked.metric);
-  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
-    const orgId = await chooseOrganization(warehouse, asked.organization);
-    return use(warehouse, await questionOf(warehouse, orgId, { asked, today: dayOf(clock.now()) }));
-  });
+  const today = dayOf(context.clock.now());
+  return withOrganization(settings, asked, context, async (warehouse, orgId) =>
+    use(warehouse, await questionOf(warehouse, orgId, { asked, today })),
+  );
 }
 
 /**

@@ -1,6 +1,14 @@
 import { sql } from '../../../schema/query.ts';
 import { COMPARISONS, type Comparison } from '../../comparison/index.ts';
-import { FIRST_DAY, monthOf, parseDay, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
+import {
+  expectOver,
+  FIRST_DAY,
+  monthOf,
+  parseDay,
+  shiftDay,
+  type UtcDay,
+  yesterdayOf,
+} from '../../core/day.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { type Contract, spanStart } from '../../expected/index.ts';
 import { readUnits } from '../../ledger/index.ts';
@@ -174,11 +182,7 @@ export async function readFilters(
   const from = askedDay('first', asked.from);
   const until =
     askedDay('last', asked.until) ?? (from === undefined || from <= usual.until ? usual.until : from);
-  if (until > last) {
-    throw new UsageError(`the period ends on ${until}, which no data can be of yet`, {
-      hint: `the last day can be ${last}`,
-    });
-  }
+  expectOver(until, last);
   const begin = from ?? spanStart(monthOf(until), until, contract);
   const period = resolvePeriod([], ['users'], { from: begin, until });
   const team = asked.team === undefined ? undefined : await findTeam(warehouse, orgId, asked.team);
