@@ -7,12 +7,12 @@ import { UNASSIGNED } from '../../rollups/index.ts';
 import {
   cellOf,
   differenceOf,
-  type Formula,
   noNumber,
   type Result,
   type ShownNumber,
   shareOf,
   wholeSumOf,
+  zeroIn,
 } from '../numbers.ts';
 import { orNotKept } from '../page.ts';
 import { type PageReader, tryAsk } from '../reader.ts';
@@ -164,7 +164,7 @@ function lineMaker({ budgets, used, errors, currencies, allowed }: Sources) {
     const index = forecasts.findIndex(({ team }) => team === name);
     const money = (column: 'cost_so_far' | 'cost_forecast', why: string) => {
       if (judged[column] === null) return noNumber(why, 'round');
-      return index < 0 ? nothing(used) : cellOf(used, index, 'round', { column });
+      return index < 0 ? zeroIn(used, 'round') : cellOf(used, index, 'round', { column });
     };
     return trackLine(name, {
       isTeam: true,
@@ -185,12 +185,6 @@ function amountOf(budgets: Result, row: number, currencies: ReadonlySet<string>)
   if (currencies.size > 0 && !currencies.has(currency))
     return noNumber(`the budget is in ${currency}`, 'round');
   return cellOf(budgets, row, 'round', { column: 'amount', open: null });
-}
-
-/** A team without a row has used nothing: as many credits as no rows have. */
-function nothing({ id }: Result): ShownNumber {
-  const rows: Formula = { op: 'rows', result: id };
-  return { kind: 'number', value: 0, format: 'round', formula: { op: 'difference', of: [rows, rows] } };
 }
 
 /** Why a team has no cost or no forecast. */
