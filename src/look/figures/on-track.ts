@@ -4,6 +4,7 @@ import { currenciesOf, judgeBudget, monthForecast, storedPrices } from '../../cs
 import { spanStart } from '../../expected/index.ts';
 import type { Period } from '../../metrics/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
+import { storedUnit } from '../../units/index.ts';
 import {
   cellOf,
   differenceOf,
@@ -132,8 +133,10 @@ function quarterOf(month: UtcDay): UtcDay[] {
 /** The last day of users in the month that ends a period; that of the period if none is stored. */
 async function lastStored(reader: PageReader, month: UtcDay): Promise<UtcDay> {
   const { orgId, until } = reader.filters;
-  const query = sql`SELECT MAX(date) AS day FROM export_units
-WHERE org_id = ${orgId} AND stream = 'users' AND rows > 0 AND date BETWEEN ${month} AND ${monthEndOf(month)}`;
+  // A Sunday without activity ends a month too, once a later day is loaded.
+  const query = sql`SELECT MAX(u.date) AS day FROM export_units u
+WHERE u.org_id = ${orgId} AND u.stream = 'users' AND ${storedUnit('u')} AND u.date BETWEEN ${month} AND ${monthEndOf(month)}
+  AND u.date <= (SELECT MAX(date) FROM export_units WHERE org_id = ${orgId} AND stream = 'users' AND rows > 0)`;
   const { rows } = await reader.select({ title: 'Last day of the month', query, streams: ['users'] });
   const day = rows[0]?.['day'];
   return typeof day === 'string' && day > until ? parseDay(day) : until;

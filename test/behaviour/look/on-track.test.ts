@@ -165,6 +165,21 @@ onEachDatabase((database) => {
     );
   });
 
+  it('a month is over once a later day is loaded, although nobody was active on its last day', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-05-01', { core: 25 });
+    const idle = "UPDATE export_units SET state = 'empty', rows = 0 WHERE date IN";
+    await warehouse.place.execute(`${idle} ('2026-05-31', '2026-07-10')`);
+    for (const [asked, end] of [
+      ['2026-05-10', '2026-05-31'],
+      ['2026-07-05', '2026-07-09'],
+    ] as const) {
+      const filters = { orgId: 'org_1', from: parseDay(asked), until: parseDay(asked) };
+      const track = await warehouse.inSnapshot(() => readTrack(pageReader(warehouse, filters)));
+      expect(track.period.until).toBe(end);
+    }
+  });
+
   it('fewer than four complete months say nothing about a risk', async () => {
     const warehouse = await open(database);
     await fill(warehouse, '2026-03-02', { core: 25 });
