@@ -134,7 +134,7 @@ export function readCausesOf(
 ): Promise<CausesAnswer> {
   const { from, until, team, compare } = asked;
   return withOrganization(settings, asked, context, async (warehouse, orgId) => {
-    const own = await teamOf(warehouse, orgId, team);
+    const own = team === undefined ? undefined : await findTeam(warehouse, orgId, team);
     return readCauses(warehouse, { orgId, from, until, team: own, comparison: compare });
   });
 }
@@ -215,8 +215,4 @@ async function questionOf(
   };
   const found = await resolveFilters(warehouse, { orgId, metric, filters: given, from, until, today });
   return { metric, orgId, by, ...found };
-}
-
-async function teamOf(warehouse: Warehouse, orgId: string, name: string | undefined) {
-  return name === undefined ? undefined : findTeam(warehouse, orgId, name);
 }
