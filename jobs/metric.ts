@@ -30,6 +30,9 @@ import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
 
+/** What a question needs besides the settings. */
+type Job = Pick<JobContext, 'clock' | 'signal'>;
+
 /** The most rows of an answer, so that it fits into memory. */
 const ANSWER_ROWS_MAX = 1_000_000;
 
@@ -63,9 +66,9 @@ export interface AskedMetric {
 export function readMetric(
   settings: Settings,
   asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
+  job: Job,
 ): Promise<MetricAnswer | ComparedAnswer> {
-  return withQuestion(settings, asked, context, async (warehouse, question) => {
+  return withQuestion(settings, asked, job, async (warehouse, question) => {
     const { compare } = asked;
     const answer = await (compare === undefined
       ? answerMetric(warehouse, question)
@@ -80,13 +83,9 @@ export function readMetric(
  * and may be repeated.
  * @throws {UsageError} as {@link readMetric} does.
  */
-export function readRankedMetric(
-  settings: Settings,
-  asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<RankedAnswer> {
+export function readRankedMetric(settings: Settings, asked: AskedMetric, job: Job): Promise<RankedAnswer> {
   const { top, order, compare } = asked;
-  return withQuestion(settings, asked, context, async (warehouse, question) =>
+  return withQuestion(settings, asked, job, async (warehouse, question) =>
     withRowsMax(await rankMetric(warehouse, question, { top, order, comparison: compare })),
   );
 }
@@ -108,14 +107,10 @@ export type CohortAnswer = Awaited<ReturnType<typeof readCohorts>>;
  * @throws {UsageError} when there is no such warehouse or organization, for a metric that cannot be followed, and where the first
  * activity of people is not known.
  */
-export function readCohortsOf(
-  settings: Settings,
-  asked: AskedCohorts,
-  context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<CohortAnswer> {
+export function readCohortsOf(settings: Settings, asked: AskedCohorts, job: Job): Promise<CohortAnswer> {
   const { metric, from, until } = asked;
   findMetric(metric);
-  return withOrganization(settings, asked, context, (warehouse, orgId) =>
+  return withOrganization(settings, asked, job, (warehouse, orgId) =>
     readCohorts(warehouse, { metric, orgId, from, until }),
   );
 }
@@ -127,13 +122,9 @@ export const CAUSES_NAME = 'causes';
  * Explains the change of the cost by its causes. Writes nothing, and may be repeated.
  * @throws {UsageError} when there is no such warehouse, organization or team, when nothing is loaded, and for two currencies.
  */
-export function readCausesOf(
-  settings: Settings,
-  asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<CausesAnswer> {
+export function readCausesOf(settings: Settings, asked: AskedMetric, job: Job): Promise<CausesAnswer> {
   const { from, until, team, compare } = asked;
-  return withOrganization(settings, asked, context, async (warehouse, orgId) => {
+  return withOrganization(settings, asked, job, async (warehouse, orgId) => {
     const own = team === undefined ? undefined : await findTeam(warehouse, orgId, team);
     return readCauses(warehouse, { orgId, from, until, team: own, comparison: compare });
   });
@@ -143,14 +134,10 @@ export function readCausesOf(
  * Finds the values of a metric that are far from those of the same weekday before. Writes nothing, and may be repeated.
  * @throws {UsageError} when there is no such warehouse, organization or metric, or when the metric does not add up.
  */
-export function readUnusualOf(
-  settings: Settings,
-  asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<UnusualAnswer> {
+export function readUnusualOf(settings: Settings, asked: AskedMetric, job: Job): Promise<UnusualAnswer> {
   const { metric, from, until, by } = asked;
   findMetric(metric);
-  return withOrganization(settings, asked, context, (warehouse, orgId) =>
+  return withOrganization(settings, asked, job, (warehouse, orgId) =>
     readUnusual(warehouse, { metric, orgId, kinds: by, from, until }),
   );
 }
@@ -159,19 +146,15 @@ export function readUnusualOf(
  * The SQL that {@link readMetric} runs, with its values as literals, for the database of the warehouse. Writes nothing.
  * @throws {UsageError} as {@link readMetric} does.
  */
-export function readMetricSql(
-  settings: Settings,
-  asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<string> {
-  return withQuestion(settings, asked, context, metricSql);
+export function readMetricSql(settings: Settings, asked: AskedMetric, job: Job): Promise<string> {
+  return withQuestion(settings, asked, job, metricSql);
 }
 
 /** Opens the warehouse for a question about one organization. Refuses days that are not over, as pages and reports do. */
 function withOrganization<Result>(
   { warehouse: location, queryTimeout }: Settings,
   { organization, until }: Pick<AskedMetric, 'organization' | 'until'>,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  { clock, signal }: Job,
   use: (warehouse: Warehouse, orgId: string) => Promise<Result>,
 ): Promise<Result> {
   expectOver(until, yesterdayOf(clock.now()));
@@ -183,13 +166,13 @@ function withOrganization<Result>(
 function withQuestion<Result>(
   settings: Settings,
   asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
+  job: Job,
   use: (warehouse: Warehouse, question: MetricQuestion) => Promise<Result>,
 ): Promise<Result> {
   // A misspelt name needs no warehouse.
   findMetric(asked.metric);
-  const today = dayOf(context.clock.now());
-  return withOrganization(settings, asked, context, async (warehouse, orgId) =>
+  const today = dayOf(job.clock.now());
+  return withOrganization(settings, asked, job, async (warehouse, orgId) =>
     use(warehouse, await questionOf(warehouse, orgId, { asked, today })),
   );
 }

@@ -133,11 +133,16 @@ export function noNumber(why: string, format: NumberFormat = 'count'): ShownNumb
   return { kind: 'number', value: null, format, formula: { op: 'sum', of: [] }, why };
 }
 
+/** False if nothing is kept of people on a day of the period: what is left of it would pass for all of it. */
+export function isKeptIn({ from, until, days }: Basis): boolean {
+  return days.expected > daysBetween(from, until);
+}
+
 /** The 0 of a group that a result has no row of. None if no day is stored, or people of one have expired, as for a question about the group. */
 export function zeroIn(result: Result, format: NumberFormat): ShownNumber {
-  const { from, until, days } = result.basis;
-  const isKnown = days.expected > daysBetween(from, until) && days.missing.length < days.expected;
-  if (!isKnown) return noNumber(result.warnings[0] ?? 'no day of this period is stored', format);
+  const { days } = result.basis;
+  if (!isKeptIn(result.basis) || days.missing.length === days.expected)
+    return noNumber(result.warnings[0] ?? 'no day of this period is stored', format);
   const rows: Formula = { op: 'rows', result: result.id };
   const formula: Formula = { op: 'difference', of: [rows, rows] };
   return { kind: 'number', value: 0, format, formula, open: openness(result) };

@@ -13,7 +13,16 @@ import {
   wholeSumOf,
   zeroIn,
 } from '../numbers.ts';
-import { type Cell, emptinessOf, emptyFigure, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
+import {
+  type Cell,
+  emptinessOf,
+  emptyFigure,
+  type Figure,
+  linkTo,
+  orNotKept,
+  type Page,
+  type Phrase,
+} from '../page.ts';
 import { type PageReader, tryAsk } from '../reader.ts';
 import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
 import { asSentence, nounFor, periodHeading, periodWords } from '../words.ts';
@@ -38,7 +47,9 @@ export const teams: PageKind = {
 async function sentenceOf(reader: PageReader): Promise<Phrase> {
   const credits = await headline(reader, { metric: 'billable_tokens', title: 'Credits', format: 'compact' });
   if (credits.number.value === null)
-    return ['No day of this period is stored, so nothing is known of any team.'];
+    return [
+      orNotKept(credits.results[0], 'No day of this period is stored, so nothing is known of any team.'),
+    ];
   const result = await reader.ask({ metric: 'billable_tokens', title: 'Credits by team', by: ['team'] });
   const groups = groupsOf(result, { group: 'team', format: 'compact', most: 500 });
   const first = groups.find(({ name, isOthers }) => !isOthers && name !== UNASSIGNED);
