@@ -12,7 +12,7 @@ import {
   type UnusualAnswer,
 } from '../src/comparison/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { dayOf, type UtcDay } from '../src/core/day.ts';
+import { dayOf, expectOver, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { UsageError } from '../src/core/errors.ts';
 import {
   answerMetric,
@@ -29,6 +29,9 @@ import { chooseOrganization } from '../src/organizations/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
+
+/** What a question needs besides the settings. */
+type Job = Pick<JobContext, 'clock' | 'signal'>;
 
 /** The most rows of an answer, so that it fits into memory. */
 const ANSWER_ROWS_MAX = 1_000_000;
@@ -63,9 +66,9 @@ export interface AskedMetric {
 export function readMetric(
   settings: Settings,
   asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
+  job: Job,
 ): Promise<MetricAnswer | ComparedAnswer> {
-  return withQuestion(settings, asked, context, async (warehouse, question) => {
+  return withQuestion(settings, asked, job, async (warehouse, question) => {
     const { compare } = asked;
     const answer = await (compare === undefined
       ? answerMetric(warehouse, question)
@@ -80,13 +83,9 @@ export function readMetric(
  * and may be repeated.
  * @throws {UsageError} as {@link readMetric} does.
  */
-export function readRankedMetric(
-  settings: Settings,
-  asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<RankedAnswer> {
+export function readRankedMetric(settings: Settings, asked: AskedMetric, job: Job): Promise<RankedAnswer> {
   const { top, order, compare } = asked;
-  return withQuestion(settings, asked, context, async (warehouse, question) =>
+  return withQuestion(settings, asked, job, async (warehouse, question) =>
     withRowsMax(await rankMetric(warehouse, question, { top, order, comparison: compare })),
   );
 }
@@ -108,19 +107,11 @@ export type CohortAnswer = Awaited<ReturnType<typeof readCohorts>>;
  * @throws {UsageError} when there is no such warehouse or organization, for a metric that cannot be followed, and where the first
  * activity of people is not known.
  */
-export function readCohortsOf(
-  { warehouse: location, queryTimeout }: Settings,
-  { metric, organization, from, until }: AskedCohorts,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<CohortAnswer> {
+export function readCohortsOf(settings: Settings, asked: AskedCohorts, job: Job): Promise<CohortAnswer> {
+  const { metric, from, until } = asked;
   findMetric(metric);
-  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) =>
-    readCohorts(warehouse, {
-      metric,
-      orgId: await chooseOrganization(warehouse, organization),
-      from,
-      until,
-    }),
+  return withOrganization(settings, asked, job, (warehouse, orgId) =>
+    readCohorts(warehouse, { metric, orgId, from, until }),
   );
 }
 
@@ -131,14 +122,10 @@ export const CAUSES_NAME = 'causes';
  * Explains the change of the cost by its causes. Writes nothing, and may be repeated.
  * @throws {UsageError} when there is no such warehouse, organization or team, when nothing is loaded, and for two currencies.
  */
-export function readCausesOf(
-  { warehouse: location, queryTimeout }: Settings,
-  { organization, from, until, team, compare }: AskedMetric,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<CausesAnswer> {
-  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
-    const orgId = await chooseOrganization(warehouse, organization);
-    const own = await teamOf(warehouse, orgId, team);
+export function readCausesOf(settings: Settings, asked: AskedMetric, job: Job): Promise<CausesAnswer> {
+  const { from, until, team, compare } = asked;
+  return withOrganization(settings, asked, job, async (warehouse, orgId) => {
+    const own = team === undefined ? undefined : await findTeam(warehouse, orgId, team);
     return readCauses(warehouse, { orgId, from, until, team: own, comparison: compare });
   });
 }
@@ -147,42 +134,47 @@ export function readCausesOf(
  * Finds the values of a metric that are far from those of the same weekday before. Writes nothing, and may be repeated.
  * @throws {UsageError} when there is no such warehouse, organization or metric, or when the metric does not add up.
  */
-export function readUnusualOf(
-  { warehouse: location, queryTimeout }: Settings,
-  { metric, organization, from, until, by }: AskedMetric,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<UnusualAnswer> {
+export function readUnusualOf(settings: Settings, asked: AskedMetric, job: Job): Promise<UnusualAnswer> {
+  const { metric, from, until, by } = asked;
   findMetric(metric);
-  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
-    const orgId = await chooseOrganization(warehouse, organization);
-    return readUnusual(warehouse, { metric, orgId, kinds: by, from, until });
-  });
+  return withOrganization(settings, asked, job, (warehouse, orgId) =>
+    readUnusual(warehouse, { metric, orgId, kinds: by, from, until }),
+  );
 }
 
 /**
  * The SQL that {@link readMetric} runs, with its values as literals, for the database of the warehouse. Writes nothing.
  * @throws {UsageError} as {@link readMetric} does.
  */
-export function readMetricSql(
-  settings: Settings,
-  asked: AskedMetric,
-  context: Pick<JobContext, 'clock' | 'signal'>,
-): Promise<string> {
-  return withQuestion(settings, asked, context, metricSql);
+export function readMetricSql(settings: Settings, asked: AskedMetric, job: Job): Promise<string> {
+  return withQuestion(settings, asked, job, metricSql);
+}
+
+/** Opens the warehouse for a question about one organization. Refuses days that are not over, as pages and reports do. */
+function withOrganization<Result>(
+  { warehouse: location, queryTimeout }: Settings,
+  { organization, until }: Pick<AskedMetric, 'organization' | 'until'>,
+  { clock, signal }: Job,
+  use: (warehouse: Warehouse, orgId: string) => Promise<Result>,
+): Promise<Result> {
+  expectOver(until, yesterdayOf(clock.now()));
+  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) =>
+    use(warehouse, await chooseOrganization(warehouse, organization)),
+  );
 }
 
 function withQuestion<Result>(
-  { warehouse: location, queryTimeout }: Settings,
+  settings: Settings,
   asked: AskedMetric,
-  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  job: Job,
   use: (warehouse: Warehouse, question: MetricQuestion) => Promise<Result>,
 ): Promise<Result> {
   // A misspelt name needs no warehouse.
   findMetric(asked.metric);
-  return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) => {
-    const orgId = await chooseOrganization(warehouse, asked.organization);
-    return use(warehouse, await questionOf(warehouse, orgId, { asked, today: dayOf(clock.now()) }));
-  });
+  const today = dayOf(job.clock.now());
+  return withOrganization(settings, asked, job, async (warehouse, orgId) =>
+    use(warehouse, await questionOf(warehouse, orgId, { asked, today })),
+  );
 }
 
 /**
@@ -206,8 +198,4 @@ async function questionOf(
   };
   const found = await resolveFilters(warehouse, { orgId, metric, filters: given, from, until, today });
   return { metric, orgId, by, ...found };
-}
-
-async function teamOf(warehouse: Warehouse, orgId: string, name: string | undefined) {
-  return name === undefined ? undefined : findTeam(warehouse, orgId, name);
 }

@@ -6,7 +6,7 @@ const METRICS_INTRODUCTION = `# Metrics
 This page is generated from \`schema/metrics/\` by \`npm run docs\`. Each metric is declared once; \`daywalk metric\` computes it.
 
 - **Period.** From the first [expected](operations.md#what-is-expected) day to the newest loaded day of the stream, unless you name other
-  days. Weeks and months that the period covers in part count only the days inside it.
+  days. A last day that is not over is refused. Weeks and months that the period covers in part count only the days inside it.
 - **Source.** A metric has one source. Metrics about tokens and tools, and those named \`published_…\`, are numbers that the service
   publishes for the whole organization. The others are computed from the rows of users. The two can differ and are never mixed.
 - **NULL and 0.** The value of a day, week or month is NULL if none of its days is stored, and of users if rows about

@@ -46,7 +46,7 @@ const ROUNDING = 1e-12;
  * Divides the change of the cost between two spans by its causes, with the logarithmic mean (additive LMDI): they add up to the
  * change exactly. docs/comparison.md derives them. Pure.
  *
- * - A model without cost in one of the spans counts wholly as choice of models.
+ * - Of a model without cost in one of the spans, the first factor that is 0 there is the only cause.
  * - A cause whose factor is not known in a span, such as credits per token without tokens, becomes part of the one before it.
  * @param withPrice false if cost is credits: then the price is no cause
  */
@@ -57,12 +57,13 @@ export function causesOf(now: SpanUse, before: SpanUse, withPrice: boolean): Cau
   for (const id of new Set([...now.models.keys(), ...before.models.keys()])) {
     const use = now.models.get(id) ?? NOTHING;
     const was = before.models.get(id) ?? NOTHING;
-    if (use.cost <= 0 || was.cost <= 0) {
-      add('choice of models', use.cost - was.cost);
+    const products = [productsOf(now, tokens.now, use), productsOf(before, tokens.before, was)] as const;
+    const { parts, skipped } = growthOf(...products);
+    if (skipped !== undefined) {
+      add(skipped, use.cost - was.cost);
       continue;
     }
     const mean = logarithmicMean(use.cost, was.cost);
-    const parts = growthOf(productsOf(now, tokens.now, use), productsOf(before, tokens.before, was));
     for (const { cause, growth } of parts) add(cause, mean * growth);
   }
   add(WITHOUT_MODEL, costWithoutModel(now) - costWithoutModel(before));
@@ -102,9 +103,9 @@ function productsOf(
 
 /**
  * The logarithm of the growth of each factor. A product that is not positive in both spans is skipped, and the growth up to the next
- * one belongs to the first cause that was skipped.
+ * one belongs to the first cause that was skipped. Without a next one, `skipped` is that cause.
  */
-function growthOf(now: readonly number[], before: readonly number[]): { cause: CauseName; growth: number }[] {
+function growthOf(now: readonly number[], before: readonly number[]) {
   const parts: { cause: CauseName; growth: number }[] = [];
   let total = 0;
   let skipped: CauseName | undefined;
@@ -117,7 +118,7 @@ function growthOf(now: readonly number[], before: readonly number[]): { cause: C
     parts.push({ cause, growth: grown - total });
     total = grown;
   }
-  return parts;
+  return { parts, skipped };
 }
 
 function tokensOf({ models }: SpanUse): number {

@@ -71,7 +71,12 @@ export async function compareIn(
   return {
     ...now,
     rows: comparedRows(now, why_not === null ? then : null, question.by),
-    warnings: [...new Set([...now.warnings, ...then.warnings])],
+    warnings: [
+      ...now.warnings,
+      ...then.warnings
+        .filter((own) => !now.warnings.includes(own))
+        .map((own) => `of the span from ${from} to ${until}: ${own}`),
+    ],
     compared: { from, until, days, run_id, why_not },
   };
 }

@@ -52,6 +52,18 @@ export function yesterdayOf(now: Date): UtcDay {
   return shiftDay(dayOf(now), -1);
 }
 
+/**
+ * Checks that a period that a person asks for does not end on a day of which there can be no data yet.
+ * @param last the last day of which there can be data: yesterday, in UTC
+ * @throws {UsageError} if it does.
+ */
+export function expectOver(until: UtcDay | undefined, last: UtcDay): void {
+  if (until === undefined || until <= last) return;
+  throw new UsageError(`the period ends on ${until}, a day that is not over yet`, {
+    hint: `the last day can be ${last}`,
+  });
+}
+
 /** Moves a day by a number of days, which may be negative. */
 export function shiftDay(day: UtcDay, days: number): UtcDay {
   return dayOf(new Date(startOfDayMs(day) + days * DAY_MS));

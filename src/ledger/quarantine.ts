@@ -6,7 +6,7 @@ import { isDay } from '../core/day.ts';
 import { isStream, type Stream } from '../core/stream.ts';
 import { noteAct } from '../marks/index.ts';
 import type { QueryRow, Steps, Warehouse } from '../port/index.ts';
-import { type DayCommit, type Drift, dayKey, type QuarantinedRecord, type UnitKey } from '../units/index.ts';
+import { type DayCommit, dayKey, type QuarantinedRecord, type UnitKey } from '../units/index.ts';
 import { keyColumns, keyValues } from './unit-rows.ts';
 
 const { quarantine, schemaDrift } = tables;
@@ -222,7 +222,7 @@ const FURTHER = '…';
  */
 export function* noteDrift(
   { orgId, stream }: Pick<UnitKey, 'orgId' | 'stream'>,
-  drift: readonly Drift[],
+  drift: DayCommit['drift'],
   seenOn: string,
 ): Steps<void> {
   if (drift.length === 0) return;
@@ -245,7 +245,7 @@ interface DriftPlace {
 }
 
 /** The places to insert or to update, so that the stored ones include `drift`. */
-function changedPlaces(stored: readonly QueryRow[], drift: readonly Drift[], seenOn: string): DriftPlace[] {
+function changedPlaces(stored: readonly QueryRow[], drift: DayCommit['drift'], seenOn: string): DriftPlace[] {
   const known = new Map(stored.map((row) => [String(row['path']), placeOf(row)]));
   let left = PLACES_MAX - known.size + Number(known.has(FURTHER));
   const changed = new Map<string, DriftPlace>();

@@ -6,7 +6,6 @@ import {
   type DayCommit,
   type DayKey,
   type DayUnit,
-  type Drift,
   dayKey,
   type LedgerDay,
   type LedgerReadiness,
@@ -54,7 +53,7 @@ export interface ReadinessPageCommit {
   /** The position after it, as JSON text. */
   readonly cursor: string;
   readonly quarantined: readonly QuarantinedRecord[];
-  readonly drift: readonly Drift[];
+  readonly drift: DayCommit['drift'];
   readonly requests: number;
   readonly pulledAt: Date;
   readonly runId: string;

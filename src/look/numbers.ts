@@ -1,4 +1,4 @@
-import { daysFrom, type UtcDay } from '../core/day.ts';
+import { daysBetween, daysFrom, type UtcDay } from '../core/day.ts';
 import type { CoveredDays, MetricRow, readProvenance } from '../metrics/index.ts';
 import type { QueryRow } from '../port/index.ts';
 import type { NumberFormat } from './number-format.ts';
@@ -131,6 +131,21 @@ export function differenceOf(a: ShownNumber, b: ShownNumber, format: NumberForma
 /** A number that does not exist, with the reason as a sentence. */
 export function noNumber(why: string, format: NumberFormat = 'count'): ShownNumber {
   return { kind: 'number', value: null, format, formula: { op: 'sum', of: [] }, why };
+}
+
+/** False if nothing is kept of people on a day of the period: what is left of it would pass for all of it. */
+export function isKeptIn({ from, until, days }: Basis): boolean {
+  return days.expected > daysBetween(from, until);
+}
+
+/** The 0 of a group that a result has no row of. None if no day is stored, or people of one have expired, as for a question about the group. */
+export function zeroIn(result: Result, format: NumberFormat): ShownNumber {
+  const { days } = result.basis;
+  if (!isKeptIn(result.basis) || days.missing.length === days.expected)
+    return noNumber(result.warnings[0] ?? 'no day of this period is stored', format);
+  const rows: Formula = { op: 'rows', result: result.id };
+  const formula: Formula = { op: 'difference', of: [rows, rows] };
+  return { kind: 'number', value: 0, format, formula, open: openness(result) };
 }
 
 /** One number as a share of another, 0 to 1. */

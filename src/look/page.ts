@@ -1,5 +1,5 @@
 import type { UtcDay } from '../core/day.ts';
-import type { Basis, Result, ShownNumber } from './numbers.ts';
+import { type Basis, isKeptIn, type Result, type ShownNumber } from './numbers.ts';
 import { asSentence } from './words.ts';
 
 /** Text with numbers in it. */
@@ -241,10 +241,12 @@ export function emptyFigure(
   return { kind: 'figure', id, title, subtitle: unit, table, isTableFolded: true, results, empty };
 }
 
-/** What is said in place of a number: that nothing is kept of single users, if that is why; else `otherwise`. */
+/** What is said in place of a number: that nothing is kept of single users, or of older days, if that is why; else `otherwise`. */
 export function orNotKept(result: Pick<Result, 'basis' | 'warnings'> | undefined, otherwise: string): string {
   const [warning] = result?.warnings ?? [];
-  return result?.basis.days.expected === 0 && warning !== undefined ? asSentence(warning) : otherwise;
+  return result !== undefined && !isKeptIn(result.basis) && warning !== undefined
+    ? asSentence(warning)
+    : otherwise;
 }
 
 /** Why an answer without values has none, as a sentence; `otherwise` is said if its days are stored. */

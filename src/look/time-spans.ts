@@ -12,7 +12,7 @@ import {
 } from '../core/day.ts';
 import { spanStart } from '../expected/index.ts';
 import type { Period } from '../metrics/index.ts';
-import { type Basis, type Openness, opennessOf, type Result } from './numbers.ts';
+import { type Basis, isKeptIn, type Openness, opennessOf, type Result } from './numbers.ts';
 import type { Filters } from './reader.ts';
 import { dayName, lengthOf, periodWords } from './words.ts';
 
@@ -119,8 +119,9 @@ export function noWeek({ until, firstDay }: SpanEnd): string {
 
 /** Why the answers about two spans cannot be compared, see `whyNotCompared`. */
 export function holeIn(
-  { basis: now, unit }: Pick<Result, 'basis' | 'unit'>,
-  { basis: then, unit: other }: Pick<Result, 'basis' | 'unit'>,
+  now: Pick<Result, 'basis' | 'unit' | 'warnings'>,
+  then: Pick<Result, 'basis' | 'unit' | 'warnings'>,
 ): string | undefined {
-  return whyNotCompared({ ...now, unit }, { ...then, unit: other }) ?? undefined;
+  const [expired] = [now, then].filter(({ basis }) => !isKeptIn(basis));
+  return whyNotCompared({ ...now, ...now.basis }, { ...then, ...then.basis }) ?? expired?.warnings[0];
 }

@@ -80,7 +80,10 @@ export function bannerOf(period: Period, today: Today): Banner | undefined {
       : `The last complete run was on ${instantSentence(lastComplete.endedAt)}`;
   const hours = Math.round(contract.maxAgeSeconds / 3_600);
   const due = `${run}; one is expected at least every ${hours} hours.`;
-  const where = missing.length === 0 ? '' : ` They are missing in ${streamsOf(missing, expectation)}.`;
+  const where =
+    missing.length === 0
+      ? ''
+      : ` ${missing.length === 1 ? 'It is' : 'They are'} missing in ${streamsOf(missing, expectation)}.`;
   const forecast = hasForecast(today) ? '' : ' There is no forecast.';
   return {
     title: expectation.isLate ? staleTitle(missing, wholeDay, now) : missingTitle(missing),
@@ -99,7 +102,8 @@ function staleTitle(missing: readonly UtcDay[], wholeDay: UtcDay | null, now: Da
       : after === 1
         ? ' The day since then is missing.'
         : ` The ${after} days since then are missing.`;
-  return `${end}${since}${earlier === 0 ? '' : ` ${countOfDays(earlier)} before it, too.`}`;
+  const also = after > 0 ? ', too' : earlier === 1 ? ' is missing' : ' are missing';
+  return `${end}${since}${earlier === 0 ? '' : ` ${countOfDays(earlier)} before it${also}.`}`;
 }
 
 function missingTitle(missing: readonly UtcDay[]): string {

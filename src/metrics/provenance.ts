@@ -5,7 +5,7 @@ import { LOOKS } from '../judge/looks.ts';
 import { parseNotes } from '../judge/notes.ts';
 import { readUnits } from '../ledger/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { isDayUnit, isStored, type LedgerUnit } from '../units/index.ts';
+import { isDayUnit, isSettled, isStored, type LedgerUnit } from '../units/index.ts';
 import { type AskedPeriod, type Period, resolvePeriod } from './period.ts';
 import type { CoveredDays } from './question.ts';
 
@@ -109,11 +109,6 @@ function storedDays(
   for (const unit of units.filter(isDayUnit)) byDay.set(unit.day, [...(byDay.get(unit.day) ?? []), unit]);
   const whole = [...byDay].filter(([, own]) => own.length === needed);
   return new Map(whole.map(([day, own]) => [day, { isSettled: own.every(isSettled) }]));
-}
-
-/** A doubted unit is open. A unit that settled by its age alone was never confirmed. */
-function isSettled({ state, settledAt, confirmed }: LedgerUnit): boolean {
-  return settledAt !== null && state !== 'doubted' && confirmed !== 'age';
 }
 
 /** The stored days of which every stream is settled or in its first looks. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { replaceAddresses } from './addresses.ts';
+import { CLOSE, replaceAddresses } from './addresses.ts';
 import { isCursor, type Literal, literalsOf, type ObjectScope } from './json-literals.ts';
 
 /** Replaces an address that is dropped. */
@@ -43,11 +43,12 @@ export const NOBODY: KeptOut = { keys: [], entries: [] };
 const CACHE_MAX = 200_000;
 
 /**
- * Words as most IDs and addresses are written; after an escape of JSON inside a text; after a colour of a terminal; before an @
+ * Words as most IDs and addresses are written; directly beside a script without blanks; after an escape of JSON inside a text; after a colour of a terminal; before an @
  * and a host; without the ending of a file; between blanks, quotes and brackets; and as a part of a path or a URL.
  */
 const WORDS = [
   /[\p{L}\p{M}\p{N}_.@+-]+/gu,
+  new RegExp(String.raw`[[\p{L}\p{M}\p{N}_.@+\-]--${CLOSE}]+`, 'gv'),
   /(?<=\\[bfnrt])[\p{L}\p{M}\p{N}_.@+-]+/gu,
   /(?<=(?:\p{Cc}|\\(?:u001b|x1b|033|e))\[[\d;]{0,32}[A-Za-z])[\p{L}\p{M}\p{N}_.@+-]+/giu,
   /[\p{L}\p{M}\p{N}_.+-]+/gu,

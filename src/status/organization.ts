@@ -20,13 +20,13 @@ import { readActiveSince, readOpenRecords, readReadinessUnit, readUnits } from '
 import { runReads, type Warehouse } from '../port/index.ts';
 import { readState, readStates } from '../records/index.ts';
 import { readStanding } from '../rollups/index.ts';
-import { dateOf, isDayUnit, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
+import { dateOf, isDayUnit, isSettled, type LedgerUnit, type UnitState, unitName } from '../units/index.ts';
 import { daysWithData } from './health.ts';
 import { type OpenState, type OpenStateName, openStatesOf } from './open-states.ts';
 
 /**
  * The states of a day, worst first. A day has the state of its worst stream. `unsettled` and `settled` days are both
- * stored; unsettled ones are pulled again, because the service may still change them. Nothing of an `expired` day is kept.
+ * stored; unsettled ones are pulled again, or were never confirmed. Nothing of an `expired` day is kept.
  */
 const DAY_STATES = [
   'failed',
@@ -201,7 +201,7 @@ function streamStatus(
       failed: count('failed'),
       expired: count('expired'),
     },
-    settled: own.filter((unit) => unit.settledAt !== null).length,
+    settled: own.filter(isSettled).length,
     rows: own.reduce((sum, unit) => sum + unit.rows, 0),
     lastCompleteAt: completions.get(stream)?.endedAt ?? null,
     lastPulledAt: own.reduce<string | null>(
@@ -215,7 +215,7 @@ function streamStatus(
 function stateOf(unit: LedgerUnit | undefined): DayState {
   if (unit === undefined) return 'pending';
   if (unit.state !== 'loaded') return unit.state;
-  return unit.settledAt === null ? 'unsettled' : 'settled';
+  return isSettled(unit) ? 'settled' : 'unsettled';
 }
 
 function worst(states: readonly DayState[]): DayState {

@@ -175,7 +175,7 @@ export interface QuarantinedRecord {
 }
 
 /** A place where an answer does not fit the known schema. */
-export interface Drift {
+interface Drift {
   readonly path: string;
   readonly kind: 'unknown field' | 'wrong type' | 'new value';
   readonly sample: string;
@@ -263,6 +263,15 @@ type Standing = Pick<LedgerUnit, 'state' | 'rows' | 'firstLoadedAt' | 'watch'>;
 export function isStored({ state, rows, firstLoadedAt, watch }: Standing): boolean {
   const isInFirstLooks = state === 'awaiting' && parseNotes(watch).settlesOn !== undefined;
   return STORED_STATES.includes(state) || isInFirstLooks || (rows > 0 && firstLoadedAt !== null);
+}
+
+/** True for a unit that is final. A doubted one is open. One that settled by its age alone was never confirmed, so it may still change. */
+export function isSettled({
+  state,
+  settledAt,
+  confirmed,
+}: Pick<LedgerUnit, 'state' | 'settledAt' | 'confirmed'>): boolean {
+  return settledAt !== null && state !== 'doubted' && confirmed !== 'age';
 }
 
 /** The condition of {@link isStored} in SQL, over `export_units` under an alias. */

@@ -159,11 +159,11 @@ function waitText({ host, since, until, workers }: NonNullable<WarehouseStatus['
 
 function renderOrganization(organization: OrganizationStatus, frame: ScreenFrame): string[] {
   const { style } = frame;
-  const { name, orgId, days, oldestUnsettledDay, staleRollupDays, contract } = organization;
+  const { name, orgId, days, oldestUnsettledDay, neverConfirmed, staleRollupDays, contract } = organization;
   const who = name === null ? orgId : `${name} (${orgId})`;
   const calendar = frame.isTerminal ? renderCalendar(days, { width: frame.width, style }) : null;
-  const settled =
-    oldestUnsettledDay === null ? 'every day is settled' : `oldest unsettled day ${oldestUnsettledDay}`;
+  const all = `every day is settled${neverConfirmed.length === 0 ? '' : ' or was never confirmed'}`;
+  const settled = oldestUnsettledDay === null ? all : `oldest unsettled day ${oldestUnsettledDay}`;
   return [
     ...renderFields([['organization', `${who}, ${settled}`, style.bold]], { ...frame, indent: 0 }),
     ...(describeContract(contract) === describeContract(WHOLE)

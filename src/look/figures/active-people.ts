@@ -128,7 +128,7 @@ async function numbersByUser(
       const row = rows.get(userId);
       return row === undefined
         ? noNumber('no value is stored', format)
-        : cellOf(result, row, format, { why: 'the service sent no value' });
+        : cellOf(result, row, format, { why: result.warnings[0] ?? 'the service sent no value' });
     },
   };
 }

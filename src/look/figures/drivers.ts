@@ -3,7 +3,6 @@ import {
   cellOf,
   changeOf,
   differenceOf,
-  type Formula,
   type MetricResult,
   type NumberFormat,
   noNumber,
@@ -11,6 +10,7 @@ import {
   shareOf,
   sumOf,
   wholeSumOf,
+  zeroIn,
 } from '../numbers.ts';
 import {
   type Cell,
@@ -25,7 +25,7 @@ import {
 import { type PageReader, scopeOf, tryAsk } from '../reader.ts';
 import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
 import { asSentence, periodWords } from '../words.ts';
-import { type Group, groupName, groupsOf, type Ranking } from './groups.ts';
+import { type Group, groupName, groupsOf, isWithoutPeople, type Ranking } from './groups.ts';
 
 const ROWS_MAX = 8;
 
@@ -59,10 +59,7 @@ export async function drivers(reader: PageReader, spec: Drivers): Promise<Figure
   const asked = await tryAsk(reader, question);
   if (asked.kind === 'refusal') return emptyFigure(name, asSentence(asked.why));
   const now = asked.result;
-  if (by === 'team' && now.rows.length > 0 && now.rows.every(({ team }) => team === null)) {
-    const empty = 'Nobody has a team. Load people with `daywalk people load people.csv`.';
-    return emptyFigure(name, emptinessOf(now, empty), [now]);
-  }
+  if (isWithoutPeople(now, by)) return emptyFigure(name, emptinessOf(now), [now]);
   const before = periodBefore(reader.filters);
   const found =
     before === null
@@ -155,12 +152,7 @@ function goneFrom(
   const members = [...new Set(then.rows.map((row) => groupName(row, by)))];
   const lost = members.filter((name) => !present.has(name));
   if (lost.length === 0 || holeIn(now, then) !== undefined) return null;
-  const rows: Formula = { op: 'rows', result: now.id };
-  const total: ShownNumber = {
-    ...{ kind: 'number', value: 0, format },
-    formula: { op: 'difference', of: [rows, rows] },
-  };
-  return { name: '', isOthers: true, members: lost, numbers: new Map(), total };
+  return { name: '', isOthers: true, members: lost, numbers: new Map(), total: zeroIn(now, format) };
 }
 
 function isSame(a: number, b: number | null): boolean {

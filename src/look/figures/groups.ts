@@ -74,6 +74,11 @@ export function largestOf(groups: readonly Group[]): number {
   return Math.max(0, ...groups.map(({ total, isOthers }) => (isOthers ? 0 : (total.value ?? 0))));
 }
 
+/** True for teams where no people are loaded: the answer warns of it, and has nobody in a team. */
+export function isWithoutPeople({ rows, warnings }: MetricResult, by: Dimension): boolean {
+  return by === 'team' && warnings.length > 0 && rows.every(({ team }) => team === null);
+}
+
 /** The name of a group as text; the others with their number. */
 function nameOf({ name, isOthers, members }: Group): Cell {
   return { kind: 'text', text: isOthers ? `${members.length} ${name}` : name, isMuted: isOthers };

@@ -4,15 +4,16 @@ import { currenciesOf, judgeBudget, monthForecast, storedPrices } from '../../cs
 import { spanStart } from '../../expected/index.ts';
 import type { Period } from '../../metrics/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
+import { storedUnit } from '../../units/index.ts';
 import {
   cellOf,
   differenceOf,
-  type Formula,
   noNumber,
   type Result,
   type ShownNumber,
   shareOf,
   wholeSumOf,
+  zeroIn,
 } from '../numbers.ts';
 import { orNotKept } from '../page.ts';
 import { type PageReader, tryAsk } from '../reader.ts';
@@ -132,8 +133,10 @@ function quarterOf(month: UtcDay): UtcDay[] {
 /** The last day of users in the month that ends a period; that of the period if none is stored. */
 async function lastStored(reader: PageReader, month: UtcDay): Promise<UtcDay> {
   const { orgId, until } = reader.filters;
-  const query = sql`SELECT MAX(date) AS day FROM export_units
-WHERE org_id = ${orgId} AND stream = 'users' AND rows > 0 AND date BETWEEN ${month} AND ${monthEndOf(month)}`;
+  // A Sunday without activity ends a month too, once a later day is loaded.
+  const query = sql`SELECT MAX(u.date) AS day FROM export_units u
+WHERE u.org_id = ${orgId} AND u.stream = 'users' AND ${storedUnit('u')} AND u.date BETWEEN ${month} AND ${monthEndOf(month)}
+  AND u.date <= (SELECT MAX(date) FROM export_units WHERE org_id = ${orgId} AND stream = 'users' AND rows > 0)`;
   const { rows } = await reader.select({ title: 'Last day of the month', query, streams: ['users'] });
   const day = rows[0]?.['day'];
   return typeof day === 'string' && day > until ? parseDay(day) : until;
@@ -164,7 +167,7 @@ function lineMaker({ budgets, used, errors, currencies, allowed }: Sources) {
     const index = forecasts.findIndex(({ team }) => team === name);
     const money = (column: 'cost_so_far' | 'cost_forecast', why: string) => {
       if (judged[column] === null) return noNumber(why, 'round');
-      return index < 0 ? nothing(used) : cellOf(used, index, 'round', { column });
+      return index < 0 ? zeroIn(used, 'round') : cellOf(used, index, 'round', { column });
     };
     return trackLine(name, {
       isTeam: true,
@@ -185,12 +188,6 @@ function amountOf(budgets: Result, row: number, currencies: ReadonlySet<string>)
   if (currencies.size > 0 && !currencies.has(currency))
     return noNumber(`the budget is in ${currency}`, 'round');
   return cellOf(budgets, row, 'round', { column: 'amount', open: null });
-}
-
-/** A team without a row has used nothing: as many credits as no rows have. */
-function nothing({ id }: Result): ShownNumber {
-  const rows: Formula = { op: 'rows', result: id };
-  return { kind: 'number', value: 0, format: 'round', formula: { op: 'difference', of: [rows, rows] } };
 }
 
 /** Why a team has no cost or no forecast. */

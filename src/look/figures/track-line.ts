@@ -105,8 +105,7 @@ export function mergedLine(name: string, lines: readonly TrackLine[]): TrackLine
       lines.map(({ forecast }) => forecast),
       'round',
     ),
-    // Teams without a budget have spent something, and add nothing to the budgets.
-    budget: budgetsOf(lines.filter(({ budget }) => budget.value !== null)),
+    budget: budgetsOf(lines),
     risk: worst?.risk ?? null,
   };
 }

@@ -31,12 +31,14 @@ export function trackFigure(
     return emptyFigure(name, empty, results);
   }
   const isAllowed = hasForecast(filters.today);
-  const shown = teams.slice(0, most);
-  const rest = teams.slice(most);
+  const own = teams.filter(({ isTeam }) => isTeam);
+  const merged = own.length <= most ? [] : [mergedLine('others', own.slice(most))];
   const lines = [
     ...(filters.team === undefined ? [whole, ...(quarter === null ? [] : [quarter])] : []),
-    ...shown,
-    ...(rest.length === 0 ? [] : [mergedLine('others', rest)]),
+    ...own.slice(0, most),
+    ...merged,
+    // What teams without a budget spend is no part of what others have.
+    ...teams.filter(({ isTeam }) => !isTeam),
   ];
   return {
     kind: 'figure',
@@ -52,7 +54,7 @@ export function trackFigure(
         { title: 'Against', align: 'end', isSpare: true },
         { title: 'Risk' },
       ],
-      rows: lines.map((line) => rowOf(line, rest.length > 0 && line === lines.at(-1), track.period)),
+      rows: lines.map((line) => rowOf(line, merged.includes(line), track.period)),
     },
     results,
     notes: isAllowed ? [[BARS], errorsNote(months)] : [[NOT_KNOWN], ...soFar(track, filters.until)],
@@ -124,7 +126,7 @@ export function costNotKnown({ number: { why }, results }: Headline): Phrase {
 }
 
 /** What will become of the month of a period that is not over; follows what was spent `so far`. Null if nothing can be said. */
-export function outlookOf({ until, today }: Filters, { whole, hasBudgets }: Track): Phrase | null {
+export function outlookOf({ until, today }: Filters, { whole, hasBudgets, teams }: Track): Phrase | null {
   if (!hasForecast(today)) {
     if (!hasBudgets) return null;
     return ['. Whether the budget of ', whole.budget, ' will hold is not known.'];
@@ -138,10 +140,12 @@ export function outlookOf({ until, today }: Filters, { whole, hasBudgets }: Trac
   if (!hasBudgets || whole.budget.value === null) {
     return [...forecast, '; there is no budget to compare it with: `daywalk budget load budgets.csv`.'];
   }
+  const without = teams.find(({ isTeam }) => !isTeam);
   return [
     ...forecast,
     ', against a budget of ',
     whole.budget,
+    ...(without === undefined ? [] : [', with ', without.spent, ' of teams that have none']),
     ': it ',
     { kind: 'strong', parts: [outlookWords(whole)] },
     ...riskWords(whole),

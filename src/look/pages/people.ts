@@ -15,7 +15,7 @@ import { doubtedDays, standing } from '../figures/opening.ts';
 import { peopleTable, readPageOfPeople } from '../figures/people-list.ts';
 import { activityOfUsers } from '../figures/user-weeks.ts';
 import { cellOf, formatNumber, type Result, type ShownNumber, shareOf, sumOf } from '../numbers.ts';
-import { type Cell, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
+import { type Cell, type Figure, linkTo, orNotKept, type Page, type Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { periodBefore } from '../time-spans.ts';
 import { nounFor, periodWords } from '../words.ts';
@@ -126,7 +126,7 @@ async function sentenceOf(
   const now = await reader.ask({ metric: 'active_users', title: 'Main numbers', together: MAIN });
   const active = cellOf(now, 0, 'count', { why: 'no day of the period is stored' });
   if (active.value === null)
-    return ['No day of this period is stored, so nobody is known to have been active.'];
+    return [orNotKept(now, 'No day of this period is stored, so nobody is known to have been active.')];
   return [
     `${periodName(reader.filters)}: `,
     { kind: 'strong', parts: [active, nounFor(active, ' person', ' people')] },

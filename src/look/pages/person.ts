@@ -14,6 +14,7 @@ import {
   type Figure,
   type Headline,
   linkTo,
+  orNotKept,
   type Page,
   type Phrase,
 } from '../page.ts';
@@ -81,8 +82,11 @@ function sentenceOf(
   credits: Headline,
   { firstActiveOn, lastActiveOn }: PersonFacts,
 ): Phrase {
-  const known = activeWords(firstActiveOn, lastActiveOn);
-  if (credits.number.value === null) return [`Nothing is stored ${duringWords(filters)}. ${known}`];
+  // Earlier days may have expired.
+  const isFirst = (filters.today?.expectation.contract.usersFrom ?? null) === null;
+  const known = activeWords(firstActiveOn, lastActiveOn, isFirst);
+  if (credits.number.value === null)
+    return [`${orNotKept(credits.results[0], `Nothing is stored ${duringWords(filters)}.`)} ${known}`];
   return [
     { kind: 'strong', parts: [credits.number, nounFor(credits.number, ' credit', ' credits')] },
     ...comparison(credits, filters),
@@ -90,9 +94,10 @@ function sentenceOf(
   ];
 }
 
-function activeWords(first: string, last: string): string {
+function activeWords(first: string, last: string, isFirst: boolean): string {
   if (!isDay(first) || !isDay(last)) return '';
   const until = `${dayName(last)} ${last.slice(0, 4)}`;
+  if (!isFirst) return `Last active on ${until}.`;
   return first === last
     ? `Active on ${until} only.`
     : `First active on ${dayName(first, last)}, last on ${until}.`;

@@ -13,7 +13,15 @@ import { mainNumbers } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import { drawFigure, recentCredits, THINKING_SHARE } from '../figures/over-time.ts';
 import { cellOf, noNumber, shareOf } from '../numbers.ts';
-import { emptinessOf, emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
+import {
+  emptinessOf,
+  emptyFigure,
+  type Figure,
+  type Headline,
+  orNotKept,
+  type Page,
+  type Phrase,
+} from '../page.ts';
 import { type PageReader, readerOfTeam, tryAsk } from '../reader.ts';
 import { bucketOpenness, monthsUntil } from '../time-spans.ts';
 import { asSentence, duringWords, nounFor, periodHeading, periodWords } from '../words.ts';
@@ -48,7 +56,8 @@ export const team: PageKind = {
 };
 
 function sentenceOf({ filters }: PageReader, credits: Headline, users: Headline): Phrase {
-  if (credits.number.value === null) return [`Nothing is stored ${duringWords(filters)}.`];
+  if (credits.number.value === null)
+    return [orNotKept(credits.results[0], `Nothing is stored ${duringWords(filters)}.`)];
   if (users.number.value === 0) return [`Nobody of the team was active ${duringWords(filters)}.`];
   return [
     { kind: 'strong', parts: [credits.number, nounFor(credits.number, ' credit', ' credits')] },

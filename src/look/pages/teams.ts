@@ -1,5 +1,5 @@
 import { UNASSIGNED } from '../../rollups/index.ts';
-import { groupsOf } from '../figures/groups.ts';
+import { groupsOf, isWithoutPeople } from '../figures/groups.ts';
 import { headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import {
@@ -11,8 +11,18 @@ import {
   type ShownNumber,
   shareOf,
   wholeSumOf,
+  zeroIn,
 } from '../numbers.ts';
-import { type Cell, emptyFigure, type Figure, linkTo, type Page, type Phrase } from '../page.ts';
+import {
+  type Cell,
+  emptinessOf,
+  emptyFigure,
+  type Figure,
+  linkTo,
+  orNotKept,
+  type Page,
+  type Phrase,
+} from '../page.ts';
 import { type PageReader, tryAsk } from '../reader.ts';
 import { holeIn, NO_SPAN_BEFORE, periodBefore } from '../time-spans.ts';
 import { asSentence, nounFor, periodHeading, periodWords } from '../words.ts';
@@ -37,7 +47,9 @@ export const teams: PageKind = {
 async function sentenceOf(reader: PageReader): Promise<Phrase> {
   const credits = await headline(reader, { metric: 'billable_tokens', title: 'Credits', format: 'compact' });
   if (credits.number.value === null)
-    return ['No day of this period is stored, so nothing is known of any team.'];
+    return [
+      orNotKept(credits.results[0], 'No day of this period is stored, so nothing is known of any team.'),
+    ];
   const result = await reader.ask({ metric: 'billable_tokens', title: 'Credits by team', by: ['team'] });
   const groups = groupsOf(result, { group: 'team', format: 'compact', most: 500 });
   const first = groups.find(({ name, isOthers }) => !isOthers && name !== UNASSIGNED);
@@ -95,11 +107,9 @@ async function teamsCompared(reader: PageReader): Promise<Figure> {
     reader.ask({ metric, together: TOGETHER, title: `${title} by team`, by: ['team'] });
   const credits = await ask(COLUMNS.credits);
   const seats = await ask(COLUMNS.seats);
-  if ([...credits.rows, ...seats.rows].every(({ team }) => team === null)) {
-    return emptyFigure(TEAMS_NAME, 'Nobody has a team. Load people with `daywalk people load people.csv`.', [
-      credits,
-    ]);
-  }
+  const rows = teamRows(credits, seats);
+  if (rows.length === 0 || isWithoutPeople(credits, 'team'))
+    return emptyFigure(TEAMS_NAME, emptinessOf(credits), [credits]);
   const active = await ask(COLUMNS.active);
   const sessions = await ask(COLUMNS.sessions);
   const commits = await ask(COLUMNS.commits);
@@ -107,7 +117,6 @@ async function teamsCompared(reader: PageReader): Promise<Figure> {
   const before = periodBefore(reader.filters);
   const spec = { metric: 'billable_tokens', title: 'Credits by team before', by: ['team'] } as const;
   const then = before === null ? null : await reader.ask({ ...spec, ...before });
-  const rows = teamRows(credits, seats);
   const totals = rows.map((row) => numberOf(row, credits, COLUMNS.credits));
   const max = Math.max(0, ...totals.map(({ value }, index) => (rows[index]?.isOthers ? 0 : (value ?? 0))));
   const money = cost.kind === 'answer' ? cost.result : null;
@@ -162,14 +171,10 @@ function nameOf({ name, isOthers, members }: TeamRow): Cell {
   return linkTo('/teams', name, name);
 }
 
-function numberOf(
-  { members }: TeamRow,
-  result: MetricResult,
-  { metric, format, addsUp }: TeamColumn,
-): ShownNumber {
+function numberOf({ members }: TeamRow, result: MetricResult, { format, addsUp }: TeamColumn): ShownNumber {
   const cells = cellsOf(members, result, format);
   const [only, ...others] = cells;
-  if (only === undefined) return noNumber(noneOf(result, metric), format);
+  if (only === undefined) return zeroIn(result, format);
   if (others.length === 0) return only;
   return addsUp ? wholeSumOf(cells, format) : noNumber('people of several teams do not add up', format);
 }
@@ -178,13 +183,6 @@ function cellsOf(members: readonly string[], result: MetricResult, format: Numbe
   const [warning] = result.warnings;
   return result.rows.flatMap(({ team }, index) =>
     members.includes(String(team ?? UNASSIGNED)) ? cellOf(result, index, format, { why: warning }) : [],
-  );
-}
-
-function noneOf({ warnings }: MetricResult, metric: string): string {
-  return (
-    warnings[0] ??
-    (metric === COLUMNS.seats.metric ? 'nobody is listed on the last day' : 'nobody was active')
   );
 }
 

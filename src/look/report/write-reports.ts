@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '../../../schema/query.ts';
-import { monthOf, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
+import { expectOver, monthOf, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
 import { messageOf, nearestName, StorageError, UsageError } from '../../core/errors.ts';
 import { hasCode, replaceFile } from '../../core/files.ts';
 import { contractOf, spanStart } from '../../expected/index.ts';
@@ -253,11 +253,7 @@ async function managersPeriod(
   { from, until }: AskedPeriod,
   yesterday: UtcDay,
 ): Promise<Period> {
-  if (until !== undefined && until > yesterday) {
-    throw new UsageError(`the period ends on ${until}, a day that is not over yet`, {
-      hint: `the last day can be ${yesterday}`,
-    });
-  }
+  expectOver(until, yesterday);
   const asked = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
   const month = monthOf(asked.until);
   // Without a first day, what is read begins with the first expected one.

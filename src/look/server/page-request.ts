@@ -1,7 +1,16 @@
+import { DIMENSIONS } from '../../../schema/metrics/dictionary.ts';
 import { sql } from '../../../schema/query.ts';
 import { COMPARISONS, type Comparison } from '../../comparison/index.ts';
-import { FIRST_DAY, monthOf, parseDay, shiftDay, type UtcDay, yesterdayOf } from '../../core/day.ts';
-import { messageOf, UsageError } from '../../core/errors.ts';
+import {
+  expectOver,
+  FIRST_DAY,
+  monthOf,
+  parseDay,
+  shiftDay,
+  type UtcDay,
+  yesterdayOf,
+} from '../../core/day.ts';
+import { messageOf, nearestName, UsageError } from '../../core/errors.ts';
 import { type Contract, spanStart } from '../../expected/index.ts';
 import { readUnits } from '../../ledger/index.ts';
 import { findTeam, isLoaded, type Period, resolvePeriod } from '../../metrics/index.ts';
@@ -66,9 +75,18 @@ export function readPageRequest({ pathname, searchParams }: URL): PageRequest | 
 
 /** What a page is about that has more filters than others; undefined for another page. */
 const SLICE_NAMES = ['model', 'person', 'by', 'value'] as const;
+/** What an address of it may have. What looks like one of them, or is a dimension, would be a filter that is left out in silence. */
+const KNOWN: readonly string[] = [...SLICE_NAMES, ...FILTER_NAMES, 'csv', 'page', 'sort', 'q'];
 
 function sliceIn({ path }: PageKind, params: URLSearchParams): PageParams['slice'] {
   if (path !== '/explore') return undefined;
+  const foreign = [...params.keys()].find(
+    (name) => !KNOWN.includes(name) && nearestName(name, [...KNOWN, ...DIMENSIONS]) !== undefined,
+  );
+  if (foreign !== undefined)
+    throw new UsageError(`"${foreign}" is no filter of this page`, {
+      hint: `choose from ${KNOWN.join(', ')}`,
+    });
   return Object.fromEntries(SLICE_NAMES.map((name) => [name, textOf(params, name)]));
 }
 
@@ -98,8 +116,10 @@ function viewOf(params: URLSearchParams): Pick<PageParams, 'search' | 'sort' | '
 }
 
 function textOf(params: URLSearchParams, name: string): string | undefined {
-  const value = params.get(name)?.trim() ?? '';
-  return value === '' ? undefined : value;
+  const given = new Set(params.getAll(name).map((value) => value.trim()));
+  given.delete('');
+  if (given.size > 1) throw new UsageError(`${name} is given ${given.size} times`, { hint: 'give it once' });
+  return [...given][0];
 }
 
 /** A period that people choose often. */
@@ -174,11 +194,7 @@ export async function readFilters(
   const from = askedDay('first', asked.from);
   const until =
     askedDay('last', asked.until) ?? (from === undefined || from <= usual.until ? usual.until : from);
-  if (until > last) {
-    throw new UsageError(`the period ends on ${until}, which no data can be of yet`, {
-      hint: `the last day can be ${last}`,
-    });
-  }
+  expectOver(until, last);
   const begin = from ?? spanStart(monthOf(until), until, contract);
   const period = resolvePeriod([], ['users'], { from: begin, until });
   const team = asked.team === undefined ? undefined : await findTeam(warehouse, orgId, asked.team);
@@ -276,14 +292,15 @@ export function frameOf(around: Surroundings): Frame {
 
 function formOf({ path, asked, params, filters, choices, isRefused }: Surroundings): FilterForm {
   const view = [...sliceParameters(params), ...searchIn(params), ...sortIn(params)];
+  const { usual, presets } = choices;
   return {
     action: path,
     organizations: choices.organizations,
     teams: choices.teams,
-    presets: choices.presets.map(({ name, period }) => ({
+    presets: presets.map(({ name, period }) => ({
       name,
       href: addressOf(path, [...filtersIn({ ...asked, from: period?.from, until: period?.until }), ...view]),
-      isCurrent: isSame(period ?? choices.usual, filters),
+      isCurrent: filters.from === (period ?? usual).from && filters.until === (period ?? usual).until,
     })),
     min: choices.first,
     max: choices.last,
@@ -309,18 +326,14 @@ function hereAfter(
 
 type Parameter = readonly [name: string, value: string];
 
-function filtersIn(asked: AskedFilters): Parameter[] {
-  return FILTER_NAMES.flatMap((name) => {
-    const value = asked[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-}
+const filtersIn = (asked: AskedFilters): Parameter[] => givenOf(FILTER_NAMES, asked);
+const sliceParameters = ({ slice = {} }: PageParams): Parameter[] => givenOf(SLICE_NAMES, slice);
 
-function sliceParameters({ slice = {} }: PageParams): Parameter[] {
-  return SLICE_NAMES.flatMap((name) => {
-    const value = slice[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
+function givenOf<Name extends string>(
+  names: readonly Name[],
+  values: Readonly<Partial<Record<Name, string | undefined>>>,
+): Parameter[] {
+  return names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]] as const]));
 }
 
 function searchIn({ search }: PageParams): Parameter[] {
@@ -343,8 +356,4 @@ function addressOf(path: string, parameters: readonly Parameter[]): string {
   // An empty one only keeps that of the page out.
   for (const [name, value] of [...own]) if (value === '') own.delete(name);
   return own.size === 0 ? pathname : `${pathname}?${own}`;
-}
-
-function isSame(a: Period, b: Period): boolean {
-  return a.from === b.from && a.until === b.until;
 }

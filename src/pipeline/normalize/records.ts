@@ -14,7 +14,9 @@ import { type ExactText, originalOf, type Rejected } from '../../checks/index.ts
 import { canonicalJson, isExact, isObject } from '../../core/json.ts';
 import { canonicalText } from '../../core/json-text.ts';
 import { DROPPED } from '../../privacy/index.ts';
-import type { Drift, QuarantinedRecord } from '../../units/index.ts';
+import type { DayCommit, QuarantinedRecord } from '../../units/index.ts';
+
+type Drift = DayCommit['drift'][number];
 
 /** The address of a user, or NULL: where addresses are dropped, the answer says only that there was one. */
 export function emailOf(user: { readonly user_email?: string | null | undefined }): string | null {

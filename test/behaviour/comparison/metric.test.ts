@@ -96,6 +96,17 @@ it('spans with prices in two currencies are not compared', async () => {
   expect(compared.why_not).toContain('prices in USD and EUR');
 });
 
+it('a warning about the span before names that span; one about both stands once', async () => {
+  const warehouse = await twoWeeks(sqlite);
+  const price = { price_per_million: 1, valid_to: null, currency: 'EUR' };
+  await storePrices(warehouse, [{ ...price, valid_from: '2026-02-25' }]);
+  const { warnings } = await compare(warehouse, 'cost', '--by', 'team', '--compare');
+  expect(warnings).toEqual([
+    expect.stringMatching(/^no people are loaded/),
+    expect.stringMatching(`^of the span from ${BEFORE} to ${END}: 2 days with credits have no price`),
+  ]);
+});
+
 it('the screen and the CSV have both numbers and the change', async () => {
   const warehouse = await twoWeeks(sqlite);
   const asked = ['sessions', '--by', 'user', '--compare', ...PERIOD];

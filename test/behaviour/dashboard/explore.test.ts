@@ -177,10 +177,17 @@ onEachDatabase((database) => {
       ['by=colour', 'choose one of person, team, model'],
       ['value=joy', 'choose one of cost, credits'],
       ['value=cost&csv=nothing', 'has no table'],
+      ['team=core&team=web', 'team is given 2 times'],
+      ['by=team&by=model', 'by is given 2 times'],
+      ['client=cli', 'is no filter of this page'],
+      ['user=ada', 'is no filter of this page'],
+      ['models=atlas', 'choose from model, person'],
     ] as const) {
       const { status, body } = await served.ask(`/explore?${query}`);
       expect([query, status]).toEqual([query, 400]);
       expect(body.toLowerCase()).toContain(words);
     }
+    for (const query of ['team=&model=atlas&model=atlas', 'utm_source=mail'])
+      expect([query, (await served.ask(`/explore?${query}`)).status]).toEqual([query, 200]);
   });
 });

@@ -40,7 +40,7 @@ describe('the pages of the dashboard', () => {
       'from=yesterday': 'write days as YYYY-MM-DD',
       'from=2026-02-08&until=2026-02-02': 'reversed',
       'from=2025-01-01': 'before the first day',
-      'until=2999-01-01': 'no data can be of yet',
+      'until=2999-01-01': 'a day that is not over yet',
       'team=coer': 'core',
       'org=org_2': 'choose one of org_1',
       'page=0': 'count pages from 1',

@@ -4,7 +4,7 @@ import { daysFrom, parseDay, parseMonth, type UtcDay, weekdayOf } from '../../..
 import { checkBudgets } from '../../../src/csv-files/budget-check.ts';
 import { readTrack } from '../../../src/look/figures/on-track.ts';
 import type { TrackLine } from '../../../src/look/figures/track-line.ts';
-import { riskPhrase, trackFigure } from '../../../src/look/figures/track-table.ts';
+import { outlookOf, riskPhrase, trackFigure } from '../../../src/look/figures/track-table.ts';
 import { pageReader } from '../../../src/look/snapshot-reader.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
@@ -78,12 +78,12 @@ async function fill(
   );
 }
 
-const trackOf = (warehouse: Warehouse) =>
+const trackOf = (warehouse: Warehouse, most = 2) =>
   warehouse.inSnapshot(async () => {
     const filters = { orgId: 'org_1', from: parseDay('2026-07-01'), until: UNTIL };
     const reader = pageReader(warehouse, filters);
     const track = await readTrack(reader);
-    return { track, figure: trackFigure(reader, track, { most: 2 }) };
+    return { track, figure: trackFigure(reader, track, { most }) };
   });
 const riskOf = (line: TrackLine) => phraseText(riskPhrase(line));
 
@@ -146,6 +146,38 @@ onEachDatabase((database) => {
     expect(track.whole.forecast.value).toBeCloseTo(total('cost_forecast'), 9);
     expect(track.whole.budget.value).toBe(25);
     expect(track.teams.map(({ name }) => name)).toEqual(['core', 'no budget (1)']);
+  });
+
+  it('what teams without a budget spend is said beside the budget, and is in no line of teams that have one', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', { core: 25, gone: 1, idle: 1 });
+    const { track, figure } = await trackOf(warehouse, 1);
+    expect(rowsOf(figure).map(([name, , spent, , budget]) => [name, spent, budget])).toEqual([
+      ['July', '16.00', '27.00'],
+      ['Quarter', '16.00', '–'],
+      ['core', '8.00', '25.00'],
+      ['others (2)', '0.00', '2.00'],
+      ['no budget (1)', '8.00', '–'],
+    ]);
+    const outlook = outlookOf({ orgId: 'org_1', from: parseDay('2026-07-01'), until: UNTIL }, track);
+    expect(phraseText(outlook ?? [])).toContain(
+      'against a budget of 27.00, with 8.00 of teams that have none: it',
+    );
+  });
+
+  it('a month is over once a later day is loaded, although nobody was active on its last day', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-05-01', { core: 25 });
+    const idle = "UPDATE export_units SET state = 'empty', rows = 0 WHERE date IN";
+    await warehouse.place.execute(`${idle} ('2026-05-31', '2026-07-10')`);
+    for (const [asked, end] of [
+      ['2026-05-10', '2026-05-31'],
+      ['2026-07-05', '2026-07-09'],
+    ] as const) {
+      const filters = { orgId: 'org_1', from: parseDay(asked), until: parseDay(asked) };
+      const track = await warehouse.inSnapshot(() => readTrack(pageReader(warehouse, filters)));
+      expect(track.period.until).toBe(end);
+    }
   });
 
   it('fewer than four complete months say nothing about a risk', async () => {

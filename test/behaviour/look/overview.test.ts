@@ -140,7 +140,7 @@ onEachDatabase((database) => {
   it('teams are listed by size', async () => {
     const warehouse = await worldOf();
     const without = figureOf(await pageOf(warehouse, overview), 'teams');
-    expect(without.empty).toContain('daywalk people load people.csv');
+    expect(without.empty).toContain('load them with daywalk people load');
     await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
     const rows = rowsOf(figureOf(await pageOf(warehouse, overview), 'teams'));
     expect(rows.map(([team, credits, share]) => [team, credits, share])).toEqual([
@@ -148,6 +148,28 @@ onEachDatabase((database) => {
       ['unassigned', '19,000', '50.0\u202f%'],
       ['All teams', '38,000', '100.0\u202f%'],
     ]);
+  });
+
+  it('where only people without a team were active, they are shown, and a team that was idle has 0 on all pages', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.people, [{ person: 'bob', valid_from: '2026-01-01', team: 'core' }]);
+    const february = { from: '2026-02-09', until: '2026-02-28' };
+    const rows = rowsOf(figureOf(await pageOf(warehouse, overview, february), 'teams'));
+    expect(rows.map(([team, credits]) => [team, credits])).toEqual([
+      ['unassigned', '20,000'],
+      ['All teams', '20,000'],
+    ]);
+    const compared = figureOf(await pageOf(warehouse, teams, february), 'teams');
+    // Team, people, active, credits, a bar, change, cost, sessions, commits.
+    expect(rowsOf(compared)).toEqual([
+      ['core', '1', '0', '0', '0', '–', '0.00', '0', '0'],
+      ['unassigned', '0', '1', '20,000', '20000', '–', '–', '20', '–'],
+    ]);
+    const question = { orgId: 'org_1', by: [], team: 'core', from: parseDay('2026-02-09') };
+    for (const metric of ['active_users', 'billable_tokens', 'cost', 'git_commits'])
+      expect(
+        (await answerMetric(warehouse, { ...question, metric, until: parseDay('2026-02-28') })).rows,
+      ).toEqual([{ value: 0 }]);
   });
 
   it('with a team, numbers are of the team, its models too', async () => {

@@ -1,4 +1,5 @@
 import { expect, it, test } from 'vitest';
+import { parseDay } from '../../../src/core/day.ts';
 import { createReportRig } from '../../support/audience/report-rig.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { serve } from '../../support/dashboard/serve.ts';
@@ -36,6 +37,18 @@ onEachDatabase((database) => {
     const later = await bannerAt('2026-02-26T04:00:00.000Z');
     expect(later.title).toContain('The 16 days since then are missing.');
     expect(later.body).toContain('last complete run 16 days ago');
+  });
+
+  it('a page whose newest day is stored says which day before it is missing, if no run was complete', async () => {
+    const rig = await createRig({ users: 5, reports: 2 }, { database });
+    const match = { stream: 'users' as const, day: parseDay('2026-02-05') };
+    rig.emulator.setRules([{ match, action: { type: 'status', status: 422, detail: 'no' } }]);
+    for (const now of ['2026-02-08', '2026-02-10'])
+      await rig.run({ now: parseDay(now), settings: { rangeDays: 1 } });
+    const served = await serve(rig.place, { clock: new FakeClock({ now: '2026-02-10T04:00:00.000Z' }) });
+    const [, title, text] = BANNER.exec((await served.ask('/')).body) ?? [];
+    expect(title).toBe('These numbers end on Monday 9 February. One day before it is missing.');
+    expect(text).toContain('It is missing in users.');
   });
 
   it('a page that was kept is made again once it is stale', async () => {

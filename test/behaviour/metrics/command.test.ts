@@ -150,6 +150,10 @@ const REFUSED: readonly (readonly [args: readonly string[], hint: string])[] = [
   [['active_users', '--from', '2025-12-31'], 'the first day with data is 2026-01-14'],
   [['tool_invocations', '--by', 'tool'], 'give the last day'],
   [['--by', 'week'], 'daywalk metric lists the names'],
+  [['sessions', '--until', '2999-01-31'], 'the last day can be'],
+  [['active_users', '--cohort', 'first-month', '--until', '2999-01-31'], 'the last day can be'],
+  [['causes', '--until', '2999-01-31'], 'the last day can be'],
+  [['sessions', '--unusual', '--until', '2999-01-31'], 'the last day can be'],
 ];
 
 async function openFilled(): Promise<Held> {

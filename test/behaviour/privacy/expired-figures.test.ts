@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import { PAGE_KINDS } from '../../../src/look/pages/all-pages.ts';
+import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { serve } from '../../support/dashboard/serve.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { envOf } from '../../support/process/daywalk-process.ts';
@@ -156,5 +157,23 @@ onEachDatabase((database) => {
       }
     }
     expect(dashboard.failures).toEqual([]);
+  });
+
+  test('a page says that people have expired, of its period and of the span before; not that nothing is stored', async () => {
+    const { rig } = await expired();
+    const dashboard = await serve(rig.place, { clock: new FakeClock({ now: `${today}T04:00:00Z` }) });
+    const user = await rig.value('SELECT user_id FROM user_daily ORDER BY 1');
+    const pages = ['/', '/teams', '/teams/unassigned', '/people', `/people/${user}`, '/explore'];
+    for (const [query, counted] of [
+      ['from=2026-01-26&until=2026-02-08', 'Rows'],
+      ['from=2026-02-09&until=2026-02-22', 'rows'],
+    ] as const) {
+      for (const page of pages) {
+        const { body } = await dashboard.ask(`${page}?${query}`);
+        expect([page, query, body.includes(WHY.replace('rows', counted))]).toEqual([page, query, true]);
+        expect(body).not.toMatch(/othing is stored|No day of this period|sent no value|it is new|>new</);
+        expect(body).not.toMatch(/there is nothing to compare with|First active/);
+      }
+    }
   });
 });

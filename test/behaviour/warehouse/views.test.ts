@@ -1,6 +1,7 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
+import { readStatus } from '../../../jobs/warehouse.ts';
 import { KINDS } from '../../../schema/define.ts';
 import type { Values } from '../../../schema/row.ts';
 import { allViews } from '../../../schema/views.ts';
@@ -8,7 +9,7 @@ import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
 import { failUnit } from '../../../src/ledger/ledger.ts';
 import { commitReadinessPage } from '../../../src/ledger/readiness.ts';
 import { dayKey } from '../../../src/units/unit.ts';
-import { createRig } from '../../support/rig/rig.ts';
+import { contextOf, createRig } from '../../support/rig/rig.ts';
 import { commitDay, commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
 import { type Database, onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -184,6 +185,9 @@ onEachDatabase((database) => {
       await rig.place.execute("UPDATE export_units SET settled_at = last_pulled_at, confirmed = 'age'");
       await rig.place.execute("UPDATE export_units SET state = 'doubted' WHERE date = '2026-01-14'");
       expect(await rig.sql(held)).toEqual([{ least: 5, settled: 0 }]);
+      const { organizations } = await readStatus(rig.settings, contextOf(rig.today));
+      expect(organizations[0]?.streams.map(({ settled }) => settled)).toEqual([0, 0, 0, 0, 0, 0]);
+      expect(organizations[0]?.days.some(({ state }) => state === 'settled')).toBe(false);
     });
   });
 

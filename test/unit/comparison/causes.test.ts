@@ -113,14 +113,24 @@ describe('the causes of a change', () => {
     expect(valuesOf(causesOf(before, before, true))).toEqual({});
   });
 
-  test('a model that is new, gone, or without cost in a span is a choice of models as a whole', () => {
+  test('a model that is new or gone is a choice of models as a whole', () => {
     const before = span([20, 200], { same: [1000, 500, 50], gone: [10, 5, 7] });
     const now = span([20, 200], { same: [1000, 500, 50], new: [10, 5, 3] });
     expect(valuesOf(causesOf(now, before, true))).toEqual({ 'choice of models': -4 });
-    const free = span([5, 10], { a: [1000, 500, 0] });
-    expect(valuesOf(causesOf(span([20, 200], { a: [1000, 500, 9] }), free, true))).toEqual({
-      'choice of models': 9,
-    });
+  });
+
+  test('a span without cost has one cause: the first factor that is 0 there', () => {
+    const now = span([20, 200], { a: [1000, 500, 9] });
+    for (const [cause, before] of [
+      ['people', span([20, 0], {})],
+      ['use', span([20, 3], {})],
+      ['choice of models', span([20, 3], { b: [1000, 0, 0] })],
+      ['credits per token', span([20, 3], { a: [1000, 0, 0] })],
+      ['price', span([5, 10], { a: [1000, 500, 0] })],
+    ] as const) {
+      expect(valuesOf(causesOf(now, before, true))).toEqual({ [cause]: 9 });
+      expect(valuesOf(causesOf(before, now, true))).toEqual({ [cause]: -9 });
+    }
   });
 
   test('credits without tokens are a choice of models; without tokens of any model they are use', () => {

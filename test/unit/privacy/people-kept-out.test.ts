@@ -42,7 +42,10 @@ describe('erased people in a text', () => {
     ['https://x.org/?user=auth0|12&tab=1', `https://x.org/?user=${ODD}&tab=1`],
     ["'auth0|12'", `'${ODD}'`],
     ['ada.lovelace@host', `${DOTTED}@host`],
-    ['user_12 and xuser_1', 'user_12 and xuser_1'],
+    ['联系user_1请回复', `联系${USER}请回复`],
+    ['ผู้ใช้user_1ครับ ada.lovelace님', `ผู้ใช้${USER}ครับ ${DOTTED}님`],
+    ['👩user_1👋', `👩${USER}👋`],
+    ['user_12 and xuser_1, ñuser_1', 'user_12 and xuser_1, ñuser_1'],
     ['USER_1', 'USER_1'],
     ['', ''],
   ])('%s', (text, expected) => {
