@@ -80,8 +80,11 @@ export interface Patience {
   outlast(host: string, request: FailedRequest): Promise<Outlasted>;
   /** The last wait for the host; null if there was none. */
   lastWait(host: string): Wait | null;
-  /** Informs a listener of waits until the returned function is called. */
-  listen(listener: WaitListener): () => void;
+  /**
+   * Informs a listener of waits until the returned function is called.
+   * @param url of the only host whose waits it hears of. @default all hosts
+   */
+  listen(listener: WaitListener, url?: string): () => void;
 }
 
 /**
@@ -104,7 +107,7 @@ interface Host {
 export function createPatience({ patienceMs, endMs = Infinity, known, clock }: PatienceOptions): Patience {
   const hosts = new Map<string, Host>();
   const answered = new Set(known);
-  const listeners = new Set<WaitListener>();
+  const listeners = new Map<WaitListener, string | null>();
 
   const hostOf = (name: string): Host => {
     const opened = {
@@ -119,8 +122,18 @@ export function createPatience({ patienceMs, endMs = Infinity, known, clock }: P
     return host;
   };
 
-  const inform = async (call: (listener: WaitListener) => Promise<void> | void) => {
-    for (const listener of [...listeners]) await call(listener);
+  const inform: WaitParts['inform'] = async (name, call) => {
+    const failures: unknown[] = [];
+    for (const [listener, only] of [...listeners]) {
+      if (only !== null && only !== name) continue;
+      try {
+        await call(listener);
+      } catch (error) {
+        // The others must hear of it too: who rests would never go on.
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   };
 
   async function outlast(name: string, request: FailedRequest): Promise<Outlasted> {
@@ -162,8 +175,8 @@ export function createPatience({ patienceMs, endMs = Infinity, known, clock }: P
     isFaulty: (name, path) => isFaulty(hostOf(name), path),
     outlast,
     lastWait: (name) => hosts.get(name)?.wait ?? null,
-    listen: (listener) => {
-      listeners.add(listener);
+    listen: (listener, url) => {
+      listeners.set(listener, url === undefined ? null : new URL(url).origin);
       return () => void listeners.delete(listener);
     },
   };
@@ -190,7 +203,7 @@ function afterCheck(
 interface WaitParts {
   readonly request: FailedRequest;
   readonly clock: Clock;
-  readonly inform: (call: (listener: WaitListener) => Promise<void> | void) => Promise<void>;
+  readonly inform: (host: string, call: (listener: WaitListener) => Promise<void> | void) => Promise<void>;
 }
 
 /** Probes until the machine leaves the states of a wait. The listeners hear of it once a probe has failed. */
@@ -220,11 +233,11 @@ async function waitFor(
       if (pauseMs === null || isAnnounced || !isWait(host.outage)) continue;
       isAnnounced = true;
       host.isHeld = true;
-      await inform((listener) => listener.begins(wait));
+      await inform(wait.host, (listener) => listener.begins(wait));
     }
   } finally {
     apply({ type: 'left', atMs: clock.monotonicMs() });
-    if (isAnnounced) await inform((listener) => listener.ends(wait, endOf(host.outage)));
+    if (isAnnounced) await inform(wait.host, (listener) => listener.ends(wait, endOf(host.outage)));
   }
   const end = endOf(host.outage);
   return end === 'answered' && !isAnnounced ? 'at-once' : end;

@@ -138,22 +138,25 @@ async function walk(work: ReadinessRun, { mayBeLost }: { mayBeLost: boolean }): 
 }
 
 /** Lets the claim of a walk go while the service is waited for, until `leave` is called. */
-function restingClaim({ patience, lock, warehouse, orgId }: ReadinessRun) {
+function restingClaim({ patience, lock, warehouse, orgId, source }: ReadinessRun) {
   const key = readinessKey(orgId);
   const stored = async () => JSON.stringify(await readReadinessUnit(warehouse, orgId));
   let before = '';
   let isGone = false;
-  const leave = patience?.listen({
-    begins: async () => {
-      before = await stored();
-      await lock.free([key]);
+  const leave = patience?.listen(
+    {
+      begins: async () => {
+        before = await stored();
+        await lock.free([key]);
+      },
+      ends: async () => {
+        const [unit] = await lock.claim([key]);
+        isGone ||= unit === undefined || before !== (await stored());
+        if (isGone) await lock.free([key]);
+      },
     },
-    ends: async () => {
-      const [unit] = await lock.claim([key]);
-      isGone ||= unit === undefined || before !== (await stored());
-      if (isGone) await lock.free([key]);
-    },
-  });
+    source.hosts.appUrl,
+  );
   return {
     leave: () => leave?.(),
     expect: () => {
