@@ -223,7 +223,15 @@ export async function identified(
     orgId ?? recorded.find((known) => known.name === name)?.orgId ?? null;
   const organizations = round.organizations.map((outcome) => ({ ...outcome, orgId: idOf(outcome) }));
   const present = new Set([...listed, ...organizations].map(({ orgId }) => orgId));
-  return { ...round, organizations, left: recorded.filter(({ orgId }) => !present.has(orgId)) };
+  const runs = await warehouse.select(
+    sql`SELECT org_id, MAX(started_at) AS last FROM export_runs WHERE started_at < ${round.startedAt} GROUP BY org_id`,
+  );
+  const lastOf = (orgId: string | null) =>
+    String(runs.find((run) => run['org_id'] === orgId)?.['last'] ?? '');
+  const before = [...present].map(lastOf).toSorted().at(-1) ?? '';
+  // One with a run since the round before has a job of its own now.
+  const left = recorded.filter(({ orgId }) => !present.has(orgId) && lastOf(orgId) <= before);
+  return { ...round, organizations, left };
 }
 
 /** The organizations of a round whose days can be examined, and those that have left. */
