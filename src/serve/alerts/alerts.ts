@@ -14,6 +14,7 @@ import {
   type KnownRound,
   nameOfScope,
   organizationScopes,
+  readJobs,
 } from './examine-organization.ts';
 import {
   applyDelivery,
@@ -107,7 +108,7 @@ async function report(round: RoundReport, { options, context, memory, late }: Ro
     alertRestatementShare,
     warehouse: location,
   } = options;
-  const failures = failureScope(round, options.orgId);
+  const failures = (jobs: readonly string[] | null) => failureScope(round, options.orgId, jobs);
   const sendAbout = async (about: KnownRound, messages: Parameters<IncidentPorts['send']>[0]) => {
     if (late.isCancelled) return false;
     const named = (which: 'opened' | 'over') =>
@@ -142,13 +143,13 @@ async function report(round: RoundReport, { options, context, memory, late }: Ro
         context.warn(`an organization could not be examined: ${messageOf(error)}`, LATE_HINT);
       const known = await identified(round, warehouse);
       const organizations = await organizationScopes(warehouse, known, { rule, onFailure });
-      const scopes = [failures, ...organizations];
+      const scopes = [failures(await readJobs(warehouse, round)), ...organizations];
       // Of two workers, the later one sees what the earlier one has reported.
       await warehouse.oneAtATime(ALERTS, () => run(scopes, warehouseStates(warehouse), known));
     });
   } catch (error) {
     context.warn(`the warehouse remembers no notifications: ${messageOf(error)}`, UNUSABLE_HINT);
-    await run([failures], unusableStates);
+    await run([failures(null)], unusableStates);
   }
 }
 

@@ -175,10 +175,14 @@ const WAREHOUSE = '';
 
 /**
  * The runs of a round that failed. A run is recognized in later rounds by the name of its organization, so that two jobs on
- * one warehouse do not end each other's incidents; a name that the file has no more has no later runs. Each exit code is an
- * incident of its own.
+ * one warehouse do not end each other's incidents. Each exit code is an incident of its own.
+ * @param jobsOfOthers see {@link readJobs}: any other one has no later runs. Null if nobody knows
  */
-export function failureScope({ organizations, names }: RoundReport, orgId: string | null): Scope {
+export function failureScope(
+  { organizations, names }: RoundReport,
+  orgId: string | null,
+  jobsOfOthers: readonly string[] | null,
+): Scope {
   const jobOf = ({ name }: OrganizationOutcome) => name ?? orgId ?? '';
   const decided = organizations.filter(({ exitCode }) => !isUndecided(exitCode));
   // A job without an organization has the warehouse for itself.
@@ -189,9 +193,19 @@ export function failureScope({ organizations, names }: RoundReport, orgId: strin
       const facts = { job: jobOf(outcome), exit_code: outcome.exitCode };
       return { kind: 'run-failed', key: JSON.stringify(Object.values(facts)), facts };
     });
+  const others = jobsOfOthers && new Set([...jobsOfOthers, ...(names ?? [])]);
   const hasExamined = ({ facts: { job = '' } }: Condition) =>
-    jobs.has(String(job)) || names?.includes(String(job)) === false;
+    jobs.has(String(job)) || others?.has(String(job)) === false;
   return { scope: WAREHOUSE, examine: async () => ({ conditions, hasExamined }) };
+}
+
+/** What jobs beside this one may be called: organizations have jobs of their own, or another job has a file with names. */
+export async function readJobs(
+  warehouse: Pick<Warehouse, 'read' | 'select'>,
+  { names }: RoundReport,
+): Promise<string[]> {
+  const recorded = names === null ? await readNames(warehouse) : [];
+  return [...(await readOrganizationIds(warehouse)), ...recorded.map(({ name }) => name)];
 }
 
 interface OrganizationScopes {

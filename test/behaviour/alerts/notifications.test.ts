@@ -154,6 +154,17 @@ test('a failed run is reported after a restore over the warehouse of another org
   expect(newsOf(webhook)).toEqual([['+ run-failed 3'], ['+ run-failed 3']]);
 });
 
+test('a failed run of a wrong ID is over once the right one is given', async () => {
+  const rig = await smallRig();
+  const webhook = await receiver();
+  const alerts = { alertWebhook: webhook.url };
+  const { orgId } = rig.emulator;
+  await round(rig, { now: FIRST, settings: { orgId } });
+  await round(rig, { now: FIRST, alerts, settings: { orgId: 'org_mistyped' } });
+  await round(rig, { now: FIRST, alerts, settings: { orgId } });
+  expect(newsOf(webhook)).toEqual([['+ run-failed 5'], ['- run-failed 5']]);
+});
+
 test('a failed run is over once a job that now names its organization succeeds', async () => {
   const rig = await smallRig();
   const webhook = await receiver();

@@ -110,7 +110,13 @@ onEachDatabase((database) => {
       const now = { DAYWALK_NOW: `2026-01-${time}:00:00Z` };
       await rig.run('', { ...(time.endsWith('04') ? own : env), ...now });
     }
+    // Neither job ends the failed run of the other.
+    const refused = { ...own, DAYWALK_API_KEY: 'sk-revoked-000', DAYWALK_NOW: '2026-01-31T05:00:00Z' };
+    expect((await rig.run('', refused)).code).toBe(3);
+    await rig.run('', { ...env, DAYWALK_NOW: '2026-02-01T03:00:00Z' });
     const later = messagesOf(webhook).slice(news);
+    const failed = later.flatMap(({ opened, over }) => [...opened, ...over]);
+    expect(failed.filter((incident) => incident['exit_code'] === 3)).toHaveLength(1);
     const missing = later.flatMap(({ over }) => over.filter(({ kind }) => kind === 'day-missing'));
     expect(missing).toEqual([]);
   });
