@@ -83,7 +83,8 @@ export async function replay(
   const firstDay = request.from ?? FIRST_DAY;
   const lastDay = request.until ?? yesterdayOf(clock.now());
   const asOf = request.asOf ?? null;
-  for (const archive of archives) expectArchive(archive);
+  const none = archives.find((archive) => archiveBytes(archive) === 0);
+  if (none !== undefined) throw new UsageError(`there is no archive at ${none}`, { reason: 'no-archive' });
   return withWarehouse(location, { clock, signal, upgraded, create: true }, async (warehouse) => {
     let lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
@@ -93,8 +94,8 @@ export async function replay(
         const patience = { clock, signal, wait: request.wait, exclusive: true };
         ({ lock } = await passOlder({ warehouse, lock }, settings, patience));
       }
-      const policy = policyFingerprint(emails);
       const { streams } = request;
+      const policy = policyFingerprint(emails);
       const scope = { firstDay, lastDay, streams, asOf, emails: emails.mode, policy };
       for (const archive of archives) await expectKnown(warehouse, archive, scope);
       await shareGate(warehouse, settings, observe);
@@ -147,19 +148,10 @@ async function replayAll(
     organizations.push(
       await replayOrganization(replayedFrom(archives, answers, place.gate), {
         ...place,
-        versions: versions(),
+        versions: { daywalk: packageVersion(), node: process.versions.node },
       }),
     );
   return { organizations, lost };
-}
-
-function expectArchive(archive: string): void {
-  if (archiveBytes(archive) > 0) return;
-  throw new UsageError(`there is no archive at ${archive}`, { reason: 'no-archive' });
-}
-
-function versions(): Readonly<Record<string, string>> {
-  return { daywalk: packageVersion(), node: process.versions.node };
 }
 
 /** The past can only be rebuilt where nothing else is, or where the same replay was interrupted. */

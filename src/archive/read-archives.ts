@@ -176,7 +176,7 @@ export async function withArchives<Result>(
     }
     const known = [...files.values()].flatMap(({ file }) => readKnownWarehouses(file));
     return await use({
-      warehouses: known.sort((a, b) => (a.at > b.at ? -1 : 1)).map(({ id }) => id),
+      warehouses: [...new Set(known.sort((a, b) => (a.at > b.at ? -1 : 1)).map(({ id }) => id))],
       choose: (scope) => chooseAnswers(joinContents(all), scope),
       pagesOf: async ({ archive, sha256 }) => {
         const objects = files.get(archive)?.objects;

@@ -161,9 +161,8 @@ export class OwnRows {
 
 async function sentUntil(warehouse: Warehouse): Promise<string> {
   const [run] = await readRuns(warehouse, 1);
-  const last = JSON.stringify(run?.startedAt ?? '');
-  const kept = (await readState(warehouse, '', SENT_UNTIL)) ?? last;
-  return kept > last ? kept : last;
+  const kept = (await readState(warehouse, '', SENT_UNTIL)) ?? '';
+  return [kept, JSON.stringify(run?.startedAt ?? '')].toSorted().at(-1) ?? '';
 }
 
 /** True if a warehouse holds organizations, and none of another one: nothing that was sent was about those. */

@@ -13,6 +13,8 @@ export interface Wait {
 
 /** Is informed of waits. What it does is awaited, and its error ends the request that waits. */
 export interface WaitListener {
+  /** Only waits for its host are reported. @default all waits */
+  readonly url?: string;
   /** A first probe has failed; the next one follows a pause. */
   begins(wait: Wait): Promise<void> | void;
   /** The wait is over; requests begin again afterwards. */
@@ -80,11 +82,8 @@ export interface Patience {
   outlast(host: string, request: FailedRequest): Promise<Outlasted>;
   /** The last wait for the host; null if there was none. */
   lastWait(host: string): Wait | null;
-  /**
-   * Informs a listener of waits until the returned function is called.
-   * @param url of the only host whose waits it hears of. @default all hosts
-   */
-  listen(listener: WaitListener, url?: string): () => void;
+  /** Informs a listener of waits until the returned function is called. */
+  listen(listener: WaitListener): () => void;
 }
 
 /**
@@ -107,7 +106,7 @@ interface Host {
 export function createPatience({ patienceMs, endMs = Infinity, known, clock }: PatienceOptions): Patience {
   const hosts = new Map<string, Host>();
   const answered = new Set(known);
-  const listeners = new Map<WaitListener, string | null>();
+  const listeners = new Set<WaitListener>();
 
   const hostOf = (name: string): Host => {
     const opened = {
@@ -122,16 +121,12 @@ export function createPatience({ patienceMs, endMs = Infinity, known, clock }: P
     return host;
   };
 
-  const inform: WaitParts['inform'] = async (name, call) => {
+  const inform: WaitParts['inform'] = async (host, call) => {
     const failures: unknown[] = [];
-    for (const [listener, only] of [...listeners]) {
-      if (only !== null && only !== name) continue;
-      try {
-        await call(listener);
-      } catch (error) {
-        // The others must hear of it too: who rests would never go on.
-        failures.push(error);
-      }
+    for (const listener of [...listeners]) {
+      if (listener.url !== undefined && new URL(listener.url).origin !== host) continue;
+      // The others must hear of it too: who rests would never go on.
+      await (async () => call(listener))().catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
   };
@@ -175,8 +170,8 @@ export function createPatience({ patienceMs, endMs = Infinity, known, clock }: P
     isFaulty: (name, path) => isFaulty(hostOf(name), path),
     outlast,
     lastWait: (name) => hosts.get(name)?.wait ?? null,
-    listen: (listener, url) => {
-      listeners.set(listener, url === undefined ? null : new URL(url).origin);
+    listen: (listener) => {
+      listeners.add(listener);
       return () => void listeners.delete(listener);
     },
   };

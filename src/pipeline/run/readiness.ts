@@ -143,20 +143,18 @@ function restingClaim({ patience, lock, warehouse, orgId, source }: ReadinessRun
   const stored = async () => JSON.stringify(await readReadinessUnit(warehouse, orgId));
   let before = '';
   let isGone = false;
-  const leave = patience?.listen(
-    {
-      begins: async () => {
-        before = await stored();
-        await lock.free([key]);
-      },
-      ends: async () => {
-        const [unit] = await lock.claim([key]);
-        isGone ||= unit === undefined || before !== (await stored());
-        if (isGone) await lock.free([key]);
-      },
+  const leave = patience?.listen({
+    url: source.hosts.appUrl,
+    begins: async () => {
+      before = await stored();
+      await lock.free([key]);
     },
-    source.hosts.appUrl,
-  );
+    ends: async () => {
+      const [unit] = await lock.claim([key]);
+      isGone ||= unit === undefined || before !== (await stored());
+      if (isGone) await lock.free([key]);
+    },
+  });
   return {
     leave: () => leave?.(),
     expect: () => {

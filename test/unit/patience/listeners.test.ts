@@ -13,13 +13,11 @@ async function waitForBoth(fails: { begins?: boolean; ends?: boolean }) {
     if (is) throw new Error('the warehouse is locked');
   };
   patience.listen({ begins: () => failing(fails.begins), ends: () => failing(fails.ends) });
-  patience.listen(
-    {
-      begins: ({ host }) => void heard.push(`begins ${host}`),
-      ends: ({ host }) => void heard.push(`ends ${host}`),
-    },
-    `${HOSTS[0]}/v1`,
-  );
+  patience.listen({
+    url: `${HOSTS[0]}/v1`,
+    begins: ({ host }) => void heard.push(`begins ${host}`),
+    ends: ({ host }) => void heard.push(`ends ${host}`),
+  });
   const ended = [];
   for (const host of HOSTS) {
     const sentMs = clock.monotonicMs();
