@@ -71,7 +71,8 @@ export function backUp(
   const archive = request.withArchive ? requireArchive(settings) : null;
   const startedMs = clock.monotonicMs();
   return readWarehouse(settings.warehouse, { clock, signal }, async (source) => {
-    const isFolder = request.isFolder || isExistingFolder(request.path);
+    const isFolder =
+      request.isFolder || statSync(request.path, { throwIfNoEntry: false })?.isDirectory() === true;
     const path = isFolder ? datedPath(request.path, clock.now()) : request.path;
     const lock = isFolder ? join(request.path, '.daywalk-backup.lock') : undefined;
     const writeNotes = notesIn(settings.warehouse, { clock, signal });
@@ -95,10 +96,6 @@ export function backUp(
       ...{ warehouse, archive: saved, removed, durationMs: clock.monotonicMs() - startedMs },
     };
   });
-}
-
-function isExistingFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 async function saveBeside(

@@ -129,7 +129,7 @@ async function lookAtKey(
     const known = warehouse === null ? [] : await readNames(warehouse);
     const isFirstContact =
       warehouse === null ||
-      (await isEmpty(warehouse)) ||
+      (await readOrganizationIds(warehouse)).length === 0 ||
       (named !== undefined && !known.some(({ name }) => name === named.name));
     const day = yesterdayOf(clock.now());
     look = await looks.lookAtService({ source, day, isFirstContact, orgId, signal });
@@ -138,10 +138,6 @@ async function lookAtKey(
     return `it may read the analytics of ${look.orgId}`;
   });
   return { check, look };
-}
-
-async function isEmpty(warehouse: Warehouse): Promise<boolean> {
-  return (await readOrganizationIds(warehouse)).length === 0;
 }
 
 /** A line about requests. Those that were left out, because redirects have used up the others, prove nothing. */

@@ -47,7 +47,9 @@ export async function checkSetup(
   context: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<SetupChecks> {
   const { settings } = reading;
-  const checks = [nodeCheck(), ...settingsChecks(reading)];
+  // `src/cli/main.ts` lets no other version begin.
+  const node: Check = { name: 'node', state: 'ok', text: `${process.versions.node} (${process.execPath})` };
+  const checks = [node, ...settingsChecks(reading)];
   if (isAmiss(reading, 'warehouse', 'archive', 'emails', 'erasures'))
     return {
       checks: [...checks, skippedCheck('warehouse', 'not looked at until the settings are right')],
@@ -80,11 +82,6 @@ export async function checkSetup(
   } finally {
     await warehouse?.close();
   }
-}
-
-/** `src/cli/main.ts` lets no other version begin. */
-function nodeCheck(): Check {
-  return { name: 'node', state: 'ok', text: `${process.versions.node} (${process.execPath})` };
 }
 
 function settingsChecks({ entries, problems, warnings, settings }: SettingsReading): Check[] {
@@ -268,7 +265,8 @@ async function spaceCheck(
   ]) {
     const forecast = await forecastFrom(warehouse, settings, asked, { clock, name });
     newDays += forecast.newDays;
-    needed += COPIES * forecastBytes(forecast.newDays, access.activeUsers.get(name) ?? 0);
+    const dayBytes = DAY_BYTES + (access.activeUsers.get(name) ?? 0) * USER_DAY_BYTES;
+    needed += COPIES * forecast.newDays * dayBytes;
   }
   const folder = dirname(resolve(location));
   const { bavail, bsize } = statfsSync(folder);
@@ -309,8 +307,3 @@ export function judgeSpace({
 /** What a day takes in SQLite with its indexes: of the organization, and of each active user, see docs/scaling.md. */
 const DAY_BYTES = 8_338;
 const USER_DAY_BYTES = 762;
-
-/** Estimates the size of days in a SQLite file. */
-function forecastBytes(days: number, activeUsers: number): number {
-  return days * (DAY_BYTES + activeUsers * USER_DAY_BYTES);
-}

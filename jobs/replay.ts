@@ -1,11 +1,13 @@
 import {
   archiveBytes,
   type ChosenAnswers,
+  compareArchive,
   keptOutOfArchive,
   partsOf,
   type ReadArchives,
   type ReplayScope,
   withArchives,
+  withCommitted,
 } from '../src/archive/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, isDay, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
@@ -14,7 +16,7 @@ import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
-import { ensureIdentity, readWarehouseSide } from '../src/identity/index.ts';
+import { ensureIdentity, expectMatch, readWarehouseSide } from '../src/identity/index.ts';
 import { joinKeptOut } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
@@ -68,6 +70,7 @@ export interface ReplayResult {
  * Rebuilds the warehouse from archived answers, without a request. May be repeated and interrupted at will. What cannot be read in
  * a damaged archive is left out and named.
  * @throws {UsageError} if the archive cannot answer, or the warehouse is not empty and an instant is asked for.
+ * @throws {StorageError} if the archive is of other warehouses, and has an organization that this one does not know.
  * @throws {BusyError} if new addresses of people who are kept out cannot be swept now; everything is stored, and a repetition sweeps.
  */
 export async function replay(
@@ -80,7 +83,8 @@ export async function replay(
   const firstDay = request.from ?? FIRST_DAY;
   const lastDay = request.until ?? yesterdayOf(clock.now());
   const asOf = request.asOf ?? null;
-  for (const archive of archives) expectArchive(archive);
+  const none = archives.find((archive) => archiveBytes(archive) === 0);
+  if (none !== undefined) throw new UsageError(`there is no archive at ${none}`, { reason: 'no-archive' });
   return withWarehouse(location, { clock, signal, upgraded, create: true }, async (warehouse) => {
     let lock = await takeLock(warehouse, { clock, signal, wait: request.wait, exclusive: true });
     try {
@@ -90,25 +94,40 @@ export async function replay(
         const patience = { clock, signal, wait: request.wait, exclusive: true };
         ({ lock } = await passOlder({ warehouse, lock }, settings, patience));
       }
+      const { streams } = request;
+      const policy = policyFingerprint(emails);
+      const scope = { firstDay, lastDay, streams, asOf, emails: emails.mode, policy };
+      for (const archive of archives) await expectKnown(warehouse, archive, scope);
       await shareGate(warehouse, settings, observe);
       // Before there is a key of pseudonyms: those in an archive are its own, and those of later runs must be the same.
       for (const archive of archives)
         await joinKeptOut(warehouse, await keptOutOfArchive(archive), new Set());
-      const policy = policyFingerprint(emails);
       const gate = await openGate(warehouse, emails, { usersFrom: keptUsersFrom(settings, clock) });
-      const streams = request.streams.filter((stream) => gate.keepsPeople || stream !== 'users');
-      const scope = { firstDay, lastDay, streams, asOf, emails: emails.mode, policy };
+      const kept = { ...scope, streams: streams.filter((stream) => gate.keepsPeople || stream !== 'users') };
       const place = { warehouse, gate, clock, signal };
-      const replayed = await withArchives(archives, place, (read) => replayAll(read, scope, place));
+      const replayed = await withArchives(archives, place, (read) => replayAll(read, kept, place));
       await sweepLearned(await sweepOptions(warehouse, settings, { clock, signal }));
       await expireAfter({ warehouse, lock }, settings, { clock, signal });
       const codes = replayed.organizations.map(({ exitCode }) => exitCode);
       const exitCode = worstExit([replayed.lost.length > 0 ? EXIT.storage : EXIT.ok, ...codes]);
       return { exitCode, from: firstDay, until: lastDay, asOf: asOf?.toISOString() ?? null, ...replayed };
+    } catch (error) {
+      await warehouse.discardNew();
+      throw error;
     } finally {
       await lock.release();
     }
   });
+}
+
+/** An archive of other warehouses must not bring an organization of theirs into this one; days of its own it may repair. */
+async function expectKnown(warehouse: Warehouse, archive: string, scope: ReplayScope): Promise<void> {
+  const known = await readOrganizationIds(warehouse);
+  const found = await compareArchive({ archive, warehouse });
+  if (known.length === 0 || !['archive-unknown', 'warehouse-unknown'].includes(found.mismatch ?? '')) return;
+  const { organizations } = await withCommitted(archive, async ({ choose }) => choose(scope));
+  if (organizations.some(({ orgId }) => !known.includes(orgId)))
+    expectMatch(found, { warehouse: warehouse.location, archive });
 }
 
 async function replayAll(
@@ -121,26 +140,18 @@ async function replayAll(
   const { side } = await readWarehouseSide(place.warehouse, null);
   // A warehouse that is rebuilt is a new one, made from the one that wrote the archive.
   if (side.isNew) {
-    const parent = archives.warehouse === null ? null : { id: archives.warehouse, parents: [] };
+    const [id, ...parents] = archives.warehouses;
+    const parent = id === undefined ? null : { id, parents };
     await ensureIdentity(place.warehouse, { parent, madeBy: 'replay', at: place.clock.now() });
   }
   for (const answers of chosen)
     organizations.push(
       await replayOrganization(replayedFrom(archives, answers, place.gate), {
         ...place,
-        versions: versions(),
+        versions: { daywalk: packageVersion(), node: process.versions.node },
       }),
     );
   return { organizations, lost };
-}
-
-function expectArchive(archive: string): void {
-  if (archiveBytes(archive) > 0) return;
-  throw new UsageError(`there is no archive at ${archive}`, { reason: 'no-archive' });
-}
-
-function versions(): Readonly<Record<string, string>> {
-  return { daywalk: packageVersion(), node: process.versions.node };
 }
 
 /** The past can only be rebuilt where nothing else is, or where the same replay was interrupted. */

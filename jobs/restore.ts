@@ -83,20 +83,17 @@ export async function restore(
   if (isSameWarehouse(file, settings.warehouse))
     throw new UsageError(`${file} is the warehouse itself`, { hint: 'name a backup' });
   const backup = await checkBackup(file);
-  const archive = request.withArchive ? await savedArchive(file, backup, settings) : null;
+  const place = request.withArchive ? requireArchive(settings) : null;
+  const archive = place === null ? null : { place, saved: await expectPair(file, backup) };
   const known = await keptOutSinceBackup(settings, file, context);
   const archives = [...new Set([...known.archives, ...(archive === null ? [] : [archive.place])])];
   const filled = await fill(settings, { request, backup, archive, known: known.list, archives }, context);
   return {
     ...{ file, backup, archive: archive?.place ?? null, knowsErasures: known.isKnown, ...filled },
-    exitCode: worstExit([filled.exitCode, codeOf(known, filled)]),
+    // If the backup keeps nobody out, the installation may never have to.
+    exitCode: worstExit([filled.exitCode, known.isKnown || !filled.knewAny ? EXIT.ok : EXIT.quarantine]),
     durationMs: context.clock.monotonicMs() - startedMs,
   };
-}
-
-/** If the backup keeps nobody out, the installation may never have to. */
-function codeOf({ isKnown }: KeptOutSince, { knewAny }: Filled): ExitCode {
-  return isKnown || !knewAny ? EXIT.ok : EXIT.quarantine;
 }
 
 /** What a test of a restore has found. */
@@ -132,7 +129,8 @@ export function testRestore(
     const filling = { request, backup, archive: null, known: known.list, archives: [] };
     const filled = await fill({ ...settings, ...own }, filling, context);
     const broken = await countBroken(own.warehouse, context);
-    const damages = withArchive ? await damagesOfArchive(file, backup) : null;
+    const archive = withArchive ? await verifyArchive(await expectPair(file, backup)) : null;
+    const damages = archive?.findings.length ?? null;
     const isGood = filled.exitCode === EXIT.ok && broken === 0 && (damages ?? 0) === 0;
     if (isGood) await noteTest(settings, backup, context);
     const { to: _temporary, ...rest } = filled;
@@ -150,10 +148,6 @@ async function countBroken(location: string, { clock }: Context): Promise<number
     await checkWarehouse(warehouse, findings, { units: 0, rows: 0, comparisons: 0 });
     return findings.counts.broken + (await warehouse.damages()).length;
   });
-}
-
-async function damagesOfArchive(file: string, backup: BackupRecord | null): Promise<number> {
-  return (await verifyArchive(await expectPair(file, backup))).findings.length;
 }
 
 async function noteTest(
@@ -176,14 +170,6 @@ async function noteTest(
 interface SavedPlace {
   readonly saved: string;
   readonly place: string;
-}
-
-async function savedArchive(
-  file: string,
-  backup: BackupRecord | null,
-  settings: Settings,
-): Promise<SavedPlace> {
-  return { place: requireArchive(settings), saved: await expectPair(file, backup) };
 }
 
 /** The file of the archive that was backed up with a warehouse. */

@@ -142,8 +142,8 @@ function expectPolicy(answers: readonly Answer[], { emails, policy }: ReplayScop
 
 /** Archives that are open for a replay. All reads see one state of each. */
 export interface ReadArchives {
-  /** The warehouse that an archive has met last; null if none has met one. */
-  readonly warehouse: string | null;
+  /** The warehouses that the archives have met, the last one first. */
+  readonly warehouses: readonly string[];
   /** Chooses the newest committed answer of every unit. See {@link chooseAnswers}. */
   choose(scope: ReplayScope): Choice;
   /**
@@ -176,7 +176,7 @@ export async function withArchives<Result>(
     }
     const known = [...files.values()].flatMap(({ file }) => readKnownWarehouses(file));
     return await use({
-      warehouse: known.sort((a, b) => (a.at > b.at ? -1 : 1))[0]?.id ?? null,
+      warehouses: [...new Set(known.sort((a, b) => (a.at > b.at ? -1 : 1)).map(({ id }) => id))],
       choose: (scope) => chooseAnswers(joinContents(all), scope),
       pagesOf: async ({ archive, sha256 }) => {
         const objects = files.get(archive)?.objects;

@@ -8,7 +8,7 @@ import { DAILY_STREAMS } from '../core/stream.ts';
 import type { RunLock, Warehouse } from '../port/index.ts';
 import { writeState } from '../records/index.ts';
 import { refreshAllRollups } from '../rollups/index.ts';
-import { type CopyCounts, type CopyWriter, createCopyWriter } from './copy-writer.ts';
+import { type CopyWriter, createCopyWriter } from './copy-writer.ts';
 import { type DecidedSides, decidedSource, type Given } from './decided-source.ts';
 import type { CopyObserver, CopyReport } from './events.ts';
 import { moveDays, moveReadiness, moveTable } from './move.ts';
@@ -80,11 +80,12 @@ export async function copyAll(
   const comparison = await compareAndRefresh(work, writer.counts.rowsWritten > 0);
   const isSame = comparison.tables.every((table) => table.isSame);
   if (forgets) await forgetReplaced(destination, work);
+  const { unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten } = writer.counts;
   const report: CopyReport = {
     from,
     to,
     exitCode: isSame ? EXIT.ok : EXIT.quarantine,
-    ...totalsOf(writer.counts),
+    ...{ unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten },
     tables: comparison.tables.map((table) => ({
       ...table,
       ...(writer.counts.tables.get(table.table) ?? { written: 0, removed: 0 }),
@@ -169,10 +170,6 @@ async function moveAll(work: CopyWork, writer: CopyWriter): Promise<void> {
       await moveReadiness(work, writer, { orgId, pair: readiness });
   }
   for (const table of UNITLESS) await moveTable(work, writer, table);
-}
-
-function totalsOf({ unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten }: CopyCounts) {
-  return { unitsMoved, unitsUnchanged, unitsRemoved, rowsWritten };
 }
 
 /** The comparison of one table. */

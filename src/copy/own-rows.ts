@@ -3,6 +3,7 @@ import { sql } from '../../schema/query.ts';
 import { columnsOf, encoderOf, inKeyOrder, keyOf, readerOf, type Values } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { encodeEntries, GATE_KEYS, keptOutOrganization } from '../kept-out/index.ts';
+import { readOrganizationIds } from '../ledger/index.ts';
 import { LAST_MARKS } from '../marks/index.ts';
 import { RESTORING, type ScanScope, type Warehouse } from '../port/index.ts';
 import type { KeptOut } from '../privacy/index.ts';
@@ -33,8 +34,11 @@ const encodeState = encoderOf(exportState);
 /** Says that a copy takes people out of its destination, whose file may hold deleted values until it has ended. */
 const FORGETTING = 'forgetting';
 
+/** When the last run began whose messages a restore has kept: the backup may be older. */
+const SENT_UNTIL = 'sent-until';
+
 /** What people were sent, which a restore does not take back. */
-const SENT: ReadonlySet<unknown> = new Set([STATES.incidents, STATES.brief]);
+const SENT: ReadonlySet<unknown> = new Set([STATES.incidents, STATES.brief, SENT_UNTIL]);
 
 /** States of the destination, by name, that it keeps until a copy has ended. */
 type Marks = ReadonlyMap<string, string>;
@@ -84,9 +88,11 @@ export class OwnRows {
     for (const table of restored === null ? [acts, archives] : [])
       kept.set(table, await collect(destination.scan(table)));
     // The one that ran later has sent more.
-    const lastOf = async (warehouse: Warehouse) => (await readRuns(warehouse, 1))[0]?.startedAt ?? '';
-    const isLater = restored !== null && (await lastOf(destination)) >= (await lastOf(restored));
-    const states = isLater ? await collect(destination.scan(exportState)) : [];
+    const until = await sentUntil(destination);
+    const isLater = restored !== null && until >= (await sentUntil(restored));
+    const isKnown = isLater && !(await isOfOthers(destination, restored));
+    const states = isKnown ? await collect(destination.scan(exportState)) : [];
+    if (isKnown) states.push(encodeState({ org_id: '', name: SENT_UNTIL, value: until }));
     const isKept = (row: Values) => keptOutOrganization(keptOut, String(orgOf(row))) === undefined;
     const sent = states.filter((row) => SENT.has(nameOf(row)) && isKept(row)).map(passed);
     kept.set(
@@ -151,6 +157,18 @@ export class OwnRows {
     const own = [STATES.archives, LAST_MARKS, STATES.published, RESTORING, FORGETTING, GATE_KEYS];
     return own.some((name) => isNamed(name)(row));
   }
+}
+
+async function sentUntil(warehouse: Warehouse): Promise<string> {
+  const [run] = await readRuns(warehouse, 1);
+  const kept = (await readState(warehouse, '', SENT_UNTIL)) ?? '';
+  return [kept, JSON.stringify(run?.startedAt ?? '')].toSorted().at(-1) ?? '';
+}
+
+/** True if a warehouse holds organizations, and none of another one: nothing that was sent was about those. */
+async function isOfOthers(warehouse: Warehouse, other: Warehouse): Promise<boolean> {
+  const [own, others] = [await readOrganizationIds(warehouse), await readOrganizationIds(other)];
+  return own.length > 0 && !own.some((orgId) => others.includes(orgId));
 }
 
 function isNamed(name: string): (row: Values) => boolean {

@@ -13,6 +13,8 @@ export interface Wait {
 
 /** Is informed of waits. What it does is awaited, and its error ends the request that waits. */
 export interface WaitListener {
+  /** Only waits for its host are reported. @default all waits */
+  readonly url?: string;
   /** A first probe has failed; the next one follows a pause. */
   begins(wait: Wait): Promise<void> | void;
   /** The wait is over; requests begin again afterwards. */
@@ -119,8 +121,14 @@ export function createPatience({ patienceMs, endMs = Infinity, known, clock }: P
     return host;
   };
 
-  const inform = async (call: (listener: WaitListener) => Promise<void> | void) => {
-    for (const listener of [...listeners]) await call(listener);
+  const inform: WaitParts['inform'] = async (host, call) => {
+    const failures: unknown[] = [];
+    for (const listener of [...listeners]) {
+      if (listener.url !== undefined && new URL(listener.url).origin !== host) continue;
+      // The others must hear of it too: who rests would never go on.
+      await (async () => call(listener))().catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   };
 
   async function outlast(name: string, request: FailedRequest): Promise<Outlasted> {
@@ -190,7 +198,7 @@ function afterCheck(
 interface WaitParts {
   readonly request: FailedRequest;
   readonly clock: Clock;
-  readonly inform: (call: (listener: WaitListener) => Promise<void> | void) => Promise<void>;
+  readonly inform: (host: string, call: (listener: WaitListener) => Promise<void> | void) => Promise<void>;
 }
 
 /** Probes until the machine leaves the states of a wait. The listeners hear of it once a probe has failed. */
@@ -220,11 +228,11 @@ async function waitFor(
       if (pauseMs === null || isAnnounced || !isWait(host.outage)) continue;
       isAnnounced = true;
       host.isHeld = true;
-      await inform((listener) => listener.begins(wait));
+      await inform(wait.host, (listener) => listener.begins(wait));
     }
   } finally {
     apply({ type: 'left', atMs: clock.monotonicMs() });
-    if (isAnnounced) await inform((listener) => listener.ends(wait, endOf(host.outage)));
+    if (isAnnounced) await inform(wait.host, (listener) => listener.ends(wait, endOf(host.outage)));
   }
   const end = endOf(host.outage);
   return end === 'answered' && !isAnnounced ? 'at-once' : end;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { withOwnWarehouse } from '../../jobs/identity.ts';
 import { namesOf } from '../../jobs/organizations.ts';
 import { requireApi } from '../../jobs/service.ts';
@@ -198,7 +198,8 @@ export function createServiceApp({
   const app = new Hono();
   app.use(async (call, next) => {
     if (!answersTo(call.req.header('host'))) call.res = call.text('not a name of this service\n', 421);
-    else if (!['GET', 'HEAD'].includes(call.req.method)) call.res = onlyRead(call);
+    else if (!['GET', 'HEAD'].includes(call.req.method))
+      call.res = call.text('only GET and HEAD\n', 405, { allow: 'GET, HEAD' });
     else await next();
     call.header('cache-control', 'no-store');
     call.header('x-content-type-options', 'nosniff');
@@ -228,10 +229,6 @@ export function createServiceApp({
     return call.text('this answer could not be made; the log of the service says why\n', 500);
   });
   return app;
-}
-
-function onlyRead(call: Context): Response {
-  return call.text('only GET and HEAD\n', 405, { allow: 'GET, HEAD' });
 }
 
 /**

@@ -71,7 +71,8 @@ export async function assessHealth(
     const runs = known ?? (await isRunning(warehouse, now));
     return runs ? { ...late, healthy: true, reason: 'a run is in progress' } : { ...late, healthy: false };
   }
-  const erasure = (await pendingErasures(warehouse)).find(({ beganAt }) => isOverdue(beganAt, now));
+  const isOverdue = (beganAt: string) => now.getTime() - Date.parse(beganAt) > ERASURE_MS_MAX;
+  const erasure = (await pendingErasures(warehouse)).find(({ beganAt }) => isOverdue(beganAt));
   if (erasure === undefined) return healthOf(oldest);
   const reason = `an erasure that began at ${erasure.beganAt} is not complete: repeat daywalk erase`;
   return { ...healthOf(oldest), healthy: false, reason };
@@ -121,10 +122,6 @@ async function assessOrganization(
 export const ASIDE: ReadonlySet<string> = new Set(['backfill', 'replay']);
 
 const FIRST = `the first complete export may take ${FIRST_EXPORT_HOURS} hours`;
-
-function isOverdue(beganAt: string, now: Date): boolean {
-  return now.getTime() - Date.parse(beganAt) > ERASURE_MS_MAX;
-}
 
 /** A sentence for each silent stream, see {@link SILENT_DAYS}. */
 function silentStreams(

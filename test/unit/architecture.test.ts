@@ -80,6 +80,8 @@ const LISTS: Readonly<Record<string, string>> = {
   'src/cli/actions/checks.ts': 'one command after the other',
   'src/cli/actions/status-tables.ts': 'one part of the screen after the other',
   'src/cli/actions/warehouse.ts': 'one command after the other',
+  'src/copy/own-rows.ts':
+    'what a destination keeps of its own, and what it says of itself until a copy has ended',
   'src/copy/move.ts': 'a table and its units move together',
   'src/emulator/faults/faulty-response.ts': 'one fault after the other',
   'src/kept-out/list.ts': 'the list of the erased: how it is read, joined and extended',

@@ -61,7 +61,7 @@ export class Notices {
       rule,
       onFailure: (error) => bodies.push(String(error)),
     });
-    await reportIncidents([failureScope(round, null), ...scopes], {
+    await reportIncidents([failureScope(round, null, null), ...scopes], {
       ...{ at, memory: this.#memory },
       ports: {
         load: async (scope) => this.#states.get(scope) ?? NO_INCIDENTS,

@@ -114,11 +114,11 @@ export class UnitClaims {
   }
 
   /**
-   * Lets all claims go while the service is waited for, so that other workers, whom it may answer, can pull the units. What
+   * Lets all claims go while this host of the service is waited for, so that other workers, whom it may answer, can pull the units. What
    * another worker holds or has pulled at the end of the wait is gone, see {@link isGone}.
    */
-  resting(): WaitListener {
-    return { begins: () => this.#letGo(), ends: () => this.#resume() };
+  resting(url: string): WaitListener {
+    return { url, begins: () => this.#letGo(), ends: () => this.#resume() };
   }
 
   async #letGo(): Promise<void> {

@@ -138,12 +138,13 @@ async function walk(work: ReadinessRun, { mayBeLost }: { mayBeLost: boolean }): 
 }
 
 /** Lets the claim of a walk go while the service is waited for, until `leave` is called. */
-function restingClaim({ patience, lock, warehouse, orgId }: ReadinessRun) {
+function restingClaim({ patience, lock, warehouse, orgId, source }: ReadinessRun) {
   const key = readinessKey(orgId);
   const stored = async () => JSON.stringify(await readReadinessUnit(warehouse, orgId));
   let before = '';
   let isGone = false;
   const leave = patience?.listen({
+    url: source.hosts.appUrl,
     begins: async () => {
       before = await stored();
       await lock.free([key]);

@@ -235,7 +235,8 @@ export class FailedBatches {
     }
     const [first] = pulled;
     if (first === undefined) return;
-    if (claims.isGone({ stream, day: first })) return claims.tryAgain({ stream, day: first, requests });
+    if (error.effect !== 'run' && claims.isGone({ stream, day: first }))
+      return claims.tryAgain({ stream, day: first, requests });
     if (error instanceof RequestsSpentError) outcomes.recordSpent(error);
     else await outcomes.recordFailure({ stream, day: first }, requests, error);
     claims.markDone({ stream, day: first });

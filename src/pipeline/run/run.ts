@@ -156,7 +156,7 @@ interface PlannedRun {
  */
 async function walkPlan(options: NamedRun, counts: RunCounts, stop: AbortController): Promise<void> {
   const run = await planRun(options, counts, stop);
-  const leave = options.patience?.listen(run.parts.claims.resting());
+  const leave = options.patience?.listen(run.parts.claims.resting(options.source.hosts.baseUrl));
   try {
     const readiness = run.pullReadiness();
     await pullUntilDone(run);

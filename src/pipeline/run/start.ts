@@ -81,7 +81,9 @@ export function isSkewed(ms: number): boolean {
 export async function learnScope(asking: ScopeOptions, signal: AbortSignal): Promise<RunScope> {
   const { warehouse, named } = asking;
   const known = await readOrganizationIds(warehouse);
-  const isFirstContact = known.length === 0 || (await isNewName(asking));
+  const isNewName =
+    named !== undefined && !(await readNames(warehouse)).some(({ name }) => name === named.name);
+  const isFirstContact = known.length === 0 || isNewName;
   const likely = await likelyContract(asking);
   const { contract: expected } = likely;
   const options = { ...asking, ...requestUnder(expected, asking) };
@@ -164,10 +166,6 @@ export async function countBefore(counts: RunCounts, options: KnownBefore): Prom
 
 /** What is asked for, under the contract that is probably meant. */
 type LikelyRequest = ScopeOptions & PlanRequest;
-
-async function isNewName({ warehouse, named }: ScopeOptions): Promise<boolean> {
-  return named !== undefined && !(await readNames(warehouse)).some(({ name }) => name === named.name);
-}
 
 type KnownOrganization = { readonly orgId: string } & Pick<NewestAnswer, 'first' | 'serverDate'>;
 

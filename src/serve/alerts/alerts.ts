@@ -3,6 +3,8 @@ import type { JobContext } from '../../core/clock.ts';
 import { messageOf, StorageError } from '../../core/errors.ts';
 import { isUndecided } from '../../core/exit-code.ts';
 import { type Deadline, deadlineOf } from '../../http/index.ts';
+import { readOrganizationIds } from '../../ledger/index.ts';
+import { readNames } from '../../organizations/index.ts';
 import type { RunEvent } from '../../pipeline/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { readState, STATES, writeState } from '../../records/index.ts';
@@ -107,7 +109,7 @@ async function report(round: RoundReport, { options, context, memory, late }: Ro
     alertRestatementShare,
     warehouse: location,
   } = options;
-  const failures = failureScope(round, options.orgId);
+  const failures = (jobs: readonly string[] | null) => failureScope(round, options.orgId, jobs);
   const sendAbout = async (about: KnownRound, messages: Parameters<IncidentPorts['send']>[0]) => {
     if (late.isCancelled) return false;
     const named = (which: 'opened' | 'over') =>
@@ -142,13 +144,14 @@ async function report(round: RoundReport, { options, context, memory, late }: Ro
         context.warn(`an organization could not be examined: ${messageOf(error)}`, LATE_HINT);
       const known = await identified(round, warehouse);
       const organizations = await organizationScopes(warehouse, known, { rule, onFailure });
-      const scopes = [failures, ...organizations];
+      const names = round.names ?? (await readNames(warehouse)).map(({ name }) => name);
+      const scopes = [failures([...names, ...(await readOrganizationIds(warehouse))]), ...organizations];
       // Of two workers, the later one sees what the earlier one has reported.
       await warehouse.oneAtATime(ALERTS, () => run(scopes, warehouseStates(warehouse), known));
     });
   } catch (error) {
     context.warn(`the warehouse remembers no notifications: ${messageOf(error)}`, UNUSABLE_HINT);
-    await run([failures], unusableStates);
+    await run([failures(null)], unusableStates);
   }
 }
 
@@ -209,7 +212,8 @@ async function examineScope({ scope, examine }: Scope, reporting: Reporting): Pr
   const state =
     examination === null ? before : applyExamination(before, examination, { scope, at: reporting.at });
   const held = { scope, state, isWhole };
-  if (isStored && isSame(before, state)) reporting.memory.set(scope, { state, isWhole, isStored });
+  if (isStored && stateText(before) === stateText(state))
+    reporting.memory.set(scope, { state, isWhole, isStored });
   else await save(held, reporting);
   return held;
 }
@@ -235,10 +239,6 @@ async function save({ scope, state, isWhole }: Held, { ports, memory }: Reportin
   } catch {
     memory.set(scope, { state, isWhole, isStored: false });
   }
-}
-
-function isSame(a: IncidentState, b: IncidentState): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 type States = Omit<IncidentPorts, 'send'>;

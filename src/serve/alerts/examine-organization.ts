@@ -43,7 +43,9 @@ async function examineOrganization(
   const until = rule.now.toISOString();
   // A clock that was ahead has examined what is not there yet, or this one is behind.
   const isAhead = restatedUntil !== null && restatedUntil > until;
-  const since = restatedUntil === null || isAhead ? justBefore(rule.startedAt) : restatedUntil;
+  // Restatements may carry the instant at which the round began.
+  const justBefore = new Date(Date.parse(rule.startedAt) - 1).toISOString();
+  const since = restatedUntil === null || isAhead ? justBefore : restatedUntil;
   const restated = await restatementsOf(warehouse, { orgId, since, until, share: rule.restatementShare });
   const budgets = await exceededBudgets(warehouse, orgId);
   const expectation = await readExpectation(warehouse, orgId, { units, now: rule.now });
@@ -115,7 +117,12 @@ FROM restatements WHERE org_id = ${orgId} AND detected_at > ${span.since} AND de
   const conditions = rows.flatMap(({ stream, day, old: before, new: after }): Condition[] => {
     const change = largestChange(sumsIn(before), sumsIn(after));
     if (change === null || change.share <= share || typeof stream !== 'string') return [];
-    const facts = { stream, day: String(day), column: change.column, share: rounded(change.share) };
+    const facts = {
+      stream,
+      day: String(day),
+      column: change.column,
+      share: Math.round(change.share * 1_000) / 1_000,
+    };
     return [{ kind: 'restatement', key: `${stream} ${String(day)}`.trim(), facts }];
   });
   const last = rows.at(-1)?.['detected_at'];
@@ -142,10 +149,6 @@ function sumsIn(text: unknown): Map<string, number> {
   return new Map(sums.flatMap(([name, sum]) => (typeof sum === 'number' ? [[name, sum]] : [])));
 }
 
-function rounded(share: number): number {
-  return Math.round(share * 1_000) / 1_000;
-}
-
 /** The teams that are above their budget of the newest loaded month. A budget that cannot be checked is none. */
 async function exceededBudgets(warehouse: Warehouse, orgId: string): Promise<Condition[]> {
   try {
@@ -165,20 +168,19 @@ async function exceededBudgets(warehouse: Warehouse, orgId: string): Promise<Con
   }
 }
 
-/** Restatements may carry the instant at which the round began. */
-function justBefore(instant: string): string {
-  return new Date(Date.parse(instant) - 1).toISOString();
-}
-
 /** The scope of failed runs: the warehouse itself, because a run that fails may not know its organization. */
 const WAREHOUSE = '';
 
 /**
  * The runs of a round that failed. A run is recognized in later rounds by the name of its organization, so that two jobs on
- * one warehouse do not end each other's incidents; a name that the file has no more has no later runs. Each exit code is an
- * incident of its own.
+ * one warehouse do not end each other's incidents. Each exit code is an incident of its own.
+ * @param others the names and IDs that jobs on this warehouse may have: any other one has no later runs. Null if nobody knows
  */
-export function failureScope({ organizations, names }: RoundReport, orgId: string | null): Scope {
+export function failureScope(
+  { organizations }: RoundReport,
+  orgId: string | null,
+  others: readonly string[] | null,
+): Scope {
   const jobOf = ({ name }: OrganizationOutcome) => name ?? orgId ?? '';
   const decided = organizations.filter(({ exitCode }) => !isUndecided(exitCode));
   // A job without an organization has the warehouse for itself.
@@ -190,7 +192,7 @@ export function failureScope({ organizations, names }: RoundReport, orgId: strin
       return { kind: 'run-failed', key: JSON.stringify(Object.values(facts)), facts };
     });
   const hasExamined = ({ facts: { job = '' } }: Condition) =>
-    jobs.has(String(job)) || names?.includes(String(job)) === false;
+    jobs.has(String(job)) || others?.includes(String(job)) === false;
   return { scope: WAREHOUSE, examine: async () => ({ conditions, hasExamined }) };
 }
 
@@ -223,7 +225,15 @@ export async function identified(
     orgId ?? recorded.find((known) => known.name === name)?.orgId ?? null;
   const organizations = round.organizations.map((outcome) => ({ ...outcome, orgId: idOf(outcome) }));
   const present = new Set([...listed, ...organizations].map(({ orgId }) => orgId));
-  return { ...round, organizations, left: recorded.filter(({ orgId }) => !present.has(orgId)) };
+  const runs = await warehouse.select(
+    sql`SELECT org_id, MAX(started_at) AS last FROM export_runs WHERE started_at < ${round.startedAt} GROUP BY org_id`,
+  );
+  const last = new Map(runs.map((run) => [run['org_id'], String(run['last'])]));
+  const lastOf = (orgId: string | null) => last.get(orgId) ?? '';
+  const before = [...present].map(lastOf).toSorted().at(-1) ?? '';
+  // One with a run since the round before has a job of its own now.
+  const left = recorded.filter(({ orgId }) => !present.has(orgId) && lastOf(orgId) <= before);
+  return { ...round, organizations, left };
 }
 
 /** The organizations of a round whose days can be examined, and those that have left. */

@@ -279,7 +279,7 @@ function beginningOf({ kind, facts }: NamedIncident, days: string): string {
     case 'budget-exceeded':
       return `${teamOf(facts)} is above its budget of ${facts['month'] ?? ''}`;
     case 'restatement':
-      return `${unitOf(facts, days)}: ${facts['column'] ?? ''} changed by ${percentOf(facts)} after it was stored`;
+      return `${unitOf(facts, days)}: ${facts['column'] ?? ''} changed by ${Math.round(Number(facts['share']) * 100)} % after it was stored`;
     case 'day-missing':
       return `${unitOf(facts, days)}: not stored after three days`;
   }
@@ -313,10 +313,6 @@ function unitOf({ stream = '' }: IncidentFacts, days: string): string {
 
 function teamOf({ team = '' }: IncidentFacts): string {
   return team === '' ? 'the organization' : `team ${publicName(String(team))}`;
-}
-
-function percentOf({ share }: IncidentFacts): string {
-  return typeof share === 'number' ? `${Math.round(share * 100)} %` : '';
 }
 
 /** The name of an organization in messages. */

@@ -122,20 +122,47 @@ onEachDatabase((database) => {
   });
 });
 
-test('an incident that was over is not over again after a restore of a backup from before', async () => {
+test('an incident that was over is not over again after restores of backups from before, an older one first', async () => {
   const rig = await smallRig();
   const webhook = await receiver();
   const night = (date: string) => round(rig, { now: parseDay(date), alerts: { alertWebhook: webhook.url } });
+  const [older, newer] = [tempFile('older.db'), tempFile('newer.db')];
+  const installation = { settings: rig.settings, today: parseDay('2026-01-22') };
   await night('2026-01-21');
+  await backUpTo(installation, older);
   rig.emulator.revise({ kind: 'restate', day: parseDay('2026-01-20'), streams: ['tokens'] });
   await night('2026-01-22');
-  const file = tempFile('backup.db');
-  const installation = { settings: rig.settings, today: parseDay('2026-01-22') };
-  await backUpTo(installation, file);
+  await backUpTo(installation, newer);
   await night('2026-01-23');
-  await restoreFrom(installation, file, { replace: true });
+  for (const file of [older, newer]) await restoreFrom(installation, file, { replace: true });
   await night('2026-01-24');
   expect(newsOf(webhook)).toEqual([['+ restatement tokens 2026-01-20'], ['- restatement tokens 2026-01-20']]);
+});
+
+test('a failed run is reported after a restore over the warehouse of another organization, whose run had failed too', async () => {
+  const [rig, other] = [await smallRig(), await createRig({ users: 12, seed: 8, today: '2026-02-10' })];
+  const webhook = await receiver();
+  const alerts = { alertWebhook: webhook.url };
+  const failing = { now: FIRST, alerts, settings: { apiKey: 'sk-wrong-key-1', warehouse: other.path } };
+  const file = tempFile('backup.db');
+  await round(rig, { now: FIRST });
+  await backUpTo(rig, file);
+  await round(other, { now: FIRST });
+  await round(other, failing);
+  await restoreFrom({ settings: other.settings, today: FIRST }, file, { replace: true });
+  await round(rig, failing);
+  expect(newsOf(webhook)).toEqual([['+ run-failed 3'], ['+ run-failed 3']]);
+});
+
+test('a failed run of a wrong ID is over once the right one is given', async () => {
+  const rig = await smallRig();
+  const webhook = await receiver();
+  const alerts = { alertWebhook: webhook.url };
+  const { orgId } = rig.emulator;
+  await round(rig, { now: FIRST, settings: { orgId } });
+  await round(rig, { now: FIRST, alerts, settings: { orgId: 'org_mistyped' } });
+  await round(rig, { now: FIRST, alerts, settings: { orgId } });
+  expect(newsOf(webhook)).toEqual([['+ run-failed 5'], ['- run-failed 5']]);
 });
 
 test('a failed run is over once a job that now names its organization succeeds', async () => {

@@ -80,4 +80,44 @@ onEachDatabase((database) => {
       '- research: not exported any more (tokens of 2026-01-24: not stored after three days)',
     );
   });
+
+  it('goes on with an organization that has a job of its own instead of the file', async () => {
+    const rig = await createOrganizationsRig(['research', 'sales'], database);
+    const [, sales] = rig.emulators;
+    const webhook = await receiver();
+    const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };
+    await rig.run('', env);
+    for (const emulator of rig.emulators) emulator.setToday(parseDay('2026-02-02'));
+    sales?.setRules([{ match: { stream: 'tokens' }, action: { type: 'status', status: 422 } }]);
+    await rig.run('', { ...env, DAYWALK_NOW: '2026-01-29T03:00:00Z' });
+    const news = messagesOf(webhook).length;
+    expect(
+      messagesOf(webhook)
+        .at(-1)
+        ?.opened.map(({ organization }) => organization),
+    ).toContain('sales');
+    rig.list(rig.entries.slice(0, 1));
+    const own = {
+      ...env,
+      ...{
+        DAYWALK_ORGANIZATIONS: '',
+        DAYWALK_API_KEY: sales?.apiKey ?? '',
+        DAYWALK_BASE_URL: sales?.url ?? '',
+      },
+      DAYWALK_ORG_ID: sales?.orgId ?? '',
+    };
+    for (const time of ['29T04', '30T03', '30T04', '31T03', '31T04']) {
+      const now = { DAYWALK_NOW: `2026-01-${time}:00:00Z` };
+      await rig.run('', { ...(time.endsWith('04') ? own : env), ...now });
+    }
+    // Neither job ends the failed run of the other.
+    const refused = { ...own, DAYWALK_API_KEY: 'sk-revoked-000', DAYWALK_NOW: '2026-01-31T05:00:00Z' };
+    expect((await rig.run('', refused)).code).toBe(3);
+    await rig.run('', { ...env, DAYWALK_NOW: '2026-02-01T03:00:00Z' });
+    const later = messagesOf(webhook).slice(news);
+    const failed = later.flatMap(({ opened, over }) => [...opened, ...over]);
+    expect(failed.filter((incident) => incident['exit_code'] === 3)).toHaveLength(1);
+    const missing = later.flatMap(({ over }) => over.filter(({ kind }) => kind === 'day-missing'));
+    expect(missing).toEqual([]);
+  });
 });

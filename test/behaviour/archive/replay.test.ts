@@ -1,8 +1,16 @@
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { replay } from '../../../jobs/replay.ts';
 import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
+import { STREAMS } from '../../../src/core/stream.ts';
 import { archivedRig, fatesOf } from '../../support/archive/archived-rig.ts';
+import { contextOf, rigOver } from '../../support/rig/rig.ts';
+import { tempDir } from '../../support/suite/temp-dir.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 /** A Friday: somebody was active on each of the days before it. */
 const today = parseDay('2026-01-30');
@@ -126,6 +134,67 @@ onEachDatabase((database) => {
       expect(result.organizations[0]?.newer).toContain(`users ${young}`);
       expect(await rig.digest()).toBe(later);
     });
+  });
+
+  describe('the archive of another warehouse', () => {
+    const other = { ...SMALL, seed: 7 };
+
+    test('brings no organization into one that is in use', async () => {
+      const [rig, stranger] = [await archivedRig(SMALL, database), await archivedRig(other, database)];
+      await rig.run();
+      await stranger.run();
+      const before = await rig.sql(
+        'SELECT org_id, name FROM export_state UNION ALL SELECT org_id, stream FROM export_units ORDER BY 1, 2',
+      );
+      await expect(rig.replay({}, { archives: [stranger.folder] })).rejects.toMatchObject({
+        exitCode: 6,
+        reason: 'identity',
+        message: expect.stringMatching(
+          /^expected an archive that knows this warehouse, .* nothing was written$/,
+        ),
+      });
+      expect(
+        await rig.sql(
+          'SELECT org_id, name FROM export_state UNION ALL SELECT org_id, stream FROM export_units ORDER BY 1, 2',
+        ),
+      ).toEqual(before);
+    });
+
+    test('is joined with others into a new one, also by a repetition, and repairs days of its own organization', {
+      tags: 'ci/rare',
+    }, async () => {
+      const [rig, stranger] = [await archivedRig(SMALL, database), await archivedRig(other, database)];
+      await rig.run();
+      await stranger.run();
+      const archives = [rig.folder, stranger.folder];
+      const { rig: joined, result } = await rig.replayInto({ streams: ['tokens'] }, { archives });
+      expect([result.exitCode, result.organizations.length]).toEqual([0, 2]);
+      const again = (place: typeof joined, from: string[]) =>
+        replay(
+          { ...place.settings, archives: from, apiKey: null, baseUrl: null },
+          { streams: STREAMS, wait: false },
+          contextOf(today),
+        );
+      expect((await again(joined, archives)).organizations.map(({ stored }) => stored > 0)).toEqual([
+        true,
+        true,
+      ]);
+      const twin = rigOver(rig.emulator, await database.migrated(), today);
+      await twin.run();
+      await twin.place.execute("UPDATE tokens_daily SET input_tokens = 1 WHERE date = '2026-01-20'");
+      expect((await again(twin, [rig.folder])).organizations).toMatchObject([{ stored: 1 }]);
+    });
+  });
+
+  test('a replay that is refused leaves no warehouse behind', { tags: 'ci/rare' }, async () => {
+    const rig = await archivedRig(SMALL, sqlite);
+    await rig.run();
+    const archive = new Sqlite(join(rig.folder, 'archive.db'));
+    archive.pragma('user_version = 99');
+    archive.close();
+    const warehouse = join(tempDir(), 'new.db');
+    await expect(rig.replay({}, { warehouse })).rejects.toThrow(/a newer version of daywalk/);
+    expect(readdirSync(dirname(warehouse))).toEqual([]);
   });
 
   describe('the archive of a warehouse without emails', () => {

@@ -2,9 +2,11 @@
 
 import { createServer, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
+import { StorageError } from '../../../src/core/errors.ts';
 import type { Rule } from '../../../src/emulator/faults/rules.ts';
+import { Claims } from '../../../src/warehouse/postgres/claims.ts';
 import { hurriedClock } from '../../support/clock/hurried-clock.ts';
 import { metricsOf, seriesWith } from '../../support/monitoring/read-metrics.ts';
 import {
@@ -91,6 +93,37 @@ onDatabase(postgres, () => {
       rig.emulator.setRules([]);
       for (const { report } of await Promise.all(runs)) expect(report.exitCode).toBe(0);
       expect([await statusOf(rig), await measured(rig), await notesOf(rig)]).toEqual([null, [0, 0], []]);
+    });
+
+    test('end with the error of a server that does not let their units go', async () => {
+      const rig = await createRig(SMALL, { database: postgres, patience: 30 * MINUTE_MS });
+      await rig.run({ until: UNTIL });
+      rig.emulator.setRules([{ ...DOWN, match: { path: '/api/v1/**' }, when: { after: 9 } }]);
+      const { lock } = Claims.prototype;
+      let fails = 0;
+      const failing = vi.spyOn(Claims.prototype, 'lock').mockImplementation(async function (
+        this: Claims,
+        ...asked
+      ) {
+        const own = await lock.apply(this, asked);
+        const free: typeof own.free = async (units) => {
+          await own.free(units);
+          if (fails > 0 || (await notesOf(rig)).length === 0) return;
+          fails += 1;
+          rig.emulator.setRules([]);
+          throw new StorageError('free units: canceled by the server');
+        };
+        return { ...own, free };
+      });
+      onTestFinished(() => void failing.mockRestore());
+      const clock = hurriedClock(`${today}T03:00:00Z`, 1_200);
+      const settings = { attempts: 1, rangeDays: 1, appUrl: null };
+      const { report } = await rig.run({ clock, settings });
+      expect([report.exitCode, report.problems[0]?.message, fails]).toEqual([
+        6,
+        'free units: canceled by the server',
+        1,
+      ]);
     });
 
     test('do not count for longer than they would have waited, once they were killed', async () => {

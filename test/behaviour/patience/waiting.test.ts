@@ -100,6 +100,32 @@ describe('a service that goes down in a run', () => {
     expect(await rig.digest()).toBe(await undisturbed(rig));
   });
 
+  test('with both of its hosts, one after the other, is waited for until both are back', async () => {
+    const rig = await createRig(SMALL, { patience: 300 * MINUTE_MS });
+    const [base, app] = [await openGate(rig.emulator.url), await openGate(rig.emulator.url)];
+    const settings = { baseUrl: base.url, appUrl: app.url, rangeDays: 1, attempts: 1 };
+    await rig.run({ settings, until: parseDay('2026-01-16') });
+    // A request that is under way when the second host goes down.
+    const match = { stream: 'users', day: parseDay('2026-01-17') } as const;
+    rig.emulator.setRules([{ match, action: { type: 'delay', ms: 60_000 } }]);
+    await app.shut();
+    let waits = 0;
+    const { report } = await rig.run({
+      ...{ settings, clock },
+      onEvent: (event) => {
+        waits += Number(event.type === 'wait-began');
+        // While only the application host is down, days are pulled.
+        if (event.type === 'unit-done' && event.stream === 'tokens' && event.day === '2026-01-23')
+          void base.shut();
+        if (event.type !== 'wait-began' || waits < 2) return;
+        rig.emulator.setRules([]);
+        void Promise.all([base.open(), app.open()]);
+      },
+    });
+    expect([report.exitCode, waits]).toEqual([0, 2]);
+    expect(await rig.digest()).toBe(await undisturbed(rig));
+  });
+
   test('and then refuses the key ends the run with exit code 3', async () => {
     const rig = await createRig(SMALL, { patience: 30 * MINUTE_MS });
     await rig.run({ until: parseDay('2026-01-16') });
