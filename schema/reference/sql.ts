@@ -20,7 +20,7 @@ type Layout = (typeof DISTRIBUTIONS)[number] | 'partitioned';
  * that the program accepts the result as a warehouse of this version. Names have no schema: the search path decides it.
  */
 export function schemaSql(database: Database = 'sqlite', layout?: Layout): string {
-  const migrations = readMigrationFiles({ migrationsFolder: folderOf(database) });
+  const migrations = readMigrationFiles({ migrationsFolder: programPath(`schema/migrations/${database}`) });
   const parts = migrations.map(({ sql }, index) => {
     const own = database === 'sqlite' ? sql.flatMap(withoutEdit) : sql;
     const statements = layout === 'partitioned' ? own.map(inPartitions) : own;
@@ -30,10 +30,6 @@ export function schemaSql(database: Database = 'sqlite', layout?: Layout): strin
   if (layout === 'citus') parts.push(citusSql());
   if (layout === 'partitioned') parts.push(monthsSql());
   return parts.join('\n');
-}
-
-function folderOf(database: Database): string {
-  return programPath(`schema/migrations/${database}`);
 }
 
 /**

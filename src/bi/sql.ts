@@ -1,6 +1,6 @@
 import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
-import { type Question, questions } from '../../schema/reference/questions.ts';
+import { questions } from '../../schema/reference/questions.ts';
 import { combiningOf, cutsOf, metricSql, shownUnit } from './dictionary.ts';
 import type { BiFile, BiTarget } from './write-folder.ts';
 
@@ -45,14 +45,10 @@ function metricFile(dialect: Dialect, metric: Metric, by: readonly Dimension[]):
 function questionFiles(dialect: Dialect): readonly BiFile[] {
   return questions.map((question, index) => {
     const number = String(index + 1).padStart(2, '0');
-    const path = `${dialect}/questions/${number}-${slugOf(question)}.sql`;
+    const path = `${dialect}/questions/${number}-${question.id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.sql`;
     const { title, note } = question;
     return statementFile(path, [title, ...(note === undefined ? [] : [note])], question.sql);
   });
-}
-
-function slugOf({ id }: Question): string {
-  return id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** The longest line of a comment. */

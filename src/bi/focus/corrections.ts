@@ -11,7 +11,7 @@ function correct(issued: readonly IssuedCharge[], now: Charge | null): Charge[] 
   const moved = issued.filter((charge) => !isSameAllocation(charge, now));
   const moves = moved.flatMap((charge) => [
     takenBack(charge, 'reassigned'),
-    { ...charge, ...allocationOf(now), reason: 'reassigned' as const },
+    { ...charge, team: now.team, costCenter: now.costCenter, reason: 'reassigned' as const },
   ]);
   return [...moves, ...restate(issued, now)].filter(({ tokens, cost }) => tokens !== 0 || cost !== 0);
 }
@@ -42,10 +42,6 @@ function takenBack(charge: Charge, reason: CorrectionReason): Charge {
 
 function isSameAllocation(a: Allocation, b: Allocation): boolean {
   return a.team === b.team && a.costCenter === b.costCenter;
-}
-
-function allocationOf({ team, costCenter }: Allocation): Allocation {
-  return { team, costCenter };
 }
 
 /** Corrects everything that was issued for a month, in the order of its charges. Empties `issued`. */

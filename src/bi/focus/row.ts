@@ -51,7 +51,7 @@ export function rowOf(charge: Charge, bill: Bill): FocusRow {
     ChargeClass: reason === null ? null : 'Correction',
     ChargeDescription: describe(charge),
     ChargeFrequency: 'Usage-Based',
-    ChargePeriodEnd: endOf(day),
+    ChargePeriodEnd: startOf(shiftDay(day, 1)),
     ChargePeriodStart: startOf(day),
     CommitmentDiscountStatus: null,
     EffectiveCost: cost,
@@ -119,11 +119,6 @@ function describe({ subject, reason }: Charge): string {
 /** Midnight UTC at the start of a day, as FOCUS writes instants. */
 function startOf(day: UtcDay): string {
   return `${day}T00:00:00Z`;
-}
-
-/** Midnight UTC at the end of a day. */
-function endOf(day: UtcDay): string {
-  return startOf(shiftDay(day, 1));
 }
 
 /** A row of a file as it was read: texts, numbers, or null. */

@@ -149,15 +149,11 @@ export interface Dashboard {
   readonly [setting: string]: unknown;
 }
 
-/** The uid of a dashboard: the same in every version, so that links to it stay. */
-function dashboardUid({ key }: DataSource, { name }: Pick<DashboardPlan, 'name'>): string {
-  return `daywalk-${key}-${name}`;
-}
-
 /** The dashboard of a plan for a data source. */
 export function dashboardFor(source: DataSource, plan: DashboardPlan): Dashboard {
   return {
-    uid: dashboardUid(source, plan),
+    // The same in every version, so that links to it stay.
+    uid: `daywalk-${source.key}-${plan.name}`,
     title: plan.title,
     description: plan.description,
     tags: [TAG, source.key],

@@ -23,7 +23,7 @@ export function renderAnswer(by: readonly Dimension[], answer: Answer, frame: Sc
   const isCompared = 'compared' in answer;
   const columns = [
     ...by.map((name) => (FIXED.includes(name) ? name : shrinking(name))),
-    right(headerOf(metric, unit)),
+    right(unit === metric ? metric : `${metric} (${unit})`),
     ...(isCompared ? [right('before'), right('change')] : []),
   ];
   const shown = [...rows.slice(0, ROWS_SHOWN_MAX), ...combinedRows(by, answer)];
@@ -83,10 +83,6 @@ function changeWords(change: unknown, unit: string): string | null {
   if (typeof change !== 'number') return null;
   const percent = (100 * change).toFixed(1);
   return `${change > 0 ? '+' : ''}${percent === '-0.0' ? '0.0' : percent} ${unit === 'ratio' ? 'points' : '%'}`;
-}
-
-function headerOf(metric: string, unit: string): string {
-  return unit === metric ? metric : `${metric} (${unit})`;
 }
 
 function cellsOf(
