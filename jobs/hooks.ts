@@ -25,6 +25,8 @@ interface DrainOptions {
   /** The location of the warehouse: a SQLite path, or `postgres://…`. */
   readonly warehouse: string;
   readonly emails: EmailPolicy;
+  /** The organizations that the job exports, if a file names them. */
+  readonly organizationsFile?: { readonly organizations: readonly unknown[] } | null;
 }
 
 /**
@@ -40,7 +42,9 @@ export async function drainSpool(
   signal: AbortSignal,
 ): Promise<DrainReport> {
   const spool = spoolOf(options);
-  const orgId = (await onlyOrganization(warehouse)) ?? '';
+  // Of several, the first one may be the only one that is stored so far.
+  const hasSeveral = (options.organizationsFile?.organizations.length ?? 0) > 1;
+  const orgId = (hasSeveral ? null : await onlyOrganization(warehouse)) ?? '';
   const gate = await openGate(warehouse, options.emails, { hasKeys: false });
   // An event names no organization: if there are several, it may be about anyone.
   gate.passFor(orgId === '' ? null : orgId);

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, test } from 'vitest';
+import { appendDurably, encodeRecord } from '../../../src/hooks/spool.ts';
 import { createOrganizationsRig } from '../../support/organizations/organizations-rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
@@ -30,6 +31,19 @@ onEachDatabase((database) => {
     const digestOf = async ({ daywalk }: typeof rig) => JSON.parse((await daywalk('digest --json')).stdout);
     expect((await digestOf(rig)).warehouse).toBe((await digestOf(alone)).warehouse);
   });
+});
+
+test('hook events belong to none of several organizations, also while only one of them could be exported', async () => {
+  const rig = await createOrganizationsRig(['refused', 'fine'], sqlite);
+  rig.writeKey('0.key', 'sk-revoked-000');
+  const text = JSON.stringify({ hook_event_name: 'Stop', session_id: 's-1' });
+  const receivedAt = '2026-01-15T08:00:00.000Z';
+  for (const order of ['1-1', '1-2']) {
+    appendDurably(`${rig.place.location}.spool`, encodeRecord({ receivedAt, order, text }));
+    expect((await rig.run()).code).toBe(3);
+  }
+  expect(await rig.place.query('SELECT DISTINCT org_id FROM export_units')).toHaveLength(1);
+  expect(await rig.place.query('SELECT org_id FROM hook_events')).toEqual([{ org_id: '' }, { org_id: '' }]);
 });
 
 test('an unreadable key file is a problem of its organization alone', async () => {
