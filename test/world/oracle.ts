@@ -107,7 +107,10 @@ function lossFaults(seen: Seen): string[] {
     if (stream !== 'users' || published.erased.size > 0) return [];
     // Before a day has settled, and where a person has its change stored, users are missing if it has more active users than it lists.
     const isBelieved = !isSettled || published.isHappening('force');
-    if (isBelieved && !published.isShortOfUsers(day)) return [];
+    const active = had.get(`activity ${day}`);
+    // A figure that has settled is not asked for again.
+    if (isBelieved && !published.isShortOfUsers(day, active?.isSettled === true ? active.text : undefined))
+      return [];
     const kept = namesIn(text);
     return lost.split(', ').flatMap((row) => {
       const nights = published.nightsWithout(day, row);

@@ -151,9 +151,13 @@ export class Published {
     return this.#nightsWithoutReport.get(report)?.size ?? 0;
   }
 
-  /** True if this night has shown fewer users of a day than were active. */
-  isShortOfUsers(day: number): boolean {
-    const active = this.shownTonight('activity', day).map((text) => Number.parseInt(text, 10) || 0);
+  /**
+   * True if this night has shown fewer users of a day than were active.
+   * @param stored what is stored of the activity, if that counts. Default: what this night has shown of it
+   */
+  isShortOfUsers(day: number, stored?: string): boolean {
+    const texts = stored === undefined ? this.shownTonight('activity', day) : [stored];
+    const active = texts.map((text) => Number.parseInt(text, 10) || 0);
     const listed = this.shownTonight('users', day).map((text) => (text === '' ? 0 : text.split(', ').length));
     return active.length > 0 && listed.length > 0 && Math.min(...active) > Math.max(...listed);
   }
