@@ -6,7 +6,7 @@ import { shownArchives } from '../archive/index.ts';
 import { UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { readSpoolLines } from '../hooks/index.ts';
-import { type Subject, withoutPeople, withSubjects } from '../kept-out/index.ts';
+import { readKeptOut, type Subject, withoutPeople, withSubjects } from '../kept-out/index.ts';
 import { openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import {
@@ -40,7 +40,8 @@ export async function personOf(
     const stored = storedEmail(policy, email);
     return { emails: stored === email ? [email] : [email, stored] };
   }
-  if (usersKept(policy) !== 'pseudonym') return { user };
+  // Without a key, nobody has a pseudonym yet.
+  if (usersKept(policy) !== 'pseudonym' || (await readKeptOut(warehouse)).keys.length === 0) return { user };
   const gate = await openGate(warehouse, policy);
   // Somebody who is kept out is looked up by the pseudonym of the time before.
   gate.keepOut(NOBODY, null);

@@ -45,4 +45,21 @@ onEachDatabase((database) => {
       { person: ada.id, team: 'core', name: null, manager_email: null },
     ]);
   });
+
+  it.each([
+    ['drop', { DAYWALK_EMAILS: 'drop' }],
+    ['pseudonym', { ...HASH, DAYWALK_USERS: 'pseudonym' }],
+  ])(
+    'a dry run under %s says what would change, in a warehouse that no run has filled so',
+    async (_, policy) => {
+      const rig = await createPeopleRig(database);
+      const ada = userAt(rig, 0);
+      rig.write('people.csv', `user_id,team\n${ada.id},core\n`);
+      const before = await rig.stored();
+      const dry = await rig.people('load people.csv --dry-run', policy);
+      expect([dry.code, dry.stderr]).toEqual([0, '']);
+      expect(dry.stdout).toContain('dry run, nothing is stored; 1 person in the file');
+      expect(await rig.stored()).toEqual(before);
+    },
+  );
 });

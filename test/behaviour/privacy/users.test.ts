@@ -120,6 +120,8 @@ onEachDatabase((database) => {
   }, async () => {
     const { rig, call } = await exported(HASH);
     const [user = ''] = await rig.column<string>('SELECT MIN(user_id) FROM user_daily');
+    const early = await call('pseudonym', 'person', 'show', '--user', user, '--json');
+    expect(early.code, early.stderr).toBe(0);
     expect((await call('pseudonym', 'privacy', 'apply', '--yes')).code).toBe(0);
     const shown = await call('pseudonym', 'person', 'show', '--user', user, '--json');
     expect(shown.code, shown.stderr).toBe(0);
