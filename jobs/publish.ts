@@ -66,7 +66,7 @@ export function publish(
 }
 
 /** Which FOCUS file to write. */
-export interface FocusJob extends Omit<FocusRequest, 'orgId' | 'isOver'> {
+export interface FocusJob extends Omit<FocusRequest, 'orgId' | 'isOver' | 'emails'> {
   /** Default: the only organization of the warehouse. */
   readonly organization: string | undefined;
 }
@@ -77,7 +77,7 @@ export interface FocusJob extends Omit<FocusRequest, 'orgId' | 'isOver'> {
  * @throws {UsageError} also for a month without data, and if there is no such warehouse or organization.
  */
 export async function focus(
-  { warehouse: location }: Pick<Settings, 'warehouse'>,
+  { warehouse: location, emails }: Pick<Settings, 'warehouse' | 'emails'>,
   { organization, ...request }: FocusJob,
   { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<FocusReport> {
@@ -85,7 +85,7 @@ export async function focus(
   expectBegun(request.month, today);
   return readWarehouse(location, { clock, signal }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
-    return exportFocus(warehouse, { ...request, orgId, isOver: request.month.next <= today }, signal);
+    return exportFocus(warehouse, { ...request, orgId, emails, isOver: request.month.next <= today }, signal);
   });
 }
 

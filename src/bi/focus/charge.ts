@@ -1,5 +1,6 @@
 import type { UtcDay } from '../../core/day.ts';
 import { compareText } from '../../core/json.ts';
+import type { Gate } from '../../privacy/index.ts';
 import type { CorrectionReason } from './columns.ts';
 
 /** The unit in which tokens are priced. */
@@ -61,6 +62,18 @@ const RELATIVE_ERROR_MAX = 1e-12;
 export function withoutUser(charge: Charge): Charge {
   const { subject } = charge;
   return subject === null ? charge : { ...charge, subject: { ...subject, userId: null }, ...UNALLOCATED };
+}
+
+/** A charge of a file as it would be stored now: with the pseudonym of whoever was erased or has one since. */
+export function throughGate(charge: Charge, gate: Gate): Charge {
+  const { subject, team, costCenter } = charge;
+  const userId = subject?.userId ?? null;
+  return {
+    ...charge,
+    subject: subject && { ...subject, userId: userId === null ? null : gate.userId(userId) },
+    team: team === null ? null : gate.key(team),
+    costCenter: costCenter === null ? null : gate.key(costCenter),
+  };
 }
 
 /** Orders charges by day, user and model by their characters, the same on every machine. Tokens without a user come last. */

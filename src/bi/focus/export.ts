@@ -3,8 +3,10 @@ import { FIRST_DAY } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { expectFolderOf } from '../../core/files.ts';
 import { answerMetric, type CoveredDays, readProvenance } from '../../metrics/index.ts';
+import { readGate } from '../../policy/index.ts';
 import type { Warehouse } from '../../port/index.ts';
-import { type Charge, type Total, Totals } from './charge.ts';
+import type { EmailPolicy } from '../../privacy/index.ts';
+import { type Charge, type Total, Totals, throughGate, withoutUser } from './charge.ts';
 import { type MonthCharges, readCharges, shortened, whyWithoutUsers } from './charges.ts';
 import type { CorrectionReason, FocusRow } from './columns.ts';
 import { correctMonth } from './corrections.ts';
@@ -25,10 +27,13 @@ export async function exportFocus(
   request: FocusRequest,
   signal: AbortSignal,
 ): Promise<FocusReport> {
-  const { orgId, month, corrects } = request;
+  const { orgId, month, corrects, emails } = request;
   expectFolderOf(request.path);
+  const gate = await readGate(warehouse, emails);
+  gate.passFor(orgId);
   const keepsUsers = (await whyWithoutUsers(warehouse, orgId, month)) === null;
-  const issued = corrects.length === 0 ? null : await readIssued(corrects, request, { keepsUsers });
+  const passed = keepsUsers ? (charge: Charge) => throughGate(charge, gate) : withoutUser;
+  const issued = corrects.length === 0 ? null : await readIssued(corrects, request, passed);
   const [file, totals] = [new Totals(), new Totals()];
   const read = await warehouse.inSnapshot(async () => {
     const charges = await readCharges(warehouse, orgId, month);
@@ -125,6 +130,8 @@ export interface FocusRequest {
   /** The files that were issued for the month, in their order. Without any, an original is written. */
   readonly corrects: readonly string[];
   readonly names: BillNames;
+  /** Under which policy people are kept: corrections name them so. */
+  readonly emails: EmailPolicy;
   /** True if the month has ended. */
   readonly isOver: boolean;
 }

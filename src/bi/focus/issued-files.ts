@@ -10,7 +10,7 @@ import { adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import { explainWriteError, hasCode, syncPath } from '../../core/files.ts';
 import { isEscapedFormula, unescapeFormula } from '../../csv-files/index.ts';
 import { type Batch, type LakeColumn, type LakeType, writeParquet } from '../../publish/index.ts';
-import { withoutUser } from './charge.ts';
+import type { Charge } from './charge.ts';
 import { COLUMN_NAMES, COLUMNS, type FocusRow, type FocusType } from './columns.ts';
 import { Issued } from './corrections.ts';
 import { digestOfFile, digestsIn, digestsText, formatOf, isParquet } from './files.ts';
@@ -160,20 +160,20 @@ interface ReadFile {
 /**
  * Reads the files that were issued for a month: the original, and every correction since, in the order in which they were
  * issued.
- * @param options `keepsUsers`: false if nothing is kept of single users: the corrections are about models, and name nobody again
+ * @param passed a charge as it would be stored now, so that the corrections name nobody again of whom nothing is kept
  * @throws {UsageError} if they are not exactly these files, as they were issued, and of this bill.
  */
 export async function readIssued(
   paths: readonly string[],
   bill: ExpectedBill,
-  { keepsUsers }: { readonly keepsUsers: boolean },
+  passed: (charge: Charge) => Charge,
 ): Promise<IssuedFiles> {
   const issued = new Issued();
   const total = { tokens: 0, cost: 0 };
   const files: ReadFile[] = [];
   for (const path of paths) {
     const file = await readFile(path, bill, ({ charge }) => {
-      issued.add(keepsUsers ? charge : withoutUser(charge));
+      issued.add(passed(charge));
       total.tokens += charge.tokens;
       total.cost += charge.cost;
     });

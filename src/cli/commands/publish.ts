@@ -62,7 +62,7 @@ export const publishCommands: readonly Command[] = [
       "user and model, and one row per day for the rest of the day's total, if any. Costs are billable tokens at the " +
       'price of their day. With --corrects, the file holds only corrections: what has changed since the given files were ' +
       'issued, with the reasons. If a price is missing, nothing is written, and the exit code is 2. An existing file is never replaced.',
-    uses: usesOf('warehouse'),
+    uses: usesOf('warehouse', 'emails'),
     flags: {
       '--month <month>': 'the month to write, YYYY-MM',
       '--out <file>': 'the file to write; its name ends with .csv or .parquet',

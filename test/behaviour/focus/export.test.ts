@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { focusWorld, sumOfFiles } from '../../support/focus/focus-world.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { ask } from '../../support/publish/lake.ts';
 import { type Database, databases, onEachDatabase } from '../../support/warehouse/each-database.ts';
 
@@ -91,6 +92,31 @@ onEachDatabase((database) => {
     expect(again).toMatchObject({ total: { rows: 0 }, month_total: { rows: 2, cost: 42 } });
     expect(world.rows('3.csv')).toEqual([]);
   });
+});
+
+test('corrections name nobody again who was erased, or has a pseudonym, since the file was issued', async () => {
+  const world = await focusWorld();
+  const people = { 'user_01ADA00000/atlas': 2_000_000, 'user_01BOB00000/atlas': 1_000_000 };
+  await world.day('2026-02-01', people);
+  await world.active('2026-02-01', ['user_01ADA00000', 'user_01BOB00000']);
+  await world.prices(['2026-01-01', null, 'EUR', 10]);
+  await world.teams(['user_01BOB00000', '2026-01-01', '9999-12-31', 'Core', 'bob@example.com']);
+  await world.issue('0.csv');
+  const salt = 'a long enough salt for the tests';
+  const env = { DAYWALK_WAREHOUSE: world.location, DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: salt };
+  const call = (users: string, ...args: string[]) =>
+    daywalkInProcess(args, { env: { ...env, DAYWALK_USERS: users } });
+  const done = await call('keep', 'erase', '--user', 'user_01BOB00000', '--leave-joined');
+  expect(done.code, done.stderr).toBe(0);
+  const hash = { mode: 'hash', salt } as const;
+  const erased = await world.issue('1.csv', { corrects: ['0.csv'], emails: hash });
+  expect([erased.total.rows, erased.month_total.rows]).toEqual([0, 2]);
+  await world.day('2026-02-01', { ...people, 'user_01BOB00000/atlas': 7 });
+  expect((await call('pseudonym', 'privacy', 'apply', '--yes')).code).toBe(0);
+  const emails = { ...hash, users: 'pseudonym' } as const;
+  const corrected = await world.issue('2.csv', { corrects: ['0.csv'], emails });
+  expect(corrected.corrections).toMatchObject({ restated: { rows: 1 }, reassigned: { rows: 0 } });
+  expect(readFileSync(world.path('2.csv'), 'utf8')).not.toMatch(/user_01|bob/);
 });
 
 test('both databases write the same bytes', async ({ skip }) => {

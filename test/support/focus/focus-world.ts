@@ -5,6 +5,7 @@ import { focus } from '../../../jobs/publish.ts';
 import type { FocusReport } from '../../../src/bi/focus/export.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseMonth } from '../../../src/core/day.ts';
+import type { EmailPolicy } from '../../../src/privacy/gate.ts';
 import { refresh, storeUsers } from '../metrics/small-world.ts';
 import { tempDir } from '../suite/temp-dir.ts';
 import { commitDay, commitOf } from '../warehouse/commit-of.ts';
@@ -60,6 +61,7 @@ export interface IssueOptions {
   readonly organization?: string;
   readonly provider?: string;
   readonly now?: string;
+  readonly emails?: EmailPolicy;
 }
 
 const FIVE = (tokens: number) => [tokens, tokens, 0, 0, 0, null];
@@ -115,10 +117,17 @@ export async function focusWorld(database: Database = sqlite): Promise<FocusWorl
     refresh: () => refresh(warehouse),
     issue: (
       name,
-      { corrects = [], month = '2026-02', organization, provider = 'P', now = '2026-03-20' } = {},
+      {
+        corrects = [],
+        month = '2026-02',
+        organization,
+        provider = 'P',
+        now = '2026-03-20',
+        emails = { mode: 'keep' as const },
+      } = {},
     ) =>
       focus(
-        { warehouse: warehouse.place.location },
+        { warehouse: warehouse.place.location, emails },
         {
           organization,
           month: parseMonth(month),
