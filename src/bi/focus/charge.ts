@@ -66,14 +66,12 @@ export function withoutUser(charge: Charge): Charge {
 
 /** A charge of a file as it would be stored now: with the pseudonym of whoever was erased or has one since. */
 export function throughGate(charge: Charge, gate: Gate): Charge {
-  const { subject, team, costCenter } = charge;
-  const userId = subject?.userId ?? null;
-  return {
-    ...charge,
-    subject: subject && { ...subject, userId: userId === null ? null : gate.userId(userId) },
-    team: team === null ? null : gate.key(team),
-    costCenter: costCenter === null ? null : gate.key(costCenter),
+  const [userId, team, costCenter] = [charge.subject?.userId, charge.team, charge.costCenter];
+  const subject = charge.subject && {
+    ...charge.subject,
+    userId: userId == null ? null : gate.userId(userId),
   };
+  return { ...charge, subject, team: team && gate.key(team), costCenter: costCenter && gate.key(costCenter) };
 }
 
 /** Orders charges by day, user and model by their characters, the same on every machine. Tokens without a user come last. */

@@ -1,4 +1,7 @@
+import type { UtcDay } from '../../core/day.ts';
+import { UsageError } from '../../core/errors.ts';
 import { type Allocation, type Charge, compareCharges, costOf, isSame, keyOf } from './charge.ts';
+import { shortened } from './charges.ts';
 import type { CorrectionReason } from './columns.ts';
 
 /**
@@ -44,16 +47,28 @@ function isSameAllocation(a: Allocation, b: Allocation): boolean {
   return a.team === b.team && a.costCenter === b.costCenter;
 }
 
-/** Corrects everything that was issued for a month, in the order of its charges. Empties `issued`. */
+/**
+ * Corrects everything that was issued for a month, in the order of its charges. Empties `issued`.
+ * @param missing the days that are not stored
+ * @throws {UsageError} if charges of such a day were issued: nothing is known of them now, so they are not to be taken back
+ */
 export async function correctMonth(
   issued: Issued,
   charges: AsyncIterable<readonly Charge[]>,
+  missing: readonly UtcDay[],
 ): Promise<Charge[]> {
   const corrections: Charge[] = [];
   for await (const day of charges) {
     for (const charge of day) corrections.push(...correct(issued.take(keyOf(charge)), charge));
   }
-  for (const key of issued.keys()) corrections.push(...correct(issued.take(key), null));
+  const gone = issued.keys().flatMap((key) => issued.take(key));
+  const holes = missing.filter((hole) => gone.some(({ day }) => day === hole));
+  if (holes.length > 0) {
+    throw new UsageError(`charges of days that are not stored were issued: ${shortened(holes)}`, {
+      hint: 'pull these days first, with daywalk run or daywalk backfill; a correction would take their charges back',
+    });
+  }
+  corrections.push(...correct(gone, null));
   return corrections.toSorted(compareCharges);
 }
 

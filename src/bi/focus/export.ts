@@ -41,7 +41,8 @@ export async function exportFocus(
     const days = await coverMonth(warehouse, orgId, month);
     const bill = billOf(request, charges, issued);
     const present = counting(charges.byDay(), totals, signal);
-    const wanted = issued === null ? present : batches(await correctMonth(issued.issued, present));
+    const wanted =
+      issued === null ? present : batches(await correctMonth(issued.issued, present, days.missing));
     const written = await issueFile(request.path, rowsOf(counting(wanted, file, signal), bill));
     return { charges, metric, days, bill, written };
   });

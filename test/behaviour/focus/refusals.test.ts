@@ -63,6 +63,16 @@ describe('nothing is written, with exit code 2', () => {
     );
   });
 
+  test('if a correction would take back a day that is not stored', async () => {
+    const world = await focusWorld();
+    await world.prices(['2026-01-01', null, 'EUR', 10]);
+    for (const day of ['2026-02-01', '2026-02-02']) await world.day(day, { 'ada/atlas': 1_000_000 });
+    await world.issue('0.csv');
+    for (const table of ['export_units', 'tokens_daily', 'tokens_daily_by_user_model'])
+      await world.execute(`DELETE FROM ${table} WHERE date = '2026-02-02'`);
+    await expectRefused(world, '1.csv', { corrects: ['0.csv'] }, /not stored were issued: 2026-02-02/);
+  });
+
   test('if the issued files are not exactly those of this bill, in their order and as they were', async () => {
     const world = await issuedWorld();
     copyFileSync(world.path('0.csv'), world.path('copy.csv'));

@@ -40,7 +40,7 @@ async function* daysOf(charges: readonly Charge[]) {
 function correctionOf(files: readonly (readonly Charge[])[], now: readonly Charge[]): Promise<Charge[]> {
   const issued = new Issued();
   for (const charge of files.flat()) issued.add(charge);
-  return correctMonth(issued, daysOf(now));
+  return correctMonth(issued, daysOf(now), []);
 }
 
 interface Sum {
