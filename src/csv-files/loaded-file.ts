@@ -62,6 +62,11 @@ export interface LoadedFile<Types extends FileTypes>
   linesOf(rows: readonly CsvRow<Types['columns']>[], storing: Storing): readonly Types['line'][];
   /** What a list prints as JSON, in the order of the key. */
   list(orgId: string): Steps<readonly Types['listed'][]>;
+  /**
+   * True for a row that stays, is written into files, and is shown in no list.
+   * @default false
+   */
+  isHidden?(listed: Types['listed']): boolean;
   /** The row of a file by which a listed one is loaded again. */
   written(listed: Types['listed']): { readonly [Name in keyof Types['columns'] & string]: Value };
   readonly screen: FileScreen<Types['change'], Types['found'], Types['listed']>;

@@ -72,6 +72,8 @@ export const peopleFile: LoadedFile<{
   },
   refresh: refreshUsers,
   list: listPeople,
+  // A file without the erased would take them out of their teams.
+  isHidden: ({ person }) => isPseudonym(person),
   written: ({ person, key_column, users, ...row }) => ({
     ...row,
     user_id: null,
@@ -178,8 +180,7 @@ function* listPeople(orgId: string): Steps<readonly ListedPerson[]> {
   const { periods } = resolvePeople({ orgId, people, ...known });
   const usersOf = Map.groupBy(periods, ({ person }) => person);
   const ids = new Set(known.users);
-  const listed = people.filter(({ person }) => !isPseudonym(person));
-  return listed.map(({ org_id, ...row }) => ({
+  return people.map(({ org_id, ...row }) => ({
     ...row,
     key_column: keyColumnOf(row.person, (id) => ids.has(id)),
     users: new Set(usersOf.get(row.person)?.map(({ user_id }) => user_id)).size,

@@ -1,3 +1,4 @@
+import { FIRST_DAY } from '../core/day.ts';
 import { OPEN_END } from '../rollups/index.ts';
 import type { Mistakes } from './csv-columns.ts';
 
@@ -16,7 +17,8 @@ export function storedEnd(valid_to: string | null): string | null {
 export function addReversed({ line, row: { valid_from, valid_to } }: LineOfPeriod, mistakes: Mistakes): void {
   if (valid_to === null || valid_to >= valid_from) return;
   const message = `valid_to ${valid_to} is before valid_from ${valid_from}`;
-  mistakes.add({ line, message, hint: 'exchange the two days, or leave valid_to empty' });
+  const hint = `exchange the two days, or leave out the line if its period ended before the first day of the data, ${FIRST_DAY}`;
+  mistakes.add({ line, message, hint });
 }
 
 /** Two lines that share a day. */

@@ -60,12 +60,7 @@ function renderLoad<Item, Found extends Counts, Listed>(
   const words = wordingOf(frame);
   const { title, columns, itemsOf, cellsOf } = screen.changes;
   const listing = renderListing(
-    {
-      columns,
-      items: itemsOf(load),
-      row: (item) => cellsOf(item, words),
-      shownMax: CHANGES_SHOWN_MAX,
-    },
+    { columns, items: itemsOf(load), row: (item) => cellsOf(item, words), shownMax: CHANGES_SHOWN_MAX },
     { ...frame, indent: 2 },
   );
   return [
@@ -115,16 +110,13 @@ function wordingOf({ redact }: ScreenFrame): Wording {
 export function listAction<Types extends FileTypes>(kind: LoadedFile<Types>): Action {
   const { format, noun, screen, written } = kind;
   return async ({ settings, job, flags, out }) => {
-    const { orgId, rows } = await listRows(
-      kind,
-      settings,
-      { organization: flags.text('--organization') },
-      job,
-    );
-    out.show({ org_id: orgId, [noun[1]]: rows }, (frame) =>
+    const request = { organization: flags.text('--organization') };
+    const { orgId, rows } = await listRows(kind, settings, request, job);
+    const shown = rows.filter((row) => kind.isHidden?.(row) !== true);
+    out.show({ org_id: orgId, [noun[1]]: shown }, (frame) =>
       flags.isOn('--csv')
         ? csvLines(writeCsv(Object.keys(format.columns), rows.map(written)), frame)
-        : renderRows(screen, rows, frame),
+        : renderRows(screen, shown, frame),
     );
     return EXIT.ok;
   };
@@ -137,11 +129,8 @@ function renderRows<Item, Found extends Counts, Listed>(
 ): string[] {
   if (rows.length === 0) return [whenEmpty];
   const words = wordingOf(frame);
-  return renderTable(
-    list.columns,
-    rows.map((row) => list.cellsOf(row, words)),
-    frame,
-  );
+  const cells = rows.map((row) => list.cellsOf(row, words));
+  return renderTable(list.columns, cells, frame);
 }
 
 export const missingAction: Action = async ({ settings, job, flags, log, out }) => {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { applyPolicy } from '../../../jobs/privacy.ts';
+import { eraseFrom } from '../../support/erase/erase-rig.ts';
 import { createPeopleRig, userAt } from '../../support/people/people-rig.ts';
 import { contextOf } from '../../support/rig/rig.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -44,6 +45,21 @@ onEachDatabase((database) => {
     expect(await rig.sql('SELECT person, team, name, manager_email FROM people')).toEqual([
       { person: ada.id, team: 'core', name: null, manager_email: null },
     ]);
+  });
+
+  it('a file of the list keeps erased people in their teams, and no list shows them', async () => {
+    const rig = await createPeopleRig(database);
+    const lines = [0, 1].map((index) => `${userAt(rig, index).id},,core`);
+    await rig.load(['user_id,user_email,team', ...lines, `,${userAt(rig, 2).email},web`]);
+    for (const index of [0, 2]) await eraseFrom(rig, { user: userAt(rig, index).id });
+    const before = await rig.stored();
+    for (const how of ['list', 'list --json'])
+      expect((await rig.people(how)).stdout.match(/erased-|user_0\w+/g)).toEqual([userAt(rig, 1).id]);
+    const file = (await rig.people('list --csv')).stdout;
+    expect(file.match(/erased-/g)).toHaveLength(2);
+    rig.write('people.csv', file);
+    expect((await rig.people('load people.csv')).stdout).toContain('nothing to do');
+    expect(await rig.stored()).toEqual(before);
   });
 
   it.each([
