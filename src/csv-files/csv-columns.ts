@@ -72,11 +72,11 @@ export const monthCell: CellParser<string> = (text) => {
 /** The most digits that a number keeps without loss. */
 const DIGITS_MAX = 15;
 
-/** A number of 0 or more, with a decimal point. */
+/** A number of 0 or more, with a decimal point. A list writes the smallest with an exponent, as in 1e-7. */
 export const amountCell: CellParser<number> = (text) => {
   const hint = 'write a number of 0 or more, for example 1250.50: a decimal point, no other separator';
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError('is not a number of 0 or more', { hint });
-  if (text.replace('.', '').replace(/^0+/, '').length <= DIGITS_MAX) return Number(text);
+  if (!/^\d+(\.\d+)?(e-\d+)?$/.test(text)) throw new UsageError('is not a number of 0 or more', { hint });
+  if (text.replace(/\.|e.*/g, '').replace(/^0+/, '').length <= DIGITS_MAX) return Number(text);
   throw new UsageError(`has more than ${DIGITS_MAX} digits`, { hint });
 };
 

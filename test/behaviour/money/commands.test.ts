@@ -60,6 +60,12 @@ onEachDatabase((database) => {
       expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: 1, changes: [] });
       const csv = await daywalk('prices', 'list', '--csv');
       expect(csv.stdout).toBe(`${HEADER}\n2026-03-01,,EUR,4\n`);
+      await load('prices', HEADER, '2026-03-01,,EUR,0.000000123456789012345');
+      const smallest = (await daywalk('prices', 'list', '--csv')).stdout.trim();
+      expect(JSON.parse((await load('prices', smallest)).stdout)).toMatchObject({
+        unchanged: 1,
+        changes: [],
+      });
     });
 
     test('refuses what is wrong with file, line and remedy, and stores nothing', async () => {
