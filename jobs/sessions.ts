@@ -99,6 +99,10 @@ export function createRecordedSession(
       });
       const keep = async (created: CreatedSession | KnownSession) => {
         onCreated({ orgId, session: created.session, warehouse: warehouse.location });
+        const computer = gate.text(created.session.computerId ?? request.computerId);
+        const message = `the session is on the computer ${computer}, which is not the one of the request`;
+        if (computer !== gate.text(request.computerId))
+          observe({ type: 'warning', message, hint: undefined });
         await record(created, { warehouse, orgId, gate });
       };
       try {

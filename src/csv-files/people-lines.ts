@@ -83,7 +83,7 @@ function personOf(
 ): PersonOfLine | null {
   for (const column of ['user_email', 'manager_email'] as const) {
     const value = cells[column];
-    if (value === null || isEmail(value) || (gate.emails === 'hash' && isHashedEmail(value))) continue;
+    if (value === null || isEmail(value) || (gate.emails === 'hash' && HASHED.test(value))) continue;
     const message = `${column} "${value}" is not an email address`;
     mistakes.add({ line, message, hint: 'write it like ada@example.com, or leave it empty' });
   }
@@ -125,12 +125,7 @@ function isEmail(text: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(text);
 }
 
-/** True for an email address as a policy that hashes stores it. */
-function isHashedEmail(text: string): boolean {
-  return HASHED.test(text);
-}
-
 /** The column of a file in which the key of a stored person is loaded again. */
 export function keyColumnOf(person: string, isUser: (id: string) => boolean): 'user_id' | 'user_email' {
-  return !isUser(person) && (isEmail(person) || isHashedEmail(person)) ? 'user_email' : 'user_id';
+  return !isUser(person) && (isEmail(person) || HASHED.test(person)) ? 'user_email' : 'user_id';
 }

@@ -312,6 +312,15 @@ describe('an answer that breaks a promise', () => {
     expect(await sessionsOf(rig)).toMatchObject([{ status: 'queued' }]);
   });
 
+  test('may name another computer than the request: it is recorded, with a warning', async () => {
+    const rig = await createRig();
+    const operations = [{ op: 'set' as const, path: '/computerId', value: 'computer-3' }];
+    rig.emulator.setRules([{ match: POST, action: { type: 'patch', operations } }]);
+    const { code, stderr } = await create(rig, ['--computer-id', 'computer-1']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('on the computer computer-3, which is not')]);
+    expect(await sessionsOf(rig)).toMatchObject([{ computer_id: 'computer-3' }]);
+  });
+
   test.each([
     [
       'a fraction of a millisecond',
