@@ -149,7 +149,8 @@ function rowOf<Columns extends CsvColumns>(
       row[column] = text === '' ? absent : parse(text);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      const message = `${names[column] ?? column}${text === '' ? '' : ` "${shortened(text)}"`} ${error.message}`;
+      const shown = text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
+      const message = `${names[column] ?? column}${text === '' ? '' : ` "${shown}"`} ${error.message}`;
       mistakes.add({ line, message, hint: error.hint ?? '' });
     }
   }
@@ -158,10 +159,6 @@ function rowOf<Columns extends CsvColumns>(
 
 /** Enough of a cell to recognize it in a message. */
 const SHOWN_CHARS_MAX = 60;
-
-function shortened(text: string): string {
-  return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
-}
 
 /** What to do about a file that a spreadsheet has saved in another format. */
 const SAVE_AS = 'save it as "CSV UTF-8 (comma delimited)"';

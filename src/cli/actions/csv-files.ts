@@ -138,7 +138,9 @@ export const missingAction: Action = async ({ settings, job, flags, log, out }) 
   let isCsv = false;
   out.show(missing, (frame) => {
     isCsv = flags.isOn('--csv') || !frame.isTerminal;
-    return isCsv ? csvLines(missingCsv(missing), frame) : renderMissing(missing, frame);
+    return isCsv
+      ? csvLines(writeCsv(MISSING_COLUMNS, missing.users.map(missingPerson)), frame)
+      : renderMissing(missing, frame);
   });
   if (isCsv) {
     for (const message of notesOf(missing)) log.write({ level: 'warn', event: 'people-note', message });
@@ -156,10 +158,6 @@ function missingPerson(user: MissingUser) {
 
 /** The columns of a file with missing people. */
 const MISSING_COLUMNS = ['user_id', 'user_email', 'team', 'valid_from', 'valid_to'] as const;
-
-function missingCsv({ users }: MissingPeople): string {
-  return writeCsv(MISSING_COLUMNS, users.map(missingPerson));
-}
 
 const USERS_SHOWN_MAX = 50;
 const USER_COLUMNS = [shrinking('user'), shrinking('email'), 'last active', shrinking('person without team')];
