@@ -127,7 +127,11 @@ onEachDatabase((database) => {
         'people.csv:2: valid_to 2026-02-01 is before',
         'exchange',
       ],
-      [[period, 'a@x.org,web,,2025-12-31'], 'people.csv:2: valid_to 2025-12-31 is before', 'leave out the line'],
+      [
+        [period, 'a@x.org,web,,2025-12-31'],
+        'people.csv:2: valid_to 2025-12-31 is before',
+        'leave out the line',
+      ],
       [
         [period, 'a@x.org,web,,2026-03-01', 'A@x.org,core,2026-03-01,'],
         'people.csv:3: the same person as in line 2, and both lines are valid on 2026-03-01',
