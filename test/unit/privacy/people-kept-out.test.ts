@@ -44,6 +44,8 @@ describe('erased people in a text', () => {
     ['ada.lovelace@host', `${DOTTED}@host`],
     ['联系user_1请回复', `联系${USER}请回复`],
     ['ผู้ใช้user_1ครับ ada.lovelace님', `ผู้ใช้${USER}ครับ ${DOTTED}님`],
+    ['ユーザーuser_1さん', `ユーザー${USER}さん`],
+    ['メンバーada@example.comへ', `メンバー${EMAIL}へ`],
     ['👩user_1👋', `👩${USER}👋`],
     ['user_12 and xuser_1, ñuser_1', 'user_12 and xuser_1, ñuser_1'],
     ['USER_1', 'USER_1'],
