@@ -4,7 +4,6 @@ import { messageOf, StorageError } from '../../core/errors.ts';
 import { isUndecided } from '../../core/exit-code.ts';
 import { type Deadline, deadlineOf } from '../../http/index.ts';
 import { readOrganizationIds } from '../../ledger/index.ts';
-import { readNames } from '../../organizations/index.ts';
 import type { RunEvent } from '../../pipeline/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { readState, STATES, writeState } from '../../records/index.ts';
@@ -109,7 +108,7 @@ async function report(round: RoundReport, { options, context, memory, late }: Ro
     alertRestatementShare,
     warehouse: location,
   } = options;
-  const failures = (jobs: readonly string[] | null) => failureScope(round, options.orgId, jobs);
+  const failures = (stored: readonly string[] | null) => failureScope(round, options.orgId, stored);
   const sendAbout = async (about: KnownRound, messages: Parameters<IncidentPorts['send']>[0]) => {
     if (late.isCancelled) return false;
     const named = (which: 'opened' | 'over') =>
@@ -144,8 +143,7 @@ async function report(round: RoundReport, { options, context, memory, late }: Ro
         context.warn(`an organization could not be examined: ${messageOf(error)}`, LATE_HINT);
       const known = await identified(round, warehouse);
       const organizations = await organizationScopes(warehouse, known, { rule, onFailure });
-      const names = round.names ?? (await readNames(warehouse)).map(({ name }) => name);
-      const scopes = [failures([...names, ...(await readOrganizationIds(warehouse))]), ...organizations];
+      const scopes = [failures(await readOrganizationIds(warehouse)), ...organizations];
       // Of two workers, the later one sees what the earlier one has reported.
       await warehouse.oneAtATime(ALERTS, () => run(scopes, warehouseStates(warehouse), known));
     });

@@ -174,12 +174,14 @@ const WAREHOUSE = '';
 /**
  * The runs of a round that failed. A run is recognized in later rounds by the name of its organization, so that two jobs on
  * one warehouse do not end each other's incidents. Each exit code is an incident of its own.
- * @param others the names and IDs that jobs on this warehouse may have: any other one has no later runs. Null if nobody knows
+ * Those of a name that the file has no more are over, and those of an ID with another organization's key (exit code 5) of which
+ * nothing is stored: it was mistyped. A first run of an ID that fails otherwise has later ones.
+ * @param stored the organizations in the warehouse. Null if nobody knows
  */
 export function failureScope(
-  { organizations }: RoundReport,
+  { organizations, names }: RoundReport,
   orgId: string | null,
-  others: readonly string[] | null,
+  stored: readonly string[] | null,
 ): Scope {
   const jobOf = ({ name }: OrganizationOutcome) => name ?? orgId ?? '';
   const decided = organizations.filter(({ exitCode }) => !isUndecided(exitCode));
@@ -188,11 +190,13 @@ export function failureScope(
   const conditions = decided
     .filter(({ exitCode }) => exitCode !== EXIT.ok)
     .map((outcome): Condition => {
-      const facts = { job: jobOf(outcome), exit_code: outcome.exitCode };
-      return { kind: 'run-failed', key: JSON.stringify(Object.values(facts)), facts };
+      const [job, exit_code, by_id] = [jobOf(outcome), outcome.exitCode, Number(outcome.name === null)];
+      return { kind: 'run-failed', key: JSON.stringify([job, exit_code]), facts: { job, exit_code, by_id } };
     });
-  const hasExamined = ({ facts: { job = '' } }: Condition) =>
-    jobs.has(String(job)) || others?.includes(String(job)) === false;
+  const hasExamined = ({ facts: { job = '', exit_code: code, by_id: isId } }: Condition) =>
+    jobs.has(String(job)) ||
+    ((isId !== 1 || code === EXIT.quarantine) &&
+      (isId === 1 ? stored : names)?.includes(String(job)) === false);
   return { scope: WAREHOUSE, examine: async () => ({ conditions, hasExamined }) };
 }
 

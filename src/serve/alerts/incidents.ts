@@ -208,7 +208,7 @@ function listed({ id, kind, organization, openedAt, endedAt, facts }: NamedIncid
 }
 
 /** Names of teams come from a person's file; every other fact comes from this program. The job is the organization. */
-function publicFacts({ team, job, ...facts }: IncidentFacts): IncidentFacts {
+function publicFacts({ team, job, by_id, ...facts }: IncidentFacts): IncidentFacts {
   return team === undefined ? facts : { ...facts, team: publicName(String(team)) };
 }
 

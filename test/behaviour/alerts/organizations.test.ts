@@ -120,4 +120,22 @@ onEachDatabase((database) => {
     const missing = later.flatMap(({ over }) => over.filter(({ kind }) => kind === 'day-missing'));
     expect(missing).toEqual([]);
   });
+
+  it('does not end the failed first run of a job beside it', async () => {
+    const rig = await createOrganizationsRig(['research', 'sales'], database);
+    const [, sales] = rig.emulators;
+    const webhook = await receiver();
+    const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };
+    rig.list(rig.entries.slice(0, 1));
+    await rig.run('', env);
+    const own = {
+      ...env,
+      ...{ DAYWALK_ORGANIZATIONS: '', DAYWALK_API_KEY: 'sk-revoked-000', DAYWALK_BASE_URL: sales?.url ?? '' },
+      DAYWALK_ORG_ID: sales?.orgId ?? '',
+    };
+    expect((await rig.run('', own)).code).toBe(3);
+    await rig.run('', { ...env, DAYWALK_NOW: '2026-01-26T03:00:00Z' });
+    expect((await rig.run('', { ...own, DAYWALK_NOW: '2026-01-26T04:00:00Z' })).code).toBe(3);
+    expect(messagesOf(webhook).map(({ opened, over }) => [opened.length, over.length])).toEqual([[1, 0]]);
+  });
 });
