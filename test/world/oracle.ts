@@ -106,11 +106,11 @@ function lossFaults(seen: Seen): string[] {
       return [`${nameOf(unit)} lost "${lost}" ${hours} hours after it was first missed`];
     if (stream !== 'users' || published.erased.size > 0) return [];
     // Before a day has settled, and where a person has its change stored, users are missing if it has more active users than it lists.
-    const isBelieved = !isSettled || published.isHappening('force');
+    const isForced = published.isHappening('force');
     const active = had.get(`activity ${day}`);
-    // A figure that has settled is not asked for again.
-    if (isBelieved && !published.isShortOfUsers(day, active?.isSettled === true ? active.text : undefined))
-      return [];
+    // A figure that has settled is not asked for again, unless a person wants it.
+    const figure = active?.isSettled === true && !isForced ? active.text : undefined;
+    if ((!isSettled || isForced) && !published.isShortOfUsers(day, figure)) return [];
     const kept = namesIn(text);
     return lost.split(', ').flatMap((row) => {
       const nights = published.nightsWithout(day, row);
