@@ -49,11 +49,6 @@ function partOf(cause: string, now: Span, before: Span): number {
   for (const id of new Set([...now.models.keys(), ...before.models.keys()])) {
     const [one, other] = [now.models.get(id), before.models.get(id)];
     const [a, b] = [one?.cost ?? 0, other?.cost ?? 0];
-    if (a <= 0 || b <= 0) {
-      sum += cause === 'choice-of-models' ? a - b : 0;
-      continue;
-    }
-    const mean = a === b ? a : (a - b) / Math.log(a / b);
     const products = ({ workingDays, personDays, tokens }: Span, model: typeof one) => [
       1,
       workingDays,
@@ -64,6 +59,12 @@ function partOf(cause: string, now: Span, before: Span): number {
     const [p, q] = [products(now, one), products(before, other)];
     // A product that is not known in both spans belongs to the cause before those that follow it.
     const known = p.map((value, index) => value > 0 && (q[index] ?? 0) > 0);
+    if (a <= 0 || b <= 0) {
+      // The factor after the last product that is known is 0 in one of the spans.
+      sum += cause === NAMES[known.lastIndexOf(true)] ? a - b : 0;
+      continue;
+    }
+    const mean = a === b ? a : (a - b) / Math.log(a / b);
     const index = NAMES.indexOf(cause);
     if (known[index] !== true) continue;
     const next = known.findIndex((isKnown, at) => at > index && isKnown);
