@@ -56,16 +56,16 @@ export const pauseOf = ({ pauseMs }: Settings): [number, string] => [pauseMs, pa
   expect(refused.stderr).toContain('it is too large: give a number from 0 to 1000');
 
   const help = (command: string) => copy.daywalk([command, '--help']).stdout.replace(/\s+/g, ' ');
-  expect(help('run')).toContain('--pause-ms <ms> pause between two units (default: 250)');
+  expect(help('run')).toContain('--pause-ms <ms> pause between two units; 0 to 1000 (default: 250)');
   expect(help('run')).toContain('DAYWALK_PAUSE_MS same as --pause-ms');
   expect(help('status')).not.toContain('DAYWALK_PAUSE_MS');
 
   expect(copy.read('docs/settings.md')).toContain(
-    '| `DAYWALK_PAUSE_MS` | `--pause-ms` | `250` | pause between two units |',
+    '| `DAYWALK_PAUSE_MS` | `--pause-ms` | `250` | pause between two units; 0 to 1000 |',
   );
   expect(copy.read('docs/commands.md')).toMatch(/^Settings: .*`DAYWALK_WATCH_REQUESTS`, `DAYWALK_PAUSE_MS`/m);
   expect(copy.read('.env.example')).toContain(
-    '# pause between two units (default: 250)\n# DAYWALK_PAUSE_MS=250',
+    '# pause between two units; 0 to 1000 (default: 250)\n# DAYWALK_PAUSE_MS=250',
   );
 });
 
