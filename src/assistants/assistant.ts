@@ -124,16 +124,15 @@ function misfit({ properties, required }: TObject, given: unknown): Refusal {
   if (lacking !== undefined) return new Refusal(`${lacking} is missing`, names);
   const wrong = known.find((name) => given[name] !== undefined && !matches(properties[name], given[name]));
   if (wrong !== undefined)
-    return new Refusal(`${wrong} is not what it must be`, `give ${shapeOf(properties[wrong])}`);
+    return new Refusal(
+      `${wrong} is not what it must be`,
+      `give a value of this schema: ${JSON.stringify(properties[wrong])}`,
+    );
   return new Refusal('the tool has no argument of this name', names);
 }
 
 function matches(schema: TSchema | undefined, value: unknown): boolean {
   return schema === undefined || Compile(schema).Check(value);
-}
-
-function shapeOf(schema: TSchema | undefined): string {
-  return `a value of this schema: ${JSON.stringify(schema)}`;
 }
 
 /** So many calls may wait for the ones before them. */
@@ -160,7 +159,7 @@ export function createAssistant(options: AssistantOptions): Assistant {
         if (waiting > WAITING_MAX)
           throw new Refusal('too many calls wait already', 'try again in a few seconds');
         const { text, data } = await answer(options, name, given, wanted);
-        ended('answered', rowsIn(data));
+        ended('answered', 'rows' in data && Array.isArray(data.rows) ? data.rows.length : 0);
         return { text, data };
       } catch (error) {
         if (wanted?.aborted === true || error instanceof StoppedError) {
@@ -230,8 +229,4 @@ function noOrganization(error: unknown): never {
       ? 'try again after the first run'
       : 'have this server started for one of them',
   );
-}
-
-function rowsIn(data: object): number {
-  return 'rows' in data && Array.isArray(data.rows) ? data.rows.length : 0;
 }

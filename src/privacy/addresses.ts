@@ -14,7 +14,8 @@ const LOCAL_OR_NONE = new RegExp(`^${LOCAL.source.slice(0, -2)}{0,${LOCAL_CHARS_
 const QUOTED_LOCAL = /"[\p{L}\p{N}](?:[^"\\@<>]{0,62}[\p{L}\p{N}])?"$/u;
 /** Scripts whose words stand beside a Latin one without a blank, with the signs that several of them share, such as ー. */
 export const CLOSE = String.raw`[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}]`;
-const HAS_CLOSE = new RegExp(CLOSE, 'u');
+/** True for a text that may have such words. */
+export const HAS_CLOSE = new RegExp(CLOSE, 'u');
 /** What stands before a name and does not belong to it: quotes, and signs of a flag. */
 const BEFORE_LOCAL = /^[.!$%'*+~-]*/;
 const CLOSE_BEFORE = new RegExp(`^.*${CLOSE}(?=[!-~]+$)`, 'u');

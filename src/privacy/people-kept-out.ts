@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { CLOSE, replaceAddresses } from './addresses.ts';
+import { CLOSE, HAS_CLOSE, replaceAddresses } from './addresses.ts';
 import { isCursor, type Literal, literalsOf, type ObjectScope } from './json-literals.ts';
 
 /** Replaces an address that is dropped. */
@@ -43,12 +43,11 @@ export const NOBODY: KeptOut = { keys: [], entries: [] };
 const CACHE_MAX = 200_000;
 
 /**
- * Words as most IDs and addresses are written; directly beside a script without blanks; after an escape of JSON inside a text; after a colour of a terminal; before an @
+ * Words as most IDs and addresses are written; after an escape of JSON inside a text; after a colour of a terminal; before an @
  * and a host; without the ending of a file; between blanks, quotes and brackets; and as a part of a path or a URL.
  */
 const WORDS = [
   /[\p{L}\p{M}\p{N}_.@+-]+/gu,
-  new RegExp(String.raw`[[\p{L}\p{M}\p{N}_.@+\-]--${CLOSE}]+`, 'gv'),
   /(?<=\\[bfnrt])[\p{L}\p{M}\p{N}_.@+-]+/gu,
   /(?<=(?:\p{Cc}|\\(?:u001b|x1b|033|e))\[[\d;]{0,32}[A-Za-z])[\p{L}\p{M}\p{N}_.@+-]+/giu,
   /[\p{L}\p{M}\p{N}_.+-]+/gu,
@@ -56,6 +55,9 @@ const WORDS = [
   /[^\s"'`,;()<>[\]{}]+/gu,
   /[^\s"'`,;()<>[\]{}/\\\p{Cc}=&?#]+/gu,
 ];
+/** Words directly beside a script without blanks. */
+const BESIDE = new RegExp(String.raw`[[\p{L}\p{M}\p{N}_.@+\-]--${CLOSE}]+`, 'gv');
+const patternsFor = (text: string) => (HAS_CLOSE.test(text) ? [...WORDS, BESIDE] : WORDS);
 /** What could be an ordinary word or number. IDs that look so are looked for only where IDs of users stand. */
 const ORDINARY = /^(?:.{0,5}|[A-Za-z]{1,20}|\d{1,9})$/u;
 /** True for a text that could be an ordinary word or number. */
@@ -65,7 +67,9 @@ export function isOrdinary(text: string): boolean {
 
 /** Every word of a text that is looked up in the list of the erased. */
 export function candidatesIn(text: string): string[] {
-  return WORDS.flatMap((pattern) => text.match(pattern) ?? []).filter((word) => !isOrdinary(word));
+  return patternsFor(text)
+    .flatMap((pattern) => text.match(pattern) ?? [])
+    .filter((word) => !isOrdinary(word));
 }
 
 /** Reads each text that an eraser has passed. */
@@ -172,7 +176,7 @@ export class PeopleKeptOut implements TextEraser {
     const whole = isId || !ORDINARY.test(text) ? this.pseudonymOf(text) : undefined;
     if (whole !== undefined) return whole;
     const word = (found: string) => this.#pseudonymOfWord(found) ?? this.#withoutEnds(found);
-    const rest = WORDS.reduce((left, pattern) => left.replace(pattern, word), text);
+    const rest = patternsFor(text).reduce((left, pattern) => left.replace(pattern, word), text);
     return replaceAddresses(rest, (email) => this.#pseudonymOfEmail(email));
   }
 

@@ -291,7 +291,7 @@ async function* readCsv(path: string): AsyncGenerator<{ row: ReadRow; line: numb
       bom: true,
       info: true,
       max_record_size: ROW_CHARACTERS_MAX,
-      cast: (text, { header }) => (header ? text : csvValue(text)),
+      cast: (text, { header }) => (header ? text : text === '' ? null : unescapeFormula(text)),
     }),
   );
   try {
@@ -303,10 +303,6 @@ async function* readCsv(path: string): AsyncGenerator<{ row: ReadRow; line: numb
       hint: 'another program has changed the file; give the file as it was issued',
     });
   }
-}
-
-function csvValue(text: string): string | null {
-  return text === '' ? null : unescapeFormula(text);
 }
 
 /**
