@@ -11,6 +11,8 @@ import { freePort } from '../network/free-port.ts';
 
 const READY_MS = 30_000;
 const PAUSE_MS = 50;
+/** Another process may take a free port before the server does. */
+const PORTS_MAX = 3;
 
 /** A server whose data live as long as a test run: nothing waits for the disk. */
 const CONFIGURATION = [
@@ -32,6 +34,7 @@ const [binaries = '', primary = '', ...replacing] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'daywalk-postgres-'));
 let server: ChildProcess | undefined;
 let begin = (): void => undefined;
+let isServing = false;
 
 process.on('exit', () => {
   server?.kill('SIGKILL');
@@ -52,24 +55,26 @@ async function serve(): Promise<void> {
   if (identity !== undefined) for (const path of [folder, data]) chownSync(path, identity.uid, identity.gid);
   if (primary === '') initialize(data, identity);
   else copyPrimary(data, identity);
-  const port = await freePort();
   // The last value of a setting counts.
   const settings = [...CONFIGURATION, ...replacing].flatMap((setting) => ['-c', setting]);
-  begin = () => {
-    const started = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
-      ...identity,
-      cwd: folder,
-      env: environment(),
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    // It ends by itself only after an error, which it has printed.
-    started.on('exit', () => process.exit(1));
-    server = started;
-  };
-  begin();
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  await ready(url);
-  process.stdout.write(`${JSON.stringify({ url })}\n`);
+  for (let left = PORTS_MAX; left > 0 && !isServing; left -= 1) {
+    const port = await freePort();
+    begin = () => {
+      server = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+        ...identity,
+        cwd: folder,
+        env: environment(),
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      // It ends by itself only after an error, which it has printed.
+      server.on('exit', () => isServing && process.exit(1));
+    };
+    begin();
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    isServing = await isReady(url, data);
+    if (isServing) process.stdout.write(`${JSON.stringify({ url })}\n`);
+  }
+  if (!isServing) process.exit(1);
 }
 
 /** PostgreSQL refuses to run as root: root runs it as its own user, or as one without rights. */
@@ -107,18 +112,21 @@ function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 }
 
-async function ready(url: string): Promise<void> {
+/** @returns false if the server has ended; the port may be that of another one. */
+async function isReady(url: string, data: string): Promise<boolean> {
   const deadline = performance.now() + READY_MS;
   for (;;) {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => undefined);
     try {
       await client.connect();
+      const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
       await client.end();
-      return;
+      if (rows[0]?.data_directory === data) return true;
     } catch (error) {
       if (performance.now() > deadline) throw error;
     }
+    if (server?.exitCode !== null) return false;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }
