@@ -118,6 +118,7 @@ onEachDatabase((database) => {
     it('recomputes each number for each bucket, clipped to the period, and keeps a sum NULL where no row has it', async () => {
       const warehouse = await smallWorld(database);
       expect(await ask(warehouse, 'active_users')).toEqual([[3]]);
+      expect(await ask(warehouse, 'sessions_per_active_user')).toEqual([[expect.closeTo(10 / 3)]]);
       expect(await ask(warehouse, 'active_users', { by: ['week'] })).toEqual([
         ['2026-02-23', 2],
         ['2026-03-02', 2],
