@@ -80,7 +80,9 @@ onEachDatabase((database) => {
     ).toContain('"incidents":[]');
   });
 
-  test('a restatement is reported after a night whose clock was a month ahead has found another', async () => {
+  test('a restatement is reported after a night whose clock was a month ahead has found another', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await smallRig({ database });
     const webhook = await receiver();
     const night = (date: string) =>
@@ -107,7 +109,9 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test('a restatement is reported once, although the clock of the next night is two days behind', async () => {
+  test('a restatement is reported once, although the clock of the next night is two days behind', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await smallRig({ database });
     const webhook = await receiver();
     const night = (date: string) =>
@@ -122,7 +126,9 @@ onEachDatabase((database) => {
   });
 });
 
-test('an incident that was over is not over again after restores of backups from before, an older one first', async () => {
+test('an incident that was over is not over again after restores of backups from before, an older one first', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await smallRig();
   const webhook = await receiver();
   const night = (date: string) => round(rig, { now: parseDay(date), alerts: { alertWebhook: webhook.url } });
@@ -139,7 +145,9 @@ test('an incident that was over is not over again after restores of backups from
   expect(newsOf(webhook)).toEqual([['+ restatement tokens 2026-01-20'], ['- restatement tokens 2026-01-20']]);
 });
 
-test('a failed run is reported after a restore over the warehouse of another organization, whose run had failed too', async () => {
+test('a failed run is reported after a restore over the warehouse of another organization, whose run had failed too', {
+  tags: 'ci/rare',
+}, async () => {
   const [rig, other] = [await smallRig(), await createRig({ users: 12, seed: 8, today: '2026-02-10' })];
   const webhook = await receiver();
   const alerts = { alertWebhook: webhook.url };
@@ -165,7 +173,9 @@ test('a failed run of a wrong ID is over once the right one is given', async () 
   expect(newsOf(webhook)).toEqual([['+ run-failed 5'], ['- run-failed 5']]);
 });
 
-test('a failed run is over once a job that now names its organization succeeds', async () => {
+test('a failed run is over once a job that now names its organization succeeds', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await smallRig();
   const webhook = await receiver();
   const alerts = { alertWebhook: webhook.url };

@@ -56,7 +56,9 @@ onEachDatabase((database) => {
     expect(messagesOf(webhook)[1]?.over_count).toBe(1 + DAILY_STREAMS.length);
   });
 
-  it('ends every incident of an organization that the file has no more, and says why', async () => {
+  it('ends every incident of an organization that the file has no more, and says why', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['research', 'sales'], database);
     const webhook = await receiver();
     const env = { DAYWALK_ALERT_WEBHOOK: webhook.url };
@@ -81,7 +83,9 @@ onEachDatabase((database) => {
     );
   });
 
-  it('goes on with an organization that has a job of its own instead of the file', async () => {
+  it('goes on with an organization that has a job of its own instead of the file', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['research', 'sales'], database);
     const [, sales] = rig.emulators;
     const webhook = await receiver();

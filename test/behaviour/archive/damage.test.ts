@@ -194,7 +194,7 @@ describe('a damaged archive', () => {
     },
   );
 
-  test('an archive without its first page is refused with 6', async () => {
+  test('an archive without its first page is refused with 6', { tags: 'ci/rare' }, async () => {
     const { rig, path } = await exported();
     const bytes = readFileSync(path);
     bytes.fill(0x55, 0, 200);
@@ -280,7 +280,7 @@ describe('archive prune', () => {
 });
 
 describe('the commands of the archive', () => {
-  test('verify, show and prune say what they found', async () => {
+  test('verify, show and prune say what they found', { tags: 'ci/rare' }, async () => {
     const { rig } = await exported();
     const env = { ...envOf(rig), DAYWALK_ARCHIVE: rig.folder, DAYWALK_NOW: `${today}T05:00:00Z` };
     const said = async (...args: string[]) => {

@@ -55,7 +55,9 @@ onEachDatabase((database) => {
       );
     });
 
-    test('exits as the run did beside records in quarantine, and counts those of what it replays', async () => {
+    test('exits as the run did beside records in quarantine, and counts those of what it replays', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await archivedRig(SMALL, database);
       const day = parseDay('2026-01-20');
       const operations = [{ op: 'set' as const, path: '/data/0/tool_calls', value: 'many' }];
@@ -139,7 +141,7 @@ onEachDatabase((database) => {
   describe('the archive of another warehouse', () => {
     const other = { ...SMALL, seed: 7 };
 
-    test('brings no organization into one that is in use', async () => {
+    test('brings no organization into one that is in use', { tags: 'ci/rare' }, async () => {
       const [rig, stranger] = [await archivedRig(SMALL, database), await archivedRig(other, database)];
       await rig.run();
       await stranger.run();
@@ -217,6 +219,7 @@ onEachDatabase((database) => {
 
     testVariants(policies)(
       '$mode: answers that have them are replayed as a run under this policy stores them',
+      { tags: 'ci/rare' },
       async (emails) => {
         const rig = await archivedRig(SMALL, database);
         rig.emulator.setQuirks({ unknownFields: true });

@@ -50,7 +50,9 @@ const QUESTIONS: readonly (readonly [metric: string, dimension: string])[] = [
   ['readiness_score', 'repository'],
 ];
 
-it('what others have written is a value, short and visible, and never a part of a sentence', async () => {
+it('what others have written is a value, short and visible, and never a part of a sentence', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await createPeopleRig(sqlite, { reports: 3 });
   await rig.load(['user_id,team,name', `${rig.users[0]?.id},core,Ann`]);
   for (const [index, [table, column]] of FIELDS.entries()) {

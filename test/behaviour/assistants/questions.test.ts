@@ -89,7 +89,9 @@ const QUESTIONS: readonly (readonly [
 
 onEachDatabase((database) => {
   describe('twenty questions', () => {
-    it('get the numbers of daywalk metric --json, and a total by the rule of the metric', async () => {
+    it('get the numbers of daywalk metric --json, and a total by the rule of the metric', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createReportRig(database);
       const { call, calls, failures } = await connectAssistant(rig.place, { now: NOW });
       for (const [question, given, args] of QUESTIONS) {

@@ -59,18 +59,22 @@ describe('daywalk mcp over a pipe', () => {
   testVariants([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('ends within a second of %s, in the middle of a statement', async (signal, code) => {
-    const { place, env } = await pipedPlace();
-    await place.execute(endless('user_daily'));
-    const { ask, send, child, ended } = startMcp([], env);
-    await ask('initialize', INITIALIZE);
-    send('tools/call', OF_USERS);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    const since = performance.now();
-    child.kill(signal);
-    expect(await ended).toEqual({ code, signal: null });
-    expect(performance.now() - since).toBeLessThan(END_MS);
-  });
+  ] as const)(
+    'ends within a second of %s, in the middle of a statement',
+    { tags: 'ci/rare' },
+    async (signal, code) => {
+      const { place, env } = await pipedPlace();
+      await place.execute(endless('user_daily'));
+      const { ask, send, child, ended } = startMcp([], env);
+      await ask('initialize', INITIALIZE);
+      send('tools/call', OF_USERS);
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      const since = performance.now();
+      child.kill(signal);
+      expect(await ended).toEqual({ code, signal: null });
+      expect(performance.now() - since).toBeLessThan(END_MS);
+    },
+  );
 
   testVariants([['input'], ['output']] as const)(
     'ends within a second once the client closes its %s',
@@ -93,7 +97,7 @@ describe('daywalk mcp over a pipe', () => {
     },
   );
 
-  it('answers within its time limit, also the calls that wait', async () => {
+  it('answers within its time limit, also the calls that wait', { tags: 'ci/rare' }, async () => {
     const { place, env } = await pipedPlace();
     await place.execute(endless('user_daily'));
     const { ask } = startMcp([], { ...env, DAYWALK_QUERY_TIMEOUT: '1s' });

@@ -8,7 +8,7 @@ const WEEKS = '2026-01-19 to 2026-02-15';
 
 onEachDatabase((database) => {
   describe('an assistant of a team', () => {
-    it('sees the published weeks, their total, and nothing else', async () => {
+    it('sees the published weeks, their total, and nothing else', { tags: 'ci/rare' }, async () => {
       const rig = await createReportRig(database);
       const { call, failures } = await connectAssistant(rig.place, {
         now: NOW,
@@ -59,7 +59,9 @@ onEachDatabase((database) => {
       expect(failures).toEqual([]);
     });
 
-    it('is refused everything that could be subtracted, with the weeks that exist', async () => {
+    it('is refused everything that could be subtracted, with the weeks that exist', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createReportRig(database);
       const { call } = await connectAssistant(rig.place, { now: NOW, audience: 'team', minGroup: MIN_GROUP });
       const refused: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
@@ -88,7 +90,7 @@ onEachDatabase((database) => {
       expect(explained.isRefused).toBe(true);
     });
 
-    it('learns about weeks only, and where a number comes from', async () => {
+    it('learns about weeks only, and where a number comes from', { tags: 'ci/rare' }, async () => {
       const rig = await createReportRig(database);
       const { call } = await connectAssistant(rig.place, { now: NOW, audience: 'team', minGroup: MIN_GROUP });
       const { data } = await call('coverage');

@@ -85,7 +85,7 @@ const REFUSED: readonly (readonly [
 ];
 
 describe('twenty traps', () => {
-  it('are refused, with what to ask instead', async () => {
+  it('are refused, with what to ask instead', { tags: 'ci/rare' }, async () => {
     const rig = await createReportRig(sqlite);
     const { call, calls, failures } = await connectAssistant(rig.place, { now: NOW });
     for (const [trap, given, why, instead] of REFUSED) {
@@ -103,7 +103,7 @@ describe('twenty traps', () => {
     expect(calls.map(({ outcome }) => outcome)).toEqual(REFUSED.map(() => 'refused'));
   });
 
-  it('of tools and of words are refused, too', async () => {
+  it('of tools and of words are refused, too', { tags: 'ci/rare' }, async () => {
     const rig = await createReportRig(sqlite);
     const { client, call, calls } = await connectAssistant(rig.place, { now: NOW });
     await expect(client.callTool({ name: 'query_sql', arguments: { sql: 'SELECT 1' } })).rejects.toThrow(
@@ -122,7 +122,7 @@ describe('twenty traps', () => {
     ]);
   });
 
-  it('that are numbers say first what is wrong with them', async () => {
+  it('that are numbers say first what is wrong with them', { tags: 'ci/rare' }, async () => {
     const rig = await createReportRig(sqlite);
     const { call } = await connectAssistant(rig.place, { now: NOW });
     const yesterday = await call('query_metric', {
@@ -168,7 +168,9 @@ describe('twenty traps', () => {
     expect(cost.data).toMatchObject({ total: null, total_note: expect.stringMatching(/have no price/) });
   });
 
-  it('of a warehouse that is late say which days are not there, and of a comparison the change in percent', async () => {
+  it('of a warehouse that is late say which days are not there, and of a comparison the change in percent', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createReportRig(sqlite);
     const { call } = await connectAssistant(rig.place, { now: '2026-02-27T03:00:00Z' });
     const settled = { metric: 'sessions', from: '2026-02-16' };
@@ -185,7 +187,7 @@ describe('twenty traps', () => {
     );
   });
 
-  it('of length are cut at 200 rows, and say what is left out', async () => {
+  it('of length are cut at 200 rows, and say what is left out', { tags: 'ci/rare' }, async () => {
     const rig = await createReportRig(sqlite);
     const { call } = await connectAssistant(rig.place, { now: NOW });
     const { data, words } = await call('query_metric', { metric: 'sessions', by: ['date', 'user'] });

@@ -60,7 +60,9 @@ onEachDatabase((database) => {
   beforeEach(() => needsSessions(database));
 
   describe('a backup from before an erasure', () => {
-    test('is restored without the person if the archive knows of it, and a run adds nobody and nothing', async () => {
+    test('is restored without the person if the archive knows of it, and a run adds nobody and nothing', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, file, user, email, at, restored, searched, target } = await installation(database);
       await eraseFrom(rig, { user }, { erasures: null });
       expect(valuesIn([user], file)).not.toEqual([]);
@@ -96,7 +98,7 @@ onEachDatabase((database) => {
       expect(await placesOf([user, email], searched)).toEqual([]);
     });
 
-    test('and its archive are restored as a pair without the person', async () => {
+    test('and its archive are restored as a pair without the person', { tags: 'ci/rare' }, async () => {
       const { rig, file, user, email, at, searched, restored } = await installation(database);
       await eraseFrom(rig, { user });
       lose(rig.folder);
@@ -111,7 +113,9 @@ onEachDatabase((database) => {
       expect((await restored.run({ settings: { archives: [archive] } })).report.exitCode).toBe(0);
     });
 
-    test('says that erasures are unknown, and exits with 5 only if the backup knows of an earlier one', async () => {
+    test('says that erasures are unknown, and exits with 5 only if the backup knows of an earlier one', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, file, at } = await installation(database);
       const nobody = { archives: [], erasures: null };
       const other = tempFile('later.db');
@@ -145,7 +149,9 @@ onEachDatabase((database) => {
     });
   });
 
-  test('a backup that is restored after a stricter policy keeps nothing that the policy excludes, also in unused bytes', async () => {
+  test('a backup that is restored after a stricter policy keeps nothing that the policy excludes, also in unused bytes', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, file, at, searched } = await installation(database);
     const emails = { mode: 'hash', salt: 'a salt that is long enough' } as const;
     const over = { settings: { ...rig.settings, emails }, today };
@@ -160,7 +166,9 @@ onEachDatabase((database) => {
     expect(await placesOf(excluded, { ...searched, place: rig.place })).toEqual([]);
   });
 
-  test('a backup that kept less of people than the settings do stays so, and a run never mixes IDs with pseudonyms', async () => {
+  test('a backup that kept less of people than the settings do stays so, and a run never mixes IDs with pseudonyms', {
+    tags: 'ci/rare',
+  }, async () => {
     const emails = { mode: 'hash', salt: 'a salt that is long enough', users: 'pseudonym' } as const;
     const { rig, file, at, restored } = await installation(database, { emails });
     const loose = { emails: { mode: 'keep' }, archives: [rig.folder], erasures: null } as const;
@@ -193,33 +201,37 @@ onEachDatabase((database) => {
       ['the file of erasures', { archives: [] }],
     ] as const;
 
-    testVariants(places)('is copied without the person if %s knows of the erasure', async (_name, known) => {
-      const { rig, user, email, target, searched } = await installation(database);
-      const older = await database.migrated();
-      const settings = { ...rig.settings, erasures: null };
-      await copyTo({ settings, today }, older.location);
-      await older.execute("DELETE FROM export_state WHERE name = 'archives'");
-      await eraseFrom(rig, { user });
-      const from = { ...rig.settings, ...known, warehouse: older.location };
-      const act = randomUUID();
-      await target.execute(
-        `INSERT INTO acts (act_id, kind, done_at) VALUES ('${act}', 'people', '2026-01-20T00:00:00.000Z')`,
-      );
-      expect(await placesOf([user, email], { ...searched, place: older })).not.toEqual([]);
-      expect(await copyTo({ settings: from, today }, target.location)).toMatchObject({ exitCode: 0 });
-      expect(await placesOf([user, email], searched)).toEqual([]);
-      expect(await contentOf(target.location, contentTables)).toEqual(
-        await contentOf(rig.path, contentTables),
-      );
-      // A restore would forget what was done to the destination.
-      expect(await target.query('SELECT act_id FROM acts')).toContainEqual({ act_id: act });
-      // A repetition reads the source anew, and changes nothing.
-      expect(await copyTo({ settings: from, today }, target.location)).toMatchObject({
-        exitCode: 0,
-        rowsWritten: 0,
-      });
-      expect(await placesOf([user, email], searched)).toEqual([]);
-    });
+    testVariants(places)(
+      'is copied without the person if %s knows of the erasure',
+      { tags: 'ci/rare' },
+      async (_name, known) => {
+        const { rig, user, email, target, searched } = await installation(database);
+        const older = await database.migrated();
+        const settings = { ...rig.settings, erasures: null };
+        await copyTo({ settings, today }, older.location);
+        await older.execute("DELETE FROM export_state WHERE name = 'archives'");
+        await eraseFrom(rig, { user });
+        const from = { ...rig.settings, ...known, warehouse: older.location };
+        const act = randomUUID();
+        await target.execute(
+          `INSERT INTO acts (act_id, kind, done_at) VALUES ('${act}', 'people', '2026-01-20T00:00:00.000Z')`,
+        );
+        expect(await placesOf([user, email], { ...searched, place: older })).not.toEqual([]);
+        expect(await copyTo({ settings: from, today }, target.location)).toMatchObject({ exitCode: 0 });
+        expect(await placesOf([user, email], searched)).toEqual([]);
+        expect(await contentOf(target.location, contentTables)).toEqual(
+          await contentOf(rig.path, contentTables),
+        );
+        // A restore would forget what was done to the destination.
+        expect(await target.query('SELECT act_id FROM acts')).toContainEqual({ act_id: act });
+        // A repetition reads the source anew, and changes nothing.
+        expect(await copyTo({ settings: from, today }, target.location)).toMatchObject({
+          exitCode: 0,
+          rowsWritten: 0,
+        });
+        expect(await placesOf([user, email], searched)).toEqual([]);
+      },
+    );
 
     test('is copied with a warning if a place that is named is not there', async () => {
       const { rig, target } = await installation(database);
@@ -272,7 +284,9 @@ onEachDatabase((database) => {
       expect(await rig.digest()).toBe(before);
     });
 
-    test('over a warehouse keeps what was sent since and what lakes still hold, under the policy of now', async () => {
+    test('over a warehouse keeps what was sent since and what lakes still hold, under the policy of now', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, file } = await installation(database);
       const excluded = 'ada@example.com';
       const since: [string, string, string][] = [
@@ -302,7 +316,9 @@ onEachDatabase((database) => {
       expect(await rig.place.query("SELECT 1 FROM export_state WHERE org_id = 'org_erased'")).toEqual([]);
     });
 
-    test('over an older warehouse has what was sent until the backup, and what lakes held then', async () => {
+    test('over an older warehouse has what was sent until the backup, and what lakes held then', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, file, target, at } = await installation(database);
       const put = (place: typeof target, org: string, name: string, value: string) =>
         place.execute('INSERT INTO export_state (org_id, name, value) VALUES (?, ?, ?)', org, name, value);
@@ -358,7 +374,7 @@ onEachDatabase((database) => {
       expect(await target.query('SELECT 1 FROM export_state')).toEqual([]);
     });
 
-    test('of another archive than that of the backup is refused', async () => {
+    test('of another archive than that of the backup is refused', { tags: 'ci/rare' }, async () => {
       const { rig, file, at } = await installation(database);
       const other = tempFile('other.db');
       await backUpTo(rig, other, { withArchive: true });
@@ -393,7 +409,9 @@ onEachDatabase((database) => {
       expect(await rig.digest()).toBe(before);
     });
 
-    test('fails for a backup whose ledger contradicts its rows, and notes nothing', async () => {
+    test('fails for a backup whose ledger contradicts its rows, and notes nothing', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig } = await installation(database);
       await rig.place.execute("UPDATE tokens_daily SET input_tokens = 7 WHERE date = '2026-01-20'");
       const file = tempFile('contradicting.db');
@@ -404,7 +422,9 @@ onEachDatabase((database) => {
   });
 
   describe('the file of erasures', () => {
-    test('forgets a line that a kill has cut, and refuses one that is damaged', async () => {
+    test('forgets a line that a kill has cut, and refuses one that is damaged', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, user, erasures, file, at } = await installation(database);
       await eraseFrom(rig, { user });
       appendFileSync(erasures, 'deadbeef {"half');
@@ -436,7 +456,9 @@ onEachDatabase((database) => {
       expect((await readKeptOut(await open(target))).entries).toEqual(known.entries);
     });
 
-    test('keeps an erased person out of a replay from an archive of before, and out of the archive', async () => {
+    test('keeps an erased person out of a replay from an archive of before, and out of the archive', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, user, email, file, erasures, searched } = await installation(database);
       const archive = join(tempDir(), 'archive.db');
       writeFileSync(archive, readFileSync(file.replace('.db', '.archive.db')));
@@ -460,7 +482,9 @@ onEachDatabase((database) => {
       expect(readFileSync(erasures, 'utf8')).toBe(bytes);
     });
 
-    test('that is damaged ends a run, and one that cannot be written only warns', async () => {
+    test('that is damaged ends a run, and one that cannot be written only warns', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, user, erasures, before } = await installation(database);
       await eraseFrom(rig, { user }, { erasures: null });
       writeFileSync(erasures, 'deadbeef {}\n');

@@ -4,7 +4,9 @@ import { daywalk } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
-it('a test of a restore without a folder for temporary files is exit code 6, and says how to name one', async () => {
+it('a test of a restore without a folder for temporary files is exit code 6, and says how to name one', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await createRig({ today: '2026-01-16', users: 3, reports: 0 });
   await rig.run();
   const backup = join(tempDir(), 'backup.db');

@@ -69,7 +69,7 @@ describe('requests in flight', () => {
     await expectInFlight(4);
   });
 
-  it('grow back one by one while the service answers, up to the limit', async () => {
+  it('grow back one by one while the service answers, up to the limit', { tags: 'ci/rare' }, async () => {
     const { ask, answer, expectInFlight } = await held(4);
     ask(100);
     await expectInFlight(4);
@@ -151,7 +151,9 @@ describe('the budget of requests per minute', () => {
     await Promise.all(asked);
   });
 
-  it('waits between a redirect and its target without using up the time-out of the request', async () => {
+  it('waits between a redirect and its target without using up the time-out of the request', {
+    tags: 'ci/rare',
+  }, async () => {
     const { ask, answer, expectInFlight, clock } = await held(1, 1, 2_000);
     const [asked] = ask(1);
     await expectInFlight(1);

@@ -387,7 +387,7 @@ describe('a finding', () => {
   });
 });
 
-test('every organization of the file is checked with its own key', async () => {
+test('every organization of the file is checked with its own key', { tags: 'ci/rare' }, async () => {
   const rig = await createOrganizationsRig(['first', 'second', 'third'], sqlite);
   rig.writeKey('1.key', 'wrong-key');
   rmSync(join(rig.folder, '2.key'));

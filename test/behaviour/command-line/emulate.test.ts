@@ -43,7 +43,9 @@ test('emulate prints its URL in one line, and serves a whole export', { tags: 'c
   expect(await ended).toMatchObject({ code: 143, stderr: expect.not.stringContaining('daywalk:') });
 });
 
-test('emulate takes its day from the clock, and prints its generated key even if the environment contains the same key', async () => {
+test('emulate takes its day from the clock, and prints its generated key even if the environment contains the same key', {
+  tags: 'ci/rare',
+}, async () => {
   const env = { DAYWALK_NOW: '2026-01-20T12:00:00Z', DAYWALK_API_KEY: 'trial-key-2' };
   const { child, ended, service } = await emulate(['--api-key', 'trial-key-2', '--journal', '1'], env);
   expect(service.apiKey).toBe('trial-key-2');
@@ -90,7 +92,9 @@ test('emulate on a port in use is a usage error', { tags: 'ci/rare' }, async () 
   expect(stderr).toMatch(/^hint: /m);
 });
 
-test('emulate beyond loopback needs a token, and with one gives no key without it', async () => {
+test('emulate beyond loopback needs a token, and with one gives no key without it', {
+  tags: 'ci/rare',
+}, async () => {
   const refused = await daywalk(['emulate', '--host', '0.0.0.0']);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('DAYWALK_EMULATE_TOKEN_FILE');
@@ -109,7 +113,9 @@ test('emulate beyond loopback needs a token, and with one gives no key without i
   });
 });
 
-test('emulate is strict unless it is realistic, and serves the days of a file', async () => {
+test('emulate is strict unless it is realistic, and serves the days of a file', {
+  tags: 'ci/rare',
+}, async () => {
   const file = join(tempDir(), 'days.jsonl');
   const row = { user_id: 'u1', date: '2026-02-03', sessions: 3 };
   writeFileSync(file, JSON.stringify({ stream: 'users', date: '2026-02-03', rows: [row] }));
@@ -140,7 +146,7 @@ test('emulate names the line of a file of days that it cannot use', { tags: 'ci/
   expect(stderr).toContain(`read ${file}: days, line 2.rows[0].date`);
 });
 
-test('emulate serves an archive, under the ID of its organization', { tags: ['ci/again'] }, async () => {
+test('emulate serves an archive, under the ID of its organization', { tags: 'ci/again' }, async () => {
   const { service } = await emulate(['--today', TODAY, '--seed', '3']);
   const folder = join(tempDir(), 'archive');
   const env = {

@@ -180,7 +180,7 @@ describe('wrong usage is exit code 2 with a message and a hint, and no request',
     expect(requestsOf(rig)).toBe(0);
   });
 
-  test('an invalid rules file too', async () => {
+  test('an invalid rules file too', { tags: 'ci/rare' }, async () => {
     const file = join(tempDir(), 'rules.json');
     writeFileSync(file, '[{"action":{"type":"explode"}}]');
     const { code, stderr } = await daywalk(['emulate', '--rules', file]);
@@ -203,7 +203,7 @@ describe('a defect', () => {
     `data:text/javascript,import { subscribe } from 'node:diagnostics_channel';subscribe('net.client.socket', () => setTimeout(() => { throw new TypeError('boom ${CANARY}') }, 100))`,
   ];
 
-  test('is exit code 1 and two lines, without a stack and without the key', async () => {
+  test('is exit code 1 and two lines, without a stack and without the key', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({ latencyMs: 2_000 });
     const env = withKeyFile(rig, { DAYWALK_LOG: 'pretty' });
     const { code, stderr } = await daywalk(['run'], { env, nodeArgs: sabotage });

@@ -55,7 +55,7 @@ onEachDatabase((database) => {
       expect((await healthOf(rig, '2026-02-11T06:00:00Z'))[0]).toBe(1);
     });
 
-    test('does not count a run in which a unit failed', async () => {
+    test('does not count a run in which a unit failed', { tags: 'ci/rare' }, async () => {
       const rules = parseRules([
         { match: { stream: 'tools', day: '2026-02-03' }, action: { type: 'status', status: 422 } },
       ]);
@@ -87,7 +87,9 @@ onEachDatabase((database) => {
       ...more,
     });
 
-    test('is 1 after a refused key, however many organizations ran after it', async () => {
+    test('is 1 after a refused key, however many organizations ran after it', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await exportedRig(small, { database });
       await rig.place.execute('UPDATE export_runs SET exit_code = 3');
       await rig.place.execute('UPDATE export_units SET org_id = ? WHERE stream = ?', 'other', 'readiness');

@@ -75,7 +75,9 @@ describe('a printed result', () => {
     expect(output).toContain('write the result to standard output');
   });
 
-  test('reports it also if it is a help text, the version or a forecast', async ({ skip }) => {
+  test('reports it also if it is a help text, the version or a forecast', { tags: 'ci/rare' }, async ({
+    skip,
+  }) => {
     skip(!hasFullDevice, NO_FULL_DEVICE);
     for (const line of ['daywalk --help', 'daywalk --version', 'daywalk run --dry-run']) {
       const { code, output } = await shell(`${line} >/dev/full`, await createRig());

@@ -36,6 +36,7 @@ onEachDatabase((database) => {
 onDatabase(sqlite, () => {
   it.runIf(process.platform === 'linux')(
     'with a killed command, the process that reads for it ends',
+    { tags: 'ci/variant' },
     async () => {
       const { env } = await slowEnv(sqlite);
       const { child, ended } = startDaywalk(QUESTION, { cwd: tempDir(), env });

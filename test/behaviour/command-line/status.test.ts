@@ -131,7 +131,7 @@ describe('daywalk status', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('shows schema drift, and the newest day with data per stream', async () => {
+  test('shows schema drift, and the newest day with data per stream', { tags: 'ci/rare' }, async () => {
     const rig = await createRig({
       quirks: {
         unknownFields: true,

@@ -105,7 +105,9 @@ onEachDatabase((database) => {
   });
 });
 
-it('events of a day whose people expire lose their text with it, also if the file is loaded again', async () => {
+it('events of a day whose people expire lose their text with it, also if the file is loaded again', {
+  tags: 'ci/rare',
+}, async () => {
   const { daywalk, load, stored } = await company(sqlite);
   const lines = ['2026-02-02,Ada left,,yes', '2026-06-30,Release,,'];
   await load(lines);

@@ -67,7 +67,9 @@ onEachDatabase((database) => {
     }
   });
 
-  test('a day that an event closes for all is not unusual, and not a usual day of later weeks', async () => {
+  test('a day that an event closes for all is not unusual, and not a usual day of later weeks', {
+    tags: 'ci/rare',
+  }, async () => {
     const warehouse = await open(database);
     const closed = ['2026-02-16', '2026-02-23', '2026-03-02', '2026-05-04'];
     for (const day of DAYS) {

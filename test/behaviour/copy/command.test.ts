@@ -33,7 +33,9 @@ describe('daywalk copy', () => {
     });
   });
 
-  test('names the tables that differ, with exit code 5 and the command that repairs them', async () => {
+  test('names the tables that differ, with exit code 5 and the command that repairs them', {
+    tags: 'ci/rare',
+  }, async () => {
     const from = await source();
     const place = sqlite.place();
     const args = ['copy', '--warehouse', from, '--to', place.location];

@@ -34,7 +34,9 @@ const refusal = { exitCode: 6, message: expect.stringContaining('was interrupted
 
 onEachCopyable((database) => {
   describe('a copy that was interrupted', () => {
-    test('is no warehouse to run, back up, read, copy or load into, until the same copy completes it', async () => {
+    test('is no warehouse to run, back up, read, copy or load into, until the same copy completes it', {
+      tags: 'ci/rare',
+    }, async () => {
       const [from, rig] = [await source(), await createRig({ users: 3, reports: 2 }, { database })];
       const to = rig.path;
       await interrupt(from, to);
@@ -62,7 +64,9 @@ onEachCopyable((database) => {
       await open(rig.place);
     });
 
-    test('into an earlier copy leaves that in use; into another warehouse it does not', async () => {
+    test('into an earlier copy leaves that in use; into another warehouse it does not', {
+      tags: 'ci/variant',
+    }, async () => {
       const from = await source();
       const place = database.place();
       await copy(from, place.location);
@@ -79,7 +83,7 @@ onEachCopyable((database) => {
       expect(await contentOf(place.location, contentTables)).toEqual(await contentOf(other, contentTables));
     });
 
-    test('before it has written anything is none', async () => {
+    test('before it has written anything is none', { tags: 'ci/variant' }, async () => {
       const place = database.place();
       await copy(await source(5), place.location);
       await expect(copy(await source(2), place.location)).rejects.toMatchObject({ exitCode: 2 });

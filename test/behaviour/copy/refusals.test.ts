@@ -138,7 +138,7 @@ onEachCopyable((database) => {
       expect(await contentOf(to)).toEqual(await contentOf(from));
     });
 
-    test('loses rows that have no ledger row', async () => {
+    test('loses rows that have no ledger row', { tags: 'ci/rare' }, async () => {
       const { place, from, to } = await copied(database);
       await place.execute(
         "INSERT INTO tokens_daily SELECT org_id, '2025-12-24', 1, 1, 1, 1, 1, NULL FROM tokens_daily WHERE date = '2026-02-02'",
@@ -166,7 +166,9 @@ onEachCopyable((database) => {
     });
   });
 
-  test('what is written to the source during a copy is copied whole or not at all', async () => {
+  test('what is written to the source during a copy is copied whole or not at all', {
+    tags: 'ci/rare',
+  }, async () => {
     const { source, from } = await copied(database);
     const before = await contentOf(from);
     const place = database.place();

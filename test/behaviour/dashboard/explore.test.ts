@@ -85,6 +85,7 @@ async function companyPlace(database: Database, { keepsUsers = true }: { keepsUs
 onEachDatabase((database) => {
   testVariants([{ pages: 30 }, { pages: 120 }])(
     'on $pages pages, each number that is a link opens a page that begins with it, and the rows of tables add up',
+    { tags: 'ci/rare' },
     async ({ pages }) => {
       const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
       const served = await serve(await companyPlace(database), { clock });
@@ -168,7 +169,7 @@ onEachDatabase((database) => {
     expect(served.failures).toEqual([]);
   });
 
-  it('what does not exist is refused with what does', async () => {
+  it('what does not exist is refused with what does', { tags: 'ci/rare' }, async () => {
     const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
     const served = await serve(await companyPlace(database), { clock });
     for (const [query, words] of [

@@ -27,7 +27,9 @@ onEachDatabase((database) => {
     return place;
   }
 
-  it('a page that takes too long is ended and explained, and other pages are shown', async () => {
+  it('a page that takes too long is ended and explained, and other pages are shown', {
+    tags: 'ci/rare',
+  }, async () => {
     const served = await serve(await slowPlace(), { clock: systemClock(), statementMsMax: 2_000 });
     const slow = await served.ask(`/people${DAYS}`);
     expect(slow.status).toBe(503);
@@ -36,7 +38,9 @@ onEachDatabase((database) => {
     expect((await served.ask(`/readiness${DAYS}`)).status).toBe(200);
   });
 
-  it('a browser that is closed ends its page within a second, and the next page is shown', async () => {
+  it('a browser that is closed ends its page within a second, and the next page is shown', {
+    tags: 'ci/rare',
+  }, async () => {
     const served = await serve(await slowPlace(), { clock: systemClock(), statementMsMax: HOUR_MS });
     expect((await served.ask(`/readiness${DAYS}`)).status).toBe(200);
     const browser = new AbortController();

@@ -9,7 +9,9 @@ const YEAR = [
   '2026-10-11..2027-01-13',
 ];
 
-test('over a year some tool names are parsing artifacts, about 0.006% of the invocations', async () => {
+test('over a year some tool names are parsing artifacts, about 0.006% of the invocations', {
+  tags: 'ci/rare',
+}, async () => {
   const at = await probe({ today: parseDay('2027-01-14') });
   let artifacts = 0;
   let calls = 0;

@@ -125,7 +125,9 @@ describe('spoil', () => {
   });
 });
 
-test('a gzip bomb is small on the wire and decompresses to the requested size', async () => {
+test('a gzip bomb is small on the wire and decompresses to the requested size', {
+  tags: 'ci/rare',
+}, async () => {
   const at = await withFault({ type: 'gzip-bomb', bytes: 20_000_001 });
   const { head, body } = await rawGet(at.emulator, PATH, 1_500);
   expect(head).toContain('content-encoding: gzip');

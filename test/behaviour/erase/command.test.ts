@@ -123,7 +123,9 @@ test('what is not clear is refused, and nothing is changed', { tags: 'ci/rare' }
   expect(await rig.value('SELECT count(*) FROM erased')).toBe(0);
 });
 
-test('a damaged record in quarantine makes nobody of its ID, and no other user of an address that is stored', async () => {
+test('a damaged record in quarantine makes nobody of its ID, and no other user of an address that is stored', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await archivedRig(SMALL, sqlite);
   await rig.run();
   const { user, email } = await somebody(rig);
@@ -147,7 +149,9 @@ test('a damaged record in quarantine makes nobody of its ID, and no other user o
   );
 });
 
-test('an erasure that is repeated says when it was done, for a person by ID or address and for an organization', async () => {
+test('an erasure that is repeated says when it was done, for a person by ID or address and for an organization', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await archivedRig(SMALL, sqlite);
   await rig.run();
   const { user, email } = await somebody(rig);

@@ -93,7 +93,9 @@ onEachDatabase((database) => {
     expect(rawTexts(path).filter(([, text]) => text.includes(other))).toEqual([]);
   });
 
-  test('an erasure ends before it changes anything if the archive cannot be written again', async () => {
+  test('an erasure ends before it changes anything if the archive cannot be written again', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, expectUnchanged, user } = await exported();
     const { statfsSync } = fs;
     vi.spyOn(fs, 'statfsSync').mockImplementation(((path: string) =>

@@ -40,6 +40,7 @@ onEachDatabase((database) => {
   describe('an erasure', () => {
     testVariants(['user', 'email'] as const)(
       'and an answer about what is held find somebody of whom every record is in quarantine, by the %s',
+      { tags: 'ci/rare' },
       async (by) => {
         const rig = await archivedRig({ today, users: 12, reports: 2 }, database);
         const service = await rewritingService(rig.emulator.url);
@@ -67,7 +68,9 @@ onEachDatabase((database) => {
       },
     );
 
-    test('while users of a day are doubted to have gone lets nobody else go in their place', async () => {
+    test('while users of a day are doubted to have gone lets nobody else go in their place', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await archivedRig({ today, users: 40, reports: 2 }, database);
       const day = parseDay('2026-01-21');
       const service = await rewritingService(rig.emulator.url);
@@ -247,7 +250,9 @@ onEachDatabase((database) => {
       expect(await found()).toEqual([]);
     });
 
-    test('of an organization that is named by its recorded name is completed under that name', async () => {
+    test('of an organization that is named by its recorded name is completed under that name', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig } = await exported(database);
       const orgId = (await rig.value<string>('SELECT min(org_id) FROM export_units')) ?? '';
       const row = ['acme', orgId, '2026-01-29T05:00:00.000Z'];
@@ -263,7 +268,9 @@ onEachDatabase((database) => {
       await expect(eraseFrom(rig, { organization: 'other' })).rejects.toMatchObject({ exitCode: 2 });
     });
 
-    test('leaves the looks of each rewritten unit, which name its new content', async () => {
+    test('leaves the looks of each rewritten unit, which name its new content', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, user } = await exported(database);
       const lastLooks = async () => {
         const units = await rig.sql<{ unit: string; content: string; watch: string }>(

@@ -68,7 +68,9 @@ const PLACES = [
 
 onEachDatabase((database) => {
   describe('the ID and the addresses of an erased person, joined with other characters', () => {
-    test('are named by place and count, with code 5, until they are replaced; then they do not come back', async () => {
+    test('are named by place and count, with code 5, until they are replaced; then they do not come back', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, settings, user, email, erase, searched, forms } = await joined(database);
       const first = await erase('--user', user);
       expect(first.places).toEqual(PLACES);

@@ -26,7 +26,9 @@ async function exported() {
   return { rig, former, now, run, erase, leftIn };
 }
 
-test('an archive that was moved is erased from at its new place, after a run and before one', async () => {
+test('an archive that was moved is erased from at its new place, after a run and before one', {
+  tags: 'ci/rare',
+}, async () => {
   for (const runsBetween of [true, false]) {
     const { rig, former, now, run, erase, leftIn } = await exported();
     renameSync(former, now);
@@ -40,7 +42,9 @@ test('an archive that was moved is erased from at its new place, after a run and
   }
 });
 
-test('an empty file stands for a deleted copy, and not for an archive that is missing', async () => {
+test('an empty file stands for a deleted copy, and not for an archive that is missing', {
+  tags: 'ci/rare',
+}, async () => {
   const { rig, former, now, run, erase, leftIn } = await exported();
   copyFileSync(former, now);
   expect((await run(now)).exitCode).toBe(0);

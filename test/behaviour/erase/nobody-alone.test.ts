@@ -18,7 +18,7 @@ const sumOf = (values: Iterable<number>) => [...values].reduce((sum, value) => s
 
 onEachDatabase((database) => {
   describe('erased people', () => {
-    test('are one group of the figures by user, and in no list of people', async () => {
+    test('are one group of the figures by user, and in no list of people', { tags: 'ci/rare' }, async () => {
       const rig = await createRig({ users: 12, reports: 1 }, { database });
       await rig.run();
       const users = await rig.column<string>('SELECT DISTINCT user_id FROM user_daily ORDER BY 1');

@@ -33,7 +33,7 @@ async function stateOf(rig: Rig): Promise<Found> {
 
 onEachDatabase((database) => {
   describe('the readiness walk', () => {
-    test('resumes after the last stored page when it was interrupted', async () => {
+    test('resumes after the last stored page when it was interrupted', { tags: 'ci/rare' }, async () => {
       const rig = await createRig({ reports: 30, quirks: { readinessLimitCap: 4 } }, { database });
       rig.emulator.setRules([
         { match: { stream: 'readiness', page: 4 }, action: { type: 'status', status: 500 } },
@@ -112,7 +112,9 @@ onEachDatabase((database) => {
       await expectExactReports(rig);
     });
 
-    test('requests only new reports from a service that answers newest first', async () => {
+    test('requests only new reports from a service that answers newest first', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ reports: 60, quirks: { readinessLimitCap: 5 } }, { database });
       await rig.run(readiness);
       rig.emulator.resetJournal();
@@ -260,7 +262,9 @@ onEachDatabase((database) => {
   });
 
   describe('an interrupted walk over a service without order', () => {
-    test('reads everything again, so that it misses no report added in between', async () => {
+    test('reads everything again, so that it misses no report added in between', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig(
         {
           reports: 16,
@@ -280,7 +284,9 @@ onEachDatabase((database) => {
   });
 
   describe('an empty page where more reports follow', () => {
-    test('does not delete stored reports if the report under the cursor is gone', async () => {
+    test('does not delete stored reports if the report under the cursor is gone', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await exportedRig(
         { reports: 20, quirks: { readinessLimitCap: 4 } },
         { database },

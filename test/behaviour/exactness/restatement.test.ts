@@ -122,7 +122,9 @@ onEachDatabase((database) => {
   });
 
   describe('a day whose batch is late', () => {
-    test('is awaited and requested again, and its arrival is no restatement', async () => {
+    test('is awaited and requested again, and its arrival is no restatement', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ ...small, quirks: { lateBatch: true } }, { database });
       const first = await rig.run();
       expect(first.report.exitCode).toBe(0);

@@ -102,7 +102,9 @@ onEachDatabase((database) => {
       expect(requestsOf(rig)).toHaveLength(2);
     });
 
-    test('with --force also requests settled days, and writes nothing if nothing changed', async () => {
+    test('with --force also requests settled days, and writes nothing if nothing changed', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await exportedRig({ today }, { database });
       const { report } = await rig.run({ force: true });
       expect(report).toMatchObject({
@@ -113,7 +115,9 @@ onEachDatabase((database) => {
       });
     });
 
-    test('with --force repairs rows that another program changed or removed', async () => {
+    test('with --force repairs rows that another program changed or removed', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ today, users: 15 }, { database });
       await rig.run();
       const digest = await rig.digest();

@@ -57,7 +57,9 @@ const textOf = (page: string) => page.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+
 
 onEachDatabase((database) => {
   describe('the contract', () => {
-    test('is not narrowed by --from: the days before stay holes until a plain run, or until a later first day', async () => {
+    test('is not narrowed by --from: the days before stay holes until a plain run, or until a later first day', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig(SMALL, { database });
       const from = parseDay('2026-01-20');
       await plain(rig, { from });
@@ -178,7 +180,9 @@ onEachDatabase((database) => {
       expect(await healthOf(rig, '2026-01-24T09:01:00Z')).toMatch(/^unhealthy: no complete export/);
     });
 
-    test('whose row is damaged, or from a clock that was ahead, hides nothing, and the next run writes it again', async () => {
+    test('whose row is damaged, or from a clock that was ahead, hides nothing, and the next run writes it again', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig(SMALL, { database });
       await plain(rig, { from: parseDay('2026-01-20') });
       await rig.place.execute('DELETE FROM export_runs');
@@ -216,7 +220,9 @@ onEachDatabase((database) => {
       expect(await healthOf(rig)).toMatch(/healthy/);
     });
 
-    test('begins what pages and reports show by default; days before it are shown if they are asked for', async () => {
+    test('begins what pages and reports show by default; days before it are shown if they are asked for', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ ...SMALL, today: parseDay('2026-02-20') }, { database });
       const first = '2026-02-04';
       const now = '2026-02-20T12:00:00Z';

@@ -292,7 +292,7 @@ beforeEach(awayFromMidnight);
 
 onEachDatabase((database) => {
   describe('what is expected, missing and late', () => {
-    test('is the same for every reader, in 25 states', async () => {
+    test('is the same for every reader, in 25 states', { tags: 'ci/rare' }, async () => {
       await askAll(await open(database), seeded('what is expected'), 25);
     });
 

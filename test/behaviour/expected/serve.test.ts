@@ -67,6 +67,7 @@ describe('/healthz', () => {
     [6, { warehouse: '/proc/daywalk/none.db' }, /^unhealthy: .*\/proc\/daywalk/],
   ])(
     'is 503 after a round that ended with %i, although the last complete export is recent',
+    { tags: 'ci/variant' },
     async (exitCode, broken, text) => {
       const rig = await createRig(SMALL);
       await rig.run();

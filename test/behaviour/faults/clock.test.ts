@@ -62,7 +62,7 @@ onEachDatabase((database) => {
     ).toEqual([{ state: 'awaiting', settled_at: null }]);
   });
 
-  test('C4: a clock behind the ledger undoes nothing', async () => {
+  test('C4: a clock behind the ledger undoes nothing', { tags: 'ci/rare' }, async () => {
     const rig = await smallRig(database);
     await walk(rig);
     const before = await rig.sql(
@@ -103,7 +103,9 @@ onEachDatabase((database) => {
       },
     );
 
-    test('F5: settles no day before it is old enough by the clock of the service', async () => {
+    test('F5: settles no day before it is old enough by the clock of the service', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await smallRig(database, { today: TOMORROW });
       for (const ahead of [0, 1, 2]) await rig.run({ now: shiftDay(TOMORROW, ahead) });
       // Of the three days the first one is three days old by the service's clock, and all are by the other.
@@ -114,7 +116,7 @@ onEachDatabase((database) => {
       ).toEqual([parseDay('2026-01-14')]);
     });
 
-    test('F5: is also detected with a named organization', async () => {
+    test('F5: is also detected with a named organization', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(database, { today: TOMORROW });
       const { report, events } = await rig.run({
         now: shiftDay(TOMORROW, 2),

@@ -33,7 +33,9 @@ onDatabase(sqlite, () => {
     await expectUndisturbed(rig);
   });
 
-  test('K4: a run waits for a program that locks the file, then exits with 75', async () => {
+  test('K4: a run waits for a program that locks the file, then exits with 75', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await smallRig(sqlite);
     await walk(rig, { streams: ['tokens'] });
     const finish = await rig.place.keepOthersFromWriting();
@@ -49,7 +51,7 @@ onDatabase(sqlite, () => {
 });
 
 onEachDatabase((database) => {
-  test('K2: the lock of a killed process is free at once', async () => {
+  test('K2: the lock of a killed process is free at once', { tags: 'ci/rare' }, async () => {
     needsSessions(database);
     const rig = await smallRig(database, { latencyMs: 100 });
     const holder = startDaywalk([...RUN, '--concurrency', '1'], { env: envOf(rig) });
@@ -61,7 +63,7 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  test('K4: a run waits for a program that writes for a moment', async () => {
+  test('K4: a run waits for a program that writes for a moment', { tags: 'ci/rare' }, async () => {
     needsSessions(database);
     const rig = await smallRig(database);
     await walk(rig, { streams: ['tokens'] });

@@ -55,7 +55,9 @@ const under = (rig: Rig, path: string) => rigOver(rig.emulator, sqlitePlace(path
 
 onDatabase(sqlite, () => {
   describe('F1: a warehouse with two names', () => {
-    test('F1: is refused with exit code 2 under either name by every command, and nothing is sent', async () => {
+    test('F1: is refused with exit code 2 under either name by every command, and nothing is sent', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await smallRig(sqlite);
       await walk(rig);
       const other = join(dirname(rig.path), 'b.db');
@@ -93,7 +95,7 @@ onDatabase(sqlite, () => {
       await expectUndisturbed(rig);
     });
 
-    test('F1: is refused if its log has two names', async () => {
+    test('F1: is refused if its log has two names', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(sqlite);
       await walk(rig);
       const reader = new Sqlite(rig.path);

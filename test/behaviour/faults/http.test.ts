@@ -104,7 +104,9 @@ onEachDatabase((database) => {
     expect(await rig.digest()).toBe(digest);
   });
 
-  test('H5: a key revoked during a run leaves only whole days, and a run with a new key completes the copy', async () => {
+  test('H5: a key revoked during a run leaves only whole days, and a run with a new key completes the copy', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await smallRig(database, { rules: [status(401, { when: { after: 8 } })] });
     const first = await walk(rig);
     expect(firings(rig, 'fault')).toBeGreaterThan(0);
@@ -129,7 +131,9 @@ onEachDatabase((database) => {
     await expectRecovery(rig);
   });
 
-  test('H7: a web page of a captive proxy is retried, then fails the units and stores nothing', async () => {
+  test('H7: a web page of a captive proxy is retried, then fails the units and stores nothing', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await smallRig(database);
     const digest = await stored(rig);
     rig.emulator.setRules([
@@ -171,7 +175,9 @@ onEachDatabase((database) => {
     });
   });
 
-  test('H8: a body without a length that ends too early is never treated as complete', async () => {
+  test('H8: a body without a length that ends too early is never treated as complete', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await smallRig(database);
     let cut = 0;
     // Passes the service's own answers on without their length, the first time of each with a byte less.

@@ -96,7 +96,7 @@ onEachDatabase((database) => {
     await expectUndisturbed(rig);
   });
 
-  test('N5: a request without an answer is retried after the time-out', async () => {
+  test('N5: a request without an answer is retried after the time-out', { tags: 'ci/rare' }, async () => {
     const rig = await smallRig(database, {
       rules: [{ id: 'fault', match: { stream: 'tools' }, when: ONCE, action: { type: 'hang' } }],
     });

@@ -103,7 +103,9 @@ onEachDatabase((database) => {
       await expectRecovery(rig);
     });
 
-    test('L3: a last page that carries a cursor is confirmed by one request', async () => {
+    test('L3: a last page that carries a cursor is confirmed by one request', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await smallRig(database, {
         quirks: { ...PAGES, lies: { paging: { says: 'cursor-at-end' } } },
       });
@@ -188,7 +190,9 @@ onEachDatabase((database) => {
       await expectUndisturbed(rig);
     });
 
-    test('G7: when the report under the cursor is deleted, within bounded requests', async () => {
+    test('G7: when the report under the cursor is deleted, within bounded requests', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await smallRig(database, { quirks: { readinessLimitCap: 2, unknownCursor: 'reject' } });
       rig.emulator.setRules([
         {

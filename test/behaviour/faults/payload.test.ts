@@ -86,7 +86,9 @@ onEachDatabase((database) => {
     });
   });
 
-  test('P3: unknown fields, criteria and client types are kept and reported, and known ones are exact', async () => {
+  test('P3: unknown fields, criteria and client types are kept and reported, and known ones are exact', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await smallRig(database, {
       quirks: { unknownFields: true, newCriteria: true, newClientType: true },
     });
@@ -154,7 +156,9 @@ onEachDatabase((database) => {
     expect(emails.slice(0, 2)).toEqual([null, 'moved@example.com']);
   });
 
-  test('P6: a row of a day that was not requested is quarantined, and stored under neither day', async () => {
+  test('P6: a row of a day that was not requested is quarantined, and stored under neither day', {
+    tags: 'ci/rare',
+  }, async () => {
     const value = '2026-01-14';
     const rig = await smallRig(database, {
       rules: [patch({ stream: 'users', day: DAY }, { op: 'set', path: '/data/0/date', value })],

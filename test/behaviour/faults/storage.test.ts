@@ -60,7 +60,7 @@ onDatabase(sqlite, () => {
   });
 
   describe('S8: a path that cannot be written ends the run with exit code 6 before the first request', () => {
-    test('S8: a missing folder', async () => {
+    test('S8: a missing folder', { tags: 'ci/rare' }, async () => {
       const rig = await smallRig(sqlite);
       const path = join(tempDir(), 'nowhere', 'w.db');
       const { code, stderr } = await daywalk([...RUN, '--warehouse', path], { env: envOf(rig) });

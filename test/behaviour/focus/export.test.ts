@@ -57,7 +57,9 @@ onEachDatabase((database) => {
     expect(warnings.filter((warning) => warning.includes('team'))).toEqual([]);
   });
 
-  test('the corrections of several reasons add up with the original to a file of today, and do not repeat', async () => {
+  test('the corrections of several reasons add up with the original to a file of today, and do not repeat', {
+    tags: 'ci/rare',
+  }, async () => {
     const world = await focusWorld(database);
     await world.day('2026-02-01', { 'ada/atlas': 2_000_000, 'bob/atlas': 1_000_000, 'eve/nova': 5 });
     await world.prices(['2026-01-01', null, 'EUR', 10]);
@@ -94,7 +96,9 @@ onEachDatabase((database) => {
   });
 });
 
-test('corrections name nobody again who was erased, or has a pseudonym, since the file was issued', async () => {
+test('corrections name nobody again who was erased, or has a pseudonym, since the file was issued', {
+  tags: 'ci/rare',
+}, async () => {
   const world = await focusWorld();
   const people = { 'user_01ADA00000/atlas': 2_000_000, 'user_01BOB00000/atlas': 1_000_000 };
   await world.day('2026-02-01', people);

@@ -112,6 +112,7 @@ describe('a drain', () => {
 
   test.each([1, 40, 2_000])(
     'ignores incomplete lines, and stores %i complete ones beside them',
+    { tags: 'ci/variant' },
     async (count) => {
       const { warehouse, spool } = place();
       fill(
@@ -242,7 +243,9 @@ describe('simultaneous drains', () => {
     expect(storedEvents(warehouse)).toHaveLength(1_200);
   });
 
-  test('that are killed at any instant lose nothing and store nothing twice', async () => {
+  test('that are killed at any instant lose nothing and store nothing twice', {
+    tags: 'ci/rare',
+  }, async () => {
     const { warehouse, spool } = place();
     const random = seeded('hook calls');
     fill(

@@ -205,7 +205,9 @@ describe('a hook', () => {
     expect(JSON.parse(JSON.parse(stdout).hooks[0].stdout)).toMatchObject({ a: 1, hook_event_name: 'Stop' });
   });
 
-  test('that exceeds its time-out is killed with all processes that it started', async () => {
+  test('that exceeds its time-out is killed with all processes that it started', {
+    tags: 'ci/rare',
+  }, async () => {
     const { folder, fire } = configured({
       Notification: [
         entry([{ type: 'command', command: 'sleep 60 & echo $! > started; sleep 60', timeout: 2 }]),

@@ -302,7 +302,9 @@ describe('a hooks file edited by several processes at once', () => {
     }
   });
 
-  test('is refused with exit code 2 to a process that cannot lock it, and not changed', async () => {
+  test('is refused with exit code 2 to a process that cannot lock it, and not changed', {
+    tags: 'ci/rare',
+  }, async () => {
     const { file, read } = place('{}\n');
     const lock = tryFileLock(`${file}.lock`);
     const { code, stderr } = await daywalk(['hooks', 'install', '--file', file, '--command', 'a']);
@@ -313,7 +315,7 @@ describe('a hooks file edited by several processes at once', () => {
     // What a killed process left behind is no lock.
     expect((await install(file, '--command', 'a')).code).toBe(0);
     expect(existsSync(`${file}.lock`)).toBe(false);
-  }, 30_000);
+  });
 
   test('is not locked if nothing is to be changed', async () => {
     const { file } = place();

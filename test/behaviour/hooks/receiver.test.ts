@@ -130,7 +130,7 @@ describe('for any input, the receiver exits with 0 and reports in one line what 
     expect(eventsIn(spool)).toEqual([]);
   });
 
-  test('no input, after a time limit', async () => {
+  test('no input, after a time limit', { tags: 'ci/rare' }, async () => {
     const { code, stderr, durationMs } = await receive('', { args: inFolder().args, end: false });
     expect(code).toBe(0);
     expect(stderr).toBe('daywalk hook: not stored: no more input arrived\n');

@@ -17,7 +17,9 @@ async function exported(database: Database) {
 }
 
 onEachDatabase((database) => {
-  it('a run, an erasure, archive verify and archive prune name the whole command that accepts an absent archive', async () => {
+  it('a run, an erasure, archive verify and archive prune name the whole command that accepts an absent archive', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, env } = await exported(database);
     const [id = ''] = await rig.column<string>('SELECT archive_id FROM archives');
     rmSync(join(rig.folder, 'archive.db'));
@@ -63,7 +65,9 @@ onEachDatabase((database) => {
     expect([unset.code, unset.stderr]).toEqual([6, expect.stringContaining('daywalk adopt none')]);
   });
 
-  it('an erasure that was interrupted an hour ago makes the warehouse unhealthy', async () => {
+  it('an erasure that was interrupted an hour ago makes the warehouse unhealthy', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, env } = await exported(database);
     const health = () => daywalkInProcess(['status', '--health', '--max-age', '26'], { env });
     expect((await health()).code).toBe(0);

@@ -18,7 +18,9 @@ const small = { users: 5, today: '2026-01-17', reports: 1 } as const;
 const DOWN = { baseUrl: 'http://127.0.0.1:9', appUrl: 'http://127.0.0.1:9', attempts: 1 };
 
 onEachDatabase((database) => {
-  it('a first run that the service did not answer locks out neither itself nor another one, and only one of them stays', async () => {
+  it('a first run that the service did not answer locks out neither itself nor another one, and only one of them stays', {
+    tags: 'ci/variant',
+  }, async () => {
     const rig = await archivedRig(small, database);
     const failed = await rig.run({ settings: DOWN });
     expect(failed.report.exitCode).toBe(4);

@@ -80,7 +80,9 @@ onEachDatabase((database) => {
     expect((await rig.run()).report.exitCode).toBe(0);
   });
 
-  it('of machines with an archive each at the same path, one erases while the other is out of reach, whose next run sweeps', async () => {
+  it('of machines with an archive each at the same path, one erases while the other is out of reach, whose next run sweeps', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await archivedRig(small, database);
     await rig.run({ now: parseDay('2026-01-17') });
     const machineOne = unmount(rig);
@@ -102,7 +104,9 @@ onEachDatabase((database) => {
     expect(await placesOf([user], searched)).toEqual([]);
   });
 
-  it('an absent archive that a person accepts is begun again; one that returns is swept before anything is pulled', async () => {
+  it('an absent archive that a person accepts is begun again; one that returns is swept before anything is pulled', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNight(database);
     const mount = unmount(rig);
     const { id } = await refusal(rig.run());
@@ -121,7 +125,9 @@ onEachDatabase((database) => {
     expect(texts).not.toContain(email);
   });
 
-  it('a warehouse from before an erasure is refused; accepted, it is swept before anything is pulled', async () => {
+  it('a warehouse from before an erasure is refused; accepted, it is swept before anything is pulled', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNight(database);
     const putBack = await copyOf(rig.place);
     const { user, email } = await somebody(rig);
@@ -155,7 +161,9 @@ onEachDatabase((database) => {
     expect(next.events.filter(({ type }) => type === 'warning')).toEqual([]);
   });
 
-  it('the second of two copies that have both gone on is refused, until a person chooses it', async () => {
+  it('the second of two copies that have both gone on is refused, until a person chooses it', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNight(database);
     const first = await copyOf(rig.place);
     await rig.run();
@@ -169,7 +177,9 @@ onEachDatabase((database) => {
     expect((await rig.run()).report.exitCode).toBe(0);
   });
 
-  it('an archive that knows a warehouse refuses an empty one, but a replay fills it, and it goes on', async () => {
+  it('an archive that knows a warehouse refuses an empty one, but a replay fills it, and it goes on', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNight(database);
     const known = await rig.value('SELECT warehouse_id FROM identity');
     const { rig: rebuilt } = await rig.replayInto();
@@ -239,7 +249,9 @@ onEachDatabase((database) => {
     expect(await beforeErasure.value('SELECT COUNT(*) FROM user_daily WHERE user_id = ?', user)).toBe(0);
   });
 
-  it('a warehouse that is rebuilt or restored joins with a warning about what its parent had', async () => {
+  it('a warehouse that is rebuilt or restored joins with a warning about what its parent had', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNight(database);
     const { user } = await somebody(rig);
     const file = tempFile('people.csv');

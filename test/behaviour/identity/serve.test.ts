@@ -60,7 +60,9 @@ async function twoRounds(rig: Rig, settings: Rig['settings'], between: () => Pro
   return { codes, refused, healthz, metrics: scraped?.text ?? '', events: service.events, reports };
 }
 
-it('a folder that is replaced by an empty one while the service runs fails the round, and nothing is stored again', async () => {
+it('a folder that is replaced by an empty one while the service runs fails the round, and nothing is stored again', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await createRig({ today, users: 5, reports: 2 });
   const folder = join(tempDir(), 'data');
   mkdirSync(folder);
@@ -97,7 +99,9 @@ onDatabase(postgres, () => {
 });
 
 onEachDatabase((database) => {
-  it('a warehouse that was restored from a backup of the former one is accepted with one line', async () => {
+  it('a warehouse that was restored from a backup of the former one is accepted with one line', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createRig({ today, users: 5, reports: 2 }, { database });
     const file = tempFile('backup.db');
     const { codes, refused, events } = await twoRounds(rig, rig.settings, async () => {

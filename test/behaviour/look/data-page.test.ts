@@ -62,7 +62,7 @@ onEachDatabase((database) => {
       expect(rows('runs')).toHaveLength(5);
     });
 
-    test('says that settled days differ from the service, as status does', async () => {
+    test('says that settled days differ from the service, as status does', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(database, ['2026-03-18', '2026-03-20']);
       const sentence = async () =>
         phraseText((await reading(await open(rig.place), (reader) => data.build(reader, {}))).sentence);
@@ -110,7 +110,9 @@ describe('the page Data', () => {
     );
   });
 
-  test('does not promise that a run pulls a day again that settled with its records in quarantine', async () => {
+  test('does not promise that a run pulls a day again that settled with its records in quarantine', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await everyState(sqlite);
     const where = `stream = 'users' AND date = '${DAYS.quarantined}'`;
     await rig.place.execute(

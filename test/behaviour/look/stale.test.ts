@@ -39,7 +39,9 @@ onEachDatabase((database) => {
     expect(later.body).toContain('last complete run 16 days ago');
   });
 
-  it('a page whose newest day is stored says which day before it is missing, if no run was complete', async () => {
+  it('a page whose newest day is stored says which day before it is missing, if no run was complete', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createRig({ users: 5, reports: 2 }, { database });
     const match = { stream: 'users' as const, day: parseDay('2026-02-05') };
     rig.emulator.setRules([{ match, action: { type: 'status', status: 422, detail: 'no' } }]);
@@ -78,6 +80,7 @@ onEachDatabase((database) => {
 });
 
 test('a report names the day of its numbers, and its bytes do not depend on the clock', {
+  tags: 'ci/rare',
   timeout: 240_000,
 }, async () => {
   const rig = await createReportRig(sqlite);

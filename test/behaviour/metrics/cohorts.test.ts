@@ -64,7 +64,9 @@ onEachDatabase((database) => {
   });
 });
 
-it('cohorts are refused where the first row of people is not known, and for what they do not have', async () => {
+it('cohorts are refused where the first row of people is not known, and for what they do not have', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await createRig({ users: 8, reports: 1, today: '2026-05-13' });
   for (const now of ['2026-05-11', '2026-05-12']) await rig.run({ now: parseDay(now) });
   const call = (...args: string[]) => daywalkInProcess(args, { env: envOf(rig) });

@@ -222,7 +222,9 @@ function numberIn(cell: Cell | undefined): number {
   return typeof inner === 'object' && inner.kind === 'number' ? (inner.value ?? Number.NaN) : Number.NaN;
 }
 
-it('the screen and the CSV end with the others and the total, and other answers are as before', async () => {
+it('the screen and the CSV end with the others and the total, and other answers are as before', {
+  tags: 'ci/rare',
+}, async () => {
   const { call, ask } = await answered(sqlite);
   const asked = ['sessions', '--by', 'team,user', '--top', '2', '--compare', ...SPAN];
   const { rows, others, total } = await ask(...asked);
@@ -251,7 +253,7 @@ it('the screen and the CSV end with the others and the total, and other answers 
   expect([ordered.others, ordered.rows.length > 1]).toEqual([null, true]);
 });
 
-it('what cannot be ranked or filtered is refused with a remedy', async () => {
+it('what cannot be ranked or filtered is refused with a remedy', { tags: 'ci/rare' }, async () => {
   const { call } = await answered(sqlite);
   for (const [args, message, hint] of [
     [['sessions', '--order', 'change'], 'only in a comparison', 'compare with another span'],

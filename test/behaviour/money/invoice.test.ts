@@ -57,7 +57,9 @@ onEachDatabase((database) => {
   };
 
   describe('daywalk invoice check', () => {
-    test('agrees with an invoice by team, by model, by both, and as a whole', async () => {
+    test('agrees with an invoice by team, by model, by both, and as a whole', {
+      tags: 'ci/rare',
+    }, async () => {
       for (const lines of [
         [HEADER, ...AGREED],
         ['Team,CREDITS', 'core,28000000', 'web,14000000'],
@@ -127,7 +129,9 @@ onEachDatabase((database) => {
       });
     });
 
-    test('agrees with the FOCUS file of the month, also after it was restated', async () => {
+    test('agrees with the FOCUS file of the month, also after it was restated', {
+      tags: 'ci/rare',
+    }, async () => {
       await world.day('2026-02-03', { ...DAY, 'eve/atlas': 7 }, 1_500_123, '2026-03-01');
       await world.issue('focus.csv');
       for (const args of [[], ['--columns', 'team=SubAccountId,amount=EffectiveCost']]) {

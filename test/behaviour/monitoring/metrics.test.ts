@@ -61,7 +61,9 @@ onEachDatabase((database) => {
       });
     });
 
-    test('tell the size and the age of the archive, and of an erasure that is not complete', async () => {
+    test('tell the size and the age of the archive, and of an erasure that is not complete', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await archivedRig({ ...SMALL, today: '2026-01-24' }, database);
       await rig.run();
       const id = await rig.value('SELECT archive_id FROM archives');
@@ -105,7 +107,9 @@ onEachDatabase((database) => {
       );
     });
 
-    test('of a run in which a stream failed keep the earlier success of that stream', async () => {
+    test('of a run in which a stream failed keep the earlier success of that stream', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await exportedRig(SMALL, { database }, { now: BEFORE });
       rig.emulator.setRules(failing('tools', '2026-01-23'));
       const { report } = await rig.run();
@@ -125,7 +129,9 @@ onEachDatabase((database) => {
       });
     });
 
-    test('count no run as a success that ended before yesterday, or before it knew the organization', async () => {
+    test('count no run as a success that ended before yesterday, or before it knew the organization', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await exportedRig(SMALL, { database }, { now: BEFORE });
       const before = seriesWith(await metricsOf(rig), 'daywalk_last_success');
       await rig.run({ until: parseDay('2026-01-20') });
@@ -136,7 +142,7 @@ onEachDatabase((database) => {
       expect(seriesWith(text, 'status="401"')).toEqual({ 'daywalk_http_requests_total{status="401"}': 1 });
     });
 
-    test('say of the last run what health says: a backfill does not count', async () => {
+    test('say of the last run what health says: a backfill does not count', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig(SMALL, { database }, { now: BEFORE });
       await rig.run({ settings: { apiKey: 'another-key' } });
       const later = systemClock(new Date('2026-01-24T04:00:00Z'));
@@ -149,7 +155,9 @@ onEachDatabase((database) => {
       });
     });
 
-    test('count doubted units, restatements, and records in quarantine until they are accepted', async () => {
+    test('count doubted units, restatements, and records in quarantine until they are accepted', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig(SMALL, { database });
       const operations = [{ op: 'set' as const, path: '/data/0/tool_calls', value: 'many' }];
       const match = { stream: 'users' as const, day: parseDay('2026-01-15') };
@@ -179,7 +187,9 @@ onEachDatabase((database) => {
       });
     });
 
-    test('know the last backup and the last test of a restore once there was one', async () => {
+    test('know the last backup and the last test of a restore once there was one', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await exportedRig(SMALL, { database });
       expect(seriesWith(await metricsOf(rig), 'backup')).toEqual({});
       const file = tempFile('backup.db');
@@ -193,7 +203,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test('count teams by the state of their budgets', async () => {
+    test('count teams by the state of their budgets', { tags: 'ci/rare' }, async () => {
       const rig = await settledRig(SMALL, { database });
       const { orgId } = rig.emulator;
       const states = async () => {

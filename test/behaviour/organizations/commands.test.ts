@@ -50,7 +50,9 @@ onEachDatabase((database) => {
     expect((await rig.daywalk('status --max-age 26', TWO_DAYS_LATER)).code).toBe(0);
   });
 
-  it('health and the record of the runs name the organization whose key is refused, until it is not', async () => {
+  it('health and the record of the runs name the organization whose key is refused, until it is not', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     await rig.run();
     for (const emulator of rig.emulators) emulator.setToday(parseDay('2026-01-26'));
@@ -68,7 +70,9 @@ onEachDatabase((database) => {
     expect(await jsonOf(rig, 'status --health', later)).toMatchObject({ code: 0 });
   });
 
-  it('a run of a new name whose key is that of another name is not recorded for that one', async () => {
+  it('a run of a new name whose key is that of another name is not recorded for that one', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['a', 'b'], database);
     await rig.run('--organization a');
     const [first] = rig.entries;

@@ -8,7 +8,9 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 onEachDatabase((database) => {
-  it('completes the third organization although one key is refused and one service is down', async () => {
+  it('completes the third organization although one key is refused and one service is down', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createOrganizationsRig(['refused', 'down', 'fine'], database);
     rig.writeKey('0.key', 'sk-revoked-000');
     await rig.emulators[1]?.close();
@@ -33,7 +35,9 @@ onEachDatabase((database) => {
   });
 });
 
-test('hook events belong to none of several organizations, also while only one of them could be exported', async () => {
+test('hook events belong to none of several organizations, also while only one of them could be exported', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await createOrganizationsRig(['refused', 'fine'], sqlite);
   rig.writeKey('0.key', 'sk-revoked-000');
   const text = JSON.stringify({ hook_event_name: 'Stop', session_id: 's-1' });
@@ -59,7 +63,7 @@ test('an unreadable key file is a problem of its organization alone', async () =
   expect(rig.emulators[0]?.journal().requests).toBe(0);
 });
 
-test('a key that is written where its file belongs is shown nowhere', async () => {
+test('a key that is written where its file belongs is shown nowhere', { tags: 'ci/rare' }, async () => {
   const rig = await createOrganizationsRig(['mistaken', 'fine'], sqlite);
   const key = 'sk-mistaken-0123456789';
   rig.list([{ name: 'mistaken', apiKeyFile: key }, ...rig.entries.slice(1)]);

@@ -59,7 +59,9 @@ onDatabase(postgres, () => {
   describe('workers that wait at once', () => {
     beforeEach(() => needsSessions(postgres));
 
-    test('are counted since the first of them waits, and none is left when all have ended', async () => {
+    test('are counted since the first of them waits, and none is left when all have ended', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig(SMALL, { database: postgres, patience: 30 * MINUTE_MS });
       await rig.run({ until: UNTIL });
       rig.emulator.setRules([DOWN]);
@@ -95,7 +97,7 @@ onDatabase(postgres, () => {
       expect([await statusOf(rig), await measured(rig), await notesOf(rig)]).toEqual([null, [0, 0], []]);
     });
 
-    test('end with the error of a server that does not let their units go', async () => {
+    test('end with the error of a server that does not let their units go', { tags: 'ci/rare' }, async () => {
       const rig = await createRig(SMALL, { database: postgres, patience: 30 * MINUTE_MS });
       await rig.run({ until: UNTIL });
       rig.emulator.setRules([{ ...DOWN, match: { path: '/api/v1/**' }, when: { after: 9 } }]);
@@ -126,7 +128,9 @@ onDatabase(postgres, () => {
       ]);
     });
 
-    test('do not count for longer than they would have waited, once they were killed', async () => {
+    test('do not count for longer than they would have waited, once they were killed', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig(SMALL, { database: postgres, patience: 30 * MINUTE_MS });
       await rig.run({ until: UNTIL });
       rig.emulator.setRules([DOWN]);

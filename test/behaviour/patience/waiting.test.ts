@@ -100,7 +100,9 @@ describe('a service that goes down in a run', () => {
     expect(await rig.digest()).toBe(await undisturbed(rig));
   });
 
-  test('with both of its hosts, one after the other, is waited for until both are back', async () => {
+  test('with both of its hosts, one after the other, is waited for until both are back', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createRig(SMALL, { patience: 300 * MINUTE_MS });
     const [base, app] = [await openGate(rig.emulator.url), await openGate(rig.emulator.url)];
     const settings = { baseUrl: base.url, appUrl: app.url, rangeDays: 1, attempts: 1 };
@@ -243,7 +245,7 @@ describe('while a run waits', () => {
 });
 
 describe('serve', () => {
-  test('waits at most until its next time', async () => {
+  test('waits at most until its next time', { tags: 'ci/rare' }, async () => {
     const rig = await createRig(SMALL, { patience: 30 * MINUTE_MS });
     const fake = new FakeClock({ now: `${today}T02:00:00Z`, auto: true });
     const metrics = createMetrics({ clock: fake, settings: () => ({}) });

@@ -69,7 +69,7 @@ describe('a host that has answered this warehouse before', () => {
     expect(await place.run()).toMatchObject({ ...first, stderr: expect.stringMatching(why) });
   });
 
-  test('is known after a run through a proxy, under the name of the host', async () => {
+  test('is known after a run through a proxy, under the name of the host', { tags: 'ci/rare' }, async () => {
     const place = await throughProxy({});
     if (place === null) return;
     expect(await place.run()).toMatchObject({ code: 0, hasWaited: false });
@@ -98,6 +98,7 @@ describe('a name that does not resolve', () => {
 
   testVariants(['ENOTFOUND', 'EAI_AGAIN'])(
     'with %s ends a first contact, and is waited for if its host has answered before',
+    { tags: 'ci/rare' },
     async (code) => {
       const rig = await createRig(SMALL, { patience: 30 * 60_000 });
       const baseUrl = rig.emulator.url.replace('127.0.0.1', 'localhost');

@@ -50,7 +50,9 @@ onEachDatabase((database) => {
     expect(teams.map(({ team }) => team).toSorted()).toEqual(['=core', 'a, "b"', 'ops']);
   });
 
-  it('an email address that moves to another user makes a conflict, which doubles no total', async () => {
+  it('an email address that moves to another user makes a conflict, which doubles no total', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createPeopleRig(database);
     const [ada, ben] = [userAt(rig, 0), userAt(rig, 1)];
     await rig.load(['user_email,team', `${ada.email},core`, `${ben.email},web`]);

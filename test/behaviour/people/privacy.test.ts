@@ -12,7 +12,9 @@ const HASH = { DAYWALK_EMAILS: 'hash', DAYWALK_EMAIL_SALT: SALT };
 const hashOf = (email: string) => createHmac('sha256', SALT).update(email.toLowerCase()).digest('hex');
 
 onEachDatabase((database) => {
-  it('hashed email addresses map as in the facts, without names, and only under the same salt', async () => {
+  it('hashed email addresses map as in the facts, without names, and only under the same salt', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createPeopleRig(database);
     const ada = userAt(rig, 0);
     const emails = { mode: 'hash', salt: SALT } as const;
@@ -47,7 +49,9 @@ onEachDatabase((database) => {
     ]);
   });
 
-  it('a file of the list keeps erased people in their teams, and no list shows them', async () => {
+  it('a file of the list keeps erased people in their teams, and no list shows them', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createPeopleRig(database);
     const lines = [0, 1].map((index) => `${userAt(rig, index).id},,core`);
     await rig.load(['user_id,user_email,team', ...lines, `,${userAt(rig, 2).email},web`]);

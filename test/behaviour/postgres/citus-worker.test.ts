@@ -44,7 +44,7 @@ onDatabase(postgres, () => {
     });
   });
 
-  it('the coordinator of Citus is accepted', async (context) => {
+  it('the coordinator of Citus is accepted', { tags: 'ci/rare' }, async (context) => {
     needsSessions(postgres);
     const coordinator = await databaseOfGroup(0);
     if (coordinator === null) return context.skip('the role of the tests is no superuser');

@@ -67,7 +67,7 @@ onDatabase(postgres, () => {
       expect(names).toContain('coverage');
     });
 
-    it('is created once when several workers start at the same time', async () => {
+    it('is created once when several workers start at the same time', { tags: 'ci/rare' }, async () => {
       needsSessions(postgres);
       const place = postgres.place();
       const opened = await Promise.all([1, 2, 3, 4].map(() => open(place)));
@@ -79,7 +79,9 @@ onDatabase(postgres, () => {
   });
 
   describe('TLS', () => {
-    it('with verify-full connects to the host that the certificate names', async (context) => {
+    it('with verify-full connects to the host that the certificate names', {
+      tags: 'ci/rare',
+    }, async (context) => {
       needsSessions(postgres);
       const tls = selfSigned('localhost', 'DNS:localhost');
       if (tls === null) return context.skip('this machine has no openssl');
@@ -101,13 +103,17 @@ onDatabase(postgres, () => {
       expect(await thrownBy(open(place))).toMatchObject({ name: 'StorageError', exitCode: 6 });
     });
 
-    it.each(['require', 'prefer'])('with %s accepts any certificate', async (mode) => {
-      needsSessions(postgres);
-      const tls = selfSigned('somebody', 'DNS:somebody');
-      if (tls === null) return;
-      const warehouse = await open(await secured(postgres.place(), tls, 'localhost', `sslmode=${mode}`));
-      expect(await readOrganizationIds(warehouse)).toEqual([]);
-    });
+    it.each(['require', 'prefer'])(
+      'with %s accepts any certificate',
+      { tags: 'ci/variant' },
+      async (mode) => {
+        needsSessions(postgres);
+        const tls = selfSigned('somebody', 'DNS:somebody');
+        if (tls === null) return;
+        const warehouse = await open(await secured(postgres.place(), tls, 'localhost', `sslmode=${mode}`));
+        expect(await readOrganizationIds(warehouse)).toEqual([]);
+      },
+    );
 
     it('fails with require if the server has none, and is not requested with disable', async () => {
       needsSessions(postgres);

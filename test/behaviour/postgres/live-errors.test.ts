@@ -58,7 +58,9 @@ function namedPlace(): Place & { connections(): Promise<unknown> } {
 
 onDatabase(postgres, () => {
   describe('a live connection that reports a broken one behind it', () => {
-    it('F4: is closed, its claims are released, and the unit can be claimed and stored at once', async () => {
+    it('F4: is closed, its claims are released, and the unit can be claimed and stored at once', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const place = namedPlace();
       const warehouse = await open(place, { clock });
@@ -137,7 +139,9 @@ onDatabase(postgres, () => {
   });
 
   describe('an abandoned statement', () => {
-    it('releases the locks of its session although the server is still executing it', async () => {
+    it('releases the locks of its session although the server is still executing it', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const place = namedPlace();
       await (await open(place)).close();
@@ -180,7 +184,9 @@ onDatabase(postgres, () => {
       },
     );
 
-    it('is waited for 30 seconds in total, even if connections succeed now and then', async () => {
+    it('is waited for 30 seconds in total, even if connections succeed now and then', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const place = postgres.place();
       await (await open(place)).close();
@@ -193,7 +199,7 @@ onDatabase(postgres, () => {
       expect(await tries(place)).toBeLessThan(25);
     });
 
-    it('is waited for 30 seconds in total if connecting takes long', async () => {
+    it('is waited for 30 seconds in total if connecting takes long', { tags: 'ci/rare' }, async () => {
       needsSessions(postgres);
       const place = postgres.place();
       await (await open(place)).close();

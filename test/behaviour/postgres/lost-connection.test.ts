@@ -63,7 +63,9 @@ onDatabase(postgres, () => {
       expect(await readUnits(warehouse, 'org_1')).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
     });
 
-    it('loses its claims: what was pulled under them is refused, and can be claimed again', async () => {
+    it('loses its claims: what was pulled under them is refused, and can be claimed again', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const cutter = cutAtCommit();
       const { warehouse } = await openThrough({ onSent: cutter.onSent('before') });
@@ -82,7 +84,9 @@ onDatabase(postgres, () => {
       await lock.release();
     });
 
-    it('loses the claims of all units of a transaction, and keeps none of them when they are committed one by one', async () => {
+    it('loses the claims of all units of a transaction, and keeps none of them when they are committed one by one', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const cutter = cutAtCommit();
       const { warehouse } = await openThrough({ onSent: cutter.onSent('before') });
@@ -119,7 +123,9 @@ onDatabase(postgres, () => {
       await (await other.lock({ exclusive: true })).release();
     });
 
-    it('that cannot be reopened ends with exit code 6 and a hint; after a stop signal the wait is one second', async () => {
+    it('that cannot be reopened ends with exit code 6 and a hint; after a stop signal the wait is one second', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const stop = new AbortController();
       const place = postgres.place();
@@ -143,7 +149,9 @@ onDatabase(postgres, () => {
   });
 
   describe('a lost response to a COMMIT', () => {
-    it('S10: that did not take place is made up for: the day is stored once', async () => {
+    it('S10: that did not take place is made up for: the day is stored once', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const cutter = cutAtCommit();
       const { warehouse, place } = await openThrough({ onSent: cutter.onSent('before') });

@@ -65,7 +65,9 @@ const dayOf = (day: string, ...rows: Values[]) => commitOf({ day, rows: { tokens
 
 onDatabase(postgres, () => {
   describe('a schema that is partitioned by month', () => {
-    it('has the tables, columns, defaults, keys, views and comments of the plain one', async () => {
+    it('has the tables, columns, defaults, keys, views and comments of the plain one', {
+      tags: 'ci/rare',
+    }, async () => {
       const [plain, partitioned] = [await made(schemaSql('postgres')), await made()];
       const catalog = await catalogOf(partitioned);
       expect(catalog).toEqual(await catalogOf(plain));
@@ -86,7 +88,9 @@ onDatabase(postgres, () => {
       );
     });
 
-    it('is filled by a run like a plain one, is verified, and a second run writes nothing', async () => {
+    it('is filled by a run like a plain one, is verified, and a second run writes nothing', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const plain = await createRig({ users: 12, reports: 3 }, { database: postgres });
       const rig = rigOver(plain.emulator, await made());

@@ -12,7 +12,7 @@ import { postgres } from '../../support/warehouse/postgres-place.ts';
 const ROWS = { tokens_daily: [[1, 2, 3, null, null, null]] };
 
 onDatabase(postgres, () => {
-  it('works through a pool in session mode', async (context) => {
+  it('works through a pool in session mode', { tags: 'ci/rare' }, async (context) => {
     needsSessions(postgres);
     const place = await pooled(postgres.place(), { mode: 'session' });
     if (place === null) return context.skip('this machine has no pgbouncer');
@@ -24,7 +24,9 @@ onDatabase(postgres, () => {
     await lock.release();
   });
 
-  it('detects a pool in transaction mode before anything is written through another backend', async (context) => {
+  it('detects a pool in transaction mode before anything is written through another backend', {
+    tags: 'ci/rare',
+  }, async (context) => {
     needsSessions(postgres);
     const direct = postgres.place();
     await (await open(direct)).close();

@@ -75,7 +75,7 @@ onDatabase(postgres, () => {
       expect([backup.code, backup.stderr]).toEqual([0, expect.stringContaining('does not know it')]);
     });
 
-    it('shows every commit at the next request of the dashboard', async (context) => {
+    it('shows every commit at the next request of the dashboard', { tags: 'ci/rare' }, async (context) => {
       const on = await onStandby();
       if (on === undefined) return context.skip(NO_STANDBY);
       const { pair, rig, location } = on;
@@ -153,6 +153,7 @@ onDatabase(postgres, () => {
   describe('a pool in transaction mode', () => {
     it.for([0, 100])(
       'serves every command that only reads, and its backends keep no setting (%i prepared statements)',
+      { tags: 'ci/variant' },
       async (preparedMax, { skip }) => {
         needsSessions(postgres);
         if (preparedMax > 0 && !keepsPrepared()) return skip('this pgbouncer keeps no prepared statements');
@@ -180,7 +181,7 @@ onDatabase(postgres, () => {
       },
     );
 
-    it('notes where a warehouse was published to', async (context) => {
+    it('notes where a warehouse was published to', { tags: 'ci/rare' }, async (context) => {
       needsSessions(postgres);
       const rig = await exportedRig({ users: 3, reports: 1 }, { database: postgres });
       const place = await pooled(rig.place, { mode: 'transaction', backends: 1 });

@@ -34,7 +34,7 @@ async function timesRun(place: Place, schema: string): Promise<unknown> {
 
 onDatabase(postgres, () => {
   describe('a role whose search path puts other schemas before pg_catalog', () => {
-    it('runs no function of those schemas', async () => {
+    it('runs no function of those schemas', { tags: 'ci/rare' }, async () => {
       needsSessions(postgres);
       const strangers = postgres.place();
       await strangers.makeEmpty();

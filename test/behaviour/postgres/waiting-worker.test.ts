@@ -78,7 +78,9 @@ async function service(): Promise<Emulator> {
 
 onDatabase(postgres, () => {
   describe('a worker that waits for the service', () => {
-    it('holds its run lock and no unit, so that another worker completes the plan', async () => {
+    it('holds its run lock and no unit, so that another worker completes the plan', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(postgres);
       const emulator = await service();
       const { gate, other, locks, ended } = await waitingWorker(emulator);

@@ -172,6 +172,7 @@ onEachDatabase((database) => {
   describe('what an older gate has let through', () => {
     testVariants([HASH, DROP] as const)(
       '$mode: passes the present one before the next run stores anything, without a command or a doubt',
+      { tags: 'ci/rare' },
       async (policy) => {
         const { rig, run, own } = await exported({ mode: 'keep' });
         // As an older program has left it: it dropped or hashed the columns of addresses only.
@@ -187,7 +188,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test('passes it also if hook events came before the first run', async () => {
+    test('passes it also if hook events came before the first run', { tags: 'ci/rare' }, async () => {
       const rig = await archivedRig(SMALL, database);
       const warehouse = await open(rig.place);
       await storeHookEvents(warehouse, {
@@ -203,7 +204,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('of an erased person passes it under keep as well, and in a copy', async () => {
+    test('of an erased person passes it under keep as well, and in a copy', { tags: 'ci/rare' }, async () => {
       const { rig, run } = await exported({ mode: 'keep' });
       const { email } = await somebody(rig);
       await eraseFrom(rig, { email });
@@ -225,7 +226,9 @@ onEachDatabase((database) => {
       expect(await placesOf([email], { place: rig.place, archive: rig.folder, spool: '' })).toEqual([]);
     });
 
-    test('is forgotten by a copy, too, once the source has let it pass the present one', async () => {
+    test('is forgotten by a copy, too, once the source has let it pass the present one', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, run } = await exported({ mode: 'keep' });
       await rig.place.execute(
         `UPDATE export_state SET value = '{"emails":"hash","gate":1}' WHERE name = 'policy'`,

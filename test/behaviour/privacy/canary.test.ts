@@ -170,30 +170,34 @@ onEachDatabase((database) => {
 
   describe('an address in every text of the service, in every form that is recognized', () => {
     const policies = [HASH, { mode: 'drop' }] as const;
-    testVariants(policies)('$mode: is in no byte that leaves the gate', async (policy) => {
-      const planter = new Planter(CANARY_FORMS);
-      const detail = `no day for ${CANARY_FORMS.join(' ')}`;
-      const { rig, service } = await planted((text) => planter.answer(text), detail);
-      const { outputs, texts, spool } = await everythingOf(rig, service, {
-        policy,
-        event: { hook_event_name: 'Stop', session_id: CANARY, cwd: `/${CANARY}`, list: CANARY_FORMS },
-        people: `u_1,Team ${CANARY},x ${CANARY},${CANARY}`,
-      });
-      expect(planter.planted).toBeGreaterThan(500);
-      for (const table of [
-        'tools_daily_by_tool',
-        'tools_daily_by_hook',
-        'user_daily',
-        'readiness_report_criteria',
-      ])
-        expect(await rig.value(`SELECT COUNT(*) FROM ${table}`)).toBeGreaterThan(3);
-      expect(await rig.value('SELECT COUNT(*) FROM sessions'), outputs[3]).toBe(1);
-      await expectReplayed(rig, policy);
-      expect(outputs.join('\n')).toContain('productivity 2026-01-16');
-      for (const text of texts) expect(CANARY_REST.exec(text)?.input.slice(0, 400) ?? null).toBeNull();
-      const values = ['canary.qx', 'qx-secret', ...CANARY_FORMS.filter((form) => /^[\w=]+$/.test(form))];
-      expect(await placesOf(values, { place: rig.place, archive: rig.folder, spool })).toEqual([]);
-    });
+    testVariants(policies)(
+      '$mode: is in no byte that leaves the gate',
+      { tags: 'ci/rare' },
+      async (policy) => {
+        const planter = new Planter(CANARY_FORMS);
+        const detail = `no day for ${CANARY_FORMS.join(' ')}`;
+        const { rig, service } = await planted((text) => planter.answer(text), detail);
+        const { outputs, texts, spool } = await everythingOf(rig, service, {
+          policy,
+          event: { hook_event_name: 'Stop', session_id: CANARY, cwd: `/${CANARY}`, list: CANARY_FORMS },
+          people: `u_1,Team ${CANARY},x ${CANARY},${CANARY}`,
+        });
+        expect(planter.planted).toBeGreaterThan(500);
+        for (const table of [
+          'tools_daily_by_tool',
+          'tools_daily_by_hook',
+          'user_daily',
+          'readiness_report_criteria',
+        ])
+          expect(await rig.value(`SELECT COUNT(*) FROM ${table}`)).toBeGreaterThan(3);
+        expect(await rig.value('SELECT COUNT(*) FROM sessions'), outputs[3]).toBe(1);
+        await expectReplayed(rig, policy);
+        expect(outputs.join('\n')).toContain('productivity 2026-01-16');
+        for (const text of texts) expect(CANARY_REST.exec(text)?.input.slice(0, 400) ?? null).toBeNull();
+        const values = ['canary.qx', 'qx-secret', ...CANARY_FORMS.filter((form) => /^[\w=]+$/.test(form))];
+        expect(await placesOf(values, { place: rig.place, archive: rig.folder, spool })).toEqual([]);
+      },
+    );
 
     test('is found by this search if it was stored', async () => {
       const rig = await archivedRig({ today, users: 24, reports: 3 }, database);
@@ -212,41 +216,45 @@ onEachDatabase((database) => {
       { ...HASH, users: 'none' },
       { mode: 'drop', users: 'pseudonym' },
     ] as const;
-    testVariants(policies)('$mode and $users: is in no byte that leaves the gate', async (policy) => {
-      const ids = new StrangeIds();
-      const planter = new Planter(ID_CANARY_FORMS, [
-        'user_id',
-        'user',
-        'id',
-        'group_key',
-        'delegation_level',
-      ]);
-      const detail = `no day for ${ID_CANARY_FORMS.join(' ')}`;
-      const { rig, service } = await planted((text) => planter.answer(ids.answer(text)), detail);
-      const { texts, spool } = await everythingOf(rig, service, {
-        policy,
-        event: {
-          hook_event_name: 'Stop',
-          ...{ session_id: ID_CANARY_FORMS[1], cwd: ID_CANARY_FORMS[3], list: ID_CANARY_FORMS },
-          ...{ user: 'QXQX-U-0', user_id: '990099002', account: { userId: { id: 'QXQX' } } },
-        },
-        people: `QXQX-U-0,Team ${ID_CANARY_FORMS[1]},x,${ID_CANARY_FORMS[0]}`,
-      });
-      expect(planter.planted).toBeGreaterThan(500);
-      const users = await rig.column('SELECT DISTINCT user_id FROM user_daily');
-      const payers = await rig.column('SELECT DISTINCT user_id FROM tokens_daily_by_user');
-      expect(await rig.value('SELECT COUNT(*) FROM sessions')).toBe(policy.users === 'none' ? 0 : 1);
-      if (policy.users === 'none') expect([users, payers]).toEqual([[], []]);
-      else {
-        expect(users.length).toBeGreaterThan(5);
-        expect(users).toEqual(expect.arrayContaining(payers));
-        for (const user of users) expect(user).toMatch(/^(?:person|dropped)-[0-9a-f]{32}$/);
-      }
-      await expectReplayed(rig, policy);
-      for (const text of texts) expect(placeOfRest(text)).toBeNull();
-      const values = ['qxqx', '99009900', 'facefeed', 'user_0'];
-      expect(await placesOf(values, { place: rig.place, archive: rig.folder, spool })).toEqual([]);
-    });
+    testVariants(policies)(
+      '$mode and $users: is in no byte that leaves the gate',
+      { tags: 'ci/rare' },
+      async (policy) => {
+        const ids = new StrangeIds();
+        const planter = new Planter(ID_CANARY_FORMS, [
+          'user_id',
+          'user',
+          'id',
+          'group_key',
+          'delegation_level',
+        ]);
+        const detail = `no day for ${ID_CANARY_FORMS.join(' ')}`;
+        const { rig, service } = await planted((text) => planter.answer(ids.answer(text)), detail);
+        const { texts, spool } = await everythingOf(rig, service, {
+          policy,
+          event: {
+            hook_event_name: 'Stop',
+            ...{ session_id: ID_CANARY_FORMS[1], cwd: ID_CANARY_FORMS[3], list: ID_CANARY_FORMS },
+            ...{ user: 'QXQX-U-0', user_id: '990099002', account: { userId: { id: 'QXQX' } } },
+          },
+          people: `QXQX-U-0,Team ${ID_CANARY_FORMS[1]},x,${ID_CANARY_FORMS[0]}`,
+        });
+        expect(planter.planted).toBeGreaterThan(500);
+        const users = await rig.column('SELECT DISTINCT user_id FROM user_daily');
+        const payers = await rig.column('SELECT DISTINCT user_id FROM tokens_daily_by_user');
+        expect(await rig.value('SELECT COUNT(*) FROM sessions')).toBe(policy.users === 'none' ? 0 : 1);
+        if (policy.users === 'none') expect([users, payers]).toEqual([[], []]);
+        else {
+          expect(users.length).toBeGreaterThan(5);
+          expect(users).toEqual(expect.arrayContaining(payers));
+          for (const user of users) expect(user).toMatch(/^(?:person|dropped)-[0-9a-f]{32}$/);
+        }
+        await expectReplayed(rig, policy);
+        for (const text of texts) expect(placeOfRest(text)).toBeNull();
+        const values = ['qxqx', '99009900', 'facefeed', 'user_0'];
+        expect(await placesOf(values, { place: rig.place, archive: rig.folder, spool })).toEqual([]);
+      },
+    );
 
     test('is found by this search if it was stored', async () => {
       const ids = new StrangeIds();

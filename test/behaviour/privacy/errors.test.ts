@@ -48,7 +48,9 @@ onEachDatabase((database) => {
   });
 
   describe('five erased people', () => {
-    test('do not come back, in whatever text of the service their IDs and addresses stand', async () => {
+    test('do not come back, in whatever text of the service their IDs and addresses stand', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await archivedRig({ today, users: 14, reports: 2 }, database);
       await rig.run();
       const people = await rig.sql<{ id: string; email: string | null }>(
@@ -69,7 +71,7 @@ onEachDatabase((database) => {
   });
 
   describe('a cursor', () => {
-    test('is in no message: the number of the page is', async () => {
+    test('is in no message: the number of the page is', { tags: 'ci/rare' }, async () => {
       const rig = await archivedRig({ today, users: 4000, reports: 0 }, database);
       rig.emulator.setRules([
         {

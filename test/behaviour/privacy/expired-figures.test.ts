@@ -40,7 +40,9 @@ onEachDatabase((database) => {
     return { rig, call, metric, published, overview, before, folder };
   };
 
-  test('no figure rests on people who have expired: it is null with the reason, and as before elsewhere', async () => {
+  test('no figure rests on people who have expired: it is null with the reason, and as before elsewhere', {
+    tags: 'ci/rare',
+  }, async () => {
     const place = await expired();
     await expectMetrics(place);
     await expectViews(place);
@@ -159,7 +161,9 @@ onEachDatabase((database) => {
     expect(dashboard.failures).toEqual([]);
   });
 
-  test('a page says that people have expired, of its period and of the span before; not that nothing is stored', async () => {
+  test('a page says that people have expired, of its period and of the span before; not that nothing is stored', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig } = await expired();
     const dashboard = await serve(rig.place, { clock: new FakeClock({ now: `${today}T04:00:00Z` }) });
     const user = await rig.value('SELECT user_id FROM user_daily ORDER BY 1');

@@ -94,7 +94,7 @@ onEachDatabase((database) => {
   };
 
   describe('people of days that are older than they are to be kept', () => {
-    test('are removed by the next run, which asks for none of their days', async () => {
+    test('are removed by the next run, which asks for none of their days', { tags: 'ci/rare' }, async () => {
       const { rig, call, rowsBefore, states } = await filled();
       expect(await rowsBefore(KEPT)).not.toContain(0);
       const kept = await rig.value(`SELECT COUNT(*) FROM user_daily WHERE date >= '${KEPT}'`);
@@ -114,7 +114,9 @@ onEachDatabase((database) => {
       expect(sampled.code, sampled.stdout + sampled.stderr).toBe(0);
     });
 
-    test('lose the texts of events, also of those before the first day of the service', async () => {
+    test('lose the texts of events, also of those before the first day of the service', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, call } = await filled();
       const file = join(tempDir(), 'events.csv');
       writeFileSync(file, `date,text\n2025-12-24,Ada leaves\n${FIRST_DAY},Ada returns\n${KEPT},Ada rests\n`);
@@ -180,7 +182,9 @@ onEachDatabase((database) => {
       }
     });
 
-    test('are never asked for again, and change nothing in the nights after', async () => {
+    test('are never asked for again, and change nothing in the nights after', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, rowsBefore, usersAsked } = await filled();
       await rig.run({ settings: LIMIT });
       for (let night = 1; night <= 3; night += 1) {
@@ -199,7 +203,9 @@ onEachDatabase((database) => {
       expect(await rig.value(`SELECT COUNT(*) FROM export_units WHERE state = 'doubted'`)).toBe(0);
     });
 
-    test('are gone from archive, replay, copy and restore, with the same digest everywhere', async () => {
+    test('are gone from archive, replay, copy and restore, with the same digest everywhere', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, call, rowsBefore } = await filled();
       const folder = tempDir();
       const at = (name: string) => ({
@@ -242,6 +248,7 @@ onEachDatabase((database) => {
 
     testVariants(['hash', 'keep'] as const)(
       'under %s come back whole with an older backup if no limit is set, and expire with the next run that has one',
+      { tags: 'ci/rare' },
       async (mode) => {
         const { rig, call, rowsBefore, states } = await filled();
         const policy = { DAYWALK_EMAILS: mode, DAYWALK_EMAIL_SALT: SALT, DAYWALK_ARCHIVE: rig.folder };
@@ -360,7 +367,9 @@ onEachDatabase((database) => {
       expect([await rig.digest(), await days()]).toEqual([await whole.rig.digest(), [KEPT]]);
     });
 
-    test('stay although a clock is years ahead, and the warning names the clock', async () => {
+    test('stay although a clock is years ahead, and the warning names the clock', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, rowsBefore } = await filled();
       const warned: string[] = [];
       await rig.run({

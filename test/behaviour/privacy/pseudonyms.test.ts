@@ -72,7 +72,9 @@ onEachDatabase((database) => {
       expect(await copied.digest()).toBe(await rig.digest());
     });
 
-    test('in a warehouse that is rebuilt from the archive, also in its next run', async () => {
+    test('in a warehouse that is rebuilt from the archive, also in its next run', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig } = await exported(PSEUDONYM);
       const { rig: rebuilt } = await rig.replayInto({}, { emails: PSEUDONYM });
       expect(await rebuilt.digest()).toBe(await rig.digest());
@@ -104,7 +106,9 @@ onEachDatabase((database) => {
     });
   });
 
-  test('an erased person with a pseudonym does not come back, in no run and no replay', async () => {
+  test('an erased person with a pseudonym does not come back, in no run and no replay', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, call } = await exported(PSEUDONYM);
     const clear = await archivedRig({ today, users: 10, reports: 4 }, database);
     await clear.run({ settings: { emails: HASH } });
@@ -125,6 +129,7 @@ onEachDatabase((database) => {
   describe('an archive of the time before a policy of users', () => {
     testVariants([PSEUDONYM, NONE] as const)(
       '$users: is replayed as a run would store it; a run refuses to write it until it is swept',
+      { tags: 'ci/rare' },
       async (policy) => {
         const { rig, call } = await exported(HASH);
         const { rig: rebuilt, result } = await rig.replayInto({}, { emails: policy });
@@ -156,7 +161,9 @@ onEachDatabase((database) => {
       },
     );
 
-    test('is refused where it is attached later, also one of an earlier build, which noted no policy', async () => {
+    test('is refused where it is attached later, also one of an earlier build, which noted no policy', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, call } = await exported(HASH);
       await forgetPolicy(rig.folder);
       const other = rigOver(rig.emulator, await database.migrated(), today);
@@ -176,7 +183,9 @@ onEachDatabase((database) => {
       expect(await placesOf(['user_0'], searched)).toEqual([]);
     });
 
-    test('goes on if runs of this warehouse have written it under the same policy in an earlier build', async () => {
+    test('goes on if runs of this warehouse have written it under the same policy in an earlier build', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig } = await exported(PSEUDONYM);
       await forgetPolicy(rig.folder);
       expect((await rig.run(again)).report).toMatchObject(nothingNew);

@@ -45,7 +45,9 @@ onEachDatabase((database) => {
   };
 
   describe('hook events that are older than they are to be kept', () => {
-    test('are counted by a dry run, and removed by the command with every byte', async () => {
+    test('are counted by a dry run, and removed by the command with every byte', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, spool, call, messages } = await filled();
       expect((await call(['hooks', 'drain'])).code).toBe(0);
       expect(await messages()).toHaveLength(3);
@@ -88,7 +90,9 @@ onEachDatabase((database) => {
     });
   });
 
-  test('records in quarantine lose their text, which no later pull brings back', async () => {
+  test('records in quarantine lose their text, which no later pull brings back', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, call, pulled } = await filled();
     const operations = [{ op: 'set' as const, path: '/data/0/messages', value: 'seven of Ada' }];
     rig.emulator.setRules([{ match: { stream: 'activity' }, action: { type: 'patch', operations } }]);

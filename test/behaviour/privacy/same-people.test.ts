@@ -69,7 +69,7 @@ onEachDatabase((database) => {
       return { exitCode, unitsDoubted, restatements, rowsWritten, states, open, rules };
     };
 
-    test('is what they say of IDs: that all are others', async () => {
+    test('is what they say of IDs: that all are others', { tags: 'ci/rare' }, async () => {
       const foreign = async () => (await service('org_north', 99)).url;
       const said = await night(HASH, foreign);
       expect(said).toMatchObject({ exitCode: 5, rules: ['foreign-users'], rowsWritten: 0 });

@@ -58,7 +58,9 @@ onEachDatabase((database) => {
     expect(refused.stderr).toContain(`teams.csv:2: ${WHY}, so what the team core has consumed is not known`);
   });
 
-  test('a metric of users is null with the reason, and no user can be asked for', async () => {
+  test('a metric of users is null with the reason, and no user can be asked for', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, call } = await warehouseWithoutUsers();
     for (const metric of ['billable_tokens', 'active_users', 'cost', 'licensed_users', 'tokens_per_commit']) {
       const { code, stdout } = await call('metric', metric, '--by', 'week', '--json');
@@ -82,7 +84,9 @@ onEachDatabase((database) => {
     expect(JSON.parse(byModel.stdout).rows.length).toBeGreaterThan(1);
   });
 
-  test('a FOCUS file has a charge for each model of a day, and the charges add up to the total of the day', async () => {
+  test('a FOCUS file has a charge for each model of a day, and the charges add up to the total of the day', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, focus } = await warehouseWithoutUsers();
     const { report, text } = await focus('a.csv');
     expect(report.warnings).toContainEqual(expect.stringContaining(WHY));
@@ -117,7 +121,9 @@ onEachDatabase((database) => {
     expect((await call('verify')).code).toBe(0);
   });
 
-  test('budgets, reports and every page open, and say why numbers are not there', async () => {
+  test('budgets, reports and every page open, and say why numbers are not there', {
+    tags: 'ci/rare',
+  }, async () => {
     const { rig, call, load, folder } = await warehouseWithoutUsers();
     await load('budget', 'month,team,amount,currency\n2026-02,Core,100,EUR\n');
     const budgets = await call('budget', 'check', '--json');

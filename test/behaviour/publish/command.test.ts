@@ -9,7 +9,9 @@ import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
 describe('daywalk publish', () => {
-  test('publishes to both places at once, relative to the working directory, and reports what it did', async () => {
+  test('publishes to both places at once, relative to the working directory, and reports what it did', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await exportedRig({ users: 10, reports: 5 });
     const cwd = tempDir();
     const call = (...args: string[]) => daywalk(['publish', ...args], { cwd, env: envOf(rig) });

@@ -75,7 +75,9 @@ describe('a published copy', () => {
     expect((await digestOf(await openTemporary(copy))).warehouse).toBe(await rig.digest());
   });
 
-  test('is readable for users who may write neither the file nor its folder, without a file beside it', async () => {
+  test('is readable for users who may write neither the file nor its folder, without a file beside it', {
+    tags: 'ci/rare',
+  }, async () => {
     const { path } = await filled();
     const copy = tempFile('bi.db');
     await copyTo(path, copy);
@@ -120,7 +122,7 @@ describe('a published copy', () => {
     expect(query(copy, 'SELECT input_tokens AS n FROM tokens_daily')).toEqual([{ n: 2 }]);
   });
 
-  test('behind a link is replaced at its real path', async () => {
+  test('behind a link is replaced at its real path', { tags: 'ci/rare' }, async () => {
     const { path } = await filled();
     const copy = tempFile('bi.db');
     const link = tempFile('link.db');
@@ -198,7 +200,7 @@ describe('a copy that cannot be written', () => {
     });
   });
 
-  test('on a full disk keeps the previous copy', async () => {
+  test('on a full disk keeps the previous copy', { tags: 'ci/rare' }, async () => {
     const warehouse = await filled();
     const copy = tempFile('bi.db');
     await copyTo(warehouse.path, copy);

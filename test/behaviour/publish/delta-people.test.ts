@@ -42,7 +42,9 @@ onEachDatabase((database) => {
   };
 
   describe('Delta tables', () => {
-    test('have every row of every table of the warehouse, at the recorded versions', async () => {
+    test('have every row of every table of the warehouse, at the recorded versions', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, lake } = await exported();
       const warehouse = await open(rig.place);
       const versions = recordedVersions(lake);
@@ -130,7 +132,9 @@ onEachDatabase((database) => {
   describe('a warehouse that loses people in another way', () => {
     const HASH = { mode: 'hash', salt: 'a long enough salt for the tests' } as const;
 
-    test('by a restore under a stricter policy, leaves no address in its lake', async () => {
+    test('by a restore under a stricter policy, leaves no address in its lake', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(database);
       const { rig, lake } = await exported();
       const { email } = await somebody(rig);
@@ -144,7 +148,9 @@ onEachDatabase((database) => {
       expect((await deltaRows(lake, tables.userDaily)).length).toBeGreaterThan(0);
     });
 
-    test('by a copy from where they were erased, leaves nothing of them in its lake', async () => {
+    test('by a copy from where they were erased, leaves nothing of them in its lake', {
+      tags: 'ci/rare',
+    }, async () => {
       needsSessions(database);
       const { rig } = await exported();
       const { user, email } = await somebody(rig);
@@ -158,7 +164,9 @@ onEachDatabase((database) => {
       expect(await filesWith(lake, [user, email])).toEqual([]);
     });
 
-    test('by a file that was corrected, leaves nothing of them after the policy is applied', async () => {
+    test('by a file that was corrected, leaves nothing of them after the policy is applied', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await archivedRig({ today, users: 6, reports: 2 }, database, { emails: HASH });
       await rig.run();
       const lake = join(tempDir(), 'lake');

@@ -239,7 +239,7 @@ describe('a folder of Delta tables', () => {
     expect(await thrownBy(deltaOf(path, { directory: parquet }))).toMatchObject({ exitCode: 2 });
   });
 
-  test('is used by one publish at a time: exit code 75', async () => {
+  test('is used by one publish at a time: exit code 75', { tags: 'ci/rare' }, async () => {
     const { path } = await filled();
     const { lake } = await deltaOf(path, { tables: TOKENS });
     const holder = startScript(

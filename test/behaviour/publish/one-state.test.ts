@@ -66,7 +66,7 @@ describe('all files of a publish are of one state of the warehouse', () => {
   test.each([
     ['after the ledger was read', 0],
     ['between two partitions', 3],
-  ])('when another program commits %s', async (_, instant) => {
+  ])('when another program commits %s', { tags: 'ci/variant' }, async (_, instant) => {
     const path = await filledWarehouse();
     let changes = 0;
     const lake = await publishDisturbed(path, (scans) => {

@@ -75,7 +75,7 @@ describe('the folder of a lake', () => {
     }
   });
 
-  test('is used by one publish at a time: exit code 75', async () => {
+  test('is used by one publish at a time: exit code 75', { tags: 'ci/rare' }, async () => {
     const { path } = await filled();
     const { lake } = await lakeOf(path);
     const holder = startScript(

@@ -68,6 +68,7 @@ const bodyOf = (rig: BriefRig, folder: string) => ({
 });
 
 test('both parts of a brief have the same numbers, which are those of the overview of the week', {
+  tags: 'ci/rare',
   timeout: 240_000,
 }, async () => {
   const rig = await createBriefRig();
@@ -117,7 +118,10 @@ test('a brief is the same bytes whenever it is written', { timeout: 240_000 }, a
   }
 });
 
-test('a brief names no person, loads nothing and draws nothing', { timeout: 240_000 }, async () => {
+test('a brief names no person, loads nothing and draws nothing', {
+  tags: 'ci/rare',
+  timeout: 240_000,
+}, async () => {
   const rig = await createBriefRig();
   const ids = await rig.column('SELECT DISTINCT user_id FROM user_daily');
   const emails = await rig.column('SELECT DISTINCT user_email FROM user_daily WHERE user_email IS NOT NULL');
@@ -151,6 +155,7 @@ test('a brief names no person, loads nothing and draws nothing', { timeout: 240_
 });
 
 test('without prices a brief speaks of credits and names the command that loads them; without budgets likewise', {
+  tags: 'ci/rare',
   timeout: 240_000,
 }, async () => {
   const rig = await createBriefRig(sqlite, { money: false });

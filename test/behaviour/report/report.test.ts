@@ -164,6 +164,7 @@ test('flags that contradict each other and paths that cannot be written are refu
 });
 
 test('what the service sent verbatim is in no report for a team or the public', {
+  tags: 'ci/rare',
   timeout: 120_000,
 }, async () => {
   const rig = await createReportRig(sqlite);

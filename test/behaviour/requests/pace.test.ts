@@ -27,7 +27,9 @@ describe('the pace of a run', () => {
   });
 
   for (const retryAfter of ['seconds', 'date', 'garbage'] as const) {
-    test(`follows a rate limit announced by 429 with Retry-After as ${retryAfter}`, async () => {
+    test(`follows a rate limit announced by 429 with Retry-After as ${retryAfter}`, {
+      tags: 'ci/variant',
+    }, async () => {
       const rig = await createRig({
         users: 10,
         quirks: { rateLimit: { requestsPerMinute: 300, burst: 2, retryAfter } },

@@ -144,7 +144,9 @@ onEachDatabase((database) => {
   });
 });
 
-test('the flag and the variable set the budget of a run, and the message says how to continue', async () => {
+test('the flag and the variable set the budget of a run, and the message says how to continue', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await smallRig(sqlite);
   const args = ['run', '--until', '2026-01-16', '--range-days', '1'];
   const first = await daywalkInProcess([...args, '--max-requests', '7'], { env: envOf(rig) });

@@ -139,7 +139,7 @@ onEachDatabase((database) => {
       expect(requestsOf(rig).length).toBeLessThan(30);
     });
 
-    test('a stored day whose new pull fails keeps its rows', async () => {
+    test('a stored day whose new pull fails keeps its rows', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig({ today }, { database });
       const digest = await rig.digest();
       rig.emulator.setRules([status(400, { stream: 'users', day: parseDay('2026-01-26') })]);
@@ -235,7 +235,9 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('a walk over users with a repeated cursor fails its unit and stores nothing', async () => {
+    test('a walk over users with a repeated cursor fails its unit and stores nothing', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig({ today, quirks: { usersLimitCap: 3 } }, { database });
       rig.emulator.setRules([
         { id: 'fault', match: { stream: 'users', day, page: 2 }, action: { type: 'cursor', mode: 'repeat' } },

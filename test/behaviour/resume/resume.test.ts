@@ -116,7 +116,7 @@ onEachDatabase((database) => {
   });
 
   describe('a run that waits for another program that writes to the warehouse', () => {
-    test('continues when that program has finished', async () => {
+    test('continues when that program has finished', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig({ today }, { database }, { until: parseDay('2026-01-15') });
       const finish = await rig.place.keepOthersFromWriting();
       const ran = rig.run();

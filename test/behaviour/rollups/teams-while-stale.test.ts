@@ -101,7 +101,9 @@ const CASES: Readonly<
 };
 
 onEachDatabase((database) => {
-  it('while a refresh is due, teams are exact, and only users whose addresses may have changed are resolved again', async () => {
+  it('while a refresh is due, teams are exact, and only users whose addresses may have changed are resolved again', {
+    tags: 'ci/rare',
+  }, async () => {
     for (const [name, { act, teams, from }] of Object.entries(CASES)) {
       const warehouse = await settledWarehouse(database);
       expect(await teamsOf(warehouse), name).toEqual({ Red: 1, none: 1 });

@@ -13,7 +13,9 @@ const OPEN_MASK = ['--import', 'data:text/javascript,process.umask(0)'];
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-test('Z4: every created file is accessible only by its owner, whatever the umask', async () => {
+test('Z4: every created file is accessible only by its owner, whatever the umask', {
+  tags: 'ci/rare',
+}, async () => {
   const rig = await createRig({ users: 3, reports: 1 });
   const cwd = tempDir();
   const run = async (args: readonly string[], input = '') => {

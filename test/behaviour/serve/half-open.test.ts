@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { listen } from '../../../src/core/web-server.ts';
 
-test('600 connections that never send a request keep nobody out', async () => {
+test('600 connections that never send a request keep nobody out', { tags: 'ci/rare' }, async () => {
   const server = await listen({ host: '127.0.0.1', port: 0 }, systemClock());
   onTestFinished(() => server.close());
   server.handle((_, response) => void response.end('alive'));

@@ -16,7 +16,9 @@ import { onEachDatabase } from '../../support/warehouse/each-database.ts';
 const TUESDAY = '2026-02-10T03:00:00Z';
 
 onEachDatabase((database) => {
-  it('a complete round from Tuesday on hands the week to the command once; a failure is reported and repeated', async () => {
+  it('a complete round from Tuesday on hands the week to the command once; a failure is reported and repeated', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createRig({ today: parseDay('2026-02-19'), users: 8, reports: 2 }, { database });
     const folder = tempDir();
     const [mails, refusal] = [join(folder, 'mails'), join(folder, 'refuse')];

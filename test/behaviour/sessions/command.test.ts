@@ -86,7 +86,7 @@ describe('daywalk sessions create', () => {
     expect(JSON.parse(String(row?.['session_settings']))).toEqual(EVERY_SETTING);
   });
 
-  test('reads settings from standard input', async () => {
+  test('reads settings from standard input', { tags: 'ci/rare' }, async () => {
     const rig = await createRig();
     const input = '{"interactionMode":"auto","autonomyLevel":"low"}';
     const { code } = await createApart(rig, ['--computer-id', 'computer-1', '--settings', '-'], { input });
@@ -239,7 +239,7 @@ describe('a session that is not created', () => {
 });
 
 describe('a session that was created and cannot be recorded', () => {
-  test('is named on standard output and standard error, with exit code 6', async () => {
+  test('is named on standard output and standard error, with exit code 6', { tags: 'ci/rare' }, async () => {
     const rig = await exportedRig({}, {}, { streams: ['activity'] });
     rig.emulator.resetJournal();
     rig.emulator.setRules([{ match: POST, action: { type: 'delay', ms: 1_000 } }]);

@@ -146,7 +146,7 @@ describe('a request that was sent', () => {
 });
 
 describe('429', () => {
-  test('is retried after the requested time: one session', async () => {
+  test('is retried after the requested time: one session', { tags: 'ci/rare' }, async () => {
     const emulator = await emulated();
     emulator.setRules([
       { match: PATH, when: { count: 2 }, action: { type: 'status', status: 429, retryAfter: 1 } },

@@ -52,7 +52,7 @@ onEachDatabase((database) => {
       }
     });
 
-    test('counts again after a change, until that is accepted too', async () => {
+    test('counts again after a change, until that is accepted too', { tags: 'ci/rare' }, async () => {
       const rig = await withBrokenRecord(database);
       await command(rig, 'accept', '--all');
       breakRecord(rig, 'even more');

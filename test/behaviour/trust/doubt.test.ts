@@ -116,7 +116,7 @@ onEachDatabase((database) => {
 /** What the database has no part in. */
 describe('on SQLite', () => {
   describe('L5: an answer without stored rows', () => {
-    test('backfill --force alone accepts no loss', async () => {
+    test('backfill --force alone accepts no loss', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       const day = parseDay('2026-02-10');
@@ -132,7 +132,9 @@ describe('on SQLite', () => {
       expect(await rig.digest()).toBe(before);
     });
 
-    test('users are compared with the activity of this run, even if that arrives later and is not stored', async () => {
+    test('users are compared with the activity of this run, even if that arrives later and is not stored', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await nightsOf(sqlite, { users: 40 });
       const settings = { rangeDays: 1 };
       // Stored without activity: how many users were active is not known.
@@ -222,7 +224,7 @@ describe('on SQLite', () => {
       expect(report).toMatchObject({ exitCode: 5, orgId: null });
     });
 
-    test('is doubted without interruption if a pull fails in between', async () => {
+    test('is doubted without interruption if a pull fails in between', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       lie(rig, { lateDays: [YOUNG] });
       await rig.run({ now: NIGHT });

@@ -212,7 +212,9 @@ describe('the comparison of users', () => {
     expect(firstPages(rig)[0]?.query).toMatchObject({ startDate: '2026-01-20', endDate: '2026-02-19' });
   });
 
-  test('asks for three single days if the service rejects ranges, and does not ask for them again', async () => {
+  test('asks for three single days if the service rejects ranges, and does not ask for them again', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, STORED, USERS);
     rig.emulator.setQuirks({ maxRangeDays: 1 });
     const { report } = await rig.run({ now: NIGHT, settings: { watchDays: 0 } });
@@ -254,7 +256,7 @@ describe('the comparison of users', () => {
     ],
     ['is refused with 403', { match: { stream: 'users' }, action: { type: 'status', status: 403 } }],
     ['fails', { match: { stream: 'users' }, action: { type: 'status', status: 500 } }],
-  ])('an answer that %s decides nothing', async (_, rule) => {
+  ])('an answer that %s decides nothing', { tags: 'ci/variant' }, async (_, rule) => {
     const rig = await afterNights(sqlite, STORED, USERS);
     const other = await otherService(rig, { rules: [rule] });
     const settings = { ...other.settings, attempts: 1 };

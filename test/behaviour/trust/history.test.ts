@@ -83,7 +83,9 @@ onDatabase(sqlite, () => {
       expect((await world.status(4)).open).toMatchObject([{ state: 'seen-otherwise', firstDay: OLD }]);
     });
 
-    test('for all users of all days: they are named at once, and stored in the fourth night at the latest', async () => {
+    test('for all users of all days: they are named at once, and stored in the fourth night at the latest', {
+      tags: 'ci/rare',
+    }, async () => {
       const world = await settledWorld(sqlite, { ...IN_MARCH, users: USERS.slice(0, 20) });
       aboutUsers(world.service, (row) => [altered(row)]);
       expect(await world.night(3, FRUGAL)).toBe(5);
@@ -101,7 +103,9 @@ onDatabase(sqlite, () => {
       expect((await world.status(6)).open).toEqual([]);
     });
 
-    test('for every other day: the next night compares all of them in long ranges', async () => {
+    test('for every other day: the next night compares all of them in long ranges', {
+      tags: 'ci/rare',
+    }, async () => {
       const world = await settledWorld(sqlite, { ...IN_MARCH, users: USERS.slice(0, 20) });
       aboutUsers(world.service, (row) => [
         Number(String(row['date']).slice(-1)) % 2 === 0 ? altered(row) : row,

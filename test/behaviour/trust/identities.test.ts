@@ -52,7 +52,9 @@ const waiting = async (world: AdversaryWorld, number: number) =>
 
 onDatabase(sqlite, () => {
   describe('a settled number that changes for good in one stream, against the users of its day,', () => {
-    test('waits for seven days, is named, and settles unconfirmed; once the first number has been back for five nights, the day is confirmed', async () => {
+    test('waits for seven days, is named, and settles unconfirmed; once the first number has been back for five nights, the day is confirmed', {
+      tags: 'ci/rare',
+    }, async () => {
       const world = await settledWorld(sqlite, { first: FIRST });
       tell(world, { stream: 'tools', field: 'tool_calls', value: 21, day: DAY });
       for (let number = 3; number <= 8; number += 1) {
@@ -105,7 +107,7 @@ onDatabase(sqlite, () => {
   });
 
   describe('a day that was wrong in one stream from the first look on', () => {
-    test('waits for seven days while the others settle after three looks', async () => {
+    test('waits for seven days while the others settle after three looks', { tags: 'ci/rare' }, async () => {
       const world = await adversaryWorld(sqlite, { first: FIRST });
       tell(world, { stream: 'tools', field: 'tool_calls', value: 21, day: DAY });
       for (const number of [0, 1, 2]) expect(await world.night(number)).toBe(0);
@@ -118,7 +120,9 @@ onDatabase(sqlite, () => {
     });
   });
 
-  test('a settled day stays settled when another stream begins to contradict it: no single answer changes it', async () => {
+  test('a settled day stays settled when another stream begins to contradict it: no single answer changes it', {
+    tags: 'ci/rare',
+  }, async () => {
     const world = await adversaryWorld(sqlite, { first: FIRST });
     const callsOfAda = () =>
       world.rig

@@ -87,19 +87,24 @@ onDatabase(sqlite, () => {
     testVariants<[string, readonly DailyStream[]]>([
       ['one stream with the same number of users', ['users']],
       ['all streams together', ['users', 'tokens', 'activity']],
-    ])('that was answered wrongly on its first night in %s settles right', async (_, streams) => {
-      const rig = await nightsOf(sqlite);
-      alter(rig, streams);
-      await nights(rig, '2026-03-20', '2026-03-20');
-      honest(rig);
-      const ran = await nights(rig, '2026-03-21', '2026-03-23');
-      expect(ran.map(({ report }) => report.exitCode)).toEqual([0, 0, 0]);
-      await expectExactCopy(rig, parseDay('2026-03-23'));
-      expect(await rig.value(UNSETTLED)).toBe(YOUNG_UNITS);
-    });
+    ])(
+      'that was answered wrongly on its first night in %s settles right',
+      { tags: 'ci/rare' },
+      async (_, streams) => {
+        const rig = await nightsOf(sqlite);
+        alter(rig, streams);
+        await nights(rig, '2026-03-20', '2026-03-20');
+        honest(rig);
+        const ran = await nights(rig, '2026-03-21', '2026-03-23');
+        expect(ran.map(({ report }) => report.exitCode)).toEqual([0, 0, 0]);
+        await expectExactCopy(rig, parseDay('2026-03-23'));
+        expect(await rig.value(UNSETTLED)).toBe(YOUNG_UNITS);
+      },
+    );
 
     test.each([{ streams: ['tools', 'activity'] as const }, { from: parseDay('2026-03-19') }])(
       'does not hide what is new if the requests end before it, with %o',
+      { tags: 'ci/variant' },
       async (asked) => {
         const rig = await nightsOf(sqlite);
         await nights(rig, '2026-03-20', '2026-03-20');
@@ -149,7 +154,7 @@ onDatabase(sqlite, () => {
       expect(await unitOf(rig, 'activity', '2026-02-10')).toMatchObject({ confirmed: 'data' });
     });
 
-    test('is not changed by two wrong nights', async () => {
+    test('is not changed by two wrong nights', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       // Numbers that no other stream has, so that nothing but the looks protects them.
       alter(rig, ['tokens']);

@@ -31,7 +31,9 @@ async function statusOf(rig: Rig, now: UtcDay) {
 
 onDatabase(sqlite, () => {
   describe('L2: an organization in which no activity was ever seen', () => {
-    test('is exported night after night although people are kept for a limited time', async () => {
+    test('is exported night after night although people are kept for a limited time', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await nightsOf(sqlite, { users: 6 });
       lie(rig, { lateDays: HISTORY });
       const settings = { retainUsers: { count: 100, unit: 'd' } } as const;

@@ -45,7 +45,9 @@ onEachDatabase((database) => {
       expect(report.exitCode).toBe(EXIT.quarantine);
     });
 
-    test('if the service does not answer, beside another organization, by the key', async () => {
+    test('if the service does not answer, beside another organization, by the key', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await withBrokenUser(database);
       const other = await createRig({ today: TODAY, users: 4, reports: 0, orgId: 'org_z', apiKey: 'z-key' });
       const { report: stored } = await rigOver(other.emulator, rig.place, TODAY).run({
@@ -57,7 +59,9 @@ onEachDatabase((database) => {
       expect(report.exitCode).toBe(EXIT.quarantine);
     });
 
-    test('if a service whose clock is behind refuses their day as too early', async () => {
+    test('if a service whose clock is behind refuses their day as too early', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await withBrokenUser(database);
       const { emulator } = await createRig({ today: YESTERDAY, users: 4, reports: 0 }, { database });
       const { report } = await rigOver(emulator, rig.place, TODAY).run({ streams: undefined });
@@ -97,7 +101,7 @@ onEachDatabase((database) => {
     const remember = (rig: Rig, name: string, since: string) =>
       rememberWatch(rig, name, { mass: { since, days: 20, first: '2026-01-14', last: '2026-01-18' } });
 
-    test('after a run that compares nothing', async () => {
+    test('after a run that compares nothing', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig({ today: TODAY, users: 4, reports: 0 }, { database });
       await remember(rig, 'watch', YESTERDAY);
       const { report } = await rig.run({ streams: undefined, force: true });
@@ -146,14 +150,18 @@ onEachDatabase((database) => {
     const few = { maxRequests: 2 };
     const begun = () => exportedRig({ today: TODAY, users: 4, reports: 0 }, { database }, { now: YESTERDAY });
 
-    test.each([{ watchDays: 31 }, { watchDays: 0 }])('until one has enough, with %o', async (settings) => {
-      const rig = await begun();
-      await rig.run({ settings: { ...settings, ...few } });
-      expect(await leftOut(rig)).toBeGreaterThan(0);
-      const tomorrow = shiftDay(TODAY, 1);
-      await rig.run({ settings, now: tomorrow });
-      expect(await leftOut(rig, tomorrow)).toBe(0);
-    });
+    test.each([{ watchDays: 31 }, { watchDays: 0 }])(
+      'until one has enough, with %o',
+      { tags: 'ci/variant' },
+      async (settings) => {
+        const rig = await begun();
+        await rig.run({ settings: { ...settings, ...few } });
+        expect(await leftOut(rig)).toBeGreaterThan(0);
+        const tomorrow = shiftDay(TODAY, 1);
+        await rig.run({ settings, now: tomorrow });
+        expect(await leftOut(rig, tomorrow)).toBe(0);
+      },
+    );
 
     test('until a run over more streams has asked for them', async () => {
       const rig = await begun();

@@ -101,7 +101,7 @@ describe('on SQLite', () => {
   });
 
   describe('a range whose request fails', () => {
-    test('is no refused range: later nights cost what they did before', async () => {
+    test('is no refused range: later nights cost what they did before', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       const ordinary = (await nights(rig, '2026-02-21', '2026-02-21'))[0]?.report.requests ?? 0;
       // The first request of users compares the stored ones, in a range.

@@ -49,7 +49,9 @@ describe('the watch over settled days', () => {
     expect(third).toMatchObject({ 'activity 2026-02-14..2026-02-19': 1 });
   });
 
-  test('compares all streams of as much history as the requests allow, and carries over what is left', async () => {
+  test('compares all streams of as much history as the requests allow, and carries over what is left', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await afterNights(sqlite, ['2026-03-18', '2026-03-20']);
     // A stretch costs six requests here: three light streams, the sums, tokens and a page of users.
     const full = { 'tokens 2026-02-14..2026-02-17': 2, 'users 2026-02-14..2026-02-17': 1 };
@@ -232,6 +234,7 @@ describe('the watch over settled days', () => {
 
   testVariants([4, 60])(
     'costs an organization of %i users at most seven requests per night for a month of history',
+    { tags: 'ci/rare' },
     async (users) => {
       const rig = await afterNights(sqlite, ['2026-03-10', '2026-03-12'], { users });
       const requestsOf = async (settings = {}) =>

@@ -108,6 +108,7 @@ onEachDatabase((database) => {
 
   test.each(keptVersions())(
     'S7: what version %s settled stays settled, and the first night costs an ordinary one',
+    { tags: 'ci/variant' },
     async (version) => {
       const { service } = keptFacts(version);
       const today = shiftDay(parseDay(service.today), 3);
@@ -132,6 +133,7 @@ onEachDatabase((database) => {
 
   test.each(keptVersions())(
     'S7: a warehouse of version %s passes verify, and a run continues it',
+    { tags: 'ci/variant' },
     async (version) => {
       const { service } = keptFacts(version);
       const today = shiftDay(parseDay(service.today), 3);

@@ -82,7 +82,7 @@ onEachDatabase((database) => {
       }
     });
 
-    it('keeps every byte of the file', async () => {
+    it('keeps every byte of the file', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig({ users: 6, reports: 2 }, { database });
       await loadFiles(rig);
       const before = await contentOf(rig, database);
@@ -125,7 +125,7 @@ onEachDatabase((database) => {
       expect((await command(rig, argsOf())).stderr).not.toContain('upgraded');
     });
 
-    it('upgrades the destination of a copy, and says so', async () => {
+    it('upgrades the destination of a copy, and says so', { tags: 'ci/rare' }, async () => {
       const rig = await exportedRig({ users: 3, reports: 1 });
       const to = await restored('0.1.0', database);
       const { stderr } = await command(rig, ['copy', '--to', to.location, '--replace']);
@@ -194,7 +194,9 @@ onEachDatabase((database) => {
     });
   });
 
-  it('a test of a restore before an upgrade does not upgrade the warehouse', async () => {
+  it('a test of a restore before an upgrade does not upgrade the warehouse', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await olderRig(database);
     const backup = join(tempDir(), 'b.db');
     await command(rig, ['upgrade', '--backup', backup]);
@@ -205,7 +207,9 @@ onEachDatabase((database) => {
     expect(await contentOf(still, database)).toEqual(before);
   });
 
-  it('a dashboard that finds an older schema says so, and goes on when it is upgraded', async () => {
+  it('a dashboard that finds an older schema says so, and goes on when it is upgraded', {
+    tags: 'ci/rare',
+  }, async () => {
     needsSessions(database);
     const rig = await olderRig(database);
     const stopping = new AbortController();

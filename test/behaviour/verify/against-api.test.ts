@@ -40,7 +40,9 @@ onEachDatabase((database) => {
 });
 
 describe('a sample', () => {
-  test('is the same for the same seed, different for another, and no larger than requested', async () => {
+  test('is the same for the same seed, different for another, and no larger than requested', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await exportedRig({ users: 5, reports: 0 }, {}, RANGE);
     const askedFor = async (seed: number) => {
       rig.emulator.resetJournal();

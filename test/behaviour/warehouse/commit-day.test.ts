@@ -425,7 +425,7 @@ onEachDatabase((database) => {
   });
 
   describe('simultaneous commits', () => {
-    it('are all stored, one after the other', async () => {
+    it('are all stored, one after the other', { tags: 'ci/variant' }, async () => {
       const warehouse = await open(database);
       const days = Array.from({ length: 20 }, (_, n) => `2026-02-${String(n + 1).padStart(2, '0')}`);
       const { pulledAt, rule } = commitOf();

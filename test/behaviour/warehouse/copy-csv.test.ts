@@ -126,7 +126,7 @@ onDatabase(postgres, () => {
     },
   );
 
-  it('stores a day whose rows another session writes at the same time', async () => {
+  it('stores a day whose rows another session writes at the same time', { tags: 'ci/rare' }, async () => {
     const warehouse = await open(postgres);
     const rows = Array.from({ length: 1_000 }, (_, n): Values => [`user ${n}`, null, n, 1, 1, 1, 1, null]);
     const other = await warehouse.place.connect();

@@ -30,7 +30,7 @@ function holder({ location }: Place) {
 
 onEachDatabase((database) => {
   describe('the exclusive run lock', () => {
-    it('has one holder at a time, in this process and in others', async () => {
+    it('has one holder at a time, in this process and in others', { tags: 'ci/variant' }, async () => {
       needsSessions(database);
       const warehouse = await open(database);
       const lock = await warehouse.lock(ALONE);

@@ -29,7 +29,9 @@ async function openSmall(path: string) {
   return { warehouse, warnings, commit, logBytes: () => statSync(`${path}-wal`).size };
 }
 
-test('K3: writes continue during a long read transaction, and the growing log is reported', async () => {
+test('K3: writes continue during a long read transaction, and the growing log is reported', {
+  tags: 'ci/rare',
+}, async () => {
   const path = tempFile();
   const { warehouse, warnings, commit, logBytes } = await openSmall(path);
   await commit(0);

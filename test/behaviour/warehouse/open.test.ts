@@ -14,7 +14,7 @@ const HISTORY = 'SELECT hash, created_at FROM "__drizzle_migrations" ORDER BY cr
 
 onEachDatabase((database) => {
   describe('opening a warehouse', () => {
-    it('keeps existing content, and migrates nothing twice', async () => {
+    it('keeps existing content, and migrates nothing twice', { tags: 'ci/variant' }, async () => {
       const place = database.place();
       const first = await open(place);
       const history = await place.query(HISTORY);
@@ -34,7 +34,7 @@ onEachDatabase((database) => {
       expect(await readOrganizationIds(await open(place))).toEqual([]);
     });
 
-    it('may be done several times at once', async () => {
+    it('may be done several times at once', { tags: 'ci/variant' }, async () => {
       const place = database.place();
       const opened = await Promise.all([open(place), open(place), open(place)]);
       await commitDay(opened[0], commitOf({ rows: ROWS }));

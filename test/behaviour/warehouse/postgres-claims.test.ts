@@ -191,7 +191,7 @@ onDatabase(postgres, () => {
       expect(await otherWarehouse.claim(unit === undefined ? [] : [unit])).toHaveLength(1);
     });
 
-    it('get the units of a killed worker', async () => {
+    it('get the units of a killed worker', { tags: 'ci/rare' }, async () => {
       const warehouse = await open(postgres);
       const script = startScript(
         `

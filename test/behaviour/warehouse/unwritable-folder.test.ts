@@ -113,7 +113,7 @@ describe('a person who may only read the file of a warehouse', () => {
     expect(JSON.parse(asReader(readable, ['digest', '--json']).stdout)).toEqual(JSON.parse(stdout));
   });
 
-  it('sees what a run commits while it is under way', async () => {
+  it('sees what a run commits while it is under way', { tags: 'ci/rare' }, async () => {
     const readable = await readableRig();
     const before = asReader(readable, TOTAL).stdout;
     const writer = new Sqlite(readable.rig.path);
@@ -132,7 +132,7 @@ describe('a person who may only read the file of a warehouse', () => {
     expect(during.stdout).toBe((await command(readable.rig, TOTAL)).stdout);
   });
 
-  it('sees what a run had committed when it was killed', async () => {
+  it('sees what a run had committed when it was killed', { tags: 'ci/rare' }, async () => {
     const readable = await readableRig();
     const writer = new Sqlite(readable.rig.path);
     writer.exec('UPDATE user_daily SET billable_tokens = 7');
@@ -154,7 +154,7 @@ describe('a person who may only read the file of a warehouse', () => {
     expect([without.code, without.stderr]).toEqual([6, expect.stringContaining('open it once')]);
   });
 
-  it('is told of published copies for a file above 1 GiB', async () => {
+  it('is told of published copies for a file above 1 GiB', { tags: 'ci/rare' }, async () => {
     const readable = await readableRig();
     truncateSync(readable.rig.path, 1024 ** 3 + 4096);
     const { code, stderr } = asReader(readable, ['status']);

@@ -170,7 +170,7 @@ onEachDatabase((database) => {
       expect(row).toEqual({ streams_held: 0, tool_calls: null });
     });
 
-    it('and the other views call days stored and settled as metrics do', async () => {
+    it('and the other views call days stored and settled as metrics do', { tags: 'ci/variant' }, async () => {
       const rig = await createRig({ users: 15, reports: 0, today: '2026-02-10' }, { database });
       await rig.run();
       const held =

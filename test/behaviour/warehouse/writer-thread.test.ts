@@ -152,7 +152,7 @@ describe('the thread that writes', () => {
     expect(messages).toHaveLength(3);
   });
 
-  it('waits for a foreign program that writes', async () => {
+  it('waits for a foreign program that writes', { tags: 'ci/rare' }, async () => {
     const { warehouse } = await withThread();
     const other = new Sqlite(warehouse.path);
     other.exec('BEGIN IMMEDIATE');
@@ -167,7 +167,7 @@ describe('the thread that writes', () => {
     expect(await commit).toMatchObject({ rowsWritten: 1 });
   });
 
-  it('takes turns with writes of the main thread', async () => {
+  it('takes turns with writes of the main thread', { tags: 'ci/rare' }, async () => {
     const { warehouse } = await withThread();
     const { rule, ...third } = day('2026-02-03', []);
     const unit = dayKey('org_1', third);
@@ -207,7 +207,7 @@ describe('the thread that writes', () => {
     expect(await thrownBy(warehouse.close())).toMatchObject({ name: 'StorageError', exitCode: 6 });
   });
 
-  it('leaves only one file, also when it is closed during its work', async () => {
+  it('leaves only one file, also when it is closed during its work', { tags: 'ci/rare' }, async () => {
     const { warehouse } = await withThread();
     const commit = commitDay(warehouse, day('2026-02-03', rowsOf(3_000)));
     await warehouse.close();

@@ -77,6 +77,7 @@ onEachDatabase((database) => {
     });
 
     test('adds the teams of the first people and the cost of the first prices once', {
+      tags: 'ci/rare',
       timeout: 120_000,
     }, async () => {
       const rig = await settledRig({ users: 60, reports: 0, today: TODAY }, { database });
@@ -209,7 +210,10 @@ describe('a week', () => {
   });
 });
 
-test('a team that is named like a person is among the others', { timeout: 120_000 }, async () => {
+test('a team that is named like a person is among the others', {
+  tags: 'ci/rare',
+  timeout: 120_000,
+}, async () => {
   const rig = await settledRig({ users: 60, reports: 0, today: TODAY });
   const folder = tempDir();
   const users = await rig.column('SELECT user_id FROM users ORDER BY user_id');
