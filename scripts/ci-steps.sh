@@ -16,16 +16,24 @@ step() {
 # No such step begins after so many seconds: a machine that is busy would otherwise end the whole by its limit.
 SAMPLES_UNTIL=${SAMPLES_UNTIL:-4200}
 
-# NAME COMMAND…: a step that is left out if it begins too late. The summary says so.
+# True if no step begins any more. The summary then says that those named were left out.
+left_out() {
+  if [ "$SECONDS" -lt "$SAMPLES_UNTIL" ]; then return 1; fi
+  end_step 's '
+  for name in "$@"; do took+=("    - s  LEFT OUT, the time was up: $name"); done
+}
+
+# NAME COMMAND…: a step that is left out if it begins too late.
 sample() {
-  if [ "$SECONDS" -ge "$SAMPLES_UNTIL" ]; then
-    end_step 's '
-    took+=("    - s  LEFT OUT, the time was up: $1")
-    return
-  fi
+  if left_out "$1"; then return; fi
   step "$1"
   shift
   "$@"
+}
+
+# NAME COMMAND NAME COMMAND: two steps at the same time, see below, that are left out if they begin too late.
+samples() {
+  if ! left_out "$1" "$3"; then together "$@"; fi
 }
 
 # NAME COMMAND NAME COMMAND…: steps that run at the same time. For steps that use one core or wait for downloads, and that measure
