@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Dialect, type SQL, sql } from '../../../schema/query.ts';
+import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
 import { type BUDGET_STATES, checkBudgets, storedBudgets, storedPrices } from '../../csv-files/index.ts';
@@ -48,7 +48,7 @@ export async function readFacts(
   { names, now, readBudgets }: FactsOptions,
 ): Promise<OrganizationFacts[]> {
   const reported = await reportedOrganizations(warehouse, names);
-  const runs = await readRunFacts(warehouse);
+  const runs = await readRunFacts(warehouse, now);
   const restatements = await warehouse.select(
     sql`SELECT org_id, stream, COUNT(*) AS stored FROM restatements GROUP BY org_id, stream`,
   );
@@ -130,13 +130,12 @@ const NO_RUNS: RunFacts = {
 const TOTALS = sql`SELECT org_id, SUM(rows_written) AS rows_written, SUM(requests) AS requests, SUM(retries) AS retries
 FROM export_runs WHERE ended_at IS NOT NULL GROUP BY org_id`;
 
-const LAST = sql`SELECT org_id, exit_code, started_at, ended_at FROM (
+/** As the status has it, a run that began after now was recorded while a clock was ahead, and is not the last one. */
+const lastUntil = (now: Date): SQL => sql`SELECT org_id, exit_code, started_at, ended_at FROM (
   SELECT org_id, exit_code, started_at, ended_at,
     ROW_NUMBER() OVER (PARTITION BY org_id ORDER BY ended_at DESC, started_at DESC, run_id DESC) AS place
-  FROM export_runs WHERE ended_at IS NOT NULL AND command NOT IN (${sql.join(
-    [...ASIDE].map((name) => sql`${name}`),
-    sql`, `,
-  )})) AS ended
+  FROM export_runs WHERE ended_at IS NOT NULL AND started_at <= ${now.toISOString()}
+    AND command NOT IN (${listOf([...ASIDE].map((name) => sql`${name}`))})) AS ended
 WHERE place = 1`;
 
 const RESPONSES: Readonly<Record<Dialect, SQL>> = {
@@ -153,9 +152,10 @@ GROUP BY runs.org_id, entry.key`,
  */
 async function readRunFacts(
   warehouse: Pick<Warehouse, 'select' | 'dialect'>,
+  now: Date,
 ): Promise<ReadonlyMap<string | null, RunFacts>> {
   const { dialect } = warehouse;
-  const last = byOrganization(await warehouse.select(LAST));
+  const last = byOrganization(await warehouse.select(lastUntil(now)));
   const responses = byOrganization(await warehouse.select(RESPONSES[dialect]));
   const totals = await warehouse.select(TOTALS);
   return new Map(

@@ -136,7 +136,7 @@ onEachDatabase((database) => {
       const before = seriesWith(await metricsOf(rig), 'daywalk_last_success');
       await rig.run({ until: parseDay('2026-01-20') });
       await rig.run({ settings: { apiKey: 'another-key' }, clock: systemClock(LATER) });
-      const text = await metricsOf(rig);
+      const text = await metricsOf(rig, { now: parseDay('2026-01-25') });
       expect(seriesWith(text, 'daywalk_last_success')).toEqual(before);
       expect(seriesWith(text, 'daywalk_last_run_exit_code')).toEqual({ 'daywalk_last_run_exit_code{}': 3 });
       expect(seriesWith(text, 'status="401"')).toEqual({ 'daywalk_http_requests_total{status="401"}': 1 });
@@ -152,6 +152,20 @@ onEachDatabase((database) => {
       expect(health.reason).toBe('the last run ended with exit code 3');
       expect(seriesWith(await metricsOf(rig), 'daywalk_last_run_exit_code')).toEqual({
         'daywalk_last_run_exit_code{}': 3,
+      });
+    });
+
+    test('say of the last run what health says: one that a clock ahead has recorded is not the last', {
+      tags: 'ci/rare',
+    }, async () => {
+      const rig = await exportedRig(SMALL, { database });
+      const clock = systemClock(new Date('2026-02-20T03:00:00Z'));
+      expect((await rig.run({ settings: { apiKey: 'another-key' }, clock })).report.exitCode).toBe(3);
+      const health = await assessHealth(await open(rig.place), { now: LATER, isRunning: false });
+      expect(health.healthy).toBe(true);
+      expect(seriesWith(await metricsOf(rig), 'daywalk_last_run')).toEqual({
+        'daywalk_last_run_exit_code{}': 0,
+        'daywalk_last_run_end_timestamp_seconds{}': secondsOf('2026-01-24T03:00:00Z'),
       });
     });
 
