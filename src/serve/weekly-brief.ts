@@ -9,10 +9,10 @@ import { DaywalkError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { contractOf } from '../expected/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
-import { runReads } from '../port/index.ts';
+import type { Warehouse } from '../port/index.ts';
 import { readState, STATES, writeState } from '../records/index.ts';
 import type { Settings } from '../settings/index.ts';
-import { readWarehouse, withWarehouse } from '../warehouse/index.ts';
+import { withWarehouse } from '../warehouse/index.ts';
 import { failureOf, type ServeEvent } from './service-state.ts';
 
 /** By then the run of Monday has settled nearly all of the week. */
@@ -58,28 +58,32 @@ async function handOver(
   { orgId, monday }: { readonly orgId: string; readonly monday: UtcDay },
   job: Pick<JobContext, 'clock' | 'signal'>,
 ): Promise<void> {
-  const isDue = await readWarehouse(settings.warehouse, job, async (warehouse) => {
+  const once = async (warehouse: Warehouse) => {
     const known = await readState(warehouse, orgId, STATES.brief);
-    const { firstDay } = await runReads(warehouse, contractOf(orgId));
+    const { firstDay } = await warehouse.read(() => contractOf(orgId));
     // The week in which the export begins is no whole one.
-    return monday >= firstDay && (known === null || known < JSON.stringify(monday));
-  });
-  if (!isDue) return;
+    if (monday < firstDay || (known !== null && known >= JSON.stringify(monday))) return;
+    await compose(settings, { orgId, monday }, job);
+    // Without the run lock: a run that has begun meanwhile must not let the week be handed over again.
+    await writeState(warehouse, orgId, STATES.brief, JSON.stringify(monday));
+  };
+  // Of two services on PostgreSQL, the later one sees what the earlier one has handed over.
+  await withWarehouse(settings.warehouse, { ...job, create: false }, (warehouse) =>
+    warehouse.oneAtATime(STATES.brief, () => once(warehouse)),
+  );
+}
+
+async function compose(
+  settings: BriefSettings,
+  { orgId: organization, monday }: { readonly orgId: string; readonly monday: UtcDay },
+  job: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'daywalk-brief-'));
+  const request = { folder, organization, span: { kind: 'week', monday }, audience: 'managers' } as const;
   try {
     // The pages take long to load, and most rounds need none.
     const { brief } = await import('../../jobs/pages.ts');
-    await brief(
-      settings,
-      {
-        folder,
-        organization: orgId,
-        span: { kind: 'week', monday },
-        audience: 'managers',
-        dashboard: undefined,
-      },
-      job,
-    );
+    await brief(settings, { ...request, dashboard: undefined }, job);
     await deliver(settings.briefCommand ?? '', await readFile(join(folder, 'message.eml'), 'utf8'), {
       folder,
       signal: job.signal,
@@ -87,14 +91,6 @@ async function handOver(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  await withWarehouse(settings.warehouse, { ...job, create: false }, async (warehouse) => {
-    const lock = await warehouse.lock();
-    try {
-      await writeState(warehouse, orgId, STATES.brief, JSON.stringify(monday));
-    } finally {
-      await lock.release();
-    }
-  });
 }
 
 async function deliver(

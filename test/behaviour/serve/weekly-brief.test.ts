@@ -4,13 +4,14 @@ import { expect, it } from 'vitest';
 import { type RoundReport, runRound } from '../../../jobs/round.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { RunEvent } from '../../../src/pipeline/events.ts';
+import type { RunLock } from '../../../src/port/index.ts';
 import type { ServeEvent } from '../../../src/serve/service-state.ts';
 import { weeklyBrief } from '../../../src/serve/weekly-brief.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 // 2026-02-10 is a Tuesday: the week that begins on the 2nd ended two days before.
 const TUESDAY = '2026-02-10T03:00:00Z';
@@ -26,7 +27,10 @@ onEachDatabase((database) => {
     const briefCommand = `test ! -e '${refusal}' || { echo 'mailbox full' >&2; exit 75; }; cat >> '${mails}'`;
     const settings = { ...rig.settings, briefCommand };
     const events: (RunEvent | ServeEvent)[] = [];
-    const listen = async (now: string, change: (report: RoundReport) => RoundReport = (report) => report) => {
+    const listen = async (
+      now: string,
+      change: (report: RoundReport) => RoundReport | Promise<RoundReport> = (report) => report,
+    ) => {
       const { signal } = new AbortController();
       const job = {
         clock: new FakeClock({ now }),
@@ -39,7 +43,7 @@ onEachDatabase((database) => {
         job,
       );
       expect(report.exitCode).toBe(0);
-      for (const listener of weeklyBrief(settings, job)) await listener.end?.(change(report));
+      for (const listener of weeklyBrief(settings, job)) await listener.end?.(await change(report));
     };
     const received = () => (existsSync(mails) ? readFileSync(mails, 'utf8') : '');
     const briefOf = async (week: string) => {
@@ -83,6 +87,18 @@ onEachDatabase((database) => {
     expect(received()).toBe(both);
     await listen('2026-02-11T03:00:00Z');
     expect(received()).toBe(both);
+
+    // A run that begins while the command works keeps nothing from being remembered.
+    const other = await open(rig.place);
+    let lock: RunLock | undefined;
+    await listen('2026-02-17T03:00:00Z', async (report) => {
+      lock = await other.lock();
+      return report;
+    });
+    await lock?.release();
+    const three = both + (await briefOf('2026-02-09'));
+    await listen('2026-02-18T03:00:00Z');
+    expect(received()).toBe(three);
     expect(failures()).toHaveLength(1);
   });
 });
