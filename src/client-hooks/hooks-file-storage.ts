@@ -1,8 +1,8 @@
 import {
   closeSync,
-  existsSync,
   fchmodSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -37,8 +37,9 @@ export interface StoredFile {
  * @throws {UsageError} when it cannot be read, is not UTF-8, or is too large for a hooks file.
  */
 export function readStored(path: string): StoredFile {
-  if (!existsSync(path)) return { path, text: '', exists: false };
   try {
+    // A link that leads nowhere is not missing: the new file would take its place.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { path, text: '', exists: false };
     const real = realpathSync(path);
     const stats = statSync(real);
     // Reading a FIFO may never end.

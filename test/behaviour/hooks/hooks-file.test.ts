@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -163,6 +164,14 @@ describe('daywalk hooks install', () => {
     expect(statSync(file).mode & 0o777).toBe(0o640);
     expect(statSync(`${file}.bak`).mode & 0o777).toBe(0o640);
     expect(JSON.parse(readFileSync(file, 'utf8')).Stop).toEqual([entry('a')]);
+
+    // The disk of its target may be away.
+    rmSync(file);
+    expect(await install(link, '--command', 'a')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('ENOENT'),
+    });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
 
   test.each([
