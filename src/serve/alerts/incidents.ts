@@ -294,11 +294,11 @@ function endOf(incident: NamedIncident, days: string): string {
     case 'loss-doubted':
       return `${unitOf(facts, days)}: the loss is no longer doubted`;
     case 'budget-exceeded':
-      return `${teamOf(facts)} is no longer above its budget of ${facts['month'] ?? ''}`;
+      return `${teamOf(facts)} is no longer above its budget of ${facts['month'] ?? ''}, or the next month has begun`;
     case 'restatement':
       return `${unitOf(facts, days)}: did not change again`;
     case 'day-missing':
-      return `${unitOf(facts, days)}: stored`;
+      return `${unitOf(facts, days)}: stored, or no longer expected`;
   }
 }
 

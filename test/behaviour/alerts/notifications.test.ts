@@ -186,6 +186,18 @@ test('a failed run is over once a job that now names its organization succeeds',
 });
 
 describe('missing days', () => {
+  test('that are no longer expected are not called stored', { tags: ['ci/rare'] }, async () => {
+    const rig = await smallRig();
+    const webhook = await receiver();
+    const alerts = { alertWebhook: webhook.url };
+    rig.emulator.setRules([fails({ stream: 'tools', day: HOLE })]);
+    await round(rig, { now: FIRST, alerts });
+    await round(rig, { now: shiftDay(FIRST, 3), alerts });
+    await round(rig, { now: shiftDay(FIRST, 4), alerts, settings: { firstDay: FIRST } });
+    expect(newsOf(webhook).at(-1)).toEqual([`- day-missing tools ${HOLE}`, '- run-failed 4']);
+    expect(messagesOf(webhook).at(-1)?.text).toContain(`tools of ${HOLE}: stored, or no longer expected`);
+  });
+
   test('of a first export that takes several nights raise nothing, and a hole of many days is one message', {
     tags: 'ci/rare',
   }, async () => {
