@@ -22,6 +22,7 @@ export {
   writeState,
 } from './remembered.ts';
 export {
+  ASIDE,
   endRun,
   type RunRecord,
   readRuns,

@@ -98,6 +98,9 @@ export async function endRun(warehouse: Pick<Warehouse, 'transact'>, run: RunEnd
   );
 }
 
+/** What a person starts beside the export, and is no last run: a replay sends no request, so it says nothing about the key. */
+export const ASIDE: ReadonlySet<string> = new Set(['backfill', 'replay']);
+
 /**
  * The latest runs, newest first.
  * @param orgId only the runs of this organization. @default all runs

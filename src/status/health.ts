@@ -5,7 +5,7 @@ import { dailyOf, FIRST_EXPORT_HOURS, readExpectation } from '../expected/index.
 import { readUnits } from '../ledger/index.ts';
 import { listOrganizations } from '../organizations/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
+import { ASIDE, pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
 import { isDayUnit, type LedgerUnit } from '../units/index.ts';
 
 const HOUR_MS = 3_600_000;
@@ -117,9 +117,6 @@ async function assessOrganization(
   if (skippedDays > 0) return unwell(`${skippedDays} expected days were never pulled`, true);
   return { ...unwell(last), healthy: true };
 }
-
-/** What a person starts beside the export, and is no last run: a replay sends no request, so it says nothing about the key. */
-export const ASIDE: ReadonlySet<string> = new Set(['backfill', 'replay']);
 
 const FIRST = `the first complete export may take ${FIRST_EXPORT_HOURS} hours`;
 

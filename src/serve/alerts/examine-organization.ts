@@ -11,6 +11,7 @@ import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import { readNames } from '../../organizations/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import { publicName } from '../../privacy/index.ts';
+import { ASIDE } from '../../records/index.ts';
 import { dateOf, isDayUnit, type LedgerDay, type LedgerUnit } from '../../units/index.ts';
 import {
   type Condition,
@@ -179,7 +180,7 @@ const WAREHOUSE = '';
  * @param stored the organizations in the warehouse. Null if nobody knows
  */
 export function failureScope(
-  { organizations, names }: RoundReport,
+  { organizations, names, command }: RoundReport,
   orgId: string | null,
   stored: readonly string[] | null,
 ): Scope {
@@ -193,10 +194,12 @@ export function failureScope(
       const [job, exit_code, by_id] = [jobOf(outcome), outcome.exitCode, Number(outcome.name === null)];
       return { kind: 'run-failed', key: JSON.stringify([job, exit_code]), facts: { job, exit_code, by_id } };
     });
+  // As for health, what a person starts beside the export says nothing about the next run.
   const hasExamined = ({ facts: { job = '', exit_code: code, by_id: isId } }: Condition) =>
-    jobs.has(String(job)) ||
-    ((isId !== 1 || code === EXIT.quarantine) &&
-      (isId === 1 ? stored : names)?.includes(String(job)) === false);
+    !ASIDE.has(command) &&
+    (jobs.has(String(job)) ||
+      ((isId !== 1 || code === EXIT.quarantine) &&
+        (isId === 1 ? stored : names)?.includes(String(job)) === false));
   return { scope: WAREHOUSE, examine: async () => ({ conditions, hasExamined }) };
 }
 

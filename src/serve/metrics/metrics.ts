@@ -20,9 +20,8 @@ import { dueSweeps } from '../../kept-out/index.ts';
 import { readRunningWaits } from '../../marks/index.ts';
 import type { RunEvent } from '../../pipeline/index.ts';
 import type { Warehouse } from '../../port/index.ts';
-import { pendingErasures } from '../../records/index.ts';
+import { ASIDE, pendingErasures } from '../../records/index.ts';
 import type { Settings } from '../../settings/index.ts';
-import { ASIDE } from '../../status/index.ts';
 import { type KeptWarehouse, keepOpen } from '../../warehouse/index.ts';
 import type { ServiceState } from '../service-state.ts';
 import {

@@ -6,8 +6,9 @@ import { type BUDGET_STATES, checkBudgets, storedBudgets, storedPrices } from '.
 import { isExpected } from '../../expected/index.ts';
 import { readOpenRecords, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import type { QueryRow, Warehouse } from '../../port/index.ts';
+import { ASIDE } from '../../records/index.ts';
 import { selectPeople } from '../../rollups/index.ts';
-import { ASIDE, type OrganizationStatus, readOrganization } from '../../status/index.ts';
+import { type OrganizationStatus, readOrganization } from '../../status/index.ts';
 import { isDayUnit } from '../../units/index.ts';
 
 /** The label of an organization that no run has learned yet. */

@@ -185,6 +185,18 @@ test('a failed run is over once a job that now names its organization succeeds',
   expect(newsOf(webhook)).toEqual([['+ run-failed 3'], ['- run-failed 3']]);
 });
 
+test('a failed run is not over once a backfill succeeds, as for health', { tags: ['ci/rare'] }, async () => {
+  const rig = await smallRig();
+  const webhook = await receiver();
+  const alerts = { alertWebhook: webhook.url };
+  await round(rig, { now: FIRST });
+  await round(rig, { now: FIRST, alerts, settings: { apiKey: 'sk-wrong-key-1' } });
+  const { report } = await round(rig, { now: FIRST, alerts, request: { command: 'backfill' } });
+  expect([report.exitCode, newsOf(webhook)]).toEqual([0, [['+ run-failed 3']]]);
+  await round(rig, { now: FIRST, alerts });
+  expect(newsOf(webhook).slice(1)).toEqual([['- run-failed 3']]);
+});
+
 describe('missing days', () => {
   test('that are no longer expected are not called stored', { tags: ['ci/rare'] }, async () => {
     const rig = await smallRig();
