@@ -2,7 +2,7 @@ import type { RoundListener, RoundReport } from '../../../jobs/round.ts';
 import type { JobContext } from '../../core/clock.ts';
 import { messageOf, StorageError } from '../../core/errors.ts';
 import { isUndecided } from '../../core/exit-code.ts';
-import { type Deadline, deadlineOf } from '../../http/index.ts';
+import { deadlineOf } from '../../http/index.ts';
 import { readOrganizationIds } from '../../ledger/index.ts';
 import type { RunEvent } from '../../pipeline/index.ts';
 import type { Warehouse } from '../../port/index.ts';
@@ -53,10 +53,8 @@ export function notifyListeners(settings: Settings, job: JobContext<RunEvent>): 
 
 /** The name under which one process at a time reports incidents, see `Warehouse.oneAtATime`. */
 const ALERTS = 'notifications';
-/** How long the warehouse may take. A message that is not ready by then waits for the next round. */
-const EXAMINE_LIMIT_MS = 2_000;
 const SEND_LIMIT_MS = 2_000;
-/** How long a round waits for everything together. */
+/** How long a round waits for the warehouse and the message together. What takes longer goes on while the process lives. */
 const LIMIT_MS = 4_300;
 
 /** What to report to which webhook. */
@@ -77,15 +75,13 @@ function createAlerts(options: AlertOptions, context: NotifyContext): RoundListe
       if (context.signal.aborted || round.organizations.every(({ exitCode }) => isUndecided(exitCode)))
         return;
       if (unfinished !== null) return context.warn('notifications wait for the next round', LATE_HINT);
-      const late = deadlineOf(EXAMINE_LIMIT_MS, context.signal);
       const over = deadlineOf(LIMIT_MS, context.signal);
       const expired = new Promise<'expired'>((resolve) => over.listen(() => resolve('expired')));
-      unfinished = report(round, { options, context, memory, late }).finally(() => {
+      unfinished = report(round, { options, context, memory }).finally(() => {
         unfinished = null;
       });
       const first = await Promise.race([unfinished, expired]);
       if (first === 'expired') context.warn('the notification took too long', LATE_HINT);
-      late.clear();
       over.clear();
     },
   };
@@ -97,11 +93,10 @@ interface RoundReporting {
   readonly options: AlertOptions;
   readonly context: NotifyContext;
   readonly memory: IncidentMemory;
-  readonly late: Deadline;
 }
 
 /** Never throws: a notification that fails must not change the round. */
-async function report(round: RoundReport, { options, context, memory, late }: RoundReporting): Promise<void> {
+async function report(round: RoundReport, { options, context, memory }: RoundReporting): Promise<void> {
   const {
     alertWebhook: url,
     alertWebhookFormat: format,
@@ -110,7 +105,7 @@ async function report(round: RoundReport, { options, context, memory, late }: Ro
   } = options;
   const failures = (stored: readonly string[] | null) => failureScope(round, options.orgId, stored);
   const sendAbout = async (about: KnownRound, messages: Parameters<IncidentPorts['send']>[0]) => {
-    if (late.isCancelled) return false;
+    if (context.signal.aborted) return false;
     const named = (which: 'opened' | 'over') =>
       messages.flatMap(({ scope, [which]: incidents }) =>
         incidents.map(

@@ -1,12 +1,15 @@
+import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import type { RoundListener } from '../../../jobs/round.ts';
 import { parseDay, shiftDay } from '../../../src/core/day.ts';
 import type { Rule } from '../../../src/emulator/faults/rules.ts';
+import { notifyListeners } from '../../../src/serve/alerts/alerts.ts';
 import { messagesOf, newsOf } from '../../support/alerts/messages.ts';
 import { ANSWERS, receiver, redirectTo } from '../../support/alerts/receiver.ts';
 import { DELAY_MS_MAX, round } from '../../support/alerts/round.ts';
 import { backUpTo, restoreFrom } from '../../support/backup/run-backup.ts';
 import { metricsOf, seriesWith } from '../../support/monitoring/read-metrics.ts';
-import { createRig, type Rig } from '../../support/rig/rig.ts';
+import { contextOf, createRig, type Rig } from '../../support/rig/rig.ts';
 import { tempFile } from '../../support/suite/temp-dir.ts';
 import { testVariants } from '../../support/suite/variants.ts';
 import { onEachDatabase } from '../../support/warehouse/each-database.ts';
@@ -240,6 +243,28 @@ describe('missing days', () => {
 });
 
 describe('a webhook', () => {
+  test('receives what was found although the warehouse took three seconds', {
+    tags: ['ci/rare'],
+  }, async () => {
+    const rig = await smallRig();
+    const webhook = await receiver();
+    await round(rig, { now: FIRST });
+    const { clock, signal, observe } = contextOf(FIRST);
+    const settings = { ...rig.settings, alertWebhook: webhook.url };
+    // Another program writes while the incidents are examined.
+    const other = new Sqlite(rig.path);
+    const busy: RoundListener = {
+      end: async () => {
+        other.exec('BEGIN IMMEDIATE');
+        setTimeout(() => other.exec('COMMIT'), 3_000);
+      },
+    };
+    const listeners = [busy, ...notifyListeners(settings, { clock, signal, observe })];
+    await round(rig, { now: FIRST, settings: { apiKey: 'sk-wrong-key-1' }, listeners });
+    expect(newsOf(webhook)).toEqual([['+ run-failed 3']]);
+    other.close();
+  });
+
   test('receives only a text in the format chat', async () => {
     const rig = await smallRig();
     const webhook = await receiver();
