@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import type { Clock } from '../core/clock.ts';
+import { dayOf } from '../core/day.ts';
 import { messageOf, UsageError } from '../core/errors.ts';
 import type { Warehouse } from '../port/index.ts';
 import { readState, writeState } from '../records/index.ts';
@@ -8,8 +9,8 @@ const MINUTE_MS = 60_000;
 /** A run sends some requests even if nothing is new, and the service adds one day per day. */
 const GAP_MINUTES_MIN = 5;
 const FIELDS = 5;
-/** Two days of ticks at the shortest gap. Gaps within a day and between two days are the same on all days. */
-const TICKS_EXAMINED_MAX = (2 * 24 * 60) / GAP_MINUTES_MIN;
+/** All days with ticks have the same ones: all of the first day are examined, and the last of so many, for the gaps between days. */
+const DAYS_EXAMINED_MAX = 400;
 /** The midnight from which ticks are examined: a leap year, so that all dates exist. */
 const EXAMINED_FROM = new Date('2027-12-31T23:59:59Z');
 /** Enough for the gap between two leap days. */
@@ -68,12 +69,14 @@ function parse(text: string): Cron {
 
 function gapsOf(next: (after: Date) => Date): number[] {
   const gaps: number[] = [];
-  let tick = next(EXAMINED_FROM);
-  for (let count = 0; count < TICKS_EXAMINED_MAX && tick < EXAMINED_UNTIL; count += 1) {
+  const first = next(EXAMINED_FROM);
+  let [tick, spanMs, days] = [first, 0, 0];
+  while (days < DAYS_EXAMINED_MAX && tick < EXAMINED_UNTIL) {
     const following = next(tick);
     gaps.push(following.getTime() - tick.getTime());
-    tick = following;
-    if ((gaps.at(-1) ?? 0) < GAP_MINUTES_MIN * MINUTE_MS) break;
+    if (dayOf(following) === dayOf(first)) spanMs = following.getTime() - first.getTime();
+    else days += 1;
+    tick = new Date(following.getTime() + (days === 0 ? 0 : spanMs));
   }
   return gaps;
 }
@@ -152,16 +155,11 @@ export async function keepSchedule(kept: KeptSchedule): Promise<void> {
       isRemembered = await remember(now);
     } else {
       if (!isRemembered && handledUntil !== null) isRemembered = await remember(handledUntil);
-      await pause(clock, Math.min(SLICE_MS, action.until.getTime() - clock.now().getTime()), signal);
+      const ms = Math.min(SLICE_MS, action.until.getTime() - clock.now().getTime());
+      await clock.sleep(Math.max(ms, 1), signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
     }
-  }
-}
-
-async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await clock.sleep(Math.max(ms, 1), signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }
 

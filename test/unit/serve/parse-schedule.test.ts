@@ -24,6 +24,10 @@ describe('a schedule', () => {
     ['0 3,5 * * *', 2, 22],
     ['0 3 * * 1', 168, 168],
     ['0 0 29 2 *', 4 * 365.25 * 24, 4 * 365.25 * 24],
+    // With more ticks a week, or in half a year, than two days can have.
+    ['*/15 8-23 * * 1-5', 0.25, 56.25],
+    ['*/6 * * * 1-5', 0.1, 48.1],
+    ['0 */6 * 1-6 *', 6, 184 * 24 + 6],
   ])('%s has gaps from %d to %d hours', (text, shortest, longest) => {
     const { shortestGapMs, longestGapMs } = parseSchedule(text);
     expect([shortestGapMs / HOUR_MS, longestGapMs / HOUR_MS]).toEqual([shortest, longest]);
