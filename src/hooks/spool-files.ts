@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  constants,
-  createReadStream,
-  type Dirent,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  renameSync,
-} from 'node:fs';
+import { constants, createReadStream, type Dirent, lstatSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, StorageError } from '../core/errors.ts';
 import { hasCode, replaceFile } from '../core/files.ts';
@@ -33,15 +25,28 @@ interface SealedSpool {
  * @throws {Error} of the file system.
  */
 export function sealSpool(directory: string): SealedSpool {
-  if (!existsSync(directory)) return { files: [], others: [] };
   const open = join(directory, OPEN_FILE);
   if (lstatSync(open, { throwIfNoEntry: false })?.isFile() === true) seal(open, directory);
-  const entries = readdirSync(directory, { withFileTypes: true });
+  const entries = entriesOf(directory);
   const pathsOf = (chosen: readonly Dirent[]) => chosen.map(({ name }) => join(directory, name)).sort();
   return {
     files: pathsOf(entries.filter((entry) => entry.isFile() && SEALED.test(entry.name))),
     others: pathsOf(entries.filter((entry) => !entry.isFile())),
   };
+}
+
+/**
+ * The entries of a spool; none if there is no folder.
+ * @throws {StorageError} if it cannot be read, also behind a link that leads nowhere: the events are where it led.
+ */
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return lstatSync(directory, { throwIfNoEntry: false }) === undefined
+      ? []
+      : readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    throw new StorageError(`the folder ${directory} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function seal(open: string, directory: string): void {
@@ -89,8 +94,7 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
 export async function* readSpoolLines(
   directory: string,
 ): AsyncGenerator<{ readonly file: string; readonly line: string }> {
-  if (!existsSync(directory)) return;
-  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = entriesOf(directory).filter((entry) => entry.isFile());
   for (const { name: file } of files) {
     try {
       for await (const line of linesOf(join(directory, file))) yield { file, line };
@@ -118,9 +122,8 @@ export async function passSpool(
   people: PassedLines,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<number> {
-  if (!existsSync(directory)) return 0;
   let changed = 0;
-  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = entriesOf(directory).filter((entry) => entry.isFile());
   for (const { name } of files) {
     if (!isDryRun && !name.endsWith('.kept')) continue;
     changed += await passFile(join(directory, name), people, isDryRun);

@@ -1,5 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
@@ -9,6 +17,7 @@ import { MAIN } from '../../support/process/daywalk-process.ts';
 import { seeded } from '../../support/random/seed.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir, tempFile } from '../../support/suite/temp-dir.ts';
+import { testVariants } from '../../support/suite/variants.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 import { postgres } from '../../support/warehouse/postgres-place.ts';
@@ -200,9 +209,12 @@ describe('a drain', () => {
     expect(readdirSync(spool)).toEqual(['events.jsonl']);
   });
 
-  test('exits with 6 and names the spool if it is not a folder', async () => {
+  testVariants([
+    ['is not a folder', (spool: string) => writeFileSync(spool, 'not a folder')],
+    ['is a link that leads nowhere', (spool: string) => symlinkSync('/nowhere/spool', spool)],
+  ] as const)('exits with 6 and names the spool if it %s', async (_, make) => {
     const { warehouse, spool } = place();
-    writeFileSync(spool, 'not a folder');
+    make(spool);
     const { code, stderr } = await daywalkInProcess(['hooks', 'drain', '--warehouse', warehouse]);
     expect(code).toBe(6);
     expect(stderr).toContain(spool);
