@@ -153,11 +153,12 @@ export function readMetricSql(settings: Settings, asked: AskedMetric, job: Job):
 /** Opens the warehouse for a question about one organization. Refuses days that are not over, as pages and reports do. */
 function withOrganization<Result>(
   { warehouse: location, queryTimeout }: Settings,
-  { organization, until }: Pick<AskedMetric, 'organization' | 'until'>,
+  { organization, until, compare }: Pick<AskedMetric, 'organization' | 'until' | 'compare'>,
   { clock, signal }: Job,
   use: (warehouse: Warehouse, orgId: string) => Promise<Result>,
 ): Promise<Result> {
-  expectOver(until, yesterdayOf(clock.now()));
+  const ends = [until, typeof compare === 'object' ? compare.until : undefined];
+  for (const end of ends) expectOver(end, yesterdayOf(clock.now()));
   return readWarehouse(location, { clock, signal, statementMsMax: queryTimeout }, async (warehouse) =>
     use(warehouse, await chooseOrganization(warehouse, organization)),
   );

@@ -66,7 +66,7 @@ export function publish(
 }
 
 /** Which FOCUS file to write. */
-export interface FocusJob extends Omit<FocusRequest, 'orgId' | 'isOver' | 'emails'> {
+export interface FocusJob extends Omit<FocusRequest, 'orgId' | 'today' | 'emails'> {
   /** Default: the only organization of the warehouse. */
   readonly organization: string | undefined;
 }
@@ -85,7 +85,7 @@ export async function focus(
   expectBegun(request.month, today);
   return readWarehouse(location, { clock, signal }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
-    return exportFocus(warehouse, { ...request, orgId, emails, isOver: request.month.next <= today }, signal);
+    return exportFocus(warehouse, { ...request, orgId, emails, today }, signal);
   });
 }
 

@@ -5,6 +5,7 @@ import { runReads } from '../port/index.ts';
 import {
   largeEnough,
   nearestWeeks,
+  publishedCurrencies,
   publishedNumber,
   publishedRows,
   publishedWeeks,
@@ -42,7 +43,7 @@ interface Published {
 async function readPublished({ warehouse, orgId }: Reader): Promise<Published> {
   const weeks = await runReads(warehouse, publishedWeeks(orgId));
   const rows = await warehouse.select(sql`
-    SELECT DISTINCT dimension, metric FROM published_weeks WHERE org_id = ${orgId} AND metric <> '' ORDER BY dimension, metric`);
+    SELECT DISTINCT dimension, metric FROM published_weeks WHERE org_id = ${orgId} AND metric <> '' AND dimension <> 'currency' ORDER BY dimension, metric`);
   const dimensions = Map.groupBy(rows, ({ metric }) => String(metric));
   const ofPeople = dimensionsOf(metricOf(PEOPLE));
   const peopleIn = [...new Set(rows.map(({ dimension }) => String(dimension)))].filter(
@@ -88,6 +89,7 @@ interface Asked {
 export const queryPublished: Tool<QueryArguments> = async (reader, given) => {
   const published = await readPublished(reader);
   const asked = askedOf(reader, given, published);
+  const unit = await unitOf(reader, asked);
   const rows = await readBlocks(reader, asked);
   const own = rows.shown.filter(({ block }) => asked.block === undefined || block === asked.block);
   if (asked.block !== undefined && own.length === 0) throw noBlock(asked, rows.shown, published);
@@ -101,7 +103,7 @@ export const queryPublished: Tool<QueryArguments> = async (reader, given) => {
   const { from, until, metric } = asked;
   const days = daysOf(asked);
   const data: QueryAnswer = {
-    ...{ metric: metric.name, unit: metric.unit, combines: additivityOf(metric), from, until },
+    ...{ metric: metric.name, unit, combines: additivityOf(metric), from, until },
     final: days.missing.length === 0,
     total: total.value,
     total_note: total.note,
@@ -116,6 +118,17 @@ export const queryPublished: Tool<QueryArguments> = async (reader, given) => {
   };
   return { text: textOf(data, preliminaryLine(days)), data };
 };
+
+/** @throws {Refusal} for costs of weeks that have several currencies. */
+async function unitOf({ warehouse, orgId }: Reader, { metric, from, until }: Asked): Promise<string> {
+  if (metric.unit !== 'currency') return metric.unit;
+  const currencies = await runReads(warehouse, publishedCurrencies({ orgId, from, until }));
+  if (currencies.length < 2) return currencies[0] ?? metric.unit;
+  throw new Refusal(
+    `${metric.name} cannot be added over currencies: the weeks have prices in ${currencies.join(' and ')}`,
+    'choose weeks with prices in one currency',
+  );
+}
 
 /** The query that `query_metric` reads published weeks with. */
 export const explainPublished: Tool<ExplainArguments> = async (reader, given) => {

@@ -10,7 +10,7 @@ import { daysFrom, isDay, monthEndOf, shiftDay, type UtcDay, yesterdayOf } from 
 import { UsageError } from '../core/errors.ts';
 import type { MetricRow } from '../metrics/index.ts';
 import { publicText } from '../privacy/index.ts';
-import { metricOf, questionOf } from './question.ts';
+import { dayAsked, metricOf, questionOf } from './question.ts';
 import { type QueryAnswer, type QueryArguments, ROWS_MAX, type Tool } from './tools.ts';
 import { foreignText, preliminaryLine, Refusal, sentence } from './wording.ts';
 
@@ -18,6 +18,7 @@ import { foreignText, preliminaryLine, Refusal, sentence } from './wording.ts';
 export const queryMetric: Tool<QueryArguments> = async (reader, given) => {
   const question = await questionOf(reader, given);
   const comparison = given.compare === undefined ? undefined : comparisonOf(given.compare);
+  if (typeof comparison === 'object') dayAsked('the end of compare', comparison.until, reader.now);
   const ranked = await rankMetric(reader.warehouse, question, { top: given.top, comparison });
   const { until, days } = ranked;
   const yesterday = yesterdayOf(reader.now);

@@ -76,7 +76,11 @@ export function dimensionOf(metric: Metric, name: string): Dimension {
  * A day of a question.
  * @throws {Refusal} for a text that is no day, and for a day of which there can be no data yet.
  */
-export function dayAsked(which: 'from' | 'until', text: string | undefined, now: Date): UtcDay | undefined {
+export function dayAsked(
+  which: 'from' | 'until' | 'the end of compare',
+  text: string | undefined,
+  now: Date,
+): UtcDay | undefined {
   if (text === undefined) return undefined;
   if (!isDay(text))
     throw new Refusal(`${which} is not a calendar day`, 'write days as YYYY-MM-DD, for example 2026-11-01');

@@ -54,7 +54,8 @@ export async function checkBudgets(
   const prices = await runReads(warehouse, storedRows(storedPrices, orgId));
   const currencies = currenciesOf(month.name, prices);
   const covered = await coverageOf(warehouse, orgId, month, newest);
-  const forecasts = await forecastsOf(warehouse, orgId, month);
+  const rows = await warehouse.select(await forecastQuery(warehouse, orgId, month.name));
+  const forecasts = rows.map(forecastIn).toSorted((a, b) => (a.team < b.team ? -1 : 1));
   const teams = budgets.map((budget) => {
     const own = forecasts.filter(({ team }) => team === budget.team);
     return judgeBudget(budget, own.length > 0 ? own : [idle(budget, covered)], currencies);
@@ -145,11 +146,6 @@ async function coverageOf(
   const working = rows.map(({ date }) => parseDay(String(date)));
   const settled = notKept === null ? working.filter((day) => day <= until && !open.has(day)) : [];
   return { from, until, days, run_id, notKept, weekdaysSettled: settled.length, weekdays: working.length };
-}
-
-async function forecastsOf(warehouse: Warehouse, orgId: string, { name }: Month): Promise<TeamForecast[]> {
-  const rows = await warehouse.select(await forecastQuery(warehouse, orgId, name));
-  return rows.map(forecastIn).toSorted((a, b) => (a.team < b.team ? -1 : 1));
 }
 
 /** The query of what each team has used in a month, and its forecast: the view `month_forecast`. */

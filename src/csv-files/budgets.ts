@@ -13,7 +13,7 @@ import {
   moneyCell,
   monthCell,
   required,
-  textCell,
+  teamCell,
 } from './csv-columns.ts';
 import {
   type LoadedFile,
@@ -51,7 +51,7 @@ interface FoundBudgets extends RowChanges<BudgetRow> {
 
 const columns = {
   month: required(monthWithData),
-  team: required(textCell),
+  team: required(teamCell),
   amount: required(moneyCell),
   currency: required(currencyCell),
 } as const;

@@ -53,6 +53,9 @@ export const textCell: CellParser<string> = (text) => {
   });
 };
 
+/** The name of a team. An accented letter of one character and one of several look alike, and are one letter. */
+export const teamCell: CellParser<string> = (text) => textCell(text.normalize());
+
 /** A day, `YYYY-MM-DD`. */
 export const dayCell: CellParser<UtcDay> = (text) => {
   if (isDay(text)) return text;

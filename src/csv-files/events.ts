@@ -3,7 +3,7 @@ import { tables } from '../../schema/tables.ts';
 import { UsageError } from '../core/errors.ts';
 import { compareText } from '../core/json.ts';
 import { teamWarnings } from './budgets.ts';
-import { type CellParser, dayCell, Mistakes, required, textCell } from './csv-columns.ts';
+import { type CellParser, dayCell, Mistakes, required, teamCell, textCell } from './csv-columns.ts';
 import {
   type LoadedFile,
   oneRowEach,
@@ -36,7 +36,7 @@ const closedCell: CellParser<0 | 1> = (text) => {
 const columns = {
   date: required(dayCell),
   text: required(textCell),
-  team: { presence: 'optional', parse: textCell, absent: '' },
+  team: { presence: 'optional', parse: teamCell, absent: '' },
   closed: { presence: 'optional', parse: closedCell, absent: 0 },
 } as const;
 

@@ -76,8 +76,11 @@ interface Explained extends Compared {
   readonly unexplained: number | null;
 }
 
-/** Half of the smallest part of most currencies: invoices are rounded. */
-const ROUNDING = 0.005;
+/** Half of the smallest part of a currency: invoices are rounded. */
+function roundingOf(currency: string): number {
+  const style = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
+  return 0.5 / 10 ** (style.maximumFractionDigits ?? 2);
+}
 
 /**
  * Compares an invoice with the charges of its month. Call in a snapshot. Writes nothing.
@@ -93,18 +96,20 @@ export async function checkInvoice(warehouse: Warehouse, request: CheckRequest):
   expectCurrency(request);
   const usage = await usageBy(invoice.lines, charges);
   await expectKnown(warehouse, request, usage);
-  const lines = invoice.lines.map((line) => checkedLine(line, usage.parts.get(keyOf(line)), tolerance));
+  const currency = charges.currency ?? invoice.currency;
+  const limits = { tolerance, rounding: currency === null ? 0 : roundingOf(currency) };
+  const lines = invoice.lines.map((line) => checkedLine(line, usage.parts.get(keyOf(line)), limits));
   const invoiced = new Set(invoice.lines.map(keyOf));
   const others = [...usage.parts.values()]
     .filter((used) => !invoiced.has(keyOf(used)) && (used.credits !== 0 || used.amount !== 0))
-    .map((used) => checkedLine({ ...used, credits: 0, amount: 0, line: null }, used, tolerance));
+    .map((used) => checkedLine({ ...used, credits: 0, amount: 0, line: null }, used, limits));
   const restated = await restatedDays(warehouse, request);
   const total = totalOf({ ...invoice, restated }, [...usage.parts.values()]);
-  const verdict = verdictOf({ lines: [...lines, ...others], total, restated, tolerance });
-  const basis = { lines, others, total, restated, days };
+  const basis = { lines, others, total, restated, days, limits };
+  const verdict = verdictOf(basis);
   return {
     ...{ org_id: orgId, month: month.name, from, until, invoice_date: invoiceDate },
-    ...{ currency: charges.currency ?? invoice.currency, tolerance, verdict, lines, not_invoiced: others },
+    ...{ currency, tolerance, verdict, lines, not_invoiced: others },
     ...{ total, restated, days, run_id },
     warnings: [...invoice.notes, ...warningsOf(request, basis)],
     exit_code: verdict === 'agreed' ? EXIT.ok : EXIT.differs,
@@ -122,11 +127,11 @@ function expectCurrency({ file, month, invoice, charges }: CheckRequest): void {
 function checkedLine(
   { line, team, model, ...invoiced }: Omit<InvoiceLine, 'line'> & { readonly line: number | null },
   used: Usage | undefined,
-  tolerance: number,
+  limits: Limits,
 ): CheckedLine {
   const credits = compare(invoiced.credits, used?.credits ?? 0);
   const amount = compare(invoiced.amount, used?.amount ?? 0);
-  const agreed = isNear(credits, tolerance) && isNear(amount, tolerance, ROUNDING);
+  const agreed = areNear({ credits, amount }, limits);
   return { line, team, model, credits, amount, agreed };
 }
 
@@ -134,18 +139,27 @@ function compare(invoiced: number | null, stored: number): Compared {
   return { invoiced, stored, difference: invoiced === null ? null : invoiced - stored };
 }
 
+/** How much a number may differ: as a share of the larger one, or by rounding. */
+interface Limits {
+  readonly tolerance: number;
+  readonly rounding: number;
+}
+
 /** True where the invoice says nothing. */
-function isNear({ invoiced, stored, difference }: Compared, tolerance: number, rounding = 0): boolean {
-  return (
-    Math.abs(difference ?? 0) <=
-    allowed(Math.max(Math.abs(invoiced ?? 0), Math.abs(stored)), tolerance, rounding)
-  );
+function isNear(compared: Compared, limits: Limits): boolean {
+  return Math.abs(compared.difference ?? 0) <= allowed(compared, limits);
+}
+
+/** Credits are not rounded. */
+function areNear({ credits, amount }: Record<'credits' | 'amount', Compared>, limits: Limits): boolean {
+  return isNear(credits, { ...limits, rounding: 0 }) && isNear(amount, limits);
 }
 
 /** Sums of the same numbers in another order differ by less. */
 const RELATIVE_ERROR = 1e-9;
 
-function allowed(size: number, tolerance: number, rounding: number): number {
+function allowed({ invoiced, stored }: Compared, { tolerance, rounding }: Limits): number {
+  const size = Math.max(Math.abs(invoiced ?? 0), Math.abs(stored));
   return Math.max(size * (tolerance + RELATIVE_ERROR), rounding + RELATIVE_ERROR);
 }
 
@@ -157,59 +171,38 @@ function totalOf(
   }: Pick<Invoice, 'lines' | 'creditNotes'> & { restated: readonly RestatedDay[] },
   used: readonly Usage[],
 ): InvoiceCheck['total'] {
-  const explained = (name: 'credits' | 'amount', changes: readonly number[]): Explained => {
+  const explained = (name: 'credits' | 'amount'): Explained => {
     const isStated = lines.every((line) => line[name] !== null);
     const notes = sum(creditNotes.map((note) => note[name] ?? 0));
     const invoiced = isStated ? sum(lines.map((line) => line[name] ?? 0)) + notes : null;
     const compared = compare(invoiced, sum(used.map((one) => one[name])));
-    const change = -sum(changes);
+    const change = -sum(changesOf(restated, name));
     const { difference } = compared;
     const unexplained = difference === null ? null : difference - notes - change;
     return { ...compared, credit_notes: notes, restated: change, unexplained };
   };
-  return {
-    credits: explained(
-      'credits',
-      restated.map(({ change_credits }) => change_credits),
-    ),
-    amount: explained(
-      'amount',
-      restated.map(({ change_amount }) => change_amount),
-    ),
-  };
+  return { credits: explained('credits'), amount: explained('amount') };
+}
+
+function changesOf(restated: readonly RestatedDay[], name: 'credits' | 'amount'): readonly number[] {
+  return restated.map((day) => day[`change_${name}`]);
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-interface Findings {
-  readonly lines: readonly CheckedLine[];
-  readonly total: InvoiceCheck['total'];
-  readonly restated: readonly RestatedDay[];
-  readonly tolerance: number;
-}
-
 /** A restatement is known for the organization only, so it explains lines that together differ by no more than it. */
-function verdictOf({ lines, total, restated, tolerance }: Findings): InvoiceCheck['verdict'] {
-  const isAgreed =
-    lines.every(({ agreed }) => agreed) &&
-    isNear(total.credits, tolerance) &&
-    isNear(total.amount, tolerance, ROUNDING);
-  if (isAgreed) return 'agreed';
-  const isExplained = (name: 'credits' | 'amount', changes: readonly number[]) => {
-    const { invoiced, stored, unexplained } = total[name];
-    const room = allowed(Math.max(Math.abs(invoiced ?? 0), Math.abs(stored)), tolerance, ROUNDING);
-    const moved = sum(lines.map((line) => Math.abs(line[name].difference ?? 0)));
-    return Math.abs(unexplained ?? 0) <= room && moved <= sum(changes.map(Math.abs)) + room;
+function verdictOf({ lines, others, total, restated, limits }: Basis): InvoiceCheck['verdict'] {
+  const all = [...lines, ...others];
+  if (all.every(({ agreed }) => agreed) && areNear(total, limits)) return 'agreed';
+  const isExplained = (name: 'credits' | 'amount') => {
+    const room = allowed(total[name], limits);
+    const moved = sum(all.map((line) => Math.abs(line[name].difference ?? 0)));
+    const changed = sum(changesOf(restated, name).map(Math.abs));
+    return Math.abs(total[name].unexplained ?? 0) <= room && moved <= changed + room;
   };
-  const [credits, amounts] = [
-    restated.map(({ change_credits }) => change_credits),
-    restated.map(({ change_amount }) => change_amount),
-  ];
-  return restated.length > 0 && isExplained('credits', credits) && isExplained('amount', amounts)
-    ? 'explained'
-    : 'differs';
+  return restated.length > 0 && isExplained('credits') && isExplained('amount') ? 'explained' : 'differs';
 }
 
 interface Basis {
@@ -218,12 +211,13 @@ interface Basis {
   readonly total: InvoiceCheck['total'];
   readonly restated: readonly RestatedDay[];
   readonly days: CoveredDays;
+  readonly limits: Limits;
 }
 
 /** What limits the comparison, or explains a difference in words. */
 function warningsOf(
-  { charges, tolerance, invoice }: CheckRequest,
-  { lines, others, total, restated, days }: Basis,
+  { charges, invoice }: CheckRequest,
+  { lines, others, total, restated, days, limits }: Basis,
 ): string[] {
   const { credits, amount } = total;
   const warnings: string[] = [];
@@ -238,8 +232,8 @@ function warningsOf(
     credits.invoiced !== null &&
     credits.invoiced !== 0 &&
     credits.stored !== 0 &&
-    isNear(credits, tolerance) &&
-    !isNear(amount, tolerance, ROUNDING);
+    isNear(credits, { ...limits, rounding: 0 }) &&
+    !isNear(amount, limits);
   if (isPrice) {
     const price = (cost: number, tokens: number) => Number(((cost * 1_000_000) / tokens).toPrecision(6));
     const [theirs, ours] = [

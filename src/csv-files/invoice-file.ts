@@ -1,7 +1,7 @@
 import type { Month } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
 import { UNASSIGNED } from '../rollups/index.ts';
-import { type CellParser, currencyCell, Mistakes, optional, textCell } from './csv-columns.ts';
+import { type CellParser, currencyCell, Mistakes, optional, teamCell, textCell } from './csv-columns.ts';
 import { type CsvRow, readCsv } from './read-csv.ts';
 
 /** The most credits or money of a line: a larger number would hide a difference in any tolerance. */
@@ -19,7 +19,7 @@ const signedCell: CellParser<number> = (text) => {
 
 /** The columns of an invoice. */
 const columns = {
-  team: optional(textCell),
+  team: optional(teamCell),
   model: optional(textCell),
   credits: optional(signedCell),
   amount: optional(signedCell),
@@ -118,9 +118,8 @@ export async function readInvoice(
 ): Promise<Invoice> {
   let isFocus = false;
   let unread: string[] = [];
-  const teamCell: CellParser<string> = (text) => passed(textCell(text));
   const rows = await readCsv(file, {
-    columns: { ...columns, ...focusColumns, team: optional(teamCell) },
+    columns: { ...columns, ...focusColumns, team: optional((text) => passed(teamCell(text))) },
     oneOf: ['credits', 'amount'],
     allowsOthers: true,
     named: (header) => {

@@ -53,8 +53,10 @@ export function* findMissingPeople(orgId: string): Steps<MissingPeople> {
         user_email: emailOf.get(user_id) ?? null,
         last_active_on: day,
         person: current?.person ?? null,
-        valid_from: current?.valid_from ?? dayAfter(own.findLast(({ valid_to }) => valid_to < day)?.valid_to),
-        valid_to: current?.valid_to ?? dayBefore(own.find(({ valid_from }) => valid_from > day)?.valid_from),
+        valid_from:
+          current?.valid_from ?? shifted(1, own.findLast(({ valid_to }) => valid_to < day)?.valid_to),
+        valid_to:
+          current?.valid_to ?? shifted(-1, own.find(({ valid_from }) => valid_from > day)?.valid_from),
       },
     ];
   });
@@ -80,10 +82,6 @@ function latestEmails({ emails }: KnownUsers): Map<string, string> {
   return new Map(sorted.map(({ user_id, user_email }) => [user_id, user_email]));
 }
 
-function dayAfter(day: string | undefined): string | null {
-  return isDay(day) && day < OPEN_END ? shiftDay(day, 1) : null;
-}
-
-function dayBefore(day: string | undefined): string | null {
-  return isDay(day) ? shiftDay(day, -1) : null;
+function shifted(days: number, day: string | undefined): string | null {
+  return isDay(day) ? shiftDay(day, days) : null;
 }

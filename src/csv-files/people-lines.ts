@@ -3,14 +3,14 @@ import { UsageError } from '../core/errors.ts';
 import { keepingOutToo } from '../kept-out/index.ts';
 import { type Gate, isPseudonym } from '../privacy/index.ts';
 import { type PersonRow, UNASSIGNED } from '../rollups/index.ts';
-import { type CellParser, dayCell, fillable, Mistakes, optional, textCell } from './csv-columns.ts';
+import { type CellParser, dayCell, fillable, Mistakes, optional, teamCell, textCell } from './csv-columns.ts';
 import type { Storing } from './loaded-file.ts';
 import { addOverlaps, addReversed, sortedByStart, storedEnd } from './periods.ts';
 import type { CsvRow } from './read-csv.ts';
 import type { RowOfLine } from './replace-rows.ts';
 
-const teamCell: CellParser<string> = (text) => {
-  if (text.toLowerCase() !== UNASSIGNED) return textCell(text);
+const ownTeamCell: CellParser<string> = (text) => {
+  if (text.toLowerCase() !== UNASSIGNED) return teamCell(text);
   throw new UsageError('means people without a team', {
     hint: 'leave the cell empty, or use another name',
   });
@@ -20,7 +20,7 @@ const teamCell: CellParser<string> = (text) => {
 export const peopleColumns = {
   user_id: optional(textCell),
   user_email: optional(textCell),
-  team: fillable(teamCell),
+  team: fillable(ownTeamCell),
   name: optional(textCell),
   department: optional(textCell),
   cost_center: optional(textCell),

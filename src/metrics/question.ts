@@ -206,7 +206,8 @@ export async function findTeam(warehouse: Source, orgId: string, name: string): 
   if (name === UNASSIGNED) return null;
   const found = await warehouse.select(sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId}`);
   const teams = found.flatMap(({ team }) => (typeof team === 'string' ? team : [])).toSorted();
-  if (teams.includes(name)) return name;
+  const own = [name, name.normalize()].find((one) => teams.includes(one));
+  if (own !== undefined) return own;
   const nearest = nearestName(name, teams);
   const notKept = await usersNotKept(warehouse, orgId);
   throw new UsageError(`there is no team "${name}"`, {

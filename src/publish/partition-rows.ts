@@ -111,14 +111,11 @@ export function placesOf(table: AnyTable): (row: Values) => Place {
     const orgId = orgOf(row);
     const month = instantOf === null ? null : monthOfInstant(table, instantOf(row));
     const name = `${month ?? ''}/${orgId ?? ''}`;
-    const place = known.get(name) ?? placeAt(table, orgId === null ? null : String(orgId), month);
+    const own = { orgId: orgId === null ? null : String(orgId), month };
+    const place = known.get(name) ?? { path: pathOf({ table, ...own }), ...own };
     known.set(name, place);
     return place;
   };
-}
-
-function placeAt(table: AnyTable, orgId: string | null, month: string | null): Place {
-  return { path: pathOf({ table, orgId, month }), orgId, month };
 }
 
 function monthOfInstant(table: AnyTable, value: unknown): string {

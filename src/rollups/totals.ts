@@ -23,8 +23,9 @@ function userTotals(dialect: Dialect, orgId: string, bucket: Bucket): SQL {
     bucket.rollup === 'weekly'
       ? sql`${dayValue(dialect, bucket.firstDay)} AS week_start`
       : sql`CAST(${bucket.name} AS text) AS month`;
+  const day = dialect === 'sqlite' ? sql`date` : sql`to_char(date, 'YYYY-MM-DD')`;
   return sql`
-    SELECT org_id, ${name}, user_id, ${latestDaysEmail(dialect)} AS user_email,
+    SELECT org_id, ${name}, user_id, ${emailOf(dialect, day, 'YYYY-MM-DD')} AS user_email,
       MIN(date) AS first_active_on, MAX(date) AS last_active_on, COUNT(*) AS active_days, ${sumsOf(ROLLUP_SUMS)},
       ${THINKING}
     FROM user_daily
@@ -108,7 +109,7 @@ export function usersOfToday(dialect: Dialect, orgId: string, today: UtcDay): SQ
     SELECT totals.org_id, totals.user_id, totals.user_email, first_active_on, last_active_on, active_days,
       ${namesOf(USER_SUMS)}, team, COALESCE(recent_days, 0) AS active_days_30
     FROM (
-      SELECT org_id, user_id, ${latestMonthsEmail(dialect)} AS user_email, MIN(first_active_on) AS first_active_on,
+      SELECT org_id, user_id, ${emailOf(dialect, sql`month`, 'YYYY-MM')} AS user_email, MIN(first_active_on) AS first_active_on,
         MAX(last_active_on) AS last_active_on, SUM(active_days) AS active_days, ${sumsOf(USER_SUMS)}
       FROM user_monthly WHERE org_id = ${orgId} GROUP BY org_id, user_id
     ) AS totals
@@ -120,10 +121,6 @@ export function usersOfToday(dialect: Dialect, orgId: string, today: UtcDay): SQ
     LEFT JOIN user_teams ON user_teams.org_id = totals.org_id AND user_teams.user_id = totals.user_id
       AND ${dayValue(dialect, today)} BETWEEN user_teams.valid_from AND user_teams.valid_to`;
 }
-
-/** The length of a day or month that stands before an email address, see {@link emailOf}. */
-const DAY_LENGTH = 'YYYY-MM-DD'.length;
-const MONTH_LENGTH = 'YYYY-MM'.length;
 
 /** Names of columns as a list. */
 function namesOf(names: readonly string[]): SQL {
@@ -145,19 +142,9 @@ function dayValue(dialect: Dialect, day: UtcDay): SQL {
   return dialect === 'sqlite' ? sql`${day}` : sql`CAST(${day} AS date)`;
 }
 
-/** The email address of the latest day that has one. */
-function latestDaysEmail(dialect: Dialect): SQL {
-  return emailOf(dialect, dialect === 'sqlite' ? sql`date` : sql`to_char(date, 'YYYY-MM-DD')`, DAY_LENGTH);
-}
-
-/** The email address of the latest month that has one. */
-function latestMonthsEmail(dialect: Dialect): SQL {
-  return emailOf(dialect, sql`month`, MONTH_LENGTH);
-}
-
-/** One pass over the rows: the greatest text of time and email together holds the latest email. */
-function emailOf(dialect: Dialect, time: SQL, timeLength: number): SQL {
-  const start = sql.raw(String(timeLength + 1));
+/** The latest email address. One pass over the rows: the greatest text of time and email together holds it. */
+function emailOf(dialect: Dialect, time: SQL, format: 'YYYY-MM' | 'YYYY-MM-DD'): SQL {
+  const start = sql.raw(String(format.length + 1));
   return dialect === 'sqlite'
     ? sql`substr(MAX(${time} || user_email), ${start})`
     : sql`substr(MAX((${time} || user_email) COLLATE "C"), ${start}) COLLATE "default"`;

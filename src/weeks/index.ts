@@ -9,6 +9,7 @@ export {
 export {
   largeEnough,
   nearestWeeks,
+  publishedCurrencies,
   publishedNumber,
   publishedRows,
   publishedWeeks,

@@ -8,7 +8,14 @@ import { type QueryRow, runReads, type Steps, type Warehouse } from '../port/ind
 import { publicName } from '../privacy/index.ts';
 import { readStanding, teamPeriods } from '../rollups/index.ts';
 import { readWeek } from './week-facts.ts';
-import { addedTeams, costOf, newWeek, type PublishedRow, type WeekRequest } from './week-rows.ts';
+import {
+  addedTeams,
+  costOf,
+  newWeek,
+  type PublishedRow,
+  type WeekPrice,
+  type WeekRequest,
+} from './week-rows.ts';
 
 /** The first week of which all days can be settled: the service began on a Wednesday. */
 export const FIRST_WEEK: UtcDay = shiftDay(FIRST_DAY, 8 - weekdayOf(FIRST_DAY));
@@ -140,7 +147,7 @@ function* weeksDue(orgId: string, given?: TeamSpan): Steps<readonly DueWeek[]> {
   const stored = yield sql`
     SELECT week_start, MAX(CASE WHEN dimension = 'total' AND metric = '' THEN 1 ELSE 0 END) AS is_too_small,
       MAX(CASE WHEN dimension = 'team' THEN 1 ELSE 0 END) AS has_teams,
-      MAX(CASE WHEN metric = 'cost' THEN 1 ELSE 0 END) AS has_cost
+      MAX(CASE WHEN metric = 'cost' AND (dimension = 'currency' OR value IS NULL) THEN 1 ELSE 0 END) AS has_cost
     FROM published_weeks WHERE org_id = ${orgId} GROUP BY week_start ORDER BY week_start`;
   const published = new Set(stored.map(({ week_start }) => week_start));
   const span = given ?? (yield* teamSpan(orgId));
@@ -216,7 +223,7 @@ function selectPrices(orgId: string): SQL {
  * The price of a week; null if it changes within the week, because cost and credits would then tell one part of the week from the
  * other; undefined if a day has none.
  */
-function priceOf(stored: readonly QueryRow[], week: UtcDay): number | null | undefined {
+function priceOf(stored: readonly QueryRow[], week: UtcDay): WeekPrice | null | undefined {
   const days = Array.from({ length: 7 }, (_, index) => shiftDay(week, index));
   const own = days.map((day) =>
     stored.find(
@@ -225,7 +232,8 @@ function priceOf(stored: readonly QueryRow[], week: UtcDay): number | null | und
   );
   if (own.includes(undefined)) return undefined;
   const prices = new Set(own.map((price) => `${price?.['price_per_million']} ${price?.['currency']}`));
-  return prices.size === 1 ? Number(own[0]?.['price_per_million']) : null;
+  const [amount = '', currency = ''] = [...prices].join(' ').split(' ');
+  return prices.size === 1 ? { amount: Number(amount), currency } : null;
 }
 
 const encode = encoderOf(tables.publishedWeeks);
@@ -238,12 +246,22 @@ function* publishWeek(request: WeekRequest, lacks: DueWeek['lacks']): Steps<void
   const needsFacts = isNew || lacks.includes('team');
   const facts = needsFacts ? yield* readWeek(orgId, week, request.teams) : null;
   const added = facts === null ? [] : isNew ? newWeek(facts, request) : addedTeams(facts, stored, request);
-  const price = priceOf(yield selectPrices(orgId), week);
+  const found = publishedPrice(stored);
+  const price = found === undefined ? priceOf(yield selectPrices(orgId), week) : found;
   // Cost is published with the credits that it follows from; of credits that are out already, once prices cover the week.
   const priced = isNew || lacks.includes('cost') ? [...stored, ...added] : added;
   const isShown = priced.some(({ metric }) => metric !== '');
   const cost = isShown ? costOf(priced, request, price) : [];
   yield { table: tables.publishedWeeks, add: [...added, ...cost].map(encode) };
+}
+
+/** The price with which a cost of a week is published, so that teams get the same later; null if none is shown, undefined before. */
+function publishedPrice(stored: readonly PublishedRow[]): WeekPrice | null | undefined {
+  const costs = stored.filter(({ metric }) => metric === 'cost');
+  const [cost] = costs.filter(({ dimension, value }) => dimension === 'currency' || value === null);
+  if (cost === undefined || cost.value === null) return cost && null;
+  const [credits] = stored.filter((row) => row.dimension === 'total' && row.metric === 'billable_tokens');
+  return { amount: (cost.value * 1_000_000) / (credits?.value || 1), currency: cost.block };
 }
 
 /** Reads the rows of a week. */

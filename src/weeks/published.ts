@@ -26,22 +26,13 @@ export interface PublishedNumber extends QueryRow {
 }
 
 /** A row that {@link publishedRows} selected. */
-export function publishedNumber({
-  week_start,
-  dimension,
-  block,
-  metric,
-  people,
-  value,
-}: QueryRow): PublishedNumber {
+export function publishedNumber({ people = null, value, ...row }: QueryRow): PublishedNumber {
   return {
-    ...{
-      week_start: String(week_start),
-      dimension: String(dimension),
-      block: String(block),
-      metric: String(metric),
-    },
-    people: people === null || people === undefined ? null : Number(people),
+    week_start: String(row['week_start']),
+    dimension: String(row['dimension']),
+    block: String(row['block']),
+    metric: String(row['metric']),
+    people: people === null ? null : Number(people),
     value: Number(value),
   };
 }
@@ -55,11 +46,23 @@ export interface PublishedQuestion {
   readonly dimension: string;
 }
 
-/** The statement that selects what is published of a dimension, in the order of weeks, blocks and metrics. */
+const currenciesIn = ({ orgId, from, until }: Omit<PublishedQuestion, 'dimension'>) =>
+  sql`SELECT DISTINCT block FROM published_weeks WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} AND dimension = 'currency'`;
+
+/** The currencies of the published costs of weeks. */
+export function* publishedCurrencies(weeks: Omit<PublishedQuestion, 'dimension'>): Steps<readonly string[]> {
+  return (yield currenciesIn(weeks)).map(({ block }) => String(block)).toSorted();
+}
+
+/**
+ * The statement that selects what is published of a dimension, in the order of weeks, blocks and metrics. Costs of weeks that have
+ * several currencies are left out, because nobody may add or compare them.
+ */
 export function publishedRows({ orgId, from, until, dimension }: PublishedQuestion): SQL {
   return sql`SELECT week_start, dimension, block, metric, people, value
 FROM published_weeks
 WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} AND dimension = ${dimension} AND value IS NOT NULL
+  AND (metric <> 'cost' OR (SELECT COUNT(*) FROM (${currenciesIn({ orgId, from, until })}) c) < 2)
 ORDER BY week_start, block, metric`;
 }
 

@@ -184,18 +184,27 @@ function withoutMetric(about: WeekRequest, dimension: WeekDimension | 'total'): 
   return rowOf(about, { dimension, block: '', metric: '', people: null, value: null });
 }
 
+/** What a million credits cost in a week. */
+export interface WeekPrice {
+  readonly amount: number;
+  readonly currency: string;
+}
+
 /**
- * What the credits of rows cost. A row of the total without a value says that no cost is published: the price changes within the
- * week, or no credits are published.
+ * What the credits of rows cost; the cost of the total is also that of its currency. A row of the total without a value says that no
+ * cost is published: the price changes within the week, or no credits are published.
  */
 export function costOf(
   rows: readonly PublishedRow[],
   request: WeekRequest,
-  price: number | null | undefined,
+  price: WeekPrice | null | undefined,
 ): PublishedRow[] {
   if (price === undefined || rows.length === 0) return [];
-  const costs = rows
-    .filter(({ metric }) => metric === 'billable_tokens' && price !== null)
-    .map((row) => ({ ...row, metric: 'cost', value: ((row.value ?? 0) * (price ?? 0)) / 1_000_000 }));
+  const costs = rows.flatMap((row) => {
+    if (row.metric !== 'billable_tokens' || price === null) return [];
+    const cost = { ...row, metric: 'cost', value: ((row.value ?? 0) * price.amount) / 1_000_000 };
+    const whole = { ...cost, dimension: 'currency', block: price.currency };
+    return row.dimension === 'total' ? [cost, whole] : cost;
+  });
   return costs.length > 0 ? costs : [{ ...withoutMetric(request, 'total'), metric: 'cost' }];
 }

@@ -27,7 +27,8 @@ export function stagingFiles(): readonly BiFile[] {
 
 function stagingSql(table: AnyTable): string {
   const columns = Object.entries(table.columns).map(([name, { kind }]) => columnSql(table, name, kind));
-  return `select\n  ${columns.join(',\n  ')}\nfrom {{ source('${PACKAGE}', '${table.name}') }}\n${filterOf(table)}`;
+  const filter = table.columns['org_id'] === undefined ? '' : '{{ daywalk_of_organization() }}\n';
+  return `select\n  ${columns.join(',\n  ')}\nfrom {{ source('${PACKAGE}', '${table.name}') }}\n${filter}`;
 }
 
 const INSTANTS: ReadonlySet<ColumnKind> = new Set(['instant', 'moment']);
@@ -36,10 +37,6 @@ function columnSql({ role }: AnyTable, name: string, kind: ColumnKind): string {
   if (INSTANTS.has(kind)) return `{{ daywalk_utc('${name}') }} as ${name}`;
   if (role === 'ledger' && name === 'date') return `{{ daywalk_unit_day('${name}') }} as ${name}`;
   return name;
-}
-
-function filterOf({ columns }: AnyTable): string {
-  return columns['org_id'] === undefined ? '' : '{{ daywalk_of_organization() }}\n';
 }
 
 interface Relation {

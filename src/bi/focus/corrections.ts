@@ -1,6 +1,6 @@
 import type { UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
-import { type Allocation, type Charge, compareCharges, costOf, isSame, keyOf } from './charge.ts';
+import { type Charge, compareCharges, costOf, isSame, keyOf } from './charge.ts';
 import { shortened } from './charges.ts';
 import type { CorrectionReason } from './columns.ts';
 
@@ -11,7 +11,7 @@ import type { CorrectionReason } from './columns.ts';
  */
 function correct(issued: readonly IssuedCharge[], now: Charge | null): Charge[] {
   if (now === null) return issued.map((charge) => takenBack(charge, 'restated'));
-  const moved = issued.filter((charge) => !isSameAllocation(charge, now));
+  const moved = issued.filter(({ team, costCenter }) => team !== now.team || costCenter !== now.costCenter);
   const moves = moved.flatMap((charge) => [
     takenBack(charge, 'reassigned'),
     { ...charge, team: now.team, costCenter: now.costCenter, reason: 'reassigned' as const },
@@ -41,10 +41,6 @@ function restate(issued: readonly IssuedCharge[], now: Charge): Charge[] {
 
 function takenBack(charge: Charge, reason: CorrectionReason): Charge {
   return { ...charge, tokens: -charge.tokens, cost: -charge.cost, reason };
-}
-
-function isSameAllocation(a: Allocation, b: Allocation): boolean {
-  return a.team === b.team && a.costCenter === b.costCenter;
 }
 
 /**
@@ -112,7 +108,7 @@ export class Issued {
     if (issued === undefined) return [];
     const { largest, byAllocation } = issued;
     return [...byAllocation.values()]
-      .filter((charge) => !isRoundingError(charge, largest))
+      .filter(({ tokens, cost }) => !isSame(tokens, 0, largest.tokens) || !isSame(cost, 0, largest.cost))
       .map((charge) => ({ ...charge, largest }));
   }
 
@@ -126,10 +122,6 @@ export class Issued {
 function added(before: Charge | undefined, charge: Charge): Charge {
   const { tokens = 0, cost = 0 } = before ?? {};
   return { ...charge, tokens: tokens + charge.tokens, cost: cost + charge.cost };
-}
-
-function isRoundingError({ tokens, cost }: Amounts, largest: Amounts): boolean {
-  return isSame(tokens, 0, largest.tokens) && isSame(cost, 0, largest.cost);
 }
 
 /** The largest tokens and the largest cost, without their signs. */

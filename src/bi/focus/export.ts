@@ -1,5 +1,4 @@
-import type { Month } from '../../core/day.ts';
-import { FIRST_DAY } from '../../core/day.ts';
+import { FIRST_DAY, type Month, shiftDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { expectFolderOf } from '../../core/files.ts';
 import { answerMetric, type CoveredDays, readProvenance } from '../../metrics/index.ts';
@@ -27,7 +26,7 @@ export async function exportFocus(
   request: FocusRequest,
   signal: AbortSignal,
 ): Promise<FocusReport> {
-  const { orgId, month, corrects, emails } = request;
+  const { orgId, month, corrects, emails, today } = request;
   expectFolderOf(request.path);
   const gate = await readGate(warehouse, emails);
   gate.passFor(orgId);
@@ -38,7 +37,7 @@ export async function exportFocus(
   const read = await warehouse.inSnapshot(async () => {
     const charges = await readCharges(warehouse, orgId, month);
     const metric = await readMetricCost(warehouse, orgId, month);
-    const days = await coverMonth(warehouse, orgId, month);
+    const days = await coverMonth(warehouse, orgId, month, today);
     const bill = billOf(request, charges, issued);
     const present = counting(charges.byDay(), totals, signal);
     const wanted =
@@ -133,8 +132,8 @@ export interface FocusRequest {
   readonly names: BillNames;
   /** Under which policy people are kept: corrections name them so. */
   readonly emails: EmailPolicy;
-  /** True if the month has ended. */
-  readonly isOver: boolean;
+  /** The current day. Days from it on are no holes. */
+  readonly today: UtcDay;
 }
 
 /** The result of a FOCUS export. */
@@ -189,14 +188,16 @@ export async function readMetricCost(warehouse: Warehouse, orgId: string, month:
   return { cost, warnings: cost === null ? warnings.map((warning) => `metric cost: ${warning}`) : [] };
 }
 
-/** Reads which days of a month the ledger has of the stream that is charged. */
-export async function coverMonth(
+/** Reads which of the days of a month that are over the ledger has of the stream that is charged. */
+async function coverMonth(
   warehouse: Pick<Warehouse, 'read'>,
   orgId: string,
   month: Month,
+  today: UtcDay,
 ): Promise<CoveredDays> {
-  const { days } = await readProvenance(warehouse, { orgId, streams: ['tokens'], ...periodOf(month) });
-  return days;
+  const { from, until: last } = periodOf(month);
+  const until = last < today ? last : shiftDay(today, -1);
+  return (await readProvenance(warehouse, { orgId, streams: ['tokens'], from, until })).days;
 }
 
 /** The service has no data before its first day. */
@@ -213,7 +214,7 @@ interface Basis {
 
 /** What limits a file, one sentence each. */
 export function warningsOf(
-  { corrects, isOver, month }: Pick<FocusRequest, 'corrects' | 'isOver' | 'month'>,
+  { corrects, today, month }: Pick<FocusRequest, 'corrects' | 'today' | 'month'>,
   { charges, days, totals }: Basis,
 ): string[] {
   const { missing, unsettled, expected } = days;
@@ -241,8 +242,10 @@ export function warningsOf(
       'no charge has a team, so every SubAccountId is empty; load the people with daywalk people load',
     );
   }
-  if (corrects.length > 0 && !isOver) {
-    warnings.push(`${month.name} is not over: FOCUS has corrections for months that were invoiced`);
+  if (month.next > today) {
+    const original = `the days from ${today} on are still to come`;
+    const why = corrects.length > 0 ? 'FOCUS has corrections for months that were invoiced' : original;
+    warnings.push(`${month.name} is not over: ${why}`);
   }
   return warnings;
 }

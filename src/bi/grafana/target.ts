@@ -84,6 +84,8 @@ const URGENCY: Readonly<Record<string, { readonly pendingFor: string; readonly s
 
 const OTHERWISE = { pendingFor: '15m', severity: 'warning' };
 
+const LAST_VALUE = { type: 'reduce', expression: 'A', reducer: 'last' };
+
 /** Queries of the last minutes; the SQL of the checks does not use the range. */
 const RANGE = { from: 600, to: 0 };
 
@@ -111,7 +113,7 @@ function ruleFor(source: DataSource, check: Check) {
     uid: `daywalk-${source.key}-${check.key}`,
     title: `Daywalk: ${check.title} (${source.key})`,
     condition: 'C',
-    data: [query(source, check), lastValue(), threshold(check)],
+    data: [query(source, check), expression('B', LAST_VALUE), threshold(check)],
     // Without a row there is no organization: nothing was ever exported.
     noDataState: check.key === 'stale' ? 'Alerting' : 'OK',
     execErrState: 'Error',
@@ -145,10 +147,6 @@ FROM (
 ${select(source)}
 ) AS c
 ORDER BY 2`;
-}
-
-function lastValue() {
-  return expression('B', { type: 'reduce', expression: 'A', reducer: 'last' });
 }
 
 function threshold({ max = 0 }: Check) {

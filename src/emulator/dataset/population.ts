@@ -94,7 +94,7 @@ export function buildPopulation(options: PopulationOptions): Population {
     isActive(user, day) {
       if (steady) return true;
       if (!isMember(user, day)) return false;
-      const chance = (rate[user] ?? 0) * (WEEKDAY_FACTOR[weekdayIndex(day)] ?? 1);
+      const chance = (rate[user] ?? 0) * (WEEKDAY_FACTOR[(day + FIRST_WEEKDAY) % 7] ?? 1);
       return hash(seed, user, ASPECT.active, day) >>> 16 < chance;
     },
     levelOf(user) {
@@ -102,11 +102,6 @@ export function buildPopulation(options: PopulationOptions): Population {
       return 0.08 + 0.92 * unit * unit;
     },
   };
-}
-
-/** Returns 0 for Monday to 6 for Sunday. */
-function weekdayIndex(day: number): number {
-  return (day + FIRST_WEEKDAY) % 7;
 }
 
 const FIRST_WEEKDAY = weekdayOf(FIRST_DAY) - 1;

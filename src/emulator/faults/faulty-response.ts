@@ -131,7 +131,9 @@ export function patchJson(json: string, operations: readonly PatchOperation[]): 
   const nonce = json.includes(marker) ? `${marker}${json.length}` : marker;
   let changes = 0;
   for (const operation of operations) {
-    const [, ...steps] = operation.path.split('/').map(unescapeStep);
+    const [, ...steps] = operation.path
+      .split('/')
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
     changes += walk(root, steps, (holder, key) => change(holder, key, operation, raws, nonce));
   }
   const text = JSON.stringify(root);
@@ -197,8 +199,4 @@ function put(holder: object, key: string, value: unknown): boolean {
 function valueAt(node: object, key: string): unknown {
   if (Array.isArray(node)) return node[Number(key)];
   return isRecord(node) ? node[key] : undefined;
-}
-
-function unescapeStep(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

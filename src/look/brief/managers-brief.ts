@@ -7,7 +7,7 @@ import { directorNumbers } from '../figures/headline.ts';
 import { readTrack, type Track } from '../figures/on-track.ts';
 import { comparison, doubtedDays, standing } from '../figures/opening.ts';
 import { isOverNow } from '../figures/track-line.ts';
-import { costNotKnown, outlookOf, outlookWords } from '../figures/track-table.ts';
+import { costNotKnown, ofTeamsWithout, outlookOf, outlookWords } from '../figures/track-table.ts';
 import { formatNumber, type ShownNumber } from '../numbers.ts';
 import { orNotKept, type Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
@@ -150,7 +150,7 @@ function sentenceOf(facts: Facts): Phrase {
 
 /** How the month of the period stands, or ended. */
 function monthWords(filters: Filters, track: Track, facts: Facts): Phrase {
-  const { whole, month, hasBudgets } = track;
+  const { whole, month, hasBudgets, teams } = track;
   const { until } = track.period;
   if (whole.spent.value === null) return [];
   const name = monthName(month);
@@ -158,7 +158,7 @@ function monthWords(filters: Filters, track: Track, facts: Facts): Phrase {
   if (until === monthEndOf(month)) {
     if (!hasBudgets || whole.budget.value === null)
       return isWeek(filters) ? [` ${name} cost `, ...spent, '.'] : [];
-    return [` ${name} cost `, ...spent, '; its budget was ', whole.budget, '.'];
+    return [` ${name} cost `, ...spent, '; its budget was ', whole.budget, ...ofTeamsWithout(teams), '.'];
   }
   const outlook = outlookOf(filters, track);
   return [` ${name}: `, ...spent, ' so far', ...(outlook ?? ['.'])];

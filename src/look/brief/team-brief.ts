@@ -27,7 +27,8 @@ const GROUPS_MAX = 8;
 export async function teamBrief(warehouse: Warehouse, request: PublishedRequest): Promise<Mail> {
   const { filters } = request;
   const weeks = { now: filters.from, before: shiftDay(filters.from, -7) };
-  const read = blocksReader(warehouse, { ...request, filters: { ...filters, from: weeks.before } });
+  const both = { ...request, filters: { ...filters, from: weeks.before } };
+  const read = blocksReader(warehouse, both);
   const total = await read('total');
   const credits = pairOf(total, '', { metric: 'billable_tokens', ...weeks });
   const people = pairOf(total, '', { metric: PEOPLE, ...weeks });
@@ -53,7 +54,7 @@ export async function teamBrief(warehouse: Warehouse, request: PublishedRequest)
           '',
           WEEK_COLUMNS.map((metric) => [text(titleOf(metric)), pairOf(total, '', { metric, ...weeks })]),
         ),
-        words: await notesOf(warehouse, request),
+        words: await notesOf(warehouse, both),
       },
       ...groupsPart(await read('team'), 'Teams', weeks),
       ...groupsPart(await read('model'), 'Models', weeks),

@@ -324,7 +324,7 @@ export function membersTable(
     rows: people.map((person) => [
       personCell(person),
       ...(hasNames && hasEmails ? [textOr(person.email)] : []),
-      ...(hasNames || hasEmails ? [codeCell(person.userId)] : []),
+      ...(hasNames || hasEmails ? [{ kind: 'text' as const, text: person.userId, isCode: true }] : []),
       ...MEMBER_NUMBERS.map((name) => person.numbers[name] ?? noNumber('it was not read')),
       person.activeDays,
       { kind: 'text' as const, text: person.lastActiveOn },
@@ -340,10 +340,6 @@ export function personCell(person: Pick<ActivePerson, 'name' | 'email' | 'userId
 
 function textOr(text: string | null): Cell {
   return text === null ? muted('–') : { kind: 'text', text };
-}
-
-function codeCell(text: string): Cell {
-  return { kind: 'text', text, isCode: true };
 }
 
 export function muted(text: string): Cell {

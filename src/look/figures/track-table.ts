@@ -72,7 +72,7 @@ function errorsNote(months: number): Phrase {
   ];
 }
 
-function soFar({ whole, currency }: Track, until: UtcDay): Phrase[] {
+function soFar({ whole, currency, teams }: Track, until: UtcDay): Phrase[] {
   if (whole.spent.value === null || whole.budget.value === null) return [];
   const unit = currency === null ? '' : ` ${currency}`;
   return [
@@ -83,7 +83,9 @@ function soFar({ whole, currency }: Track, until: UtcDay): Phrase[] {
       whole.budget,
       `${unit} were spent (`,
       shareOf(whole.spent, whole.budget),
-      ').',
+      ')',
+      ...ofTeamsWithout(teams),
+      '.',
     ],
   ];
 }
@@ -125,6 +127,12 @@ export function costNotKnown({ number: { why }, results }: Headline): Phrase {
   ];
 }
 
+/** What teams without a budget have spent, after the budget of the others. */
+export function ofTeamsWithout(teams: Track['teams']): Phrase {
+  const without = teams.find(({ isTeam }) => !isTeam);
+  return without === undefined ? [] : [', with ', without.spent, ' of teams that have none'];
+}
+
 /** What will become of the month of a period that is not over; follows what was spent `so far`. Null if nothing can be said. */
 export function outlookOf({ until, today }: Filters, { whole, hasBudgets, teams }: Track): Phrase | null {
   if (!hasForecast(today)) {
@@ -140,12 +148,11 @@ export function outlookOf({ until, today }: Filters, { whole, hasBudgets, teams 
   if (!hasBudgets || whole.budget.value === null) {
     return [...forecast, '; there is no budget to compare it with: `daywalk budget load budgets.csv`.'];
   }
-  const without = teams.find(({ isTeam }) => !isTeam);
   return [
     ...forecast,
     ', against a budget of ',
     whole.budget,
-    ...(without === undefined ? [] : [', with ', without.spent, ' of teams that have none']),
+    ...ofTeamsWithout(teams),
     ': it ',
     { kind: 'strong', parts: [outlookWords(whole)] },
     ...riskWords(whole),

@@ -154,14 +154,10 @@ export function listDocument(
   { filters, audience }: ReportSubject,
 ): Promise<string> {
   const heading = periodHeading(filters);
+  const left = audience === 'managers' ? [] : ['Teams of too few people are not reported.'];
   const body = html`<main id="content" class="wide"><h1>${heading}</h1>
 <p class="sentence">${reports.length === 0 ? 'No team is reported.' : `Reports of ${reports.length === 1 ? 'one team' : `${reports.length} teams`}.`}</p>
 <ul class="reports">${reports.map(([team, file]) => html`<li><a href="${file}"><bdi>${team.trim() === '' ? file : team}</bdi></a></li>`)}</ul></main>
-${footerHtml({ navigation: [], organization: filters.orgId, filters, href: () => null, footer: listFooterOf(filters.orgId, audience) })}`;
+${footerHtml({ navigation: [], organization: filters.orgId, filters, href: () => null, footer: ['Daywalk', filters.orgId, ...left] })}`;
   return documentOf(titleText(['Reports', heading, filters.orgId, 'Daywalk']), body);
-}
-
-function listFooterOf(orgId: string, audience: Audience): string[] {
-  if (audience === 'managers') return ['Daywalk', orgId];
-  return ['Daywalk', orgId, 'Teams of too few people are not reported.'];
 }

@@ -5,6 +5,7 @@ import { runReads, type Warehouse } from '../../port/index.ts';
 import {
   largeEnough,
   OTHERS,
+  publishedCurrencies,
   publishedNumber,
   publishedRows,
   restatedWeeks,
@@ -138,7 +139,6 @@ export function ratiosFigure(blocks: Blocks, block: string): Figure {
     subtitle: 'Quotients of the sums above; someone who was active in several weeks counts in each',
     table: { columns: [{ title: '' }, { title: 'Ratio', align: 'end' }, { title: 'Unit' }], rows },
     results: [blocks.result],
-    notes: blocks.of(block, 'cost').size === 0 ? [] : [['Costs are in the currency of the prices.']],
   };
 }
 
@@ -161,7 +161,7 @@ function namesIn(term: Term, { source }: Metric): readonly string[] {
   return names.every((name) => name !== undefined) ? names : [];
 }
 
-/** Which weeks of the period are not published, and which were restated since. */
+/** Which weeks of the period are not published, which were restated since, and the currency of costs, or why there are none. */
 export async function notesOf(warehouse: Warehouse, { filters, now }: PublishedRequest): Promise<Phrase[]> {
   const { orgId, from, until } = filters;
   const all = await runReads(warehouse, waitingWeeks(orgId, until, { now }));
@@ -171,7 +171,13 @@ export async function notesOf(warehouse: Warehouse, { filters, now }: PublishedR
     waiting.filter(({ isTooSmall }) => isTooSmall === isSmall).map(({ week }) => week);
   const [open, small] = [weeksOf(false), weeksOf(true)];
   const named = (weeks: readonly UtcDay[]) => weeks.map((week) => dayName(week, until)).join(', ');
+  const currencies = await runReads(warehouse, publishedCurrencies({ orgId, from, until }));
+  const inThem = `in ${currencies.join(' and ')}.`;
   return [
+    ...(currencies.length === 1 ? [[`Costs are ${inThem}`]] : []),
+    ...(currencies.length > 1
+      ? [[`Costs are left out, because the prices of these weeks are ${inThem}`]]
+      : []),
     ...(restated.length === 0
       ? []
       : [[`Restated since: the weeks of ${named(restated)}. Their numbers are those that were published.`]]),

@@ -75,19 +75,20 @@ export function readPageRequest({ pathname, searchParams }: URL): PageRequest | 
 
 /** What a page is about that has more filters than others; undefined for another page. */
 const SLICE_NAMES = ['model', 'person', 'by', 'value'] as const;
-/** What an address of it may have. What looks like one of them, or is a dimension, would be a filter that is left out in silence. */
-const KNOWN: readonly string[] = [...SLICE_NAMES, ...FILTER_NAMES, 'csv', 'page', 'sort', 'q'];
+const VIEW_NAMES = ['csv', 'page', 'sort', 'q'] as const;
+/** What looks like one of these would be a filter that is left out in silence. */
+const TELLING = [...SLICE_NAMES, ...FILTER_NAMES, ...VIEW_NAMES, ...DIMENSIONS, 'organization'];
 
 function sliceIn({ path }: PageKind, params: URLSearchParams): PageParams['slice'] {
-  if (path !== '/explore') return undefined;
-  const foreign = [...params.keys()].find(
-    (name) => !KNOWN.includes(name) && nearestName(name, [...KNOWN, ...DIMENSIONS]) !== undefined,
-  );
+  const own = path === '/explore' ? SLICE_NAMES : [];
+  const known: readonly string[] = [...own, ...FILTER_NAMES, ...VIEW_NAMES];
+  const others = [...params.keys()].filter((name) => !known.includes(name));
+  const foreign = others.find((name) => nearestName(name, TELLING) !== undefined);
   if (foreign !== undefined)
     throw new UsageError(`"${foreign}" is no filter of this page`, {
-      hint: `choose from ${KNOWN.join(', ')}`,
+      hint: `choose from ${known.join(', ')}`,
     });
-  return Object.fromEntries(SLICE_NAMES.map((name) => [name, textOf(params, name)]));
+  return own.length === 0 ? undefined : Object.fromEntries(own.map((name) => [name, textOf(params, name)]));
 }
 
 /** The subject of a page's path, undefined for a page without one; null if the path leads to another page. */

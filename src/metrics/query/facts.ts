@@ -58,7 +58,7 @@ export function factsOf(plan: Plan): Facts {
     WHERE org_id = ${plan.orgId} AND stream = 'users' AND state = 'expired')`,
       };
     case 'licensed users':
-      return licensedPeople(plan);
+      return countedPeople(plan, { named: [], value: sql`COUNT(*)` });
     case 'inactive users':
       return inactivePeople(plan);
     case 'readiness score':
@@ -143,12 +143,7 @@ function grouped(plan: Plan, rows: Rows, values: readonly (ValueColumn & { reado
   return { named: [...rows.named, { name: 'facts', body }], values, isByDay: true };
 }
 
-/** The number of people who are valid on the last day of each bucket. */
-function licensedPeople(plan: Plan): Facts {
-  return countedPeople(plan, { named: [], value: sql`COUNT(*)` });
-}
-
-/** The number of these whose users have no row in the bucket. */
+/** The number of licensed people whose users have no row in the bucket. */
 function inactivePeople(plan: Plan): Facts {
   const { grain } = plan;
   const [who, key] =

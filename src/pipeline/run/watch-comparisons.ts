@@ -109,7 +109,9 @@ function looksOf({ days, answered, stored }: SumsAnswer, watch: Watch, isCompara
     if (unit === undefined) return [];
     const sums = answered.get(day) ?? new Map<string, never>();
     const sha256 = digestOf(sums);
-    const isSame = isComparable ? isEqual(sums, stored.get(day)) : isAsBefore(unit, sha256);
+    // Sums that cannot be compared with the rows are compared with the last answer to the same request.
+    const { models = sha256 } = parseNotes(unit.watch);
+    const isSame = isComparable ? isEqual(sums, stored.get(day)) : models === sha256;
     const seen = isSame ? null : ({ sha256, by: 'models' } as const);
     return [{ unit, by: 'models', seen, ...(isComparable ? {} : { models: sha256 }) }];
   });
@@ -168,12 +170,6 @@ function isEqual(answered: Sums, stored: Sums = new Map()): boolean {
       held !== undefined && [...values].every(([metric, value]) => (held.get(metric) ?? value) === value)
     );
   });
-}
-
-/** Sums that cannot be compared with the rows are compared with the last answer to the same request. */
-function isAsBefore(unit: LedgerDay, sha256: string): boolean {
-  const { models } = parseNotes(unit.watch);
-  return models === undefined || models === sha256;
 }
 
 function digestOf(sums: Sums): string {

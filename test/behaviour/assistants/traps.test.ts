@@ -81,6 +81,12 @@ const REFUSED: readonly (readonly [
     /no argument of this name/,
     /it takes metric/,
   ],
+  [
+    'a comparison with days to come',
+    { metric: 'sessions', compare: '2026-02-01..2026-12-31' },
+    /no data yet/,
+    /up to yesterday/,
+  ],
   ['a comparison in words', { metric: 'sessions', compare: 'last year' }, /no span/, /previous, calendar/],
 ];
 

@@ -29,7 +29,10 @@ describe('daywalk focus', () => {
     expect(report.total.cost / ((tokens * 12.5) / 1e6)).toBeCloseTo(1, 12);
     expect(report.metric_cost / report.total.cost).toBeCloseTo(1, 9);
     expect(report.difference).toBeCloseTo(0, 6);
-    expect(stderr).toContain('20 of 28 days are not stored and not in the file: 2026-02-08,');
+    // Days to come are no holes.
+    expect(report.days).toMatchObject({ expected: 9, missing: ['2026-02-08'] });
+    expect(stderr).toContain('1 of 9 days are not stored and not in the file: 2026-02-08');
+    expect(stderr).toContain('2026-02 is not over: the days from 2026-02-10 on are still to come');
     expect(stderr).toContain('daywalk people load');
 
     // A day of users without its tokens, so that the metric is above the file.

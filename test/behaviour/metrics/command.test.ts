@@ -154,6 +154,8 @@ const REFUSED: readonly (readonly [args: readonly string[], hint: string])[] = [
   [['active_users', '--cohort', 'first-month', '--until', '2999-01-31'], 'the last day can be'],
   [['causes', '--until', '2999-01-31'], 'the last day can be'],
   [['sessions', '--unusual', '--until', '2999-01-31'], 'the last day can be'],
+  [['sessions', '--compare', '2026-01-15..2035-01-31'], 'the last day can be'],
+  [['causes', '--compare', '2026-01-15..2035-01-31'], 'the last day can be'],
 ];
 
 async function openFilled(): Promise<Held> {

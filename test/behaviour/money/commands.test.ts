@@ -163,6 +163,32 @@ onEachDatabase((database) => {
       expect(await check('2026-03,web,3,EUR')).toEqual(moved);
     });
 
+    test('finds a team whose name has its accents in characters of their own', async () => {
+      const [composed, decomposed] = ['\u00dcber', 'U\u0308ber'];
+      for (const [inPeople, inBudget] of [
+        [composed, decomposed],
+        [decomposed, composed],
+      ]) {
+        writeFileSync(join(folder, 'people.csv'), `user_id,team\nu-1,${inPeople}\n`);
+        expect(await daywalk('people', 'load', 'people.csv')).toMatchObject({ code: 0 });
+        await load('prices', HEADER, '2026-01-14,,EUR,1');
+        expect(await check(`2026-03,${inBudget},3,EUR`)).toMatchObject({
+          code: 5,
+          check: { teams: [{ team: composed, cost_so_far: 4, status: 'over budget' }] },
+        });
+        const asked = await daywalk(
+          'metric',
+          'cost',
+          '--from',
+          '2026-03-01',
+          '--team',
+          inBudget ?? '',
+          '--csv',
+        );
+        expect(asked).toMatchObject({ code: 0, stdout: 'value\n4\n' });
+      }
+    });
+
     test('of a month without a budget exits with 2, and of a month to come with 0', async () => {
       await load('budget', 'month,team,amount,currency', '2026-05,core,1,EUR');
       expect(await daywalk('budget', 'check')).toMatchObject({ code: 2, stdout: '' });

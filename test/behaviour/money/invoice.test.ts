@@ -93,6 +93,24 @@ onEachDatabase((database) => {
       ).toBe(0);
     });
 
+    test('rounding to the smallest part of the currency is no difference', async () => {
+      for (const [currency, rounded, other] of [
+        ['JPY', '18', '19'],
+        ['EUR', '17.50', '17.51'],
+        ['KWD', '17.500', '17.501'],
+      ] as const) {
+        // 28,000,000 and 14,000,000 credits cost 17.5 and 8.75.
+        await world.prices(['2026-01-14', null, currency, 0.625]);
+        const lines = (core: string) => [
+          HEADER,
+          `core,,28000000,${core},${currency}`,
+          `web,,14000000,8.75,${currency}`,
+        ];
+        expect(await json(lines(rounded), '--tolerance', '0%'), currency).toMatchObject({ code: 0 });
+        expect(await json(lines(other), '--tolerance', '0%'), currency).toMatchObject({ code: 5 });
+      }
+    });
+
     test('says that the price differs where the credits agree', async () => {
       const { check: found } = await json([HEADER, ',,42000000,115.5,EUR']);
       expect(found.warnings.join()).toContain(

@@ -108,6 +108,23 @@ test('both parts of a brief have the same numbers, which are those of the overvi
   expect(subject).toMatch(/^Daywalk: [\d,.]+\sEUR in February so far, .* the budget of \d+\n$/);
 });
 
+test('a brief of a month that is over says what teams without a budget have spent', {
+  timeout: 240_000,
+  tags: 'ci/variant',
+}, async () => {
+  const { daywalk, folder, read } = await createBriefRig();
+  writeFileSync(join(folder, 'budgets.csv'), 'month,team,amount,currency\n2026-01,con,100,EUR\n');
+  expect(await daywalk('budget load budgets.csv')).toMatchObject({ code: 0 });
+  expect(await daywalk('budget check --month 2026-01')).toMatchObject({ code: 0 });
+  expect(await daywalk('brief --out brief --month 2026-01')).toMatchObject({ code: 0 });
+  const text = read('brief/body.txt');
+  const [, others] = /^no budget \(\d\) +([\d,.]+)/m.exec(text) ?? [];
+  expect(others).toBeDefined();
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(
+    `its budget was 100, with ${others} of teams that have none.`,
+  );
+});
+
 test('a brief is the same bytes whenever it is written', { timeout: 240_000 }, async () => {
   const rig = await createBriefRig();
   for (const audience of ['managers', 'team']) {
@@ -283,6 +300,9 @@ onEachDatabase((database) => {
     expect(text).toContain('(1 day is missing, so the spans cannot be compared: the 7 days before)');
     expect(text).toContain(
       'Whether the budgets will hold is not known, because days of the month are missing.',
+    );
+    expect(text?.replaceAll(/\s+/g, ' ')).toMatch(
+      /were spent \([\d.]+ %\), with [\d.,]+ of teams that have none\./,
     );
     expect(text).not.toContain('by the end of');
     expect(html).toContain('&lt;b&gt; core');

@@ -5,6 +5,7 @@ import { shiftDay, type UtcDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { agreeContract } from '../../../src/expected/contract.ts';
 import { publishWeeks } from '../../../src/weeks/publish-weeks.ts';
+import { connectAssistant } from '../../support/assistants/client.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { settledRig } from '../../support/rig/exported-rig.ts';
 import type { Rig } from '../../support/rig/rig.ts';
@@ -113,6 +114,10 @@ onEachDatabase((database) => {
       expect(withCost.filter(({ metric }) => metric !== 'cost')).toEqual(withTeams);
       const costs = withCost.filter(({ metric }) => metric === 'cost');
       for (const { value, ...cost } of costs.filter(({ week_start }) => week_start === WEEKS[0])) {
+        if (cost.dimension === 'currency') {
+          expect(cost.block).toBe('EUR');
+          continue;
+        }
         const credits = withTeams.find(
           (row) =>
             row.metric === 'billable_tokens' &&
@@ -208,6 +213,57 @@ describe('a week', () => {
       'Restated since: the weeks of 19 January.',
     );
   });
+});
+
+test('costs of weeks in two currencies are neither added nor compared, whoever asks', {
+  timeout: 120_000,
+  tags: 'ci/rare',
+}, async () => {
+  const rig = await settledRig({ users: 60, reports: 0, today: TODAY });
+  const folder = tempDir();
+  const ask = daywalk(rig, folder);
+  const costs = async (dimension: string) =>
+    (await publishedOf(rig)).filter((row) => row.metric === 'cost' && row.dimension === dimension);
+  const prices = (...lines: readonly string[]) =>
+    writeFileSync(
+      join(folder, 'prices.csv'),
+      ['valid_from,valid_to,currency,price_per_million', ...lines].join('\n'),
+    );
+  prices('2026-01-01,2026-01-25,EUR,3', '2026-01-26,,USD,4');
+  await ask('prices load prices.csv');
+  await nextRun(rig);
+  expect((await costs('currency')).map(({ block }) => block)).toEqual(['EUR', 'USD']);
+
+  await ask('report --out all.html --audience public');
+  const all = readFileSync(join(folder, 'all.html'), 'utf8');
+  expect(all).toContain('Costs are left out, because the prices of these weeks are in EUR and USD.');
+  expect(all).not.toMatch(/>Cost( per active user)?</);
+  await ask('report --out one.html --audience public --from 2026-01-26 --until 2026-02-01');
+  const one = readFileSync(join(folder, 'one.html'), 'utf8');
+  expect(one).toContain('Costs are in USD.');
+  expect(one).toMatch(/>Cost per active user</);
+  await ask('brief --out brief --audience team --week 2026-01-26');
+  const brief = readFileSync(join(folder, 'brief/body.txt'), 'utf8');
+  expect(brief.replaceAll(/\s+/g, ' ')).toContain('the prices of these weeks are in EUR and USD');
+  expect(brief).not.toMatch(/^Cost /m);
+  const team = { now: `${TODAY}T05:00:00Z`, audience: 'team', minGroup: 5 } as const;
+  const { call } = await connectAssistant(rig.place, team);
+  const refused = await call('query_metric', { metric: 'cost' });
+  expect(refused.words).toContain('the weeks have prices in EUR and USD');
+  const week = { metric: 'cost', from: '2026-01-26', until: '2026-02-01' };
+  expect((await call('query_metric', week)).data).toMatchObject({ unit: 'USD' });
+
+  // Teams that come later have the price that is published, whatever is loaded now.
+  prices('2026-01-01,,JPY,400');
+  await ask('prices load prices.csv');
+  await loadTeams(rig, folder);
+  await nextRun(rig);
+  expect((await costs('currency')).map(({ block }) => block)).toEqual(['EUR', 'USD']);
+  for (const { week_start, value } of await costs('total')) {
+    const teams = (await costs('team')).filter((row) => row.week_start === week_start);
+    expect(teams.length).toBeGreaterThan(1);
+    expect(teams.reduce((sum, row) => sum + (row.value ?? 0), 0)).toBeCloseTo(value ?? 0, 6);
+  }
 });
 
 test('a team that is named like a person is among the others', {
