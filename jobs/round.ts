@@ -114,7 +114,8 @@ async function exportAll(
   }
   if (settings.organizationsFile === null) return [await exportOnly(settings, request, context)];
   try {
-    askedPlan(settings, request, context);
+    // The first day of the settings is that of organizations without their own.
+    askedPlan({ ...settings, firstDay: null }, request, context);
     return await withLockedWarehouse(settings, request, context, (place) =>
       exportNamed(chosen, { place, settings, request, context }),
     );

@@ -181,9 +181,8 @@ async function* userPages(
   const allowPartial = options?.allowPartial ?? context.allowPartial;
   const stream = 'users' as const;
   let asked = query.cursor;
-  const get = (cursor: string | undefined) =>
-    readPage(context, { ...query, stream, limit, cursor: cursor ?? query.cursor }, call);
-  for await (const page of walkUsers(get, 'GET users')) {
+  const get = (cursor: string | undefined) => readPage(context, { ...query, stream, limit, cursor }, call);
+  for await (const page of walkUsers(get, 'GET users', { after: asked })) {
     const rows = checkedRows(page, { ...query, stream }, { check: checkUsers, allowPartial, cursor: asked });
     yield respondedBy(page, rows);
     asked = page.meta.next_cursor ?? undefined;

@@ -47,11 +47,11 @@ export function readinessPage(answer: Answer, name: string): ReadinessPage {
 export async function* walkUsers(
   get: (cursor: string | undefined, page: number) => Promise<AnalyticsPage>,
   name: string,
-  { first, ahead = false }: UsersWalk = {},
+  { first, ahead = false, after }: UsersWalk = {},
 ): AsyncGenerator<AnalyticsPage, void, void> {
   const bounds = new WalkBounds({ name, charsMax: WALK_CHARS_MAX.users });
-  let page = first ?? (await get(undefined, 1));
-  let sent: string | undefined;
+  let page = first ?? (await get(after, 1));
+  let sent = after;
   for (;;) {
     const { hasMore, cursor } = takePage(page, bounds, sent);
     const next =
@@ -100,6 +100,8 @@ function confirmEnd(page: AnalyticsPage, bounds: WalkBounds): void {
 interface UsersWalk {
   /** The first page, if it has been pulled already. @default none */
   readonly first?: AnalyticsPage | undefined;
+  /** The cursor of the first page. @default none */
+  readonly after?: string | undefined;
   /** Requests the next page while the current one is processed. @default false */
   readonly ahead?: boolean;
 }

@@ -32,8 +32,8 @@ interface PatientCallOptions {
   readonly monotonicMs: () => number;
   /** Milliseconds until one more request may begin; 0 if it may now. */
   readonly untilTurnMs: () => number;
-  /** Sends a request once, in its turn, with its own time limit in milliseconds. */
-  readonly sendProbe: (request: ApiRequest, timeoutMs: number) => Promise<unknown>;
+  /** Sends a request once, in its turn: it ends after its time limit, or after so many milliseconds if that is sooner. */
+  readonly sendProbe: (request: ApiRequest, leftMs: number) => Promise<unknown>;
 }
 
 /** One call that waits while its host does not answer. */
@@ -92,10 +92,9 @@ export class PatientCall {
       try {
         return await round(outlasted === 'at-once' || patience.isOver(this.#host) ? 1 : Infinity);
       } catch (error) {
-        const sinceMs = this.#failedSince();
-        if (!mayBeOutage(error) || sinceMs === undefined) throw error;
+        if (!mayBeOutage(error)) throw error;
         // After `at-once` it is repeated once, because the host may have come back just then.
-        outlasted = await this.#outlast(sinceMs);
+        outlasted = await this.#outlast();
         if (outlasted === 'over') throw this.#silence(error);
         if (outlasted === 'none')
           throw Object.assign(error, { isAlone: patience.isFaulty(this.#host, this.#options.request.path) });
@@ -103,11 +102,9 @@ export class PatientCall {
     }
   }
 
-  #failedSince(): number | undefined {
-    return this.#failures?.before;
-  }
-
-  #outlast(sinceMs: number): Promise<Outlasted> {
+  async #outlast(): Promise<Outlasted> {
+    const sinceMs = this.#failures?.before;
+    if (sinceMs === undefined) return 'none';
     const { patience, request, signal, probes, untilTurnMs, sendProbe } = this.#options;
     const others = probes.filter((other) => originOf(other) === this.#host && other.path !== request.path);
     const all = [...others, request];

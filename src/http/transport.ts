@@ -215,8 +215,9 @@ function patientOf(
     clock,
     pacer,
     signal,
+    requestTimeoutMs,
     send,
-  }: Pick<TransportOptions, 'patience' | 'probes' | 'clock'> & {
+  }: Pick<TransportOptions, 'patience' | 'probes' | 'clock' | 'requestTimeoutMs'> & {
     readonly pacer: Pacer;
     readonly signal: AbortSignal;
     readonly send: (target: ApiRequest, how: { readonly timeoutMs: number }) => Promise<Answer>;
@@ -227,7 +228,7 @@ function patientOf(
     ...{ patience, request, signal, probes },
     monotonicMs: () => clock.monotonicMs(),
     untilTurnMs: () => pacer.untilTurnMs(),
-    sendProbe: (target, timeoutMs) => send(target, { timeoutMs }),
+    sendProbe: (target, leftMs) => send(target, { timeoutMs: Math.min(leftMs, requestTimeoutMs) }),
   });
 }
 

@@ -148,7 +148,7 @@ function settleEmpty(unit: Standing, { day, rule, isEmptyDay, hasActive }: DayFa
     firstLoadedAt: unit.firstLoadedAt ?? unit.lastPulledAt,
   };
   if (isEmptyDay) return { ...settled, confirmed: 'agreed' };
-  const isOld = isRipe(unit, day, { ...rule, settleDays: CONFIRM_DAYS });
+  const isOld = isRipe(unit, day, { ...rule, settleDays: Math.max(CONFIRM_DAYS, rule.settleDays) });
   const isOwn = parseNotes(unit.watch).own === unit.contentSha256;
   const isConfirmed = isOwn && countsAsEmpty(unit, rule);
   if (isSettledByAge(unit) || (hasActive && isOld && isConfirmed)) return { ...settled, confirmed: 'age' };

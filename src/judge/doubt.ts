@@ -143,8 +143,9 @@ export function isDue(standing: StandingDoubt, now: Date): boolean {
   return isOld && seenAlso(standing, dayOf(now)).length >= ACCEPT_LOOKS;
 }
 
-function seenAlso({ seenOn }: Doubt, today: UtcDay): readonly UtcDay[] {
-  return seenOn.includes(today) ? seenOn : [...seenOn, today];
+/** The days on which a loss was found, with today; a day after it was noted while a clock was ahead. */
+export function seenAlso({ seenOn }: Pick<Doubt, 'seenOn'>, today: UtcDay): readonly UtcDay[] {
+  return [...seenOn.filter((day) => day < today), today];
 }
 
 function missingOf({ missing }: Loss): string {

@@ -1,5 +1,5 @@
 import { dayOf, type UtcDay } from '../core/day.ts';
-import { ACCEPT_AFTER_MS, ACCEPT_LOOKS, type StandingDoubt, type WeighRule } from './doubt.ts';
+import { ACCEPT_AFTER_MS, ACCEPT_LOOKS, type StandingDoubt, seenAlso, type WeighRule } from './doubt.ts';
 import { SECOND_LOOK_AFTER_MS } from './watch.ts';
 
 /** What a full pass over the readiness reports did not find. */
@@ -43,7 +43,7 @@ export function weighReports(
   const of = before - accepted.length;
   const isMost = rest.length - fresh > (of - fresh) / 2;
   const first = new Map(rest.map((id) => [id, firstMissedAt(known.get(id), now)]));
-  const seenOn = daysUntil(standing, dayOf(now));
+  const seenOn = seenAlso(standing ?? { seenOn: [] }, dayOf(now));
   const isGone = (id: string) => isEnough({ since: first.get(id) ?? '', seenOn, isMost }, now);
   const left = rest.filter((id) => !isGone(id));
   const gone = [...accepted, ...rest.filter(isGone)];
@@ -80,10 +80,6 @@ export function missingReports(
 /** A sighting from the future, noted while a clock was ahead, would last until that time, so it begins now. */
 function firstMissedAt(known: string | undefined, now: Date): string {
   return known === undefined || Date.parse(known) > now.getTime() ? now.toISOString() : known;
-}
-
-function daysUntil(standing: StandingDoubt | null, today: UtcDay): readonly UtcDay[] {
-  return [...(standing?.seenOn ?? []).filter((day) => day < today), today];
 }
 
 function isEnough(

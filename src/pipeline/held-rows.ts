@@ -15,7 +15,7 @@ import { dayOf, daysBetween, isDay, notedDay } from '../core/day.ts';
 import { canonicalText } from '../core/json-text.ts';
 import { HELD_DAYS } from '../judge/agreement.ts';
 import type { Warehouse } from '../port/index.ts';
-import type { DayCommit, DayUnit, QuarantinedRecord, UnitName } from '../units/index.ts';
+import type { DayCommit, QuarantinedRecord, UnitName } from '../units/index.ts';
 import type { NormalizedDay } from './commit.ts';
 import type { HeldRow } from './normalize/records.ts';
 
@@ -140,12 +140,8 @@ export async function withAge(
 
 async function firstSeen(warehouse: Reader, orgId: string, unit: UnitName): Promise<Map<string, string>> {
   const columns = ['stream', 'record_sha256', 'first_seen_at'] as const;
-  const scope = { orgId, ...(unit.stream === 'readiness' ? {} : onDay(unit)) };
+  const scope = { orgId, ...(unit.stream !== 'readiness' && { firstDay: unit.day, lastDay: unit.day }) };
   const rows = await warehouse.rowsOf(schema.quarantine, scope, columns);
   const own = rows.filter(([stream]) => stream === unit.stream);
   return new Map(own.map(([, sha256, since]) => [String(sha256), String(since)]));
-}
-
-function onDay({ day }: DayUnit) {
-  return { firstDay: day, lastDay: day };
 }

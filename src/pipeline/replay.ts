@@ -23,7 +23,7 @@ import type { Warehouse } from '../port/index.ts';
 import type { Gate } from '../privacy/index.ts';
 import { endRun, startRun } from '../records/index.ts';
 import { refreshRollups } from '../rollups/index.ts';
-import { type DayCommit, dayKey, isDayUnit, type LedgerDay, unitName } from '../units/index.ts';
+import { type DayCommit, dayKey, isDayUnit, type UnitRecord, unitName } from '../units/index.ts';
 import { dayCommit, NewAddresses } from './commit.ts';
 import { withAge, withStoredReports, withStoredRows } from './held-rows.ts';
 import { Findings } from './normalize/records.ts';
@@ -78,7 +78,7 @@ export async function replayOrganization(
   const runId = randomUUID();
   const place = { warehouse, runId, gate, newAddresses: NewAddresses.of({ warehouse, clock, gate, orgId }) };
   await startRun(warehouse, { runId, command: 'replay', startedAt: clock.now(), versions });
-  const known = new Map<string, LedgerDay>();
+  const known = new Map<string, UnitRecord>();
   for (const unit of await readUnits(warehouse, orgId)) if (isDayUnit(unit)) known.set(unitName(unit), unit);
   const total = { stored: 0, same: 0, newer: [] as string[], damaged: [] as string[], rowsWritten: 0 };
   const names = new Set<string>();
@@ -144,7 +144,7 @@ type ReplayOutcome =
  */
 async function replayDay(
   archived: ReplayDay,
-  known: LedgerDay | undefined,
+  known: UnitRecord | undefined,
   place: ReplayPlace,
 ): Promise<ReplayOutcome> {
   const { warehouse, newAddresses } = place;
@@ -154,12 +154,19 @@ async function replayDay(
   await newAddresses.list();
   const isSame = known?.contentSha256 === commit.contentSha256;
   if (isSame && (await storedSha256(warehouse, commit)) === commit.contentSha256) return { kind: 'same' };
-  const lastPulledAt = known?.lastPulledAt ?? null;
-  const isNewer = lastPulledAt !== null && lastPulledAt > archived.pulledAt.toISOString();
-  if (isNewer && !isSame) return { kind: 'newer' };
-  const pulledAt = isNewer ? new Date(lastPulledAt) : archived.pulledAt;
+  const later = laterPull(known, archived.pulledAt);
+  if (later !== null && !isSame) return { kind: 'newer' };
+  const pulledAt = later ?? archived.pulledAt;
   const [outcome] = await warehouse.commitDays([{ ...commit, pulledAt }]);
   return { kind: 'stored', rowsWritten: outcome?.rowsWritten ?? 0 };
+}
+
+/** When a unit was pulled after an archived answer; null if it was not, or if nothing of it is stored, because each pull has failed. */
+function laterPull(unit: UnitRecord | null | undefined, answeredAt: Date): Date | null {
+  const { lastPulledAt = null, contentSha256, rows, state } = unit ?? {};
+  const hasNothing = contentSha256 === null && rows === 0 && state !== 'expired';
+  const isLater = lastPulledAt !== null && lastPulledAt > answeredAt.toISOString() && !hasNothing;
+  return isLater ? new Date(lastPulledAt) : null;
 }
 
 async function commitOf(
@@ -228,8 +235,8 @@ async function replayReadiness(
   { orgId, pulledAt, cursor, pages, isPartial }: ReplayReadiness,
   { warehouse, runId, gate, newAddresses }: ReplayPlace,
 ): Promise<ReplayOutcome> {
-  const lastPulledAt = (await readReadinessUnit(warehouse, orgId))?.lastPulledAt ?? null;
-  if (lastPulledAt !== null && lastPulledAt > pulledAt.toISOString()) return { kind: 'newer' };
+  const before = await readReadinessUnit(warehouse, orgId);
+  if (laterPull(before, pulledAt) !== null) return { kind: 'newer' };
   const seen = { reports: new Set<string>(), quarantine: new Set<string>() };
   const step = { orgId, cursor, pulledAt, runId, requests: 0 };
   let rowsWritten = 0;
@@ -253,7 +260,7 @@ async function replayReadiness(
   const end = { ...step, seenReportIds: known.reports, seenQuarantine: known.quarantine };
   rowsWritten += (await endReadinessWalk(warehouse, end)).rowsWritten;
   if (isPartial()) return { kind: 'damaged' };
-  return rowsWritten === 0 && lastPulledAt !== null ? { kind: 'same' } : { kind: 'stored', rowsWritten };
+  return rowsWritten === 0 && before !== null ? { kind: 'same' } : { kind: 'stored', rowsWritten };
 }
 
 /** What archived texts pass, and where rows and new addresses go. */

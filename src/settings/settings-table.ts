@@ -130,7 +130,7 @@ export const SETTINGS = {
   maxRequests: setting('DAYWALK_MAX_REQUESTS', {
     group: 'pull',
     flag: '--max-requests <requests>',
-    doc: 'maximum number of requests per run, retries included, or none; the run then exits with code 4 and the next run resumes',
+    doc: 'maximum number of requests per run, retries included, or none; a run that needs more for what is new exits with code 4, and the next run resumes',
     fallbackDoc: 'none',
     example: '1000',
     parse: wholeNumberOrNone({ min: 1, max: 1_000_000_000 }),

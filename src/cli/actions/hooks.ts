@@ -230,8 +230,9 @@ export const fireAction: Action = async (context) => {
     cwd: directory,
     // There is no conversation; hooks that read it find an empty file.
     ...firedFieldsOf(event, devNull),
-    ...(tool === null ? {} : { tool_name: tool }),
     ...given,
+    // The tool whose hooks are run.
+    ...(tool === null ? {} : { tool_name: tool }),
     hook_event_name: event,
   };
   for (const field of wrongFieldsOf(payload))

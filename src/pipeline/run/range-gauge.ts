@@ -52,7 +52,7 @@ export class RangeGauge {
   ) {
     this.#daysMax = daysMax;
     for (const [stream, rows] of rowsPerDay) this.#rowsPerDay.set(stream, rows);
-    if (remembered === null || remembered.days <= 1) return;
+    if (remembered === null || (remembered.days <= 1 && remembered.refusedOn === null)) return;
     this.#proven = Math.min(daysMax, remembered.days);
     this.#isRemembered = true;
     if (remembered.refusedOn === null) return;
@@ -209,7 +209,9 @@ export async function rememberRange(
   const before = rememberedRange(text, today);
   const { days, isRefused } = gauge.learned;
   const now = canonicalJson({ days, refusedOn: isRefused ? (before?.refusedOn ?? today) : null });
-  if (days > 1 && now !== text) await writeState(warehouse, orgId, RANGES, now);
+  // That every range is refused is believed only where none was answered before: a day that is not over makes its ranges fail, too.
+  const isLearned = days > 1 || (isRefused && (before?.days ?? 1) <= 1);
+  if (isLearned && now !== text) await writeState(warehouse, orgId, RANGES, now);
 }
 
 /** The streams whose answers are small, a few kilobytes a day, and the others. */

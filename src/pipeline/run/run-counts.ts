@@ -197,11 +197,6 @@ export function isDoubted(unit: LedgerUnit, request: PlanRequest): boolean {
   return unit.state === 'doubted' && !awaitsLeavers(unit) && isInRange(unit, request);
 }
 
-/** True for a unit in the run's range whose answers go back and forth. */
-function isUnstable(unit: LedgerUnit, request: PlanRequest): boolean {
-  return isUnstableUnit(unit) && isInRange(unit, request);
-}
-
 function isInRange(unit: OpenUnit, { streams, firstDay, lastDay }: PlanRequest): boolean {
   const { stream, day = '' } = unit;
   return streams.includes(stream) && (day === '' || (day >= firstDay && day <= lastDay));
@@ -240,7 +235,7 @@ export async function countStored(
   { warehouse, orgId, units, request }: Stored,
 ): Promise<void> {
   counts.doubted = units.filter((unit) => isDoubted(unit, request)).length;
-  counts.unstable = units.filter((unit) => isUnstable(unit, request)).length;
+  counts.unstable = units.filter((unit) => isUnstableUnit(unit) && isInRange(unit, request)).length;
   const open = await readOpenRecords(warehouse, orgId);
   counts.withOpenRecords = open.filter((unit) => isInRange(unit, request)).length;
 }

@@ -74,21 +74,21 @@ async function lacksUser({ warehouse, orgId }: PagesOptions, day: UtcDay, seen: 
   return rows.some(([userId]) => !seen.has(day, String(userId)));
 }
 
-/** Who was seen on which days: a bit for each, because 50,000 users are active on 31 days. */
+/** Who was seen on which days: a bit for each, because 50,000 users are active on 31 days, or on more. */
 class SeenUsers {
-  readonly #bits: ReadonlyMap<UtcDay, number>;
-  readonly #users = new Map<string, number>();
+  readonly #bits: ReadonlyMap<UtcDay, bigint>;
+  readonly #users = new Map<string, bigint>();
 
   constructor(days: readonly UtcDay[]) {
-    this.#bits = new Map(days.map((day, index) => [day, 2 ** index]));
+    this.#bits = new Map(days.map((day, index) => [day, 1n << BigInt(index)]));
   }
 
   add(day: UtcDay, users: readonly string[]): void {
-    const bit = this.#bits.get(day) ?? 0;
-    for (const user of users) this.#users.set(user, (this.#users.get(user) ?? 0) | bit);
+    const bit = this.#bits.get(day) ?? 0n;
+    for (const user of users) this.#users.set(user, (this.#users.get(user) ?? 0n) | bit);
   }
 
   has(day: UtcDay, user: string): boolean {
-    return ((this.#users.get(user) ?? 0) & (this.#bits.get(day) ?? 0)) !== 0;
+    return ((this.#users.get(user) ?? 0n) & (this.#bits.get(day) ?? 0n)) !== 0n;
   }
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { replay } from '../../../jobs/replay.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { archivedRig, fatesOf } from '../../support/archive/archived-rig.ts';
@@ -136,6 +137,25 @@ onEachDatabase((database) => {
       expect(result.organizations[0]?.newer).toContain(`users ${young}`);
       expect(await rig.digest()).toBe(later);
     });
+  });
+
+  test('a replay restores what later runs have asked for in vain', { tags: 'ci/rare' }, async () => {
+    const rig = await archivedRig(SMALL, database);
+    await rig.run();
+    const twin = rigOver(rig.emulator, await database.migrated(), today);
+    const action = { type: 'status', status: 500 } as const;
+    const day = parseDay('2026-01-20');
+    rig.emulator.setRules([
+      { match: { stream: 'users', day }, action },
+      { match: { stream: 'readiness' }, action },
+    ]);
+    const later = systemClock(new Date(`${today}T05:00:00Z`));
+    const { report } = await twin.run({ clock: later, settings: { rangeDays: 1, attempts: 1 } });
+    expect([report.exitCode, report.unitsFailed]).toEqual([4, 2]);
+    const settings = { ...twin.settings, archives: [rig.folder], apiKey: null, baseUrl: null };
+    const result = await replay(settings, { streams: STREAMS, wait: false }, contextOf(today));
+    expect(result).toMatchObject({ exitCode: 0, organizations: [{ newer: [], stored: 2 }] });
+    expect(await twin.digest()).toBe(await rig.digest());
   });
 
   describe('the archive of another warehouse', () => {

@@ -403,6 +403,19 @@ describe('the pages of users', () => {
     await api.close();
   });
 
+  it('resume at a last page that names its own cursor, and end there', async () => {
+    const { api, server } = await client((socket, { path }) => {
+      const cursor = new URL(path, 'http://x').searchParams.get('cursor');
+      const data = [{ user_id: cursor ?? 'a', date: '2026-02-01' }];
+      const meta = { ...META, has_more: cursor === null, next_cursor: 'b' };
+      socket.write(json({ data, meta }));
+    });
+    expect(await collect(api.users(RANGE))).toHaveLength(2);
+    expect(await collect(api.users({ ...RANGE, cursor: 'b' }))).toMatchObject([{ user_id: 'b' }]);
+    expect(server.requests).toHaveLength(3);
+    await api.close();
+  });
+
   it.each([
     ['repeat a cursor', { has_more: true, next_cursor: 'c' }, 2],
     ['have more but no cursor', { has_more: true }, 1],

@@ -184,7 +184,8 @@ describe('a hook', () => {
   test('receives the event as one JSON object on standard input', async () => {
     const { folder, fire } = configured({ PostToolUse: [entry(['cat'])] });
     const payload = join(folder, 'event.json');
-    writeFileSync(payload, JSON.stringify({ session_id: 's-9', tool_input: { path: '/x' }, more: [1] }));
+    const own = { session_id: 's-9', tool_input: { path: '/x' }, more: [1] };
+    writeFileSync(payload, JSON.stringify({ ...own, tool_name: 'Bash' }));
     const fired = await fire('PostToolUse', '--tool', 'Edit', '--payload', payload);
     expect(JSON.parse(fired.hooks[0].stdout)).toEqual({
       hook_event_name: 'PostToolUse',

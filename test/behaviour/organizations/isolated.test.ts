@@ -63,6 +63,16 @@ test('an unreadable key file is a problem of its organization alone', async () =
   expect(rig.emulators[0]?.journal().requests).toBe(0);
 });
 
+test('a first day that is still to come keeps back only organizations without their own', {
+  tags: 'ci/rare',
+}, async () => {
+  const rig = await createOrganizationsRig(['own', 'others'], sqlite);
+  rig.list(rig.entries.map((entry, index) => (index === 0 ? { ...entry, firstDay: '2026-01-20' } : entry)));
+  const { code, stdout } = await rig.daywalk('run --json', { DAYWALK_FIRST_DAY: '2026-06-01' });
+  const codes = JSON.parse(stdout).organizations.map(({ exitCode }: { exitCode: number }) => exitCode);
+  expect([code, codes]).toEqual([2, [0, 2]]);
+});
+
 test('a key that is written where its file belongs is shown nowhere', { tags: 'ci/rare' }, async () => {
   const rig = await createOrganizationsRig(['mistaken', 'fine'], sqlite);
   const key = 'sk-mistaken-0123456789';

@@ -100,6 +100,18 @@ describe('a service that goes down in a run', () => {
     expect(await rig.digest()).toBe(await undisturbed(rig));
   });
 
+  test('without a word, and without an end of its connections, is probed again after the time limit of a request', {
+    tags: 'ci/rare',
+  }, async () => {
+    const rig = await createRig(SMALL, { patience: 30 * MINUTE_MS });
+    await rig.run({ until: parseDay('2026-01-16') });
+    // The request, and the first probe.
+    rig.emulator.setRules([{ id: 'silent', when: { count: 2 }, action: { type: 'hang' } }]);
+    const settings = { attempts: 1, requestTimeoutMs: 1_000 };
+    const { report, events } = await rig.run({ clock, settings });
+    expect([report.exitCode, waitsOf(events)]).toEqual([0, ['began', 'answered']]);
+  });
+
   test('with both of its hosts, one after the other, is waited for until both are back', {
     tags: 'ci/rare',
   }, async () => {

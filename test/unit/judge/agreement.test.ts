@@ -156,6 +156,14 @@ describe('a unit without activity', () => {
     expect(old(31, { own: CONTENT }, { state: 'quarantined' })).toMatchObject({ confirmed: 'age' });
   });
 
+  it.each([
+    [44, OPEN],
+    [45, { settledAt: at(45), confirmed: 'age' }],
+  ])('settles so no earlier than any day may, here with 45 days: at an age of %i', (age, settlement) => {
+    const empty = idle({ lastPulledAt: at(age) }, { ...looks(3, age), own: CONTENT });
+    expect(first([empty, beside()], ruleAt(age, { settleDays: 45 }))).toMatchObject(settlement);
+  });
+
   it('stays settled by age beside activity, and opens again if it had settled with all others', () => {
     const settled = idle({ state: 'empty', settledAt: at(5), confirmed: 'age', firstLoadedAt: at(5) }, {});
     expect(first([settled, beside()], ruleAt(40))).toEqual(settled);

@@ -32,6 +32,7 @@ describe('a loss', () => {
     ['two nights, 60 hours apart', [0, 60], true],
     ['three nights, the last one 60 hours after the first', [0, 24, 60], false],
     ['three runs of one day and one 60 hours later', [0, 1, 2, 60], true],
+    ['two nights, the first also by a clock that was ahead', [0, 96, 66], true],
   ] as const)('that is found in %s', (_, hours, isDoubted) => {
     expect(doubtAfter(hours.map((each) => [each, LOSS])) !== null).toBe(isDoubted);
   });
