@@ -287,6 +287,7 @@ describe('a webhook', () => {
     ['closes the connection', ANSWERS['closes the connection']],
   ])(
     'that %s delays a run by less than five seconds, and receives everything once it works',
+    { tags: 'ci/rare' },
     async (_, answer) => {
       const rig = await smallRig();
       await round(rig, { now: FIRST });

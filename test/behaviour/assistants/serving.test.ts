@@ -78,6 +78,7 @@ describe('daywalk mcp over a pipe', () => {
 
   testVariants([['input'], ['output']] as const)(
     'ends within a second once the client closes its %s',
+    { tags: 'ci/rare' },
     async (end) => {
       const { place, env } = await pipedPlace();
       await place.execute(endless('user_daily'));
@@ -134,7 +135,9 @@ describe('daywalk mcp over a pipe', () => {
 });
 
 onEachDatabase((database) => {
-  it('answers about a warehouse that nobody may write, and while somebody else writes', async () => {
+  it('answers about a warehouse that nobody may write, and while somebody else writes', {
+    tags: 'ci/rare',
+  }, async () => {
     const place = await filledPlace(database);
     const env = { DAYWALK_WAREHOUSE: place.location, DAYWALK_NOW: NOW };
     const { ask, child } = startMcp([], env);

@@ -334,7 +334,7 @@ onEachDatabase((database) => {
       expect(await target.query(sent)).toEqual(await rig.place.query(sent));
     });
 
-    test('that was interrupted keeps runs away, and resumes', async () => {
+    test('that was interrupted keeps runs away, and resumes', { tags: 'ci/rare' }, async () => {
       const { rig, file, target, restored, at, before } = await installation(database);
       const id = query(file);
       await target.execute(

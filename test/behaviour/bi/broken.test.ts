@@ -56,7 +56,9 @@ onEachDatabase((database) => {
     expect(await failuresOf(warehouse, statements)).toEqual(new Map());
   });
 
-  test('a dropped column makes the statements fail that read it, and they name it', async () => {
+  test('a dropped column makes the statements fail that read it, and they name it', {
+    tags: 'ci/rare',
+  }, async () => {
     const warehouse = await open(database);
     await fillWarehouse(warehouse);
     await warehouse.place.execute('ALTER TABLE tools_daily DROP COLUMN autonomy_ratio_p90');

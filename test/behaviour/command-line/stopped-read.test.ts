@@ -16,6 +16,7 @@ testVariants([
   ['verify', ['verify'], 'user_daily', 'SIGTERM'],
 ] as const)(
   '%s: a stop signal ends a statement of SQLite that only reads, within a second',
+  { tags: 'ci/rare' },
   async (_, args, table, signal) => {
     const rig = await createRig();
     await rig.run();

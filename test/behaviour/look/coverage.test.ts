@@ -9,7 +9,9 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const SPAN = { from: FIRST_DAY, until: parseDay('2026-01-23') };
 
 onEachDatabase((database) => {
-  test('the calendar of an overview has a square for each stream and day, in every state', async () => {
+  test('the calendar of an overview has a square for each stream and day, in every state', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await everyState(database);
     const figure = await reading(await open(rig.place), (reader) => streamSquares(reader, SPAN));
     const titles = figure.table.columns.map(({ title }) => title);

@@ -11,7 +11,9 @@ import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 const BANNER = /<aside class="banner"[^>]*><p><strong>(.*?)<\/strong><\/p><p>(.*?)<\/p><\/aside>/s;
 
 onEachDatabase((database) => {
-  it('a page says that it is stale from the instant on at which the contract is missed', async () => {
+  it('a page says that it is stale from the instant on at which the contract is missed', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await createRig({ users: 5, reports: 2 }, { database });
     // The run of 10 February ends at 03:00, and 26 hours are allowed.
     await rig.run();

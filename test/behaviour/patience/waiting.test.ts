@@ -57,7 +57,9 @@ onEachDatabase((database) => {
       expect(await rig.digest()).toBe(await undisturbed(rig));
     });
 
-    test('ends the night with exit code 4 when the patience is over, and nothing is lost', async () => {
+    test('ends the night with exit code 4 when the patience is over, and nothing is lost', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await createRig(SMALL, { database, patience: 30 * MINUTE_MS });
       await rig.run({ until: parseDay('2026-01-16') });
       rig.emulator.setRules([DOWN]);
@@ -79,7 +81,7 @@ onEachDatabase((database) => {
 });
 
 describe('a service that goes down in a run', () => {
-  test('is waited for once for all requests, with one probe at a time', async () => {
+  test('is waited for once for all requests, with one probe at a time', { tags: 'ci/rare' }, async () => {
     const rig = await createRig(SMALL, { patience: 30 * MINUTE_MS });
     rig.emulator.setRules([{ ...DOWN, when: { after: 9 } }]);
     let asked = 0;

@@ -170,6 +170,7 @@ onDatabase(postgres, () => {
   describe('a server that is unreachable for a while', () => {
     testVariants(['08006', 'XX000'])(
       'is also waited for when the start and end of a run are recorded (%s)',
+      { tags: 'ci/rare' },
       async (state) => {
         needsSessions(postgres);
         const rig = await createRig({}, { database: postgres });

@@ -141,7 +141,9 @@ onEachDatabase((database) => {
       expect(await placesOf(['ada@example', '@example.com'], searched)).toEqual([]);
     });
 
-    test('is refused if people or events were stored under a looser one meanwhile, until it is applied', async () => {
+    test('is refused if people or events were stored under a looser one meanwhile, until it is applied', {
+      tags: 'ci/rare',
+    }, async () => {
       const { rig, run, apply, load, drain } = await exported(HASH);
       const stores = [
         () => load('user_email,team\neve@example.com,core\n'),

@@ -136,7 +136,7 @@ onEachDatabase((database) => {
     ).toEqual([]);
   });
 
-  test('an archive is thinned out by each run to what is to be kept', async () => {
+  test('an archive is thinned out by each run to what is to be kept', { tags: 'ci/rare' }, async () => {
     const { rig, call, pulled } = await filled();
     await rig.run({ force: true, now: parseDay('2026-01-21') });
     await pulled(today);

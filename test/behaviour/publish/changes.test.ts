@@ -70,7 +70,9 @@ describe('a second publish', () => {
     expect(readFileSync(join(lake, '_daywalk.json'), 'utf8')).toBe(notes);
   });
 
-  test('after a restatement writes only the partitions of that month whose rows changed', async () => {
+  test('after a restatement writes only the partitions of that month whose rows changed', {
+    tags: 'ci/rare',
+  }, async () => {
     const rig = await exportedRig({ users: 20, reports: 8 });
     const { lake } = await lakeOf(rig.path);
     const before = filesIn(lake);

@@ -125,7 +125,7 @@ test('a brief of a month that is over says what teams without a budget have spen
   );
 });
 
-test('a brief is the same bytes whenever it is written', { timeout: 240_000 }, async () => {
+test('a brief is the same bytes whenever it is written', { tags: 'ci/rare', timeout: 240_000 }, async () => {
   const rig = await createBriefRig();
   for (const audience of ['managers', 'team']) {
     await rig.daywalk(`brief --out one --audience ${audience}`);

@@ -73,7 +73,7 @@ const setTools: (day: string, calls: number) => Edit =
     path.includes('/tools') && row['date'] === day ? { ...row, tool_calls: calls } : row;
 const toolCalls = (day: string) => `SELECT tool_calls FROM tools_daily WHERE date = '${day}'`;
 
-test('a restated weekly count of a day without activity is stored', async () => {
+test('a restated weekly count of a day without activity is stored', { tags: 'ci/rare' }, async () => {
   const quirks = { inactiveDays: [parseDay('2026-01-28')], emptyDays: 'zeros' } as const;
   const { warehouse, nights } = await filled({ quirks });
   await nights(2, (row, { path }) =>

@@ -184,7 +184,7 @@ describe('on SQLite', () => {
       expect((await unitOf(rig, 'users', YOUNG))?.['doubted_at']).not.toBe(since);
     });
 
-    test('is not offset by rows of another day', async () => {
+    test('is not offset by rows of another day', { tags: 'ci/rare' }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
       const before = await rig.digest();
       const value = '2026-02-01';
@@ -200,7 +200,9 @@ describe('on SQLite', () => {
       expect(await rig.digest()).toBe(before);
     });
 
-    test('of a user is no leaver while another has come whose record is in quarantine', async () => {
+    test('of a user is no leaver while another has come whose record is in quarantine', {
+      tags: 'ci/rare',
+    }, async () => {
       const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20'], { users: 8 });
       const operations = [
         { op: 'set' as const, path: '/data/0/user_id', value: 'user_new' },

@@ -107,7 +107,7 @@ describe('the thread that writes', () => {
     expect(Number(await rig.value('SELECT SUM(rows) FROM export_units'))).toBeGreaterThan(MANY);
   });
 
-  it('stores the same as without it', async () => {
+  it('stores the same as without it', { tags: 'ci/rare' }, async () => {
     const { warehouse, thread } = await withThread();
     const messages = asked(thread);
     const commits = [
@@ -133,7 +133,7 @@ describe('the thread that writes', () => {
     expect(await countRestatements(warehouse)).toBe(2);
   });
 
-  it('reports why a commit was refused, and continues', async () => {
+  it('reports why a commit was refused, and continues', { tags: 'ci/rare' }, async () => {
     const { warehouse, thread } = await withThread();
     const messages = asked(thread);
     const other = new Sqlite(warehouse.path);
