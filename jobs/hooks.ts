@@ -139,6 +139,7 @@ function atSpool<Result>(spool: string, work: () => Result): Result {
 }
 
 function spoolError(path: string, cause: unknown): StorageError {
+  if (cause instanceof StorageError) return cause;
   return new StorageError(`drain the spool ${path}: ${messageOf(cause)}`, {
     cause,
     hint: 'give this user the right to read and write the folder; received events stay where they are',

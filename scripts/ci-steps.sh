@@ -36,8 +36,8 @@ samples() {
   if ! left_out "$1" "$3"; then together "$@"; fi
 }
 
-# NAME COMMAND NAME COMMAND…: steps that run at the same time. For steps that use one core or wait for downloads, and that measure
-# no time. Prints what each printed once all have ended; fails if one has failed.
+# NAME COMMAND NAME COMMAND…: steps that run at the same time. For steps that use one core or wait, and whose limits bear
+# the load of the other. Prints what each printed once all have ended; fails if one has failed.
 together() {
   local folder name code index=0 failed=0
   end_step 's '

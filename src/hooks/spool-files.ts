@@ -45,7 +45,10 @@ function entriesOf(directory: string): Dirent[] {
       ? []
       : readdirSync(directory, { withFileTypes: true });
   } catch (error) {
-    throw new StorageError(`the folder ${directory} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new StorageError(`the spool ${directory} cannot be read: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'give this user the right to read the folder; if it is a link, put back what it leads to',
+    });
   }
 }
 

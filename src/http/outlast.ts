@@ -92,9 +92,10 @@ export class PatientCall {
       try {
         return await round(outlasted === 'at-once' || patience.isOver(this.#host) ? 1 : Infinity);
       } catch (error) {
-        if (!mayBeOutage(error)) throw error;
+        const sinceMs = this.#failedSince();
+        if (!mayBeOutage(error) || sinceMs === undefined) throw error;
         // After `at-once` it is repeated once, because the host may have come back just then.
-        outlasted = await this.#outlast();
+        outlasted = await this.#outlast(sinceMs);
         if (outlasted === 'over') throw this.#silence(error);
         if (outlasted === 'none')
           throw Object.assign(error, { isAlone: patience.isFaulty(this.#host, this.#options.request.path) });
@@ -102,9 +103,11 @@ export class PatientCall {
     }
   }
 
-  async #outlast(): Promise<Outlasted> {
-    const sinceMs = this.#failures?.before;
-    if (sinceMs === undefined) return 'none';
+  #failedSince(): number | undefined {
+    return this.#failures?.before;
+  }
+
+  #outlast(sinceMs: number): Promise<Outlasted> {
     const { patience, request, signal, probes, untilTurnMs, sendProbe } = this.#options;
     const others = probes.filter((other) => originOf(other) === this.#host && other.path !== request.path);
     const all = [...others, request];
