@@ -12,7 +12,7 @@ import { postgresFirstSync } from './postgres-first-sync.ts';
 import { postgresPullAgain } from './postgres-pull-again.ts';
 import { pullAgain } from './pull-again.ts';
 import { queries } from './queries.ts';
-import { answering, answeringLarge } from './questions.ts';
+import { answering, answeringDaily, answeringLarge } from './questions.ts';
 import { requestsWithoutRanges, requestsWithRanges } from './requests.ts';
 import { startUp } from './start-up.ts';
 import type { Benchmark } from './support/bench.ts';
@@ -41,6 +41,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   verifying,
   staleTeams,
   answeringLarge,
+  answeringDaily,
   languages,
   copying,
 ];

@@ -5,7 +5,7 @@ import { readOrganizationIds } from '../src/ledger/ledger.ts';
 import { answerMetric } from '../src/metrics/answer-metric.ts';
 import { readCohorts } from '../src/metrics/cohorts.ts';
 import type { Warehouse } from '../src/port/warehouse.ts';
-import { filledWarehouses, sizeOf, type Times, withWarehouse } from './support/answering.ts';
+import { type Activity, filledWarehouses, sizeOf, withWarehouse } from './support/answering.ts';
 import { type Bench, type Benchmark, NO_POSTGRES } from './support/bench.ts';
 import { inTurns, type Measure, middle } from './support/measure.ts';
 
@@ -13,7 +13,7 @@ import { inTurns, type Measure, middle } from './support/measure.ts';
 const SECONDS_MAX = { fromRollup: 0.3, fromRows: 1.5 };
 
 /** Duration of the questions of docs/questions.md over the whole history, without the start of a process. */
-function answeringAt(number: number, times: Times): Benchmark {
+function answeringAt(number: number, times: Activity): Benchmark {
   return {
     number,
     title: `Questions of docs/questions.md at ${sizeOf(times)}`,
@@ -33,6 +33,7 @@ function answeringAt(number: number, times: Times): Benchmark {
 
 export const answering = answeringAt(15, 1);
 export const answeringLarge = answeringAt(21, 4);
+export const answeringDaily = answeringAt(24, 'daily');
 
 async function measured(bench: Bench, database: string, warehouse: Warehouse): Promise<Measure[]> {
   const [orgId = ''] = await readOrganizationIds(warehouse);

@@ -24,15 +24,24 @@ export const SIZE = sizeOf(1);
 /** How many times as many people a warehouse has. */
 export type Times = 1 | 4;
 
-/** The size of a warehouse with so many times as many people, for the titles of benchmarks and the names of measures. */
-export function sizeOf(times: Times): string {
-  const { users, days } = ORGANIZATION;
-  return `${(users * times).toLocaleString('en')} people (${activeOf(times)}) and ${days} days`;
+/** So many times as many people, or those of {@link ORGANIZATION} where everybody is active on each day. */
+export type Activity = Times | 'daily';
+
+/** The size of such a warehouse, for the titles of benchmarks and the names of measures. */
+export function sizeOf(times: Activity): string {
+  const { users, days } = organizationOf(times);
+  return `${users.toLocaleString('en')} people (${activeOf(times)}) and ${days} days`;
 }
 
 /** How many are active on an average day. */
-export function activeOf(times: Times): string {
+export function activeOf(times: Activity): string {
+  if (times === 'daily') return 'each active every day';
   return times === 1 ? `${ACTIVE_A_DAY} active a day` : 'about 3,000 active a day';
+}
+
+function organizationOf(times: Activity): typeof ORGANIZATION {
+  if (times === 'daily') return { ...ORGANIZATION, steady: true };
+  return { ...ORGANIZATION, users: ORGANIZATION.users * times };
 }
 
 const TEAMS = 40;
@@ -54,9 +63,9 @@ function once(bench: Bench, name: string, make: () => Promise<string>): Promise<
 }
 
 /** A SQLite warehouse of {@link ORGANIZATION}, so many times as large, with teams, moves and prices. */
-export function filledFile(bench: Bench, times: Times): Promise<string> {
+export function filledFile(bench: Bench, times: Activity): Promise<string> {
   return once(bench, `file ${times}`, async () => {
-    const service = await bench.service({ ...ORGANIZATION, users: ORGANIZATION.users * times });
+    const service = await bench.service(organizationOf(times));
     const file = bench.path(`times-${times}.db`);
     const last = shiftDay(FIRST_DAY, ORGANIZATION.days - 1);
     await runExport(service, file, ['backfill', '--from', FIRST_DAY, '--until', last]);
@@ -69,7 +78,7 @@ export function filledFile(bench: Bench, times: Times): Promise<string> {
 export async function filledWarehouses(
   bench: Bench,
   postgres: Postgres,
-  times: Times = 1,
+  times: Activity = 1,
 ): Promise<{ readonly file: string; readonly location: string }> {
   const file = await filledFile(bench, times);
   const location = await once(bench, `schema ${times}`, async () => {

@@ -79,13 +79,15 @@ function groupedTerms(plan: Plan): Facts {
 }
 
 /**
- * One row for each user in each group, where only users are counted and a user has many rows in a group: both databases find the
- * distinct ones of these sooner. Otherwise the rows themselves. A user has few in a week or month, and a rollup has one.
+ * One row for each user in each group, where only users are counted and a user has many rows in a group: the databases find the
+ * distinct ones of these sooner. Otherwise the rows themselves: a user has few in a week, and a rollup has one.
  */
 function perUser(plan: Plan, terms: readonly Term[], rows: Rows): Rows {
-  const isByUser = plan.by.includes('user') || plan.grain !== undefined;
-  if (isByUser || !terms.every(({ kind }) => kind === 'users')) return rows;
-  const columns = [sql`r.user_id`, ...(needsTeam(plan) ? [rows.team] : []), ...groupColumns(plan)];
+  const { grain } = plan;
+  const hasMany = grain === undefined || (grain === 'month' && rows.kind === 'daily');
+  if (plan.by.includes('user') || !hasMany || !terms.every(({ kind }) => kind === 'users')) return rows;
+  const bucket = rows.bucket === undefined ? [] : [rows.bucket];
+  const columns = [sql`r.user_id`, ...(needsTeam(plan) ? [rows.team] : []), ...groupColumns(plan), ...bucket];
   const body = selectSql({ columns, from: rows.from, where: rows.where, groupBy: columns }, '  ');
   return {
     ...rows,
@@ -93,6 +95,7 @@ function perUser(plan: Plan, terms: readonly Term[], rows: Rows): Rows {
     from: [sql`each_user r`],
     where: [],
     team: sql`r.team`,
+    bucket: rows.bucket && sql`r.month`,
   };
 }
 
