@@ -1,4 +1,5 @@
 import { compareArchive, meetArchive } from '../src/archive/index.ts';
+import { withOwnWarehouse } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
 import {
@@ -14,7 +15,6 @@ import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
-import { withOwnWarehouse } from './identity.ts';
 
 /** What was accepted. */
 export interface Adoption {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import { keptOutSince } from '../src/belongings/index.ts';
 import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { Clock, JobContext } from '../src/core/clock.ts';
-import type { Reason } from '../src/core/errors.ts';
-import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
+import { BusyError, type Reason, StorageError, UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { canonicalText } from '../src/core/json-text.ts';
@@ -20,7 +20,6 @@ import {
   type WriteNotes,
   withWarehouse,
 } from '../src/warehouse/index.ts';
-import { keptOutSince } from './gate.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { sql } from '../schema/query.ts';
 import { archiveBytes } from '../src/archive/index.ts';
+import { expectAllArchives, sweepOptions } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { expectFolderOf, explainWriteError, hasCode } from '../src/core/files.ts';
@@ -18,7 +19,6 @@ import {
   subjectsOf,
 } from '../src/sweep/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
-import { expectAllArchives, sweepOptions } from './sweep.ts';
 
 /** Whom to look for: by user ID or email address. */
 export interface PersonRequest {

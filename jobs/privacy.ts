@@ -1,3 +1,4 @@
+import { expectAllArchives, sweepOptions } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { agreeContract } from '../src/expected/index.ts';
@@ -7,7 +8,6 @@ import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { type PassedCounts, passAll } from '../src/sweep/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { expectAllArchives, sweepOptions } from './sweep.ts';
 
 /** What applying a policy has changed, or would change. */
 export interface AppliedPolicy extends PassedCounts {

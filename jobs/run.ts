@@ -1,9 +1,15 @@
 import { resolve } from 'node:path';
 import { openArchive } from '../src/archive/index.ts';
+import {
+  meetArchives,
+  sweepAfterRun,
+  sweepBeforeRun,
+  type WarehouseMemory,
+  withOwnWarehouse,
+} from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import type { Reason } from '../src/core/errors.ts';
-import { UsageError } from '../src/core/errors.ts';
+import { type Reason, UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';
@@ -19,11 +25,9 @@ import { rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
-import { drainDuringRun } from './hooks.ts';
-import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
+import { drainDuringRun } from './drain.ts';
 import { openPatience, probesOf, withPatience } from './patience.ts';
 import { type Network, openTransport, requireApi } from './service.ts';
-import { sweepAfterRun, sweepBeforeRun } from './sweep.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */

@@ -9,6 +9,7 @@ import {
   parseSessionRequest,
   type Session,
 } from '../src/api/index.ts';
+import { informGate, withOwnWarehouse } from '../src/belongings/index.ts';
 import { exactText } from '../src/checks/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
@@ -24,8 +25,6 @@ import type { Warehouse } from '../src/port/index.ts';
 import type { Gate } from '../src/privacy/index.ts';
 import { recordSession } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
-import { informGate } from './gate.ts';
-import { withOwnWarehouse } from './identity.ts';
 import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { openTransport, requireApi } from './service.ts';
 

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { withOwnWarehouse } from '../../jobs/identity.ts';
 import { namesOf } from '../../jobs/organizations.ts';
 import { requireApi } from '../../jobs/service.ts';
+import { withOwnWarehouse } from '../belongings/index.ts';
 import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';
