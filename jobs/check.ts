@@ -21,8 +21,14 @@ import {
 } from '../src/settings/index.ts';
 import { expectWritable, openWarehouse, schemaVersion } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
-import { type AccessLook, lookAtAccess } from './check-access.ts';
-import { type Check, checkOf, failedCheck, skippedCheck } from './check-line.ts';
+import {
+  type AccessLook,
+  type Check,
+  checkOf,
+  failedCheck,
+  lookAtAccess,
+  skippedCheck,
+} from './check-access.ts';
 import { forecastFrom } from './dry-run.ts';
 
 /** How to check. */

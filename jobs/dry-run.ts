@@ -25,9 +25,8 @@ import { type RunRecord, readRuns } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { expectWritable, readWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchive, usersFromOfRun } from './archive.ts';
-import { chooseOrganizations, settingsFor } from './organizations.ts';
 import { askedPlan, type ExportRequest } from './run.ts';
-import { requireApi } from './service.ts';
+import { chooseOrganizations, requireApi, settingsFor } from './service.ts';
 
 export interface ExportForecast {
   /** Null if the warehouse holds no organization, or several and none is named. */

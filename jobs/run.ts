@@ -15,6 +15,7 @@ import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';
 import type { AskedContract } from '../src/expected/index.ts';
 import type { Retry } from '../src/http/index.ts';
+import { openPatience, withPatience } from '../src/marks/index.ts';
 import type { NameInFile } from '../src/organizations/index.ts';
 import type { Patience } from '../src/patience/index.ts';
 import { type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
@@ -26,8 +27,7 @@ import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
 import { drainDuringRun } from './drain.ts';
-import { openPatience, probesOf, withPatience } from './patience.ts';
-import { type Network, openTransport, requireApi } from './service.ts';
+import { type Network, openTransport, probesOf, requireApi } from './service.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { drainHooks } from '../../../jobs/drain.ts';
-import { showPerson } from '../../../jobs/person.ts';
+import { showPerson } from '../../../jobs/privacy.ts';
 import { publish } from '../../../jobs/publish.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';

@@ -1,9 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { type ExportRequest, runExport } from '../../../jobs/run.ts';
-import { digestWarehouse } from '../../../jobs/warehouse.ts';
+import { digestWarehouse } from '../../../jobs/status.ts';
 import type { Value } from '../../../schema/row.ts';
-import type { JobContext } from '../../../src/core/clock.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { type Clock, type JobContext, systemClock } from '../../../src/core/clock.ts';
 import { parseDay, type UtcDay } from '../../../src/core/day.ts';
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
