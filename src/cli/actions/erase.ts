@@ -12,7 +12,7 @@ import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { Settings } from '../../settings/index.ts';
 import { type Certificate, isOpen, type JoinedPolicy } from '../../sweep/index.ts';
-import { audit } from '../output/audit.ts';
+import { audit } from '../output/log.ts';
 import type { Output } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted } from '../screens/numbers.ts';
