@@ -1,6 +1,5 @@
 import { nearestName, UsageError } from '../core/errors.ts';
-import type { BiTarget } from './write-folder.ts';
-import { type WrittenFolder, writeFolder } from './write-folder.ts';
+import type { BiTarget, WrittenFolder } from './write-folder.ts';
 
 /** A target by its name, with what help says about it. Its files are loaded when they are needed. */
 interface NamedTarget {
@@ -69,6 +68,8 @@ export interface BiReport extends WrittenFolder {
 export async function writeBi({ target: asked, directory }: BiRequest): Promise<BiReport> {
   const { name, load } = findTarget(asked);
   const target = await load();
+  // Help names the targets, and writes nothing.
+  const { writeFolder } = await import('./write-folder.ts');
   const written = await writeFolder(directory, name, target.files());
   return { target: name, ...written, next_steps: target.nextSteps(directory) };
 }
