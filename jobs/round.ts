@@ -1,5 +1,6 @@
 import type { JobContext } from '../src/core/clock.ts';
-import { type Advice, adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
+import type { Advice } from '../src/core/errors.ts';
+import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, needsPerson, worstExit } from '../src/core/exit-code.ts';
 import { namesOf } from '../src/organizations/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/index.ts';

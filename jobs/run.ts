@@ -9,7 +9,8 @@ import {
 } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
-import { type Reason, UsageError } from '../src/core/errors.ts';
+import type { Reason } from '../src/core/errors.ts';
+import { UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';

@@ -1,4 +1,5 @@
-import { type JobContext, systemRandom } from '../src/core/clock.ts';
+import type { JobContext } from '../src/core/clock.ts';
+import { systemRandom } from '../src/core/clock.ts';
 import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, DaywalkError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';

@@ -1,10 +1,5 @@
-import {
-  commonFailure,
-  obstacleOf,
-  type RoundListener,
-  type RoundReport,
-  runRound,
-} from '../../jobs/round.ts';
+import type { RoundListener } from '../../jobs/round.ts';
+import { commonFailure, obstacleOf, type RoundReport, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
 import type { WarehouseMemory } from '../belongings/index.ts';
 import type { JobContext } from '../core/clock.ts';
