@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { expectPlace } from '../src/archive/index.ts';
+import { expectIdentity, notToBeCreated } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, StorageError, UsageError } from '../src/core/errors.ts';
 import { mayWriteIn } from '../src/core/files.ts';
@@ -20,10 +21,15 @@ import {
 } from '../src/settings/index.ts';
 import { expectWritable, openWarehouse, schemaVersion } from '../src/warehouse/index.ts';
 import { requireArchive } from './archive.ts';
-import { type AccessLook, lookAtAccess } from './check-access.ts';
-import { type Check, checkOf, failedCheck, skippedCheck } from './check-line.ts';
+import {
+  type AccessLook,
+  type Check,
+  checkOf,
+  failedCheck,
+  lookAtAccess,
+  skippedCheck,
+} from './check-access.ts';
 import { forecastFrom } from './dry-run.ts';
-import { expectIdentity, notToBeCreated } from './identity.ts';
 
 /** How to check. */
 export interface CheckRequest {

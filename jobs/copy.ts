@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { keptOutSince } from '../src/belongings/index.ts';
 import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { Clock, JobContext } from '../src/core/clock.ts';
 import type { Reason } from '../src/core/errors.ts';
@@ -20,7 +21,6 @@ import {
   type WriteNotes,
   withWarehouse,
 } from '../src/warehouse/index.ts';
-import { keptOutSince } from './gate.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {

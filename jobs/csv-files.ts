@@ -1,3 +1,4 @@
+import { informGate } from '../src/belongings/index.ts';
 import { readCharges } from '../src/bi/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type Month, type UtcDay } from '../src/core/day.ts';
@@ -21,7 +22,6 @@ import { usersOf } from '../src/privacy/index.ts';
 import { refreshRollups } from '../src/rollups/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, withWarehouse } from '../src/warehouse/index.ts';
-import { informGate } from './gate.ts';
 
 /** Which organization a job is about. */
 interface OrganizationRequest {

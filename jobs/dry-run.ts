@@ -1,4 +1,5 @@
 import { expectPlace } from '../src/archive/index.ts';
+import { expectIdentity, notToBeCreated } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { NoWarehouseError } from '../src/core/errors.ts';
@@ -24,10 +25,8 @@ import { type RunRecord, readRuns } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { expectWritable, readWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchive, usersFromOfRun } from './archive.ts';
-import { expectIdentity, notToBeCreated } from './identity.ts';
-import { chooseOrganizations, settingsFor } from './organizations.ts';
 import { askedPlan, type ExportRequest } from './run.ts';
-import { requireApi } from './service.ts';
+import { chooseOrganizations, requireApi, settingsFor } from './service.ts';
 
 export interface ExportForecast {
   /** Null if the warehouse holds no organization, or several and none is named. */

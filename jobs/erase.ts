@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expectSweepable, withArchives } from '../src/archive/index.ts';
+import { expectAllArchives, meetArchives, sweepOptions } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type Advice, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
@@ -26,8 +27,6 @@ import {
   subjectsOf,
 } from '../src/sweep/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { meetArchives } from './identity.ts';
-import { expectAllArchives, sweepOptions } from './sweep.ts';
 
 /** Whom to erase: a person by user ID or email address; an organization if neither is given. */
 export interface ErasureRequest {

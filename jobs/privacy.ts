@@ -1,13 +1,167 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { sql } from '../schema/query.ts';
+import { archiveBytes } from '../src/archive/index.ts';
+import { expectAllArchives, sweepOptions } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import type { Advice } from '../src/core/errors.ts';
+import { type Advice, UsageError } from '../src/core/errors.ts';
+import { expectFolderOf, explainWriteError, hasCode } from '../src/core/files.ts';
 import { agreeContract } from '../src/expected/index.ts';
+import type { Subject } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
-import { expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
+import { chooseOrganization } from '../src/organizations/index.ts';
+import { checkEmailSalt, expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
-import { type PassedCounts, passAll } from '../src/sweep/index.ts';
+import {
+  findListed,
+  findSubjects,
+  type HeldRecord,
+  heldRecords,
+  type PassedCounts,
+  passAll,
+  personOf,
+  subjectsOf,
+} from '../src/sweep/index.ts';
 import { readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
-import { expectAllArchives, sweepOptions } from './sweep.ts';
+
+/** Whom to look for: by user ID or email address. */
+export interface PersonRequest {
+  readonly user?: string | undefined;
+  readonly email?: string | undefined;
+  /** ID or recorded name. @default the only organization of the warehouse */
+  readonly organization?: string | undefined;
+}
+
+/** What a warehouse knows of a person. */
+export type ShownPerson =
+  | { readonly state: 'erased'; readonly orgId: string; readonly erasedAt: string }
+  | {
+      readonly state: 'known';
+      readonly orgId: string;
+      /** The first and the last day with a row under the ID; null if there is none. */
+      readonly firstDay: string | null;
+      readonly lastDay: string | null;
+      /** Rows by table; rows of `archive` and lines of `spool`. */
+      readonly places: Readonly<Record<string, number>>;
+    };
+
+/**
+ * Since when somebody is known and where, or when they were erased. Writes nothing.
+ * @throws {UsageError} if nothing is held about them and they were not erased, or if several users have had the address.
+ */
+export function showPerson(
+  settings: Settings,
+  request: PersonRequest,
+  context: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<ShownPerson> {
+  return withPerson(settings, request, context, async ({ orgId, days, records }) => {
+    const places: Record<string, number> = {};
+    for await (const { place } of records) places[place] = (places[place] ?? 0) + 1;
+    if (Object.keys(places).length === 0) return null;
+    return { state: 'known', orgId, ...days, places };
+  });
+}
+
+/**
+ * Writes everything that is held about somebody to a new file as JSON, which only its owner may read. Other people in it are masked. Writes no
+ * file for somebody who was erased.
+ * @throws {UsageError} as {@link showPerson}, or if the file exists.
+ */
+export function exportPerson(
+  settings: Settings,
+  { out, ...request }: PersonRequest & { readonly out: string },
+  context: Pick<JobContext, 'clock' | 'signal'>,
+): Promise<ShownPerson> {
+  if (existsSync(out)) throw fileExists(out);
+  expectFolderOf(out);
+  return withPerson(settings, request, context, async ({ orgId, days, subjects, records }) => {
+    const places: Record<string, number> = {};
+    const held: HeldRecord[] = [];
+    for await (const record of records) {
+      places[record.place] = (places[record.place] ?? 0) + 1;
+      held.push(record);
+    }
+    if (held.length === 0) return null;
+    const valuesOf = (kind: Subject['kind']) =>
+      subjects.filter((subject) => subject.kind === kind).map(({ value }) => value);
+    const file = {
+      ...{ format: 'daywalk person', version: 1, made_at: context.clock.now().toISOString(), org_id: orgId },
+      ...{ user_ids: valuesOf('user'), emails: valuesOf('email') },
+      ...{ first_day: days.firstDay, last_day: days.lastDay, places },
+      records: held.map(({ place, where, cameAt, record }) => ({ place, ...where, came_at: cameAt, record })),
+    };
+    writeNewFile(out, `${JSON.stringify(file, null, 2)}\n`);
+    return { state: 'known', orgId, ...days, places };
+  });
+}
+
+interface FoundPerson {
+  readonly orgId: string;
+  readonly subjects: readonly Subject[];
+  readonly days: { readonly firstDay: string | null; readonly lastDay: string | null };
+  readonly records: AsyncIterable<HeldRecord>;
+}
+
+/** @param use returns null if nothing is held about the person */
+function withPerson(
+  settings: Settings,
+  request: PersonRequest,
+  { clock, signal }: Pick<JobContext, 'clock' | 'signal'>,
+  use: (found: FoundPerson) => Promise<ShownPerson | null>,
+): Promise<ShownPerson> {
+  return readWarehouse(settings.warehouse, { clock, signal }, async (warehouse) => {
+    await checkEmailSalt(warehouse, settings.emails);
+    const orgId = await chooseOrganization(warehouse, request.organization);
+    const person = await personOf(warehouse, request, settings.emails);
+    const unknown = new UsageError(`nothing is held about this person in the organization ${orgId}`, {
+      hint: 'check the user ID or the address',
+    });
+    // Null: no user has the ID.
+    const subjects = await findSubjects(warehouse, orgId, person).catch((error: unknown) => {
+      if (error instanceof UsageError && 'user' in person) return null;
+      throw error;
+    });
+    const listed = await findListed(warehouse, orgId, subjectsOf(person));
+    const erased = listed && ({ state: 'erased', orgId, erasedAt: listed.erasedAt } as const);
+    if (subjects !== null) {
+      const { archives, copies } = await expectAllArchives(warehouse, settings);
+      const written = [...archives, ...copies].filter((archive) => archiveBytes(archive) > 0);
+      const options = await sweepOptions(warehouse, settings, { clock, signal }, written);
+      const records = heldRecords({ ...options, orgId, subjects });
+      const shown = await use({ orgId, subjects, days: await daysOf(warehouse, orgId, subjects), records });
+      if (shown !== null) return shown;
+    }
+    if (erased === null) throw unknown;
+    return erased;
+  });
+}
+
+async function daysOf(
+  warehouse: Pick<Warehouse, 'select'>,
+  orgId: string,
+  subjects: readonly Subject[],
+): Promise<FoundPerson['days']> {
+  const user = subjects.find(({ kind }) => kind === 'user')?.value ?? '';
+  const [row] = await warehouse.select(
+    sql`SELECT CAST(MIN(date) AS TEXT) AS first, CAST(MAX(date) AS TEXT) AS last FROM (
+      SELECT date FROM user_daily WHERE org_id = ${orgId} AND user_id = ${user}
+      UNION ALL SELECT date FROM tokens_daily_by_user WHERE org_id = ${orgId} AND user_id = ${user}) AS days`,
+  );
+  const dayOf = (value: unknown) => (typeof value === 'string' ? value : null);
+  return { firstDay: dayOf(row?.['first']), lastDay: dayOf(row?.['last']) };
+}
+
+function writeNewFile(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    throw hasCode(error, 'EEXIST') ? fileExists(path) : explainWriteError(error, path);
+  }
+}
+
+function fileExists(path: string): UsageError {
+  return new UsageError(`the file ${path} exists already`, { hint: 'name a new file' });
+}
 
 /** What applying a policy has changed, or would change. */
 export interface AppliedPolicy extends PassedCounts {
@@ -17,7 +171,7 @@ export interface AppliedPolicy extends PassedCounts {
 }
 
 /** How a policy is applied. */
-export interface PolicyRequest {
+interface PolicyRequest {
   readonly isDryRun: boolean;
   /** Wait for a run to end instead of failing with exit code 75. */
   readonly wait: boolean;

@@ -9,6 +9,7 @@ import {
   withArchives,
   withCommitted,
 } from '../src/archive/index.ts';
+import { shareGate, sweepOptions } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, isDay, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { type Advice, adviceOf, UsageError } from '../src/core/errors.ts';
@@ -28,10 +29,8 @@ import type { Settings } from '../src/settings/index.ts';
 import { sweepLearned } from '../src/sweep/index.ts';
 import { takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchives } from './archive.ts';
-import { shareGate } from './gate.ts';
 import { passOlder } from './privacy.ts';
 import { expireAfter } from './retention.ts';
-import { sweepOptions } from './sweep.ts';
 
 /** Reports that are read at once. */
 const PAGE_REPORTS = 100;

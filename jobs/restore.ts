@@ -11,6 +11,7 @@ import {
   noteBackup,
   withBackup,
 } from '../src/backup/index.ts';
+import { type KeptOutSince, keptOutSince, sweepOptions } from '../src/belongings/index.ts';
 import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
@@ -26,9 +27,7 @@ import { sweepListed } from '../src/sweep/index.ts';
 import { checkWarehouse, FindingList } from '../src/verify/index.ts';
 import { notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 import { keptUsersFrom, requireArchive } from './archive.ts';
-import { type KeptOutSince, keptOutSince } from './gate.ts';
 import { expireAfter } from './retention.ts';
-import { sweepOptions } from './sweep.ts';
 
 /** What to restore, and how. */
 export interface RestoreRequest {

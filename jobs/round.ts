@@ -2,9 +2,9 @@ import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, needsPerson, worstExit } from '../src/core/exit-code.ts';
+import { namesOf } from '../src/organizations/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
-import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import {
   askedPlan,
   type ExportRequest,
@@ -14,6 +14,7 @@ import {
   runExport,
   withLockedWarehouse,
 } from './run.ts';
+import { chooseOrganizations, settingsFor } from './service.ts';
 
 /** The result of exporting one organization. */
 export interface OrganizationOutcome {

@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
 import { openArchive } from '../src/archive/index.ts';
+import {
+  meetArchives,
+  sweepAfterRun,
+  sweepBeforeRun,
+  type WarehouseMemory,
+  withOwnWarehouse,
+} from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import type { Reason } from '../src/core/errors.ts';
@@ -9,6 +16,7 @@ import { packageVersion } from '../src/core/files.ts';
 import type { Stream } from '../src/core/stream.ts';
 import type { AskedContract } from '../src/expected/index.ts';
 import type { Retry } from '../src/http/index.ts';
+import { openPatience, withPatience } from '../src/marks/index.ts';
 import type { NameInFile } from '../src/organizations/index.ts';
 import type { Patience } from '../src/patience/index.ts';
 import { type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
@@ -19,11 +27,8 @@ import { rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
 import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
-import { drainDuringRun } from './hooks.ts';
-import { meetArchives, type WarehouseMemory, withOwnWarehouse } from './identity.ts';
-import { openPatience, probesOf, withPatience } from './patience.ts';
-import { type Network, openTransport, requireApi } from './service.ts';
-import { sweepAfterRun, sweepBeforeRun } from './sweep.ts';
+import { drainDuringRun } from './drain.ts';
+import { type Network, openTransport, probesOf, requireApi } from './service.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */

@@ -9,6 +9,7 @@ import {
   parseSessionRequest,
   type Session,
 } from '../src/api/index.ts';
+import { informGate, withOwnWarehouse } from '../src/belongings/index.ts';
 import { exactText } from '../src/checks/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
@@ -17,17 +18,14 @@ import { canonicalJson, isExact } from '../src/core/json.ts';
 import { canonicalText } from '../src/core/json-text.ts';
 import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/index.ts';
 import { expectAdmitted } from '../src/kept-out/index.ts';
-import { expectName, onlyOrganization } from '../src/organizations/index.ts';
+import { expectName, namesOf, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
 import { expectEmailSalt, noteLooser, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Gate } from '../src/privacy/index.ts';
 import { recordSession } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
-import { informGate } from './gate.ts';
-import { withOwnWarehouse } from './identity.ts';
-import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
-import { openTransport, requireApi } from './service.ts';
+import { chooseOrganizations, openTransport, requireApi, settingsFor } from './service.ts';
 
 /** A session to create. */
 interface SessionCreation {

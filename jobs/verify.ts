@@ -4,7 +4,7 @@ import { yesterdayOf } from '../src/core/day.ts';
 import { DamagedError, DaywalkError, messageOf } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import type { Retry } from '../src/http/index.ts';
-import { chooseOrganization, listOrganizations } from '../src/organizations/index.ts';
+import { chooseOrganization, listOrganizations, namesOf } from '../src/organizations/index.ts';
 import type { RunEvent } from '../src/pipeline/index.ts';
 import { openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
@@ -22,9 +22,8 @@ import {
   type Severity,
 } from '../src/verify/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
-import { chooseOrganizations, namesOf, settingsFor } from './organizations.ts';
 import { observerFor } from './round.ts';
-import { openTransport, requireApi } from './service.ts';
+import { chooseOrganizations, openTransport, requireApi, settingsFor } from './service.ts';
 
 /** What to verify besides the warehouse itself. */
 export interface VerifyRequest {

@@ -3,8 +3,7 @@
 export type { Total } from './focus/charge.ts';
 export type { FocusReport, FocusRequest } from './focus/export.ts';
 export { formatOf } from './focus/files.ts';
-export { biTargets, findTarget } from './targets.ts';
-export { type WrittenFolder, writeFolder } from './write-folder.ts';
+export { type BiReport, biTargets, writeBi } from './targets.ts';
 
 type Charges = typeof import('./focus/charges.ts');
 type Focus = typeof import('./focus/export.ts');

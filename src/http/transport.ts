@@ -5,11 +5,10 @@ import { type ApiRequest, type Creation, nameOf, queryOf } from './api-request.t
 import type { ProxyOptions } from './connections.ts';
 import { CredentialError, OverloadError } from './errors.ts';
 import { RETRY_AFTER_MAX_MS } from './limits.ts';
-import { PatientCall } from './outlast.ts';
 import { createPacer, HeldBackError, type Pacer, type Pause } from './pace.ts';
 import { createRequester, type ReadOptions, type Requester, type RequesterOptions } from './request.ts';
 import type { Answer, ResponseHeaders } from './response.ts';
-import { type RetryPolicy, repeatAttempts } from './retry.ts';
+import { PatientCall, type RetryPolicy, repeatAttempts } from './retry.ts';
 
 export type { Retry } from './retry.ts';
 

@@ -1,14 +1,2 @@
-export {
-  forgetWaits,
-  hasWaits,
-  LAST_MARKS,
-  listedMarks,
-  listMark,
-  type NotedWaits,
-  noteAct,
-  noteHosts,
-  noteWait,
-  PULL,
-  readHosts,
-  readRunningWaits,
-} from './marks.ts';
+export { LAST_MARKS, listedMarks, listMark, noteAct, PULL } from './marks.ts';
+export { type NotedWaits, openPatience, readRunningWaits, type WaitEvent, withPatience } from './waits.ts';

@@ -16,6 +16,7 @@ export {
   type ListedOrganization,
   listOrganizations,
   type NameInFile,
+  namesOf,
   onlyOrganization,
   readNames,
   recordName,

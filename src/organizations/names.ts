@@ -22,6 +22,15 @@ const { organizations: table } = tables;
 const encode = encoderOf(table);
 const SELECT = sql`SELECT name, org_id FROM organizations ORDER BY first_seen_at DESC, name`;
 
+/** The names in the organizations file of the settings, in its order; null if there is no file. */
+export function namesOf({ organizationsFile: file }: NamingSettings): readonly string[] | null {
+  return file?.organizations.map(({ name }) => name) ?? null;
+}
+
+interface NamingSettings {
+  readonly organizationsFile: { readonly organizations: readonly Pick<NameInFile, 'name'>[] } | null;
+}
+
 /** The recorded names, the latest first. An organization that was renamed has several. */
 export async function readNames(warehouse: Pick<Warehouse, 'select'>): Promise<RecordedName[]> {
   return namesIn(await warehouse.select(SELECT));

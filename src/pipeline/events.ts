@@ -3,6 +3,7 @@ import type { Advice, RuleName } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { DailyStream, Stream } from '../core/stream.ts';
 import type { Contract } from '../expected/index.ts';
+import type { WaitEvent } from '../marks/index.ts';
 import type { RunRecord } from '../records/index.ts';
 import type { UnitName, UnitState } from '../units/index.ts';
 
@@ -81,21 +82,7 @@ export type RunEvent =
       readonly waitMs: number;
       readonly error: string;
     }
-  /** The service does not answer. Nothing is requested but probes, until it answers or the patience ends. Instants are ISO texts. */
-  | {
-      readonly type: 'wait-began';
-      readonly host: string;
-      /** When it first failed to answer. */
-      readonly since: string;
-      readonly until: string;
-    }
-  | {
-      readonly type: 'wait-ended';
-      readonly host: string;
-      readonly since: string;
-      /** `left`: the run ends for another reason. */
-      readonly end: 'answered' | 'over' | 'left';
-    }
+  | WaitEvent
   | ({ readonly type: 'warning'; readonly message: string } & Advice)
   | { readonly type: 'run-ended'; readonly report: RunReport }
   /** An organization of a round was not exported: its run could not begin. */

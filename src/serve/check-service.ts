@@ -1,4 +1,4 @@
-import { type Check, checkOf, failedCheck } from '../../jobs/check-line.ts';
+import { type Check, checkOf, failedCheck } from '../../jobs/check-access.ts';
 import { formatListenAddress, type ListenAddress } from '../core/addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import { adviceOf, UsageError } from '../core/errors.ts';

@@ -1,7 +1,7 @@
-import type { WarehouseMemory } from '../../jobs/identity.ts';
 import type { RoundListener } from '../../jobs/round.ts';
 import { commonFailure, obstacleOf, type RoundReport, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
+import type { WarehouseMemory } from '../belongings/index.ts';
 import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';

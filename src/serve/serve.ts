@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { withOwnWarehouse } from '../../jobs/identity.ts';
-import { namesOf } from '../../jobs/organizations.ts';
 import { requireApi } from '../../jobs/service.ts';
+import { withOwnWarehouse } from '../belongings/index.ts';
 import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';
 import { listen, type WebServer } from '../core/web-server.ts';
 import { AGE_SECONDS_MIN } from '../expected/index.ts';
 import { readIdentity } from '../identity/index.ts';
+import { namesOf } from '../organizations/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
 import { publicName, publicText } from '../privacy/index.ts';
 import { assessHealth, type Health } from '../status/index.ts';

@@ -61,9 +61,9 @@ describe.each(sectionsOf(walks))('the walk "$heading"', ({ text }) => {
 
 /** What the house may be at most. Less is better; a limit that has room is lowered. */
 const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: House) => number])[] = [
-  ['files', 600, ({ files }) => files.length],
+  ['files', 595, ({ files }) => files.length],
   ['lines of code', 75_340, ({ codeLines }) => codeLines],
-  ['per cent of files with one importer', 31, ({ singlePercent }) => singlePercent],
+  ['per cent of files with one importer', 30, ({ singlePercent }) => singlePercent],
   ['files from the first importer to the last imported file', 32, ({ chain }) => chain.length],
   ['short files beside their only importer', 0, ({ dust }) => dust.length],
 ];

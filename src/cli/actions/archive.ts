@@ -6,7 +6,7 @@ import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';
 import { oneOf, SETTINGS } from '../../settings/index.ts';
-import { audit } from '../output/audit.ts';
+import { audit } from '../output/log.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted, formatBytes } from '../screens/numbers.ts';

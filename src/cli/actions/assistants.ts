@@ -3,7 +3,7 @@ import { type Reached, serveAssistants } from '../../../jobs/assistants.ts';
 import { ASSISTANT_AUDIENCES, type ToolCall } from '../../assistants/index.ts';
 import { parseListenAddress } from '../../core/addresses.ts';
 import { UsageError } from '../../core/errors.ts';
-import { audit } from '../output/audit.ts';
+import { audit } from '../output/log.ts';
 import { limitHeapGrowth, stopCode } from '../process/stop-signals.ts';
 import type { Action, CommandContext } from '../program/command.ts';
 import { failureOf, logFailure } from '../program/failure.ts';

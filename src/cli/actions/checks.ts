@@ -1,12 +1,12 @@
 import { checkSetup } from '../../../jobs/check.ts';
-import type { Check, CheckState } from '../../../jobs/check-line.ts';
-import { exitCodeOf, type Verification, verifyWarehouse } from '../../../jobs/verify.ts';
+import type { Check, CheckState } from '../../../jobs/check-access.ts';
 import {
   type AcceptRequest,
   acceptQuarantine,
   listQuarantine,
   type QuarantineList,
-} from '../../../jobs/warehouse.ts';
+} from '../../../jobs/status.ts';
+import { exitCodeOf, type Verification, verifyWarehouse } from '../../../jobs/verify.ts';
 import { parseDay } from '../../core/day.ts';
 import { adviceFor, messageOf, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';

@@ -1,12 +1,18 @@
 import { resolve } from 'node:path';
 import { type ErasureResult, erasePerson } from '../../../jobs/erase.ts';
-import { exportPerson, type PersonRequest, type ShownPerson, showPerson } from '../../../jobs/person.ts';
-import { type AppliedPolicy, applyPolicy } from '../../../jobs/privacy.ts';
+import {
+  type AppliedPolicy,
+  applyPolicy,
+  exportPerson,
+  type PersonRequest,
+  type ShownPerson,
+  showPerson,
+} from '../../../jobs/privacy.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import type { Settings } from '../../settings/index.ts';
 import { type Certificate, isOpen, type JoinedPolicy } from '../../sweep/index.ts';
-import { audit } from '../output/audit.ts';
+import { audit } from '../output/log.ts';
 import type { Output } from '../output/output.ts';
 import type { Action, Flags } from '../program/command.ts';
 import { counted } from '../screens/numbers.ts';

@@ -1,6 +1,6 @@
 import { devNull } from 'node:os';
 import { resolve } from 'node:path';
-import { drainHooks, warningsOf } from '../../../jobs/hooks.ts';
+import { drainHooks, warningsOf } from '../../../jobs/drain.ts';
 import {
   type ConfiguredHook,
   type Edited,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { type BiReport, writeBi } from '../../../jobs/bi.ts';
 import { schemaDocument, schemaMarkdown } from '../../../schema/reference/documentation.ts';
 import { DATABASES, DISTRIBUTIONS, schemaSql } from '../../../schema/reference/sql.ts';
+import { type BiReport, writeBi } from '../../bi/index.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { oneOf } from '../../settings/index.ts';

@@ -1,4 +1,4 @@
-import { digestWarehouse, readHealth, readStatus } from '../../../jobs/warehouse.ts';
+import { digestWarehouse, readHealth, readStatus } from '../../../jobs/status.ts';
 import { RULES, RunError, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { DAILY_STREAMS } from '../../core/stream.ts';

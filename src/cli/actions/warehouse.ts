@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
-import { adopt } from '../../../jobs/adopt.ts';
 import { type BackupReport, backUp } from '../../../jobs/backup.ts';
 import { copyWarehouse } from '../../../jobs/copy.ts';
 import { type ReplayResult, replay } from '../../../jobs/replay.ts';
 import { type RestoreReport, type RestoreTest, restore, testRestore } from '../../../jobs/restore.ts';
-import { type UpgradeReport, upgradeWarehouse } from '../../../jobs/upgrade.ts';
+import { adopt, type UpgradeReport, upgradeWarehouse } from '../../../jobs/warehouse.ts';
 import type { CopiedTable, CopyReport } from '../../copy/index.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';

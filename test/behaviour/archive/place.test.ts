@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { adopt } from '../../../jobs/adopt.ts';
+import { adopt } from '../../../jobs/warehouse.ts';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
 import { verifyArchive } from '../../../src/archive/damage.ts';
 import { parseDay } from '../../../src/core/day.ts';

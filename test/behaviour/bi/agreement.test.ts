@@ -2,11 +2,11 @@
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeBi } from '../../../jobs/bi.ts';
 import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { overBudget } from '../../../src/bi/grafana/checks.ts';
 import { sqlTarget } from '../../../src/bi/sql.ts';
+import { writeBi } from '../../../src/bi/targets.ts';
 import { checkBudgets, isOver } from '../../../src/csv-files/budget-check.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { changeRows } from '../../../src/port/steps.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeBi } from '../../../jobs/bi.ts';
 import { allMetrics } from '../../../schema/metrics/dictionary.ts';
 import { sql } from '../../../schema/query.ts';
 import { allTables } from '../../../schema/tables.ts';
 import { allViews } from '../../../schema/views.ts';
 import { queriedCuts, queryName } from '../../../src/bi/datasette.ts';
+import { writeBi } from '../../../src/bi/targets.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { DATASETTE, type DatasetteServer, NO_DATASETTE, serveDatasette } from '../../support/bi/datasette.ts';

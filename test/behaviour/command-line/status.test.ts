@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readStatus } from '../../../jobs/warehouse.ts';
+import { readStatus } from '../../../jobs/status.ts';
 import { renderStatus } from '../../../src/cli/actions/status.ts';
 import { createStyle } from '../../../src/cli/output/terminal.ts';
 import { widthOf } from '../../../src/cli/screens/text.ts';

@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { drainHooks } from '../../../jobs/hooks.ts';
+import { drainHooks } from '../../../jobs/drain.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { copy, onEachCopyable } from '../../support/copy/run-copy.ts';
 import { eraseFrom, somebody } from '../../support/erase/erase-rig.ts';

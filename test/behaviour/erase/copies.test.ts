@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { copyWarehouse } from '../../../jobs/copy.ts';
-import { drainHooks } from '../../../jobs/hooks.ts';
+import { drainHooks } from '../../../jobs/drain.ts';
 import type { CopyEvent } from '../../../src/copy/events.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';

@@ -1,11 +1,12 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { drainHooks, drainSpool } from '../../../jobs/hooks.ts';
-import { showPerson } from '../../../jobs/person.ts';
+import { drainHooks } from '../../../jobs/drain.ts';
+import { showPerson } from '../../../jobs/privacy.ts';
 import { publish } from '../../../jobs/publish.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { drainSpool } from '../../../src/hooks/drain-spool.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
 import { parseNotes } from '../../../src/judge/notes.ts';
 import { readState } from '../../../src/records/remembered.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { drainHooks } from '../../../jobs/hooks.ts';
+import { drainHooks } from '../../../jobs/drain.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { encodeRecord } from '../../../src/hooks/spool.ts';
 import type { EmailPolicy } from '../../../src/privacy/gate.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestWarehouse } from '../../../jobs/warehouse.ts';
+import { digestWarehouse } from '../../../jobs/status.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { DEFAULT_QUIRKS, type Quirks, REALISTIC_QUIRKS } from '../../../src/emulator/quirks.ts';

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { adopt } from '../../../jobs/adopt.ts';
+import { adopt } from '../../../jobs/warehouse.ts';
 import { ArchiveFile, withArchive } from '../../../src/archive/archive-file.ts';
 import { meetArchive, readKnownWarehouses } from '../../../src/archive/meet-warehouse.ts';
 import { readWarehouseSide } from '../../../src/identity/index.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { adopt } from '../../../jobs/adopt.ts';
 import { copyWarehouse } from '../../../jobs/copy.ts';
+import { adopt } from '../../../jobs/warehouse.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { type ArchivedRig, archivedRig, contentsOf, hastyClock } from '../../support/archive/archived-rig.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { digestWarehouse } from '../../../jobs/warehouse.ts';
+import { digestWarehouse } from '../../../jobs/status.ts';
 import type { AnyTable, ColumnKind } from '../../../schema/define.ts';
 import { contentTables, publishedTables, tables } from '../../../schema/tables.ts';
 import { systemClock } from '../../../src/core/clock.ts';

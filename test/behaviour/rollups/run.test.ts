@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readStatus } from '../../../jobs/warehouse.ts';
+import { readStatus } from '../../../jobs/status.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readStatus } from '../../../jobs/warehouse.ts';
+import { readStatus } from '../../../jobs/status.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
 import { expectExactCopy } from '../../support/rig/exact-copy.ts';
 import { contextOf } from '../../support/rig/rig.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readStatus } from '../../../jobs/warehouse.ts';
+import { readStatus } from '../../../jobs/status.ts';
 import { renderStatus } from '../../../src/cli/actions/status.ts';
 import { createStyle } from '../../../src/cli/output/terminal.ts';
 import { daysFrom, FIRST_DAY, parseDay, type UtcDay } from '../../../src/core/day.ts';

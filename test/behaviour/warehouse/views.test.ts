@@ -1,7 +1,7 @@
 // @module-tag database-specific
 
 import { describe, expect, it } from 'vitest';
-import { readStatus } from '../../../jobs/warehouse.ts';
+import { readStatus } from '../../../jobs/status.ts';
 import { KINDS } from '../../../schema/define.ts';
 import type { Values } from '../../../schema/row.ts';
 import { allViews } from '../../../schema/views.ts';

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { type ExportRequest, runExport } from '../../../jobs/run.ts';
-import { digestWarehouse } from '../../../jobs/warehouse.ts';
+import { digestWarehouse } from '../../../jobs/status.ts';
 import type { Value } from '../../../schema/row.ts';
 import type { JobContext } from '../../../src/core/clock.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';

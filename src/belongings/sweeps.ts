@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { archiveBytes, compareArchive } from '../src/archive/index.ts';
-import type { JobContext } from '../src/core/clock.ts';
-import { type Advice, BusyError, StorageError, UsageError } from '../src/core/errors.ts';
-import { spoolOf } from '../src/hooks/index.ts';
-import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../src/identity/index.ts';
-import { dueSweeps } from '../src/kept-out/index.ts';
-import type { RunLock, Warehouse } from '../src/port/index.ts';
-import { storedEmail } from '../src/privacy/index.ts';
-import { renewLakes } from '../src/publish/index.ts';
-import { readArchives, readLearned, readPublished } from '../src/records/index.ts';
-import type { Settings } from '../src/settings/index.ts';
-import type { SweepOptions } from '../src/sweep/index.ts';
-import { takeLock } from '../src/warehouse/index.ts';
-import { shareGate } from './gate.ts';
-import { drainSpool } from './hooks.ts';
+import { archiveBytes, compareArchive } from '../archive/index.ts';
+import type { JobContext } from '../core/clock.ts';
+import { type Advice, BusyError, StorageError, UsageError } from '../core/errors.ts';
+import { drainSpool, spoolOf } from '../hooks/index.ts';
+import { expectMatch, type KnownArchive, placeFacts, readKnownArchives } from '../identity/index.ts';
+import { dueSweeps } from '../kept-out/index.ts';
+import type { RunLock, Warehouse } from '../port/index.ts';
+import { storedEmail } from '../privacy/index.ts';
+import { renewLakes } from '../publish/index.ts';
+import { readArchives, readLearned, readPublished } from '../records/index.ts';
+import type { Settings } from '../settings/index.ts';
+import type { SweepOptions } from '../sweep/index.ts';
+import { takeLock } from '../warehouse/index.ts';
+import { shareGate } from './erasures.ts';
 
 type Observe = (event: { readonly type: 'warning'; readonly message: string } & Advice) => void;
 
@@ -75,7 +74,7 @@ export async function sweepAfterRun(
 
 /** Loads what few runs need. */
 async function sweepNow(...[warehouse, settings, place, archives]: Parameters<typeof sweepOptions>) {
-  const { sweepLearned } = await import('../src/sweep/index.ts');
+  const { sweepLearned } = await import('../sweep/index.ts');
   await sweepLearned(await sweepOptions(warehouse, settings, place, archives));
 }
 

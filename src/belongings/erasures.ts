@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { archiveBytes, keptOutOfArchive } from '../src/archive/index.ts';
-import { type Advice, DaywalkError } from '../src/core/errors.ts';
-import { joinKeptOut, joinLists, noteErasures, readErasures, readKeptOut } from '../src/kept-out/index.ts';
-import type { Warehouse } from '../src/port/index.ts';
-import { type KeptOut, NOBODY } from '../src/privacy/index.ts';
-import { readArchives } from '../src/records/index.ts';
-import type { Settings } from '../src/settings/index.ts';
+import { archiveBytes, keptOutOfArchive } from '../archive/index.ts';
+import { type Advice, DaywalkError } from '../core/errors.ts';
+import { joinKeptOut, joinLists, noteErasures, readErasures, readKeptOut } from '../kept-out/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import { type KeptOut, NOBODY } from '../privacy/index.ts';
+import { readArchives } from '../records/index.ts';
+import type { Settings } from '../settings/index.ts';
 
 type Observe = (event: { readonly type: 'warning'; readonly message: string } & Advice) => void;
 

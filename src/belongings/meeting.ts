@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { compareArchive, meetArchive } from '../src/archive/index.ts';
-import type { JobContext } from '../src/core/clock.ts';
-import { DaywalkError, NoWarehouseError, type Reason, StorageError } from '../src/core/errors.ts';
+import { compareArchive, meetArchive } from '../archive/index.ts';
+import type { JobContext } from '../core/clock.ts';
+import { DaywalkError, NoWarehouseError, type Reason, StorageError } from '../core/errors.ts';
 import {
   type Comparison,
   compareSides,
@@ -11,11 +11,11 @@ import {
   readIdentity,
   readKnownArchives,
   readWarehouseSide,
-} from '../src/identity/index.ts';
-import { PULL } from '../src/marks/index.ts';
-import type { Warehouse } from '../src/port/index.ts';
-import type { Settings } from '../src/settings/index.ts';
-import { type OpenOptions, openWarehouse, withWarehouse } from '../src/warehouse/index.ts';
+} from '../identity/index.ts';
+import { PULL } from '../marks/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { Settings } from '../settings/index.ts';
+import { type OpenOptions, openWarehouse, withWarehouse } from '../warehouse/index.ts';
 
 type Warn = (message: string, hint: string, reason?: Reason) => void;
 

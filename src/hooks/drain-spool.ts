@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import type { JobContext } from '../src/core/clock.ts';
-import { adviceOf, messageOf, StorageError } from '../src/core/errors.ts';
-import { hasCode } from '../src/core/files.ts';
-import { canonicalJson, isExact, isObject, isStorable } from '../src/core/json.ts';
-import { decodeLine, linesOf, type SpoolRecord, sealSpool, spoolOf } from '../src/hooks/index.ts';
-import { onlyOrganization } from '../src/organizations/index.ts';
-import { expectEmailSalt, noteLooser, openGate } from '../src/policy/index.ts';
-import type { Warehouse } from '../src/port/index.ts';
-import type { EmailPolicy, Gate } from '../src/privacy/index.ts';
-import { type HookEventRow, storeHookEvents } from '../src/records/index.ts';
-import type { Settings } from '../src/settings/index.ts';
-import { informGate } from './gate.ts';
-import { withOwnWarehouse } from './identity.ts';
+import { renameSync, rmSync } from 'node:fs';
+import { messageOf, StorageError } from '../core/errors.ts';
+import { hasCode } from '../core/files.ts';
+import { canonicalJson, isExact, isObject, isStorable } from '../core/json.ts';
+import { onlyOrganization } from '../organizations/index.ts';
+import { noteLooser, openGate } from '../policy/index.ts';
+import type { Warehouse } from '../port/index.ts';
+import type { EmailPolicy, Gate } from '../privacy/index.ts';
+import { type HookEventRow, storeHookEvents } from '../records/index.ts';
+import { decodeLine, type SpoolRecord, spoolOf } from './spool.ts';
+import { linesOf, sealSpool } from './spool-files.ts';
 
 /** The rows of one transaction, and the characters of their lines. These limits bound the memory of a drain. */
 const BATCH_ROWS_MAX = 500;
@@ -146,26 +143,6 @@ function spoolError(path: string, cause: unknown): StorageError {
   });
 }
 
-/** Drains the spool as a side task of a run: failures become warnings, and the events wait for the next drain. */
-export async function drainDuringRun(
-  warehouse: Warehouse,
-  options: DrainOptions,
-  { observe, signal }: Pick<JobContext<DrainWarning & { readonly type: 'warning' }>, 'observe' | 'signal'>,
-): Promise<void> {
-  if (signal.aborted || !existsSync(spoolOf(options))) return;
-  try {
-    const report = await drainSpool(warehouse, options, signal);
-    for (const warning of warningsOf(report)) observe({ type: 'warning', ...warning });
-  } catch (error) {
-    if (signal.aborted) return;
-    observe({
-      type: 'warning',
-      message: `hook events stay in the spool: ${messageOf(error)}`,
-      ...adviceOf(error),
-    });
-  }
-}
-
 /**
  * Computes the ID of an event from its content, its time and its order. Draining an event twice gives the same ID;
  * receiving two equal events gives two IDs.
@@ -228,23 +205,8 @@ function storableValue(value: unknown): unknown {
   );
 }
 
-/**
- * Moves received hook events from the spool into the warehouse, see {@link drainSpool}. May be repeated at will.
- * @throws {UsageError} when emails would be hashed with another salt than before.
- */
-export function drainHooks(
-  settings: Settings,
-  { clock, signal, upgraded }: Pick<JobContext, 'clock' | 'signal' | 'upgraded'>,
-): Promise<DrainReport> {
-  return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
-    await expectEmailSalt(warehouse, settings.emails);
-    await informGate(warehouse, settings);
-    return drainSpool(warehouse, settings, signal);
-  });
-}
-
 /** What a drain did. */
-interface DrainReport {
+export interface DrainReport {
   readonly spool: string;
   /** Events found in the spool. */
   readonly events: number;
@@ -256,33 +218,4 @@ interface DrainReport {
   readonly kept: readonly string[];
   /** Entries of the spool that are not regular files. They were not opened. */
   readonly skipped: readonly string[];
-}
-
-/** A problem that a drain found, and what to do about it. */
-interface DrainWarning {
-  readonly message: string;
-  readonly hint: string | undefined;
-}
-
-/** Describes what a drain left in the spool, and which lines it lost. */
-export function warningsOf({ torn, kept, skipped }: DrainReport): DrainWarning[] {
-  const lines = torn === 1 ? 'line' : 'lines';
-  return [
-    ...(torn === 0
-      ? []
-      : [
-          {
-            message: `${torn} incomplete ${lines} in the spool: receivers were killed while they wrote`,
-            hint: undefined,
-          },
-        ]),
-    ...kept.map((file) => ({
-      message: `${file} holds lines of a kind that this version does not know`,
-      hint: 'a newer version of daywalk may have written them: update daywalk, then remove .kept from the name',
-    })),
-    ...skipped.map((path) => ({
-      message: `${path} is not a regular file; it was left alone`,
-      hint: 'remove it from the spool: receivers need its name for their files',
-    })),
-  ];
 }

@@ -1,0 +1,10 @@
+export { informGate, type KeptOutSince, keptOutSince, shareGate } from './erasures.ts';
+export {
+  expectIdentity,
+  expectKnownArchives,
+  meetArchives,
+  notToBeCreated,
+  type WarehouseMemory,
+  withOwnWarehouse,
+} from './meeting.ts';
+export { expectAllArchives, sweepAfterRun, sweepBeforeRun, sweepOptions } from './sweeps.ts';
