@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import type { JobContext } from '../core/clock.ts';
 import { dayOf, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { DaywalkError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
+import { tryFileLock } from '../core/sqlite-files.ts';
 import { contractOf } from '../expected/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
 import type { Warehouse } from '../port/index.ts';
@@ -67,10 +69,16 @@ async function handOver(
     // Without the run lock: a run that has begun meanwhile must not let the week be handed over again.
     await writeState(warehouse, orgId, STATES.brief, JSON.stringify(monday));
   };
-  // Of two services on PostgreSQL, the later one sees what the earlier one has handed over.
   await withWarehouse(settings.warehouse, { ...job, create: false }, (warehouse) =>
-    warehouse.oneAtATime(STATES.brief, () => once(warehouse)),
+    // Of two services on PostgreSQL, the later one sees what the earlier one has handed over.
+    warehouse.oneAtATime(STATES.brief, () => unlessHeld(warehouse, () => once(warehouse))),
   );
+}
+
+/** On SQLite, leaves the work to the process that is doing it. */
+async function unlessHeld({ dialect, location }: Warehouse, work: () => Promise<void>): Promise<void> {
+  const lock = dialect === 'sqlite' ? tryFileLock(`${realpathSync(location)}.brief.lock`) : undefined;
+  if (lock !== null) await work().finally(() => lock?.release());
 }
 
 async function compose(
