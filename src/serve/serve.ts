@@ -252,7 +252,9 @@ const SLACK_MS = 3_600_000;
 
 /** How old the last complete export may become before the next one: no younger than for a nightly job without a schedule. */
 function maxAgeOf({ schedule, jitterMs, settings }: ServeOptions): number {
-  const longestMs = schedule.longestGapMs + jitterMs + settings.patience + SLACK_MS;
+  // A round waits for a service until the next tick at most.
+  const waitMs = Math.min(settings.patience, schedule.longestGapMs);
+  const longestMs = schedule.longestGapMs + jitterMs + waitMs + SLACK_MS;
   return Math.max(AGE_SECONDS_MIN, Math.ceil(longestMs / 1_000));
 }
 
