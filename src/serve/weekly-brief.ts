@@ -33,12 +33,11 @@ export function weeklyBrief(
   { clock, signal, observe }: JobContext<RunEvent | ServeEvent>,
 ): RoundListener[] {
   if (settings.briefCommand === null) return [];
-  const week = () => weekOfBrief(dayOf(clock.now()));
   const end: RoundListener['end'] = async ({ organizations }) => {
     for (const { orgId, exitCode } of organizations) {
       if (orgId === null || exitCode !== EXIT.ok || signal.aborted) continue;
       try {
-        await handOver(settings, { orgId, monday: week() }, { clock, signal });
+        await handOver(settings, { orgId, monday: weekOfBrief(dayOf(clock.now())) }, { clock, signal });
       } catch (error) {
         // A defect is reported by the round.
         if (!(error instanceof DaywalkError)) throw error;
@@ -117,10 +116,8 @@ async function deliver(
   const how = timedOut
     ? `took longer than ${COMMAND_SECONDS_MAX} seconds`
     : `ended with ${exitCode ?? 'a signal'}`;
-  throw new UsageError(
-    `the command of DAYWALK_BRIEF_COMMAND ${how}: ${stderr.trim().split('\n').at(-1) ?? ''}`,
-    {
-      hint: 'the next complete round tries again',
-    },
-  );
+  const why = stderr.trim().split('\n').at(-1) ?? '';
+  throw new UsageError(`the command of DAYWALK_BRIEF_COMMAND ${how}: ${why}`, {
+    hint: 'the next complete round tries again',
+  });
 }
