@@ -1,7 +1,7 @@
 import type { JobContext } from '../src/core/clock.ts';
 import type { Advice } from '../src/core/errors.ts';
 import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
-import { EXIT, type ExitCode, needsPerson, worstExit } from '../src/core/exit-code.ts';
+import { EXIT, type ExitCode, isUndecided, needsPerson, worstExit } from '../src/core/exit-code.ts';
 import { namesOf } from '../src/organizations/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
@@ -92,14 +92,27 @@ export function refusalOf(report: RoundReport): string | null {
   return IDENTITY.has(adviceOf(error).reason ?? '') ? messageOf(error) : null;
 }
 
-/** What a round met that only a person ends, such as a refused key; null if it met nothing of the kind. */
-export function obstacleOf(report: RoundReport): string | null {
+/** True if a round succeeded or failed: neither a signal nor another run kept it from its work. */
+export function isDecided({ organizations }: RoundReport): boolean {
+  return organizations.some(({ exitCode }) => !isUndecided(exitCode));
+}
+
+/** What kept an organization from being exported, and only a person ends, such as a refused key. */
+export interface Obstacle extends Pick<OrganizationOutcome, 'name' | 'orgId'> {
+  readonly reason: string;
+  /** When the round began, as an ISO instant. */
+  readonly startedAt: string;
+}
+
+/** The obstacles that a round met. */
+export function obstaclesOf(report: RoundReport): Obstacle[] {
   const failure = commonFailure(report);
-  const outcome = report.organizations.find(({ exitCode }) => needsPerson(exitCode));
-  if (outcome === undefined) return null;
-  if (failure !== null) return messageOf(failure.error);
-  const { name, exitCode } = outcome;
-  return `${name === null ? '' : `${name}: `}the last run ended with exit code ${exitCode}`;
+  const stopped = report.organizations.filter(({ exitCode }) => needsPerson(exitCode));
+  return stopped.map(({ name, orgId, exitCode }) => {
+    const own = `${name === null ? '' : `${name}: `}the last run ended with exit code ${exitCode}`;
+    const reason = failure === null ? own : messageOf(failure.error);
+    return { name, orgId, reason, startedAt: report.startedAt };
+  });
 }
 
 async function exportAll(

@@ -90,10 +90,10 @@ export function isExitCode(code: unknown): code is ExitCode {
 }
 
 /** The exit codes of runs that were ended before they could succeed or fail: by a signal, or by another run. */
-const UNDECIDED: ReadonlySet<ExitCode> = new Set([EXIT.busy, EXIT.interrupted, EXIT.terminated]);
+const UNDECIDED: ReadonlySet<unknown> = new Set<ExitCode>([EXIT.busy, EXIT.interrupted, EXIT.terminated]);
 
 /** True if a run with this exit code neither succeeded nor failed. */
-export function isUndecided(exitCode: ExitCode): boolean {
+export function isUndecided(exitCode: unknown): boolean {
   return UNDECIDED.has(exitCode);
 }
 

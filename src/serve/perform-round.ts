@@ -1,7 +1,6 @@
 import type { RoundListener } from '../../jobs/round.ts';
-import { commonFailure, obstacleOf, type RoundReport, runRound } from '../../jobs/round.ts';
+import { commonFailure, type RoundReport, runRound } from '../../jobs/round.ts';
 import type { ExportRequest } from '../../jobs/run.ts';
-import type { WarehouseMemory } from '../belongings/index.ts';
 import type { JobContext } from '../core/clock.ts';
 import { adviceOf, messageOf, StoppedError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
@@ -52,8 +51,7 @@ export function createTickWork(parts: TickParts) {
   const { context, state, schedule, listeners, settings: first } = parts;
   const { clock, observe, signal } = context;
   let settings = first;
-  const memory: WarehouseMemory = { id: null };
-  const request = { ...REQUEST, memory, maxAgeSeconds: parts.maxAgeSeconds };
+  const request = { ...REQUEST, memory: state.memory, maxAgeSeconds: parts.maxAgeSeconds };
   const refreshed = (): Settings => {
     try {
       settings = parts.readSettings();
@@ -79,7 +77,7 @@ export function createTickWork(parts: TickParts) {
     let exitCode: ExitCode = EXIT.defect;
     try {
       const report = await perform();
-      state.meets(obstacleOf(report));
+      state.ended(report);
       reportFailure(report, observe);
       exitCode = report.exitCode;
     } catch (error) {

@@ -1,18 +1,22 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { type Obstacle, obstaclesOf } from '../../jobs/round.ts';
 import { requireApi } from '../../jobs/service.ts';
 import { withOwnWarehouse } from '../belongings/index.ts';
 import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';
+import { isUndecided, needsPerson } from '../core/exit-code.ts';
 import { listen, type WebServer } from '../core/web-server.ts';
 import { AGE_SECONDS_MIN } from '../expected/index.ts';
 import { readIdentity } from '../identity/index.ts';
-import { namesOf } from '../organizations/index.ts';
+import { listOrganizations, namesOf } from '../organizations/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
+import type { Warehouse } from '../port/index.ts';
 import { publicName, publicText } from '../privacy/index.ts';
-import { assessHealth, type Health } from '../status/index.ts';
+import { ASIDE, readRuns } from '../records/index.ts';
+import { assessHealth, type Health, RUNS_MAX } from '../status/index.ts';
 import { type KeptWarehouse, keepOpen, withWarehouse } from '../warehouse/index.ts';
 import { WAREHOUSE_PATH } from './check-service.ts';
 import { createTickWork, type TickParts } from './perform-round.ts';
@@ -247,7 +251,9 @@ const SLACK_MS = 3_600_000;
 
 /** How old the last complete export may become before the next one: no younger than for a nightly job without a schedule. */
 function maxAgeOf({ schedule, jitterMs, settings }: ServeOptions): number {
-  const longestMs = schedule.longestGapMs + jitterMs + settings.patience + SLACK_MS;
+  // A round waits for a service until the next tick at most.
+  const waitMs = Math.min(settings.patience, schedule.longestGapMs);
+  const longestMs = schedule.longestGapMs + jitterMs + waitMs + SLACK_MS;
   return Math.max(AGE_SECONDS_MIN, Math.ceil(longestMs / 1_000));
 }
 
@@ -261,20 +267,40 @@ export interface HealthSources {
 
 /**
  * Reads whether the warehouse is healthy, as `daywalk status --health` does. It is not after a round that met what only a person
- * ends, nor if it cannot be read.
+ * ends, until a later run shows that it has ended, nor if it cannot be read.
  */
 export async function readHealth(
   warehouse: KeptWarehouse,
   { clock, state, names }: HealthSources,
 ): Promise<Pick<Health, 'healthy' | 'reason'>> {
+  const now = clock.now();
   // The run lock is not asked: taking it for an instant could stop a run that begins then.
-  const question = { now: clock.now(), names, isRunning: state.phase === 'running' };
+  const question = { now, names, isRunning: state.phase === 'running' };
+  const obstacles = state.lastRound === null ? [] : obstaclesOf(state.lastRound);
   try {
-    if (state.obstacle !== null) return { healthy: false, reason: publicText(state.obstacle) };
-    const { healthy, reason } = await warehouse.read((snapshot) => assessHealth(snapshot, question));
-    return { healthy, reason: publicName(reason) };
+    return await warehouse.read(async (snapshot) => {
+      const { id } = state.memory;
+      const isOther = id !== null && (await readIdentity(snapshot))?.id !== id;
+      for (const obstacle of obstacles)
+        if (isOther || (await stands(snapshot, obstacle, now)))
+          return { healthy: false, reason: publicText(obstacle.reason) };
+      const { healthy, reason } = await assessHealth(snapshot, question);
+      return { healthy, reason: publicName(reason) };
+    });
   } catch (error) {
     if (!(error instanceof DaywalkError)) throw error;
-    return { healthy: false, reason: publicText(error.message) };
+    return { healthy: false, reason: publicText(obstacles[0]?.reason ?? error.message) };
   }
+}
+
+/** False where a later run ended that met the obstacle no more. The organization may only be known since then. */
+async function stands(warehouse: Warehouse, { name, orgId, startedAt }: Obstacle, now: Date) {
+  const listed = await listOrganizations(warehouse, name === null ? null : [name]);
+  const own = orgId ?? (listed.length === 1 ? listed[0]?.orgId : null) ?? null;
+  const runs = own === null ? [] : await readRuns(warehouse, RUNS_MAX, { orgId: own, now });
+  // One that begins after now was recorded while a clock was ahead.
+  const ended = runs.filter((run) => run.endedAt !== null && run.startedAt <= now.toISOString());
+  const later = ended.find(({ exitCode, command }) => !isUndecided(exitCode) && !ASIDE.has(command));
+  const isLater = later !== undefined && String(later.endedAt) > startedAt;
+  return !isLater || needsPerson(later.exitCode);
 }

@@ -1,3 +1,5 @@
+import { isDecided, type RoundReport } from '../../jobs/round.ts';
+import type { WarehouseMemory } from '../belongings/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Advice } from '../core/errors.ts';
 import { adviceOf, messageOf } from '../core/errors.ts';
@@ -19,8 +21,10 @@ export interface ServiceState {
   /** Rounds since the start of the process: all, and those that a defect ended. */
   readonly rounds: number;
   readonly roundsBroken: number;
-  /** What the last round met that only a person ends; null if nothing. */
-  readonly obstacle: string | null;
+  /** The last round that succeeded or failed; null before it. */
+  readonly lastRound: RoundReport | null;
+  /** The warehouse that the rounds expect. */
+  readonly memory: WarehouseMemory;
   /** False if nothing has moved for so long that only a restart helps. */
   isAlive(): boolean;
 }
@@ -32,58 +36,47 @@ export interface ServiceRecord extends ServiceState {
   /** Something happened in the round. */
   moved(): void;
   broke(): void;
-  meets(obstacle: string | null): void;
+  /** A round has ended. One that a signal or another run kept from its work says nothing. */
+  ended(report: RoundReport): void;
   stops(): void;
 }
 
 /** Creates the state of a service that starts. */
 export function createServiceState(clock: Pick<Clock, 'monotonicMs'>): ServiceRecord {
-  let phase: Phase = 'starting';
-  let nextRoundAt: Date | null = null;
   let movedMs = clock.monotonicMs();
-  let rounds = 0;
-  let roundsBroken = 0;
-  let obstacle: string | null = null;
   const enter = (next: Phase, at: Date | null) => {
     movedMs = clock.monotonicMs();
-    nextRoundAt = at;
-    if (phase !== 'stopping') phase = next;
+    state.nextRoundAt = at;
+    if (state.phase !== 'stopping') state.phase = next;
   };
-  return {
-    get phase() {
-      return phase;
-    },
-    get nextRoundAt() {
-      return nextRoundAt;
-    },
-    get rounds() {
-      return rounds;
-    },
-    get roundsBroken() {
-      return roundsBroken;
-    },
-    get obstacle() {
-      return obstacle;
-    },
-    isAlive: () => clock.monotonicMs() - movedMs <= (phase === 'running' ? RUNNING_MS_MAX : WAITING_MS_MAX),
+  const state: { -readonly [Key in keyof ServiceRecord]: ServiceRecord[Key] } = {
+    phase: 'starting',
+    nextRoundAt: null,
+    rounds: 0,
+    roundsBroken: 0,
+    lastRound: null,
+    memory: { id: null },
+    isAlive: () =>
+      clock.monotonicMs() - movedMs <= (state.phase === 'running' ? RUNNING_MS_MAX : WAITING_MS_MAX),
     waits: (at) => enter('waiting', at),
     runs: () => {
-      rounds += 1;
+      state.rounds += 1;
       enter('running', null);
     },
     moved: () => {
       movedMs = clock.monotonicMs();
     },
     broke: () => {
-      roundsBroken += 1;
+      state.roundsBroken += 1;
     },
-    meets: (what) => {
-      obstacle = what;
+    ended: (report) => {
+      if (isDecided(report)) state.lastRound = report;
     },
     stops: () => {
-      phase = 'stopping';
+      state.phase = 'stopping';
     },
   };
+  return state;
 }
 
 /** An event of the service, besides those of its runs. Instants are ISO texts. */

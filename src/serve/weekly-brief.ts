@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import type { JobContext } from '../core/clock.ts';
 import { dayOf, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import { DaywalkError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
+import { tryFileLock } from '../core/sqlite-files.ts';
 import { contractOf } from '../expected/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
 import type { Warehouse } from '../port/index.ts';
@@ -31,12 +33,11 @@ export function weeklyBrief(
   { clock, signal, observe }: JobContext<RunEvent | ServeEvent>,
 ): RoundListener[] {
   if (settings.briefCommand === null) return [];
-  const week = () => weekOfBrief(dayOf(clock.now()));
   const end: RoundListener['end'] = async ({ organizations }) => {
     for (const { orgId, exitCode } of organizations) {
       if (orgId === null || exitCode !== EXIT.ok || signal.aborted) continue;
       try {
-        await handOver(settings, { orgId, monday: week() }, { clock, signal });
+        await handOver(settings, { orgId, monday: weekOfBrief(dayOf(clock.now())) }, { clock, signal });
       } catch (error) {
         // A defect is reported by the round.
         if (!(error instanceof DaywalkError)) throw error;
@@ -67,10 +68,16 @@ async function handOver(
     // Without the run lock: a run that has begun meanwhile must not let the week be handed over again.
     await writeState(warehouse, orgId, STATES.brief, JSON.stringify(monday));
   };
-  // Of two services on PostgreSQL, the later one sees what the earlier one has handed over.
   await withWarehouse(settings.warehouse, { ...job, create: false }, (warehouse) =>
-    warehouse.oneAtATime(STATES.brief, () => once(warehouse)),
+    // Of two services on PostgreSQL, the later one sees what the earlier one has handed over.
+    warehouse.oneAtATime(STATES.brief, () => unlessHeld(warehouse, () => once(warehouse))),
   );
+}
+
+/** On SQLite, leaves the work to the process that is doing it. */
+async function unlessHeld({ dialect, location }: Warehouse, work: () => Promise<void>): Promise<void> {
+  const lock = dialect === 'sqlite' ? tryFileLock(`${realpathSync(location)}.brief.lock`) : undefined;
+  if (lock !== null) await work().finally(() => lock?.release());
 }
 
 async function compose(
@@ -109,10 +116,8 @@ async function deliver(
   const how = timedOut
     ? `took longer than ${COMMAND_SECONDS_MAX} seconds`
     : `ended with ${exitCode ?? 'a signal'}`;
-  throw new UsageError(
-    `the command of DAYWALK_BRIEF_COMMAND ${how}: ${stderr.trim().split('\n').at(-1) ?? ''}`,
-    {
-      hint: 'the next complete round tries again',
-    },
-  );
+  const why = stderr.trim().split('\n').at(-1) ?? '';
+  throw new UsageError(`the command of DAYWALK_BRIEF_COMMAND ${how}: ${why}`, {
+    hint: 'the next complete round tries again',
+  });
 }

@@ -16,13 +16,17 @@ function durationIn(text: string): { readonly count: number; readonly unit: Dura
   return unit === undefined ? null : { count: Number(digits), unit: unit as DurationUnit };
 }
 
+/** About a hundred years. */
+const RETAINED_MAX: Readonly<Record<Retention['unit'], number>> = { d: 36_500, mo: 1_200 };
+
 /**
  * Parses a duration as milliseconds: `90s`, `5m`, `1h`, `2d`, `1mo`; `0` needs no unit.
- * @throws {UsageError} if it is none
+ * @throws {UsageError} if it is none, or longer than about a hundred years
  */
 export function parseDuration(text: string): number {
   const duration = text === '0' ? { count: 0, unit: 's' as const } : durationIn(text);
-  if (duration !== null) return duration.count * UNITS_MS[duration.unit];
+  const ms = duration === null ? Infinity : duration.count * UNITS_MS[duration.unit];
+  if (ms <= RETAINED_MAX.d * UNITS_MS.d) return ms;
   throw new UsageError(`"${text}" is not a duration`, { hint: 'write it as 90s, 5m, 1h or 2d' });
 }
 
@@ -62,9 +66,6 @@ export interface Retention {
   readonly count: number;
   readonly unit: 'd' | 'mo';
 }
-
-/** About a hundred years. */
-const RETAINED_MAX: Readonly<Record<Retention['unit'], number>> = { d: 36_500, mo: 1_200 };
 
 /**
  * Parses how long something is kept: whole days or calendar months, `400d` or `13mo`. No shorter unit: what is removed is gone.

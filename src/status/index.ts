@@ -1,4 +1,4 @@
-export { assessHealth, type Health } from './health.ts';
+export { assessHealth, type Health, RUNS_MAX } from './health.ts';
 export { OPEN_STATES, type OpenState, type OpenStateName } from './open-states.ts';
 export {
   type DayState,

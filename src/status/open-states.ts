@@ -97,9 +97,12 @@ export function openStatesOf(facts: OpenFacts): OpenState[] {
   const readiness = facts.units.find(({ stream }) => stream === 'readiness');
   const found = [
     ...quarantined(facts),
-    ...doubted(days.filter((unit) => !awaitsLeavers(unit))),
-    ...leavers(days.filter(awaitsLeavers)),
-    ...missingReports(readiness),
+    ...doubted(
+      days.filter((unit) => !awaitsLeavers(unit)),
+      facts,
+    ),
+    ...leavers(days.filter(awaitsLeavers), facts),
+    ...missingReports(readiness, facts),
     ...(facts.isNeverActive ? neverActive(days) : []),
     ...waiting(days, facts),
     ...mass(days, facts),
@@ -160,7 +163,7 @@ function recordsIn(
   return [{ state, exitCode: EXIT.quarantine, count, ...spanOf(days), since, ...end }];
 }
 
-function doubted(units: readonly LedgerDay[]): OpenState[] {
+function doubted(units: readonly LedgerDay[], { today }: OpenFacts): OpenState[] {
   const found = units.flatMap((unit) => {
     const doubt = unit.state === 'doubted' ? parseDoubt(unit.doubt, unit.doubtedAt) : null;
     return doubt === null ? [] : [{ day: unit.day, doubt }];
@@ -168,14 +171,14 @@ function doubted(units: readonly LedgerDay[]): OpenState[] {
   const newest = found.map(({ doubt }) => doubt).toSorted((a, b) => (a.since < b.since ? 1 : -1))[0];
   const since = firstOf(found.map(({ doubt }) => doubt.since));
   if (newest === undefined || since === null) return [];
-  const end = { looks: looksOf(newest, ACCEPT_LOOKS), endsOn: acceptedOn(newest) };
+  const end = { looks: looksOf(newest, ACCEPT_LOOKS, today), endsOn: acceptedOn(newest) };
   const span = spanOf(found.map(({ day }) => day));
   return [{ state: 'doubted', exitCode: EXIT.quarantine, count: found.length, ...span, since, ...end }];
 }
 
 /** Users are gone after so many equal looks as any other change; then the day waits because it has too few users. */
-function leavers(units: readonly LedgerDay[]): OpenState[] {
-  return doubted(units).map((open) => ({
+function leavers(units: readonly LedgerDay[], facts: OpenFacts): OpenState[] {
+  return doubted(units, facts).map((open) => ({
     ...open,
     state: 'leavers',
     exitCode: EXIT.ok,
@@ -183,7 +186,7 @@ function leavers(units: readonly LedgerDay[]): OpenState[] {
   }));
 }
 
-function missingReports(readiness: LedgerUnit | undefined): OpenState[] {
+function missingReports(readiness: LedgerUnit | undefined, { today }: OpenFacts): OpenState[] {
   const doubt = readiness === undefined ? null : parseDoubt(readiness.doubt, readiness.doubtedAt);
   if (doubt === null) return [];
   const { rows: count, since, later = {} } = doubt;
@@ -191,10 +194,10 @@ function missingReports(readiness: LedgerUnit | undefined): OpenState[] {
   const newest = { ...doubt, since: lastOf([since, ...Object.values(later)]) ?? since };
   const days = { firstDay: null, lastDay: null };
   if (isMostMissing(doubt)) {
-    const end = { looks: looksOf(newest, ACCEPT_LOOKS), endsOn: acceptedOn(newest) };
+    const end = { looks: looksOf(newest, ACCEPT_LOOKS, today), endsOn: acceptedOn(newest) };
     return [{ state: 'most-reports-missing', exitCode: EXIT.quarantine, count, ...days, since, ...end }];
   }
-  const end = { looks: looksOf(newest, 2), endsOn: shiftDay(dayOf(new Date(newest.since)), 1) };
+  const end = { looks: looksOf(newest, 2, today), endsOn: shiftDay(dayOf(new Date(newest.since)), 1) };
   return [{ state: 'reports-missing', exitCode: EXIT.ok, count, ...days, since, ...end }];
 }
 
@@ -313,8 +316,9 @@ function lacking({ soFar, needed }: WaitingUnit['looks']): number {
   return needed - soFar;
 }
 
-function looksOf({ seenOn, since }: StandingDoubt, needed: number): { soFar: number; needed: number } {
-  return { soFar: seenOn.filter((day) => day >= since.slice(0, day.length)).length, needed };
+/** A day that is still to come was noted while a clock was ahead, and counts for no doubt. */
+function looksOf({ seenOn, since }: StandingDoubt, needed: number, today: UtcDay) {
+  return { soFar: seenOn.filter((day) => day >= since.slice(0, day.length) && day <= today).length, needed };
 }
 
 /** The first day on which a run can accept a loss, if it finds it again on each day until then. */

@@ -19,6 +19,7 @@ import {
 import {
   applyDelivery,
   applyExamination,
+  type Condition,
   type Due,
   dueIn,
   type IncidentState,
@@ -97,24 +98,16 @@ interface RoundReporting {
 
 /** Never throws: a notification that fails must not change the round. */
 async function report(round: RoundReport, { options, context, memory }: RoundReporting): Promise<void> {
-  const {
-    alertWebhook: url,
-    alertWebhookFormat: format,
-    alertRestatementShare,
-    warehouse: location,
-  } = options;
+  const { alertWebhook: url, alertWebhookFormat: format, warehouse: location } = options;
   const failures = (stored: readonly string[] | null) => failureScope(round, options.orgId, stored);
   const sendAbout = async (about: KnownRound, messages: Parameters<IncidentPorts['send']>[0]) => {
     if (context.signal.aborted) return false;
     const named = (which: 'opened' | 'over') =>
-      messages.flatMap(({ scope, [which]: incidents }) =>
-        incidents.map(
-          (incident): NamedIncident => ({
-            ...{ ...incident, organization: nameOfScope(scope, incident, about) },
-            hasLeft: about.left?.some(({ orgId }) => orgId === scope) ?? false,
-          }),
-        ),
-      );
+      messages.flatMap(({ scope, [which]: incidents }) => {
+        const hasLeft = about.left?.some(({ orgId }) => orgId === scope) ?? false;
+        const nameOf = (incident: Condition) => nameOfScope(scope, incident, about);
+        return incidents.map((each): NamedIncident => ({ ...each, organization: nameOf(each), hasLeft }));
+      });
     const body = messageBody({ opened: named('opened'), over: named('over') }, { round, format });
     const message = { url, contentType: 'application/json', body } as const;
     const { proxy, signal } = context;
@@ -132,7 +125,7 @@ async function report(round: RoundReport, { options, context, memory }: RoundRep
       const rule = {
         now: context.clock.now(),
         startedAt: round.startedAt,
-        restatementShare: alertRestatementShare,
+        restatementShare: options.alertRestatementShare,
       };
       const onFailure = (error: unknown) =>
         context.warn(`an organization could not be examined: ${messageOf(error)}`, LATE_HINT);

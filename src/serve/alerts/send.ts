@@ -47,9 +47,7 @@ interface Outcome {
   readonly mayPass: boolean;
 }
 
-interface Attempt {
-  readonly proxy: ProxyOptions | null;
-  readonly limitMs: number;
+interface Attempt extends Omit<SendOptions, 'signal'> {
   readonly deadline: ReturnType<typeof deadlineOf>;
 }
 
@@ -59,18 +57,15 @@ async function attemptOnce(
 ): Promise<Outcome> {
   const { origin } = splitOrigin(url);
   const { pathname, search } = new URL(url);
-  const headers = {
-    'content-type': contentType,
-    'user-agent': `daywalk/${packageVersion()}`,
-  };
+  const headers = { 'content-type': contentType, 'user-agent': `daywalk/${packageVersion()}` };
   let status: number | undefined;
   const connection = await openConnection(origin, { timeoutMs: limitMs, proxy });
   try {
     const onHead = (received: number) => {
       status = received;
     };
-    const path = pathname + search;
-    await exchange(connection, { method: 'POST', path, headers, body, cancellation: deadline, onHead });
+    const request = { method: 'POST', path: pathname + search, headers, body } as const;
+    await exchange(connection, { ...request, cancellation: deadline, onHead });
     return outcomeOf(status);
   } catch (error) {
     // The status decides: what follows it is not used.

@@ -3,6 +3,7 @@ import { lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import {
+  isDecided,
   type OrganizationOutcome,
   type RoundListener,
   type RoundReport,
@@ -103,7 +104,8 @@ export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
         if (event.type === 'warning' && event.reason === 'runs-lost') hasLostRuns = true;
       },
       end: async (report) => {
-        round = report;
+        // A round that another run kept out has found nothing out.
+        if (round === null || isDecided(report)) round = report;
       },
     },
   };

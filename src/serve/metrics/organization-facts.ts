@@ -123,10 +123,7 @@ export interface EndedRun {
 }
 
 /** The facts of an organization without runs. */
-const NO_RUNS: RunFacts = {
-  ...{ rowsWritten: 0, requests: 0, retries: 0, last: null },
-  responses: new Map(),
-};
+const NO_RUNS: RunFacts = { rowsWritten: 0, requests: 0, retries: 0, last: null, responses: new Map() };
 
 const TOTALS = sql`SELECT org_id, SUM(rows_written) AS rows_written, SUM(requests) AS requests, SUM(retries) AS retries
 FROM export_runs WHERE ended_at IS NOT NULL GROUP BY org_id`;

@@ -44,9 +44,17 @@ onEachDatabase((database) => {
         600_000,
         (7 * 24 + 1) * HOUR_SECONDS + 600,
       ],
+      // A round waits for the service until the next tick at most.
+      [
+        'with a long patience is two gaps of the schedule and an hour',
+        '0 3 * * *',
+        0,
+        (2 * 24 + 1) * HOUR_SECONDS,
+        5 * 24 * 3_600_000,
+      ],
       ['of a schedule with short gaps is that of a nightly job', '*/20 * * * *', 0, 26 * HOUR_SECONDS],
-    ])('%s', async (_, schedule, jitterMs, seconds) => {
-      const rig = await createRig(SMALL, { database });
+    ])('%s', async (_, schedule, jitterMs, seconds, patience = 0) => {
+      const rig = await createRig(SMALL, { database, patience });
       expect(await healthAfter(rig, 1, schedule, { jitterMs })).toMatchObject({ status: 200 });
       expect(await rig.value<number>('SELECT max_age_seconds FROM contracts')).toBe(seconds);
       const at = async (hours: number) => {

@@ -1,7 +1,10 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { RoundListener } from '../../../jobs/round.ts';
+import type { RoundListener, RoundReport } from '../../../jobs/round.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { EXIT } from '../../../src/core/exit-code.ts';
+import { createMetrics } from '../../../src/serve/metrics/metrics.ts';
+import { createServiceState } from '../../../src/serve/service-state.ts';
 import { openWarehouse } from '../../../src/warehouse/open.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
@@ -140,5 +143,42 @@ describe('the rounds of the service', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 421, 421]);
     const methods = await Promise.all(['HEAD', 'POST', 'DELETE'].map((method) => statusOf(url, {}, method)));
     expect(methods).toEqual([200, 405, 405]);
+  });
+
+  it('leave the service unhealthy until a later run succeeds; a round that another run keeps out changes nothing', {
+    tags: 'ci/rare',
+  }, async () => {
+    const rig = await exportedRig({ today, users: 5, reports: 2 });
+    const clock = new FakeClock({ now: '2026-01-17T04:00:00Z' });
+    // The service has no such day yet, so the round cannot begin.
+    const settings = { ...rig.settings, firstDay: parseDay('2026-03-01') };
+    const metrics = await createMetrics({ clock, settings: () => settings });
+    const rounds: RoundReport[] = [];
+    const remember: RoundListener = { end: async (report) => void rounds.push(report) };
+    const service = await serveHere(rig, {
+      ...{ clock, settings, listeners: [metrics.listener, remember] },
+      metricsText: ({ warehouse }) => metrics.text(warehouse),
+    });
+    const ask = async (path: string) => (await fetch(new URL(path, service.url))).text();
+    const lastCode = async () => /^daywalk_last_run_exit_code.* (\d+)$/m.exec(await ask('/metrics'))?.[1];
+    while (!service.events.some(({ type }) => type === 'round-ended')) await clock.advance(1_000);
+    expect(await ask('/healthz')).toContain('unhealthy: there is no day from 2026-03-01');
+    expect(await lastCode()).toBe('2');
+
+    const [refused] = rounds;
+    if (refused === undefined) throw new Error('no round has ended');
+    const organizations = refused.organizations.map((each) => ({ ...each, exitCode: EXIT.busy }));
+    const busy = { ...refused, exitCode: EXIT.busy, organizations };
+    await metrics.listener.end?.(busy);
+    expect(await lastCode()).toBe('2');
+    const state = createServiceState(clock);
+    for (const round of [refused, busy]) state.ended(round);
+    expect(state.lastRound).toBe(refused);
+
+    const later = new FakeClock({ now: clock.now().toISOString(), auto: true });
+    expect((await rig.run({ clock: later })).report.exitCode).toBe(0);
+    await clock.advance(60_000);
+    expect(await ask('/healthz')).toContain('healthy: the last complete export');
+    expect(await lastCode()).toBe('0');
   });
 });

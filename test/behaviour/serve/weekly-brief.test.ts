@@ -101,6 +101,22 @@ onEachDatabase((database) => {
     expect(received()).toBe(three);
     expect(failures()).toHaveLength(1);
   });
+
+  it('two services that end a round at the same time hand the week over once', {
+    tags: 'ci/rare',
+  }, async () => {
+    const rig = await createRig({ today: parseDay('2026-02-10'), users: 3, reports: 0 }, { database });
+    const mails = join(tempDir(), 'mails');
+    const settings = { ...rig.settings, briefCommand: `sleep 1; cat >/dev/null; echo mail >> '${mails}'` };
+    const { signal } = new AbortController();
+    const job = { clock: new FakeClock({ now: TUESDAY, auto: true }), signal, observe: () => undefined };
+    const request = { command: 'run', force: false, newestFirst: false, wait: false };
+    const report = await runRound(settings, request, job);
+    const listeners = [...weeklyBrief(settings, job), ...weeklyBrief(settings, job)];
+    await Promise.all(listeners.map((listener) => listener.end?.(report)));
+    for (const listener of listeners) await listener.end?.(report);
+    expect(readFileSync(mails, 'utf8')).toBe('mail\n');
+  });
 });
 
 it('without a command there is nothing to hand over', async () => {

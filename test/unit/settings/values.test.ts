@@ -178,3 +178,10 @@ describe('DAYWALK_NOW', () => {
     expect(problemOf({ env: { DAYWALK_NOW: text } })).toContain(`"${text}" is not an ISO instant`);
   });
 });
+
+test('a duration of more than a hundred years is refused', () => {
+  expect(problemOf({ flags: { '--patience': '999999mo' } })).toContain(
+    '--patience: "999999mo" is not a duration',
+  );
+  expect(problemOf({ flags: { '--patience': '36500d' } })).toBe('');
+});

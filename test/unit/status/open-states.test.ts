@@ -76,6 +76,15 @@ test('doubted days end three looks and 60 hours after the newest doubt began', (
   ]);
 });
 
+test('a day that is still to come counts for no doubt', () => {
+  const own = {
+    doubt: doubt('loss-of-all', ['2026-03-10', '2026-03-20'], ['u']),
+    doubtedAt: '2026-03-10T03:00:00.000Z',
+  };
+  const units = [unit('users', '2026-03-02', { ...own, state: 'doubted' })];
+  expect(openStatesOf({ ...NOTHING, units })).toMatchObject([{ looks: { soFar: 1, needed: 3 } }]);
+});
+
 describe('missing readiness reports', () => {
   const readiness = (record: Partial<LedgerUnit>) =>
     ({ ...pendingUnit(readinessKey('org')), state: 'loaded', ...record }) as LedgerUnit;
