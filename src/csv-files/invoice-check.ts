@@ -105,7 +105,9 @@ export async function checkInvoice(warehouse: Warehouse, request: CheckRequest):
     .map((used) => checkedLine({ ...used, credits: 0, amount: 0, line: null }, used, limits));
   const restated = await restatedDays(warehouse, request);
   const total = totalOf({ ...invoice, restated }, [...usage.parts.values()]);
-  const basis = { lines, others, total, restated, days, limits };
+  // The roundings of the lines add up.
+  const rounding = limits.rounding * (invoice.lines.length + invoice.creditNotes.length);
+  const basis = { lines, others, total, restated, days, limits: { ...limits, rounding } };
   const verdict = verdictOf(basis);
   return {
     ...{ org_id: orgId, month: month.name, from, until, invoice_date: invoiceDate },
@@ -211,6 +213,7 @@ interface Basis {
   readonly total: InvoiceCheck['total'];
   readonly restated: readonly RestatedDay[];
   readonly days: CoveredDays;
+  /** Of the total. */
   readonly limits: Limits;
 }
 
