@@ -152,7 +152,10 @@ export function checkBudget(
   { month, ...request }: BudgetCheckRequest,
   context: Pick<JobContext, 'clock'>,
 ): Promise<BudgetCheck> {
-  return inSnapshot(settings, request, context, (warehouse, orgId) => checkBudgets(warehouse, orgId, month));
+  const today = dayOf(context.clock.now());
+  return inSnapshot(settings, request, context, (warehouse, orgId) =>
+    checkBudgets(warehouse, orgId, month, today),
+  );
 }
 
 type Invoices = Awaited<ReturnType<typeof loadInvoices>>;
