@@ -153,7 +153,7 @@ async function coverageOf(
   const open = new Set([...days.unsettled, ...days.missing]);
   const rows = await warehouse.select(workingDays(orgId, { from, until: month.last }));
   const working = rows.map(({ date }) => parseDay(String(date)));
-  const settled = notKept === null ? working.filter((day) => day <= until && !open.has(day)) : [];
+  const settled = notKept === null && hasBegun ? working.filter((day) => day <= until && !open.has(day)) : [];
   return { from, until, days, run_id, notKept, weekdaysSettled: settled.length, weekdays: working.length };
 }
 

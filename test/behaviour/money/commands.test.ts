@@ -209,7 +209,10 @@ onEachDatabase((database) => {
       expect(later.stdout).toContain('No day of 2026-05 is stored');
       expect(later.stdout).not.toContain('missing');
       const begun = await daywalk('budget', 'check', '--month', '2026-05', '--json');
-      expect(JSON.parse(begun.stdout).days).toEqual({ expected: 0, settled: 0, unsettled: [], missing: [] });
+      expect(JSON.parse(begun.stdout)).toMatchObject({
+        ...{ days: { expected: 0, settled: 0, missing: [] }, weekdays_settled: 0, without_price: [] },
+        teams: [{ cost_so_far: null, cost_forecast: null, status: 'no data' }],
+      });
     });
   });
 });
