@@ -152,7 +152,10 @@ export function checkBudget(
   { month, ...request }: BudgetCheckRequest,
   context: Pick<JobContext, 'clock'>,
 ): Promise<BudgetCheck> {
-  return inSnapshot(settings, request, context, (warehouse, orgId) => checkBudgets(warehouse, orgId, month));
+  const today = dayOf(context.clock.now());
+  return inSnapshot(settings, request, context, (warehouse, orgId) =>
+    checkBudgets(warehouse, orgId, month, today),
+  );
 }
 
 type Invoices = Awaited<ReturnType<typeof loadInvoices>>;
@@ -189,21 +192,15 @@ export function checkInvoice(
     });
   }
   if (date < month.first || date > today) {
-    throw new UsageError(
-      `the date of the invoice ${date} is not between ${month.first} and today, ${today}`,
-      {
-        hint: 'give the day of the invoice',
-      },
-    );
+    const message = `the date of the invoice ${date} is not between ${month.first} and today, ${today}`;
+    throw new UsageError(message, { hint: 'give the day of the invoice' });
   }
   return inSnapshot(settings, request, context, async (warehouse, orgId) => {
     const invoices = await loadInvoices();
     const gate = await readGate(warehouse, settings.emails);
     gate.passFor(orgId);
-    const invoice = await invoices.readInvoice(
-      { file, month, columns, passed: (text) => gate.key(text) },
-      orgId,
-    );
+    const asked = { file, month, columns, passed: (text: string) => gate.key(text) };
+    const invoice = await invoices.readInvoice(asked, orgId);
     const charges = await readCharges(warehouse, orgId, month);
     const what = { orgId, month, invoice, file: file.name, charges, invoiceDate: date, tolerance };
     return invoices.checkInvoice(warehouse, what);

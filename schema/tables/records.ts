@@ -166,7 +166,7 @@ export const publishedWeeks = table({
     ...orgColumn,
     week_start: day('Monday of the week'),
     dimension: key(
-      'total, team, tier, model, delegation_level, language, or currency of the cost of the total',
+      'total, team, tier, model, delegation_level, language, or currency of the cost of the total (XXX: not known)',
     ),
     block: key("the group; others for groups together; '' for the total"),
     metric: key("name of the metric, see docs/metrics.md; '' if the dimension is not shown"),

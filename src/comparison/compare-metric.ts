@@ -1,5 +1,5 @@
 import { type Dimension, isGrain } from '../../schema/metrics/dictionary.ts';
-import { daysBetween, type UtcDay } from '../core/day.ts';
+import type { UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { contractOf } from '../expected/index.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type Period,
 } from '../metrics/index.ts';
 import { frozen, runReads, type Warehouse } from '../port/index.ts';
-import { type Comparison, comparedSpan, NO_SPAN_BEFORE, whyNotCompared } from './span.ts';
+import { type Comparison, comparedSpan, isKeptIn, NO_SPAN_BEFORE, whyNotCompared } from './span.ts';
 
 /** The span of a comparison, and what it rests on. All of it is null if there is no such span. */
 export interface ComparedWith {
@@ -93,10 +93,9 @@ function comparedRows(now: MetricAnswer, then: MetricAnswer | null, by: readonly
 }
 
 /** What a group has that does not occur in a span of which each day is stored: nothing was counted, and no ratio is known. */
-function ofNothing({ metric, days, from, until }: MetricAnswer): number | null {
-  const isWhole = days.expected > daysBetween(from, until);
-  const { kind } = findMetric(metric).measure;
-  return isWhole && !['ratio', 'snapshot', 'readiness score'].includes(kind) ? 0 : null;
+function ofNothing(answer: MetricAnswer): number | null {
+  const { kind } = findMetric(answer.metric).measure;
+  return isKeptIn(answer) && !['ratio', 'snapshot', 'readiness score'].includes(kind) ? 0 : null;
 }
 
 /** See {@link ComparedAnswer}. */

@@ -12,6 +12,7 @@ export {
   COMPARISONS,
   type Comparison,
   comparedSpan,
+  isKeptIn,
   NO_SPAN_BEFORE,
   parseComparison,
   whyNotCompared,

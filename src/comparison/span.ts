@@ -114,3 +114,8 @@ export function whyNotCompared(now: ComparedNumbers, then: ComparedNumbers): str
   if (now.unit === then.unit || [now.unit, then.unit].includes('currency')) return null;
   return `the spans have prices in ${now.unit} and ${then.unit}, so they cannot be compared`;
 }
+
+/** False if nothing is kept of people on a day of the period: what is left of it would pass for all of it. */
+export function isKeptIn({ from, until, days }: Period & { readonly days: CoveredDays }): boolean {
+  return days.expected > daysBetween(from, until);
+}

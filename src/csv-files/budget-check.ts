@@ -7,6 +7,7 @@ import {
   type Month,
   parseDay,
   parseMonth,
+  shiftDay,
   spansOf,
   type UtcDay,
 } from '../core/day.ts';
@@ -41,19 +42,21 @@ export interface BudgetCheck extends Pick<MetricAnswer, 'org_id' | 'from' | 'unt
 /**
  * Checks the budgets of a month. Call in a snapshot. Writes nothing.
  * @param asked the month; by default that of the newest loaded day of users
+ * @param today its days from today on are still to come, and not missing
  * @throws {UsageError} if nothing is loaded, or if the month has no budget.
  */
 export async function checkBudgets(
   warehouse: Warehouse,
   orgId: string,
-  asked: Month | undefined,
+  asked?: Month,
+  today?: UtcDay,
 ): Promise<BudgetCheck> {
   const newest = await runReads(warehouse, newestDayWithCredits(orgId));
   const month = monthOfCheck(asked, newest);
   const budgets = await budgetsOfMonth(warehouse, orgId, month);
   const prices = await runReads(warehouse, storedRows(storedPrices, orgId));
   const currencies = currenciesOf(month.name, prices);
-  const covered = await coverageOf(warehouse, orgId, month, newest);
+  const covered = await coverageOf(warehouse, orgId, month, { newest, today });
   const rows = await warehouse.select(await forecastQuery(warehouse, orgId, month.name));
   const forecasts = rows.map(forecastIn).toSorted((a, b) => (a.team < b.team ? -1 : 1));
   const teams = budgets.map((budget) => {
@@ -63,7 +66,8 @@ export async function checkBudgets(
   const budgeted = new Set(budgets.map(({ team }) => team));
   const { from, until, days, run_id, notKept } = covered;
   const missing = new Set(days.missing);
-  const stored = notKept === null ? daysFrom(from, until).filter((day) => !missing.has(day)) : [];
+  const begun = notKept === null && days.expected > 0 ? daysFrom(from, until) : [];
+  const stored = begun.filter((day) => !missing.has(day));
   return {
     org_id: orgId,
     month: month.name,
@@ -122,29 +126,34 @@ interface Covered extends Pick<MetricAnswer, 'from' | 'until' | 'days' | 'run_id
   readonly notKept: string | null;
 }
 
+const NO_DAYS = { expected: 0, settled: 0, unsettled: [], missing: [] } as const;
+
 function firstOf({ first }: Month): UtcDay {
   return first < FIRST_DAY ? FIRST_DAY : first;
 }
 
-/** The days of the month until the newest loaded day; all of them if the month is over or has not begun. */
+/** The days of the month until the newest loaded day, or until yesterday if none of it is loaded; none if it has not begun. */
 async function coverageOf(
   warehouse: Pick<Warehouse, 'read' | 'select'>,
   orgId: string,
   month: Month,
-  newest: UtcDay | null,
+  { newest, today = month.next }: { readonly newest: UtcDay | null; readonly today?: UtcDay | undefined },
 ): Promise<Covered> {
   const from = firstOf(month);
   const isRunning = newest !== null && newest >= from && newest < month.last;
-  const until = isRunning ? newest : month.last;
+  const over = today < month.next && today > from ? shiftDay(today, -1) : month.last;
+  const until = isRunning ? newest : over;
   const found = await readProvenance(warehouse, { orgId, streams: ['users'], from, until });
-  const { days, run_id, usersFrom } = found;
+  const { run_id, usersFrom } = found;
+  const hasBegun = today > from || (newest !== null && newest >= from);
+  const days = hasBegun ? found.days : NO_DAYS;
   // What is left of a month would pass for all of it.
   const hasExpired = usersFrom !== null && from < usersFrom;
   const notKept = found.notKept ?? (hasExpired ? `rows about people before ${usersFrom} have expired` : null);
   const open = new Set([...days.unsettled, ...days.missing]);
   const rows = await warehouse.select(workingDays(orgId, { from, until: month.last }));
   const working = rows.map(({ date }) => parseDay(String(date)));
-  const settled = notKept === null ? working.filter((day) => day <= until && !open.has(day)) : [];
+  const settled = notKept === null && hasBegun ? working.filter((day) => day <= until && !open.has(day)) : [];
   return { from, until, days, run_id, notKept, weekdaysSettled: settled.length, weekdays: working.length };
 }
 

@@ -1,5 +1,6 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
+import { teamName } from '../rollups/index.ts';
 
 /** The longest text of a cell. A key of PostgreSQL has room for it in any script. */
 const TEXT_CHARS_MAX = 500;
@@ -53,8 +54,12 @@ export const textCell: CellParser<string> = (text) => {
   });
 };
 
-/** The name of a team. An accented letter of one character and one of several look alike, and are one letter. */
-export const teamCell: CellParser<string> = (text) => textCell(text.normalize());
+/** The name of a team, see {@link teamName}. */
+export const teamCell: CellParser<string> = (text) => {
+  const name = textCell(teamName(text));
+  if (/[^\p{Default_Ignorable_Code_Point}]/u.test(name)) return name;
+  throw new UsageError('has no character that can be seen', { hint: 'write the name of a team' });
+};
 
 /** A day, `YYYY-MM-DD`. */
 export const dayCell: CellParser<UtcDay> = (text) => {

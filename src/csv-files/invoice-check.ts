@@ -104,8 +104,10 @@ export async function checkInvoice(warehouse: Warehouse, request: CheckRequest):
     .filter((used) => !invoiced.has(keyOf(used)) && (used.credits !== 0 || used.amount !== 0))
     .map((used) => checkedLine({ ...used, credits: 0, amount: 0, line: null }, used, limits));
   const restated = await restatedDays(warehouse, request);
-  const total = totalOf({ ...invoice, restated }, [...usage.parts.values()]);
-  const basis = { lines, others, total, restated, days, limits };
+  const total = totalOf(invoice, restated, [...usage.parts.values()]);
+  // The roundings of the lines add up.
+  const rounding = limits.rounding * (invoice.lines.length + invoice.creditNotes.length);
+  const basis = { lines, others, total, restated, days, limits: { ...limits, rounding } };
   const verdict = verdictOf(basis);
   return {
     ...{ org_id: orgId, month: month.name, from, until, invoice_date: invoiceDate },
@@ -164,11 +166,8 @@ function allowed({ invoiced, stored }: Compared, { tolerance, rounding }: Limits
 }
 
 function totalOf(
-  {
-    lines,
-    creditNotes,
-    restated,
-  }: Pick<Invoice, 'lines' | 'creditNotes'> & { restated: readonly RestatedDay[] },
+  { lines, creditNotes }: Invoice,
+  restated: readonly RestatedDay[],
   used: readonly Usage[],
 ): InvoiceCheck['total'] {
   const explained = (name: 'credits' | 'amount'): Explained => {
@@ -211,6 +210,7 @@ interface Basis {
   readonly total: InvoiceCheck['total'];
   readonly restated: readonly RestatedDay[];
   readonly days: CoveredDays;
+  /** Of the total. */
   readonly limits: Limits;
 }
 

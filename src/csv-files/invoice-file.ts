@@ -4,8 +4,8 @@ import { UNASSIGNED } from '../rollups/index.ts';
 import { type CellParser, currencyCell, Mistakes, optional, teamCell, textCell } from './csv-columns.ts';
 import { type CsvRow, readCsv } from './read-csv.ts';
 
-/** The most credits or money of a line: a larger number would hide a difference in any tolerance. */
-const NUMBER_MAX = 1e15;
+/** The most credits or money of a line: what the most credits that are stored of a day cost at the highest price. */
+const NUMBER_MAX = 1e22;
 
 /** Credits or money. A credit note takes something back, so a number may be negative; FOCUS files have exponents. */
 const signedCell: CellParser<number> = (text) => {

@@ -10,7 +10,8 @@ import type { CsvRow } from './read-csv.ts';
 import type { RowOfLine } from './replace-rows.ts';
 
 const ownTeamCell: CellParser<string> = (text) => {
-  if (text.toLowerCase() !== UNASSIGNED) return teamCell(text);
+  const name = teamCell(text);
+  if (name.toLowerCase() !== UNASSIGNED) return name;
   throw new UsageError('means people without a team', {
     hint: 'leave the cell empty, or use another name',
   });

@@ -1,4 +1,5 @@
-import { daysBetween, daysFrom, type UtcDay } from '../core/day.ts';
+import { isKeptIn } from '../comparison/index.ts';
+import { daysFrom, type UtcDay } from '../core/day.ts';
 import type { CoveredDays, MetricRow, readProvenance } from '../metrics/index.ts';
 import type { QueryRow } from '../port/index.ts';
 import type { NumberFormat } from './number-format.ts';
@@ -131,11 +132,6 @@ export function differenceOf(a: ShownNumber, b: ShownNumber, format: NumberForma
 /** A number that does not exist, with the reason as a sentence. */
 export function noNumber(why: string, format: NumberFormat = 'count'): ShownNumber {
   return { kind: 'number', value: null, format, formula: { op: 'sum', of: [] }, why };
-}
-
-/** False if nothing is kept of people on a day of the period: what is left of it would pass for all of it. */
-export function isKeptIn({ from, until, days }: Basis): boolean {
-  return days.expected > daysBetween(from, until);
 }
 
 /** The 0 of a group that a result has no row of. None if no day is stored, or people of one have expired, as for a question about the group. */

@@ -1,5 +1,6 @@
+import { isKeptIn } from '../comparison/index.ts';
 import type { UtcDay } from '../core/day.ts';
-import { type Basis, isKeptIn, type Result, type ShownNumber } from './numbers.ts';
+import type { Basis, Result, ShownNumber } from './numbers.ts';
 import { asSentence } from './words.ts';
 
 /** Text with numbers in it. */

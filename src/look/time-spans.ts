@@ -1,5 +1,5 @@
 import type { Grain } from '../../schema/metrics/dictionary.ts';
-import { comparedSpan, whyNotCompared } from '../comparison/index.ts';
+import { comparedSpan, isKeptIn, whyNotCompared } from '../comparison/index.ts';
 import {
   daysFrom,
   FIRST_DAY,
@@ -12,7 +12,7 @@ import {
 } from '../core/day.ts';
 import { spanStart } from '../expected/index.ts';
 import type { Period } from '../metrics/index.ts';
-import { type Basis, isKeptIn, type Openness, opennessOf, type Result } from './numbers.ts';
+import { type Basis, type Openness, opennessOf, type Result } from './numbers.ts';
 import type { Filters } from './reader.ts';
 import { dayName, lengthOf, periodWords } from './words.ts';
 

@@ -21,6 +21,7 @@ export {
   readKnownUsers,
   resolvePeople,
   type TeamPeriod,
+  teamName,
   teamPeriods,
   UNASSIGNED,
 } from './resolve-people.ts';

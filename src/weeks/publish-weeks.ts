@@ -246,8 +246,7 @@ function* publishWeek(request: WeekRequest, lacks: DueWeek['lacks']): Steps<void
   const needsFacts = isNew || lacks.includes('team');
   const facts = needsFacts ? yield* readWeek(orgId, week, request.teams) : null;
   const added = facts === null ? [] : isNew ? newWeek(facts, request) : addedTeams(facts, stored, request);
-  const found = publishedPrice(stored);
-  const price = found === undefined ? priceOf(yield selectPrices(orgId), week) : found;
+  const price = publishedPrice(stored, priceOf(yield selectPrices(orgId), week));
   // Cost is published with the credits that it follows from; of credits that are out already, once prices cover the week.
   const priced = isNew || lacks.includes('cost') ? [...stored, ...added] : added;
   const isShown = priced.some(({ metric }) => metric !== '');
@@ -255,14 +254,24 @@ function* publishWeek(request: WeekRequest, lacks: DueWeek['lacks']): Steps<void
   yield { table: tables.publishedWeeks, add: [...added, ...cost].map(encode) };
 }
 
-/** The price with which a cost of a week is published, so that teams get the same later; null if none is shown, undefined before. */
-function publishedPrice(stored: readonly PublishedRow[]): WeekPrice | null | undefined {
-  const costs = stored.filter(({ metric }) => metric === 'cost');
-  const [cost] = costs.filter(({ dimension, value }) => dimension === 'currency' || value === null);
-  if (cost === undefined || cost.value === null) return cost && null;
-  const [credits] = stored.filter((row) => row.dimension === 'total' && row.metric === 'billable_tokens');
-  return { amount: (cost.value * 1_000_000) / (credits?.value || 1), currency: cost.block };
+/** The code of ISO 4217 for no currency: of a cost that was published without one, and that no price of today gives. */
+const UNKNOWN_CURRENCY = 'XXX';
+
+/** The price with which a cost of a week is published, so that teams get the same later; null if none is shown, that of today before. */
+function publishedPrice(stored: readonly PublishedRow[], today: WeekPrice | null | undefined) {
+  const totalOf = (metric: string) =>
+    stored.find((row) => row.dimension === 'total' && row.metric === metric);
+  const [cost, credits] = [totalOf('cost'), totalOf('billable_tokens')?.value || 1];
+  if (cost === undefined) return today;
+  if (cost.value === null) return null;
+  const amount = (cost.value * 1_000_000) / credits;
+  const isToday = Math.abs(amount - (today?.amount ?? -1)) <= ROUNDING * amount;
+  const named = stored.find(({ dimension }) => dimension === 'currency')?.block;
+  return { amount, currency: named ?? (isToday && today ? today.currency : UNKNOWN_CURRENCY) };
 }
+
+/** What a product and its quotient may differ by. */
+const ROUNDING = 1e-9;
 
 /** Reads the rows of a week. */
 function* storedRows(orgId: string, week: UtcDay): Steps<readonly PublishedRow[]> {

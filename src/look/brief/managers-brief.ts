@@ -7,7 +7,13 @@ import { directorNumbers } from '../figures/headline.ts';
 import { readTrack, type Track } from '../figures/on-track.ts';
 import { comparison, doubtedDays, standing } from '../figures/opening.ts';
 import { isOverNow } from '../figures/track-line.ts';
-import { costNotKnown, ofTeamsWithout, outlookOf, outlookWords } from '../figures/track-table.ts';
+import {
+  budgetsNotKnown,
+  costNotKnown,
+  ofTeamsWithout,
+  outlookOf,
+  outlookWords,
+} from '../figures/track-table.ts';
 import { formatNumber, type ShownNumber } from '../numbers.ts';
 import { orNotKept, type Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
@@ -152,7 +158,7 @@ function sentenceOf(facts: Facts): Phrase {
 function monthWords(filters: Filters, track: Track, facts: Facts): Phrase {
   const { whole, month, hasBudgets, teams } = track;
   const { until } = track.period;
-  if (whole.spent.value === null) return [];
+  if (whole.spent.value === null) return budgetsNotKnown(track);
   const name = monthName(month);
   const spent: Phrase = [{ kind: 'strong', parts: amountOf(facts, whole.spent) }];
   if (until === monthEndOf(month)) {

@@ -1,4 +1,5 @@
 import { type SQL, sql } from '../../../schema/query.ts';
+import { UsageError } from '../../core/errors.ts';
 import {
   type NamedQuery,
   type Period,
@@ -219,12 +220,19 @@ interface PeopleSlice {
   readonly pages: number;
 }
 
-/** The order that a URL asks for; the default if it names no column. */
+/**
+ * The order that a URL asks for.
+ * @throws {UsageError} if it names no column.
+ */
 export function peopleOrder(
   sort: { readonly by: string; readonly descending: boolean } | undefined,
 ): PeopleOrder {
-  const by = PEOPLE_SORTS.find((name) => name === sort?.by);
-  return by === undefined || sort === undefined ? DEFAULT_ORDER : { by, descending: sort.descending };
+  if (sort === undefined) return DEFAULT_ORDER;
+  const by = PEOPLE_SORTS.find((name) => name === sort.by);
+  if (by !== undefined) return { by, descending: sort.descending };
+  throw new UsageError(`people are not sorted by "${sort.by}"`, {
+    hint: `choose one of ${PEOPLE_SORTS.join(', ')}`,
+  });
 }
 
 /** The people whose ID, email address, name or team holds a text, in any case. Everybody if the text is blank. */

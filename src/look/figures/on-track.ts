@@ -20,7 +20,7 @@ import { type PageReader, tryAsk } from '../reader.ts';
 import { hasForecast } from '../trust.ts';
 import { monthName } from '../words.ts';
 import { ALL, ratiosOf, readErrors } from './forecast-errors.ts';
-import { budgetsOf, byUrgency, mergedLine, spentOf, type TrackLine, trackLine } from './track-line.ts';
+import { byUrgency, mergedLine, type TrackLine, trackLine, wholeOf } from './track-line.ts';
 
 /** Spend against the budgets of the month in which a period ends. */
 export interface Track {
@@ -82,12 +82,9 @@ ORDER BY month, team`,
   const all = [...lines, ...rest];
   const whole = trackLine(monthName(month), {
     isTeam: false,
-    spent: wholeSumOf(spentOf(all), 'round'),
-    forecast: wholeSumOf(
-      all.map(({ forecast }) => forecast),
-      'round',
-    ),
-    budget: lines.length === 0 ? noNumber('no budget is loaded', 'round') : budgetsOf(lines),
+    spent: wholeOf(all, 'spent'),
+    forecast: wholeOf(all, 'forecast'),
+    budget: lines.length === 0 ? noNumber('no budget is loaded', 'round') : wholeOf(lines, 'budget'),
     ratios: ratiosOf(errors, isWhole ? ALL : (wanted ?? UNASSIGNED)),
   });
   const found =
@@ -213,24 +210,16 @@ function withoutBudget(lines: readonly TrackLine[]): TrackLine[] {
   return [{ ...merged, budget: noNumber('no budget is loaded', 'round') }];
 }
 
+interface QuarterSources extends Omit<Sources, 'used' | 'allowed'> {
+  readonly month: UtcDay;
+  readonly quarter: readonly UtcDay[];
+  readonly whole: TrackLine;
+}
+
 /** The quarter: its months before, the forecast of this one, and as much per working day in those that follow. */
 async function quarterLine(
   reader: PageReader,
-  {
-    month,
-    quarter,
-    whole,
-    budgets,
-    errors,
-    currencies,
-  }: {
-    month: UtcDay;
-    quarter: readonly UtcDay[];
-    whole: TrackLine;
-    budgets: Result;
-    errors: Result | null;
-    currencies: ReadonlySet<string>;
-  },
+  { month, quarter, whole, budgets, errors, currencies }: QuarterSources,
 ): Promise<{ line: TrackLine; results: readonly Result[] } | null> {
   const { filters } = reader;
   const first = spanStart(quarter[0] ?? month, filters.until, filters);

@@ -84,15 +84,10 @@ export function riskShare({ risk }: TrackLine): number {
   return risk === null ? -1 : (risk.over.value ?? 0) / Math.max(1, risk.of.value ?? 0);
 }
 
-export function spentOf(lines: readonly TrackLine[]): ShownNumber[] {
-  return lines.map(({ spent }) => spent);
-}
-
-export function budgetsOf(lines: readonly TrackLine[]): ShownNumber {
-  return wholeSumOf(
-    lines.map(({ budget }) => budget),
-    'round',
-  );
+/** A number of all lines together. */
+export function wholeOf(lines: readonly TrackLine[], name: 'spent' | 'forecast' | 'budget'): ShownNumber {
+  const numbers = lines.map((line) => line[name]);
+  return wholeSumOf(numbers, 'round');
 }
 
 /** Several lines as one, with the highest of their risks. */
@@ -100,12 +95,9 @@ export function mergedLine(name: string, lines: readonly TrackLine[]): TrackLine
   const worst = lines.toSorted((a, b) => riskShare(b) - riskShare(a))[0];
   return {
     ...{ name: `${name} (${lines.length})`, isTeam: false, range: null },
-    spent: wholeSumOf(spentOf(lines), 'round'),
-    forecast: wholeSumOf(
-      lines.map(({ forecast }) => forecast),
-      'round',
-    ),
-    budget: budgetsOf(lines),
+    spent: wholeOf(lines, 'spent'),
+    forecast: wholeOf(lines, 'forecast'),
+    budget: wholeOf(lines, 'budget'),
     risk: worst?.risk ?? null,
   };
 }

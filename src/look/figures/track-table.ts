@@ -133,12 +133,21 @@ export function ofTeamsWithout(teams: Track['teams']): Phrase {
   return without === undefined ? [] : [', with ', without.spent, ' of teams that have none'];
 }
 
+/** Why nothing is said of budgets although some are loaded: one of them is in another currency, or a price is missing. */
+export function budgetsNotKnown({ hasBudgets, whole: { spent }, why }: Track): Phrase {
+  if (!hasBudgets || why !== undefined || spent.value !== null) return [];
+  return [` Whether the budgets hold is not known: ${spent.why}.`];
+}
+
 /** What will become of the month of a period that is not over; follows what was spent `so far`. Null if nothing can be said. */
-export function outlookOf({ until, today }: Filters, { whole, hasBudgets, teams }: Track): Phrase | null {
+export function outlookOf({ until, today }: Filters, track: Track): Phrase | null {
+  const { whole, hasBudgets, teams } = track;
   if (!hasForecast(today)) {
     if (!hasBudgets) return null;
     return ['. Whether the budget of ', whole.budget, ' will hold is not known.'];
   }
+  const unknown = budgetsNotKnown(track);
+  if (unknown.length > 0) return ['.', ...unknown];
   if (whole.forecast.value === null) return null;
   const forecast: Phrase = [
     ' and about ',

@@ -153,7 +153,7 @@ function sumsIn(text: unknown): Map<string, number> {
 /** The teams that are above their budget of the newest loaded month. A budget that cannot be checked is none. */
 async function exceededBudgets(warehouse: Warehouse, orgId: string): Promise<Condition[]> {
   try {
-    const { month, teams } = await warehouse.inSnapshot(() => checkBudgets(warehouse, orgId, undefined));
+    const { month, teams } = await warehouse.inSnapshot(() => checkBudgets(warehouse, orgId));
     return teams
       .filter(({ status }) => status === 'over budget')
       .map(

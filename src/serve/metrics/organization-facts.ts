@@ -240,7 +240,7 @@ async function basisOf(warehouse: Warehouse, orgId: string, budgets: unknown): P
 async function readStates(warehouse: Warehouse, orgId: string): Promise<BudgetStates> {
   const counts = new Map<BudgetStatus, number>();
   try {
-    const { teams } = await checkBudgets(warehouse, orgId, undefined);
+    const { teams } = await checkBudgets(warehouse, orgId);
     for (const { status } of teams) counts.set(status, (counts.get(status) ?? 0) + 1);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

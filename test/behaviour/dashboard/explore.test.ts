@@ -189,7 +189,12 @@ onEachDatabase((database) => {
       expect(body.toLowerCase()).toContain(words);
     }
     // On every page: without the filter it would show the numbers of another organization, month or model.
-    for (const address of ['/?organization=research', '/teams?month=2026-02', '/models?model=atlas'])
+    for (const address of [
+      '/?organization=research',
+      '/teams?month=2026-02',
+      '/models?model=atlas',
+      '/people?sort=-creditz',
+    ])
       expect([address, (await served.ask(address)).status]).toEqual([address, 400]);
     expect((await served.ask('/people?utm_source=mail&sort=-credits')).status).toBe(200);
     for (const query of ['team=&model=atlas&model=atlas', 'utm_source=mail'])

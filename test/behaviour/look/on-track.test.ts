@@ -165,6 +165,17 @@ onEachDatabase((database) => {
     );
   });
 
+  it('where a budget is in another currency than the prices, a sentence says why nothing is said of the budgets', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', { core: 25, web: 5 });
+    await warehouse.place.execute("UPDATE budgets SET currency = 'USD' WHERE team = 'web'");
+    const { track } = await trackOf(warehouse);
+    const outlook = outlookOf({ orgId: 'org_1', from: parseDay('2026-07-01'), until: UNTIL }, track);
+    expect(phraseText(outlook ?? [])).toBe(
+      '. Whether the budgets hold is not known: the prices of the month are not in the currency of the budget.',
+    );
+  });
+
   it('a month is over once a later day is loaded, although nobody was active on its last day', async () => {
     const warehouse = await open(database);
     await fill(warehouse, '2026-05-01', { core: 25 });

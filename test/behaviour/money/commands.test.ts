@@ -42,7 +42,9 @@ onEachDatabase((database) => {
   });
 
   const daywalk = (...args: string[]) =>
-    daywalkInProcess([...args, '--warehouse', warehouse.location, '--log', 'silent'], { cwd: folder });
+    daywalkInProcess([...args, '--warehouse', warehouse.location, '--log', 'silent'], {
+      ...{ cwd: folder, env: { DAYWALK_NOW: '2026-03-06T00:00:00Z' } },
+    });
   const load = (what: 'prices' | 'budget', ...lines: string[]) => {
     writeFileSync(join(folder, 'file.csv'), `${lines.join('\n')}\n`);
     return daywalk(what, 'load', 'file.csv', '--json');
@@ -163,6 +165,16 @@ onEachDatabase((database) => {
       expect(await check('2026-03,web,3,EUR')).toEqual(moved);
     });
 
+    test('names of teams that look the same are one name, and one that cannot be seen is none', async () => {
+      for (const name of ['\u200b', '\u200d\ufe0f', ' \u2060 ', 'unassigned\u200b']) {
+        writeFileSync(join(folder, 'people.csv'), `user_id,team\nu-1,${name}\n`);
+        expect((await daywalk('people', 'load', 'people.csv')).code, JSON.stringify(name)).toBe(2);
+      }
+      writeFileSync(join(folder, 'people.csv'), 'user_id,team\nu-1,co\u200bre\nu-2,core\u00ad\n');
+      expect(await daywalk('people', 'load', 'people.csv')).toMatchObject({ code: 0 });
+      expect(await warehouse.place.query('SELECT DISTINCT team FROM people')).toEqual([{ team: 'core' }]);
+    });
+
     test('finds a team whose name has its accents in characters of their own', async () => {
       const [composed, decomposed] = ['\u00dcber', 'U\u0308ber'];
       for (const [inPeople, inBudget] of [
@@ -195,6 +207,12 @@ onEachDatabase((database) => {
       const later = await daywalk('budget', 'check', '--month', '2026-05');
       expect(later.code).toBe(0);
       expect(later.stdout).toContain('No day of 2026-05 is stored');
+      expect(later.stdout).not.toContain('missing');
+      const begun = await daywalk('budget', 'check', '--month', '2026-05', '--json');
+      expect(JSON.parse(begun.stdout)).toMatchObject({
+        ...{ days: { expected: 0, settled: 0, missing: [] }, weekdays_settled: 0, without_price: [] },
+        teams: [{ cost_so_far: null, cost_forecast: null, status: 'no data' }],
+      });
     });
   });
 });

@@ -111,6 +111,15 @@ onEachDatabase((database) => {
       }
     });
 
+    test('the roundings of several lines add up', async () => {
+      // 16.8, 11.2 and 14 million credits cost 6.0045, 4.003 and 5.00375.
+      await world.prices(['2026-01-14', null, 'EUR', 0.357410714]);
+      const lines = [HEADER, 'core,atlas,16800000,6,EUR', 'core,nova,11200000,4,EUR'];
+      const web = (amount: string) => json([...lines, `web,,14000000,${amount},EUR`], '--tolerance', '0%');
+      expect(await web('5')).toMatchObject({ code: 0 });
+      expect(await web('4.99')).toMatchObject({ code: 5 });
+    });
+
     test('says that the price differs where the credits agree', async () => {
       const { check: found } = await json([HEADER, ',,42000000,115.5,EUR']);
       expect(found.warnings.join()).toContain(
@@ -145,6 +154,13 @@ onEachDatabase((database) => {
         code: 5,
         check: { total: { amount: { difference: -10, credit_notes: -10, unexplained: 0 } } },
       });
+    });
+
+    test('agrees with a FOCUS file of more credits than an invoice will ever have', async () => {
+      await world.day('2026-02-10', { 'ada/atlas': 4_000_000_000_000_000 }, undefined, '2026-02-28');
+      await world.issue('focus.csv');
+      const checked = await check('focus.csv', '--json', '--tolerance', '0%');
+      expect({ code: checked.code, stderr: checked.stderr }).toEqual({ code: 0, stderr: '' });
     });
 
     test('agrees with the FOCUS file of the month, also after it was restated', {

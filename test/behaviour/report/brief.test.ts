@@ -188,6 +188,15 @@ test('without prices a brief speaks of credits and names the command that loads 
   await rig.daywalk('brief --out brief');
   expect(rig.read('brief/body.txt').replaceAll('\n', ' ')).toContain('`daywalk budget load budgets.csv`');
   expect(rig.read('brief/subject.txt')).toMatch(/^Daywalk: [\d,.]+\sEUR in week 8, /u);
+  writeFileSync(
+    join(rig.folder, 'budgets.csv'),
+    'month,team,amount,currency\n2026-02,core,100,EUR\n2026-02,con,100,USD\n',
+  );
+  await rig.daywalk('budget load budgets.csv');
+  await rig.daywalk('brief --out brief');
+  expect(rig.read('brief/body.txt').replaceAll('\n', ' ')).toContain(
+    'Whether the budgets hold is not known: ',
+  );
 });
 
 test('a brief for a team is a published week, with its total', { timeout: 240_000 }, async () => {

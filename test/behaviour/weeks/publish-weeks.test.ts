@@ -266,6 +266,39 @@ test('costs of weeks in two currencies are neither added nor compared, whoever a
   }
 });
 
+test('a week that was published without its currency keeps its cost, and gets the currency of the price that gives it', {
+  timeout: 120_000,
+  tags: 'ci/rare',
+}, async () => {
+  const rig = await settledRig({ users: 60, reports: 0, today: TODAY });
+  const folder = tempDir();
+  const costs = async (dimension: string) =>
+    (await publishedOf(rig)).filter((row) => row.metric === 'cost' && row.dimension === dimension);
+  const priced = async (...lines: readonly string[]) => {
+    const header = 'valid_from,valid_to,currency,price_per_million';
+    writeFileSync(join(folder, 'prices.csv'), [header, ...lines].join('\n'));
+    await daywalk(rig, folder)('prices load prices.csv');
+    await nextRun(rig);
+  };
+  await priced('2026-01-01,,EUR,3');
+  const totals = await costs('total');
+  // As an earlier version published weeks.
+  await rig.place.execute("DELETE FROM published_weeks WHERE dimension = 'currency'");
+  await priced('2026-01-01,2026-01-25,EUR,3', '2026-01-26,,JPY,400');
+  expect(await costs('total')).toEqual(totals);
+  const stored = (await costs('currency')).map(({ block, value }) => ({ block, value }));
+  expect(stored).toEqual([
+    { block: 'EUR', value: expect.closeTo(totals[0]?.value ?? 0, 6) },
+    { block: 'XXX', value: expect.closeTo(totals[1]?.value ?? 0, 6) },
+  ]);
+  await loadTeams(rig, folder);
+  await nextRun(rig);
+  for (const [index, { week_start }] of totals.entries()) {
+    const teams = (await costs('team')).filter((row) => row.week_start === week_start);
+    expect(teams.reduce((sum, row) => sum + (row.value ?? 0), 0)).toBeCloseTo(totals[index]?.value ?? 0, 6);
+  }
+});
+
 test('a team that is named like a person is among the others', {
   tags: 'ci/rare',
   timeout: 120_000,
