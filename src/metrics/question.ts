@@ -13,7 +13,7 @@ import { nearestName, UsageError } from '../core/errors.ts';
 import { contractOf, whyNotKept } from '../expected/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
-import { teamName, UNASSIGNED } from '../rollups/index.ts';
+import { UNASSIGNED } from '../rollups/index.ts';
 import type { Period } from './period.ts';
 import { conditionsOf, type DimensionValues, type GroupsLeftOut } from './query/plan.ts';
 
@@ -206,7 +206,7 @@ export async function findTeam(warehouse: Source, orgId: string, name: string): 
   if (name === UNASSIGNED) return null;
   const found = await warehouse.select(sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId}`);
   const teams = found.flatMap(({ team }) => (typeof team === 'string' ? team : [])).toSorted();
-  const own = [name, teamName(name)].find((one) => teams.includes(one));
+  const own = [name, name.normalize()].find((one) => teams.includes(one));
   if (own !== undefined) return own;
   const nearest = nearestName(name, teams);
   const notKept = await usersNotKept(warehouse, orgId);

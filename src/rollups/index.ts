@@ -21,7 +21,6 @@ export {
   readKnownUsers,
   resolvePeople,
   type TeamPeriod,
-  teamName,
   teamPeriods,
   UNASSIGNED,
 } from './resolve-people.ts';

@@ -12,15 +12,6 @@ type Person = RowOf<typeof tables.people>;
 /** The word for "without a team" wherever people read or type a team. No team can have it as its name. */
 export const UNASSIGNED = 'unassigned';
 
-/** Characters without an ink of their own, but for those that scripts and emoji need: joiners, variations, tags. */
-const UNSEEN =
-  /(?!\p{Join_Control}|\p{Variation_Selector}|[\u{e0020}-\u{e007f}])\p{Default_Ignorable_Code_Point}/gu;
-
-/** The name of a team. What looks the same is one name: accented letters of one character and of two, with unseen characters or without. */
-export function teamName(text: string): string {
-  return text.normalize().replace(UNSEEN, '').trim();
-}
-
 /** A row of `user_teams`. */
 export type TeamPeriod = RowOf<typeof tables.userTeams>;
 

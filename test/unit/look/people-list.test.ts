@@ -71,10 +71,10 @@ describe('the order of people', () => {
     expect(sorted('team', true)).toBe('abdc');
   });
 
-  test('is that of credits if no column has the name', () => {
+  test('is that of credits without a column, and none is of a column that does not exist', () => {
     const most = { by: 'credits', descending: true };
     expect(peopleOrder(undefined)).toEqual(most);
-    expect(peopleOrder({ by: 'constructor', descending: false })).toEqual(most);
+    expect(() => peopleOrder({ by: 'constructor', descending: false })).toThrow('not sorted by');
     expect(peopleOrder({ by: 'team', descending: false })).toEqual({ by: 'team', descending: false });
   });
 });
