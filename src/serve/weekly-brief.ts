@@ -6,9 +6,9 @@ import type { RoundListener } from '../../jobs/round.ts';
 import { runCommand } from '../client-hooks/index.ts';
 import type { JobContext } from '../core/clock.ts';
 import { dayOf, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
-import { DaywalkError, UsageError } from '../core/errors.ts';
+import { DaywalkError, messageOf, StorageError, UsageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-code.ts';
-import { tryFileLock } from '../core/sqlite-files.ts';
+import { type FileLock, tryFileLock } from '../core/sqlite-files.ts';
 import { contractOf } from '../expected/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
 import type { Warehouse } from '../port/index.ts';
@@ -76,8 +76,15 @@ async function handOver(
 
 /** On SQLite, leaves the work to the process that is doing it. */
 async function unlessHeld({ dialect, location }: Warehouse, work: () => Promise<void>): Promise<void> {
-  const lock = dialect === 'sqlite' ? tryFileLock(`${realpathSync(location)}.brief.lock`) : undefined;
-  if (lock !== null) await work().finally(() => lock?.release());
+  if (dialect !== 'sqlite') return work();
+  const path = `${realpathSync(location)}.brief.lock`;
+  let lock: FileLock | null;
+  try {
+    lock = tryFileLock(path);
+  } catch (cause) {
+    throw new StorageError(`lock the brief of the week with ${path}: ${messageOf(cause)}`, { cause });
+  }
+  if (lock !== null) await work().finally(lock.release);
 }
 
 async function compose(
@@ -105,13 +112,8 @@ async function deliver(
   message: string,
   { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { exitCode, timedOut, stderr } = await runCommand({
-    command,
-    input: message,
-    directory: folder,
-    timeoutSeconds: COMMAND_SECONDS_MAX,
-    signal,
-  });
+  const request = { command, input: message, directory: folder, timeoutSeconds: COMMAND_SECONDS_MAX };
+  const { exitCode, timedOut, stderr } = await runCommand({ ...request, signal });
   if (exitCode === 0) return;
   const how = timedOut
     ? `took longer than ${COMMAND_SECONDS_MAX} seconds`

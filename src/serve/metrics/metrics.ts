@@ -63,7 +63,7 @@ export interface Metrics {
 /** Creates the metrics of a warehouse. */
 export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
   let round: RoundReport | null = null;
-  let hasLostRuns = false;
+  let [hasLostRuns, findsLosses] = [false, false];
   const readBudgets = createBudgetReader();
   let made: { readonly from: string; readonly samples: readonly Sample[] } | undefined;
 
@@ -98,14 +98,16 @@ export function createMetrics({ clock, settings }: MetricsOptions): Metrics {
     },
     listener: {
       begin: async () => {
-        hasLostRuns = false;
+        findsLosses = false;
       },
       observe: (event) => {
-        if (event.type === 'warning' && event.reason === 'runs-lost') hasLostRuns = true;
+        if (event.type === 'warning' && event.reason === 'runs-lost') findsLosses = true;
       },
       end: async (report) => {
         // A round that another run kept out has found nothing out.
-        if (round === null || isDecided(report)) round = report;
+        if (round !== null && !isDecided(report)) return;
+        round = report;
+        hasLostRuns = findsLosses;
       },
     },
   };

@@ -169,8 +169,15 @@ describe('the rounds of the service', () => {
     if (refused === undefined) throw new Error('no round has ended');
     const organizations = refused.organizations.map((each) => ({ ...each, exitCode: EXIT.busy }));
     const busy = { ...refused, exitCode: EXIT.busy, organizations };
+    await metrics.listener.begin?.();
+    metrics.listener.observe?.({ type: 'warning', message: '', hint: '', reason: 'runs-lost' });
+    for (const round of [refused, busy]) {
+      await metrics.listener.end?.(round);
+      await metrics.listener.begin?.();
+    }
     await metrics.listener.end?.(busy);
     expect(await lastCode()).toBe('2');
+    expect(await ask('/metrics')).toContain('\ndaywalk_lost_runs 1\n');
     const state = createServiceState(clock);
     for (const round of [refused, busy]) state.ended(round);
     expect(state.lastRound).toBe(refused);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type RoundReport, runRound } from '../../../jobs/round.ts';
@@ -125,4 +125,22 @@ it('without a command there is nothing to hand over', async () => {
   expect(
     weeklyBrief(settings, { clock: new FakeClock({ now: TUESDAY }), signal, observe: () => undefined }),
   ).toEqual([]);
+});
+
+it('a brief whose lock cannot be taken is a failure of its own, and no defect of the round', {
+  tags: 'ci/rare',
+}, async () => {
+  const rig = await createRig({ today: parseDay('2026-02-10'), users: 1, reports: 0 });
+  mkdirSync(`${rig.path}.brief.lock`);
+  const settings = { ...rig.settings, briefCommand: 'cat' };
+  const events: (RunEvent | ServeEvent)[] = [];
+  const observe = (event: RunEvent | ServeEvent) => void events.push(event);
+  const job = { clock: new FakeClock({ now: TUESDAY }), signal: new AbortController().signal, observe };
+  const request = { command: 'run', force: false, newestFirst: false, wait: false };
+  const report = await runRound(settings, request, job);
+  for (const listener of weeklyBrief(settings, job)) await listener.end?.(report);
+  expect(events.at(-1)).toMatchObject({
+    doing: 'hand over the brief of the week',
+    error: expect.stringContaining('.brief.lock'),
+  });
 });
