@@ -83,19 +83,15 @@ function groupedTerms(plan: Plan): Facts {
  * distinct ones of these sooner. Otherwise the rows themselves: a user has few in a week, and a rollup has one.
  */
 function perUser(plan: Plan, terms: readonly Term[], rows: Rows): Rows {
-  const { grain } = plan;
-  const hasMany = grain === undefined || (grain === 'month' && rows.kind === 'daily');
+  const hasMany = plan.grain === undefined || (plan.grain === 'month' && rows.kind === 'daily');
   if (plan.by.includes('user') || !hasMany || !terms.every(({ kind }) => kind === 'users')) return rows;
   const bucket = rows.bucket === undefined ? [] : [rows.bucket];
   const columns = [sql`r.user_id`, ...(needsTeam(plan) ? [rows.team] : []), ...groupColumns(plan), ...bucket];
   const body = selectSql({ columns, from: rows.from, where: rows.where, groupBy: columns }, '  ');
   return {
-    ...rows,
+    ...{ ...rows, where: [], team: sql`r.team`, bucket: rows.bucket && sql`r.month` },
     named: [...rows.named, { name: 'each_user', body }],
     from: [sql`each_user r`],
-    where: [],
-    team: sql`r.team`,
-    bucket: rows.bucket && sql`r.month`,
   };
 }
 

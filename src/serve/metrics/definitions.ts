@@ -139,7 +139,7 @@ export const METRICS = {
   },
   lastRunExitCode: {
     name: 'daywalk_last_run_exit_code',
-    help: 'Exit code of the last run. Backfills and replays do not count. A run that could not begin counts until serve restarts.',
+    help: 'Exit code of the last run. Backfills and replays do not count. A run that could not begin counts until a later one ends or serve restarts.',
     labels: organization,
   },
   runDuration: {
