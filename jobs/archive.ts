@@ -12,10 +12,10 @@ import {
   verifyArchive,
 } from '../src/archive/index.ts';
 import { noteDamages, readDamages } from '../src/backup/index.ts';
-import { expectKnownArchives } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, parseDay, shiftDay, type UtcDay } from '../src/core/day.ts';
 import { DaywalkError, StorageError, UsageError } from '../src/core/errors.ts';
+import { expectKnownArchives } from '../src/places/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { withWarehouse } from '../src/warehouse/index.ts';

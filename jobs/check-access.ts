@@ -9,7 +9,7 @@ import { firstLooks, type Source } from '../src/pipeline/index.ts';
 import { readGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
-import { openTransport, requireApi, settingsFor } from './service.ts';
+import { openTransport, requireApi, settingsFor } from './access.ts';
 
 /** `failed`: a run would fail, or the service, for what only it uses. `skipped`: it was not looked at, and the text says why. */
 export type CheckState = 'ok' | 'warning' | 'failed' | 'skipped';

@@ -1,7 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { expectPlace } from '../src/archive/index.ts';
-import { expectIdentity, notToBeCreated } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, StorageError, UsageError } from '../src/core/errors.ts';
 import { mayWriteIn } from '../src/core/files.ts';
@@ -9,6 +8,7 @@ import { STREAMS } from '../src/core/stream.ts';
 import { spoolOf } from '../src/hooks/index.ts';
 import { readIdentity } from '../src/identity/index.ts';
 import { readErasures } from '../src/kept-out/index.ts';
+import { expectIdentity, notToBeCreated } from '../src/places/index.ts';
 import { checkEmailSalt, expectPolicy } from '../src/policy/index.ts';
 import { isPostgres, type Warehouse } from '../src/port/index.ts';
 import {

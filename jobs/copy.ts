@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { keptOutSince } from '../src/belongings/index.ts';
 import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { Clock, JobContext } from '../src/core/clock.ts';
 import type { Reason } from '../src/core/errors.ts';
@@ -9,6 +8,7 @@ import { canonicalJson } from '../src/core/json.ts';
 import { canonicalText } from '../src/core/json-text.ts';
 import { ensureIdentity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { ensureGateKey, readKeptOut } from '../src/kept-out/index.ts';
+import { keptOutSince } from '../src/places/index.ts';
 import { isPostgres, isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
 import { renewLakes } from '../src/publish/index.ts';
 import { notePublished, readPublished, readState } from '../src/records/index.ts';

@@ -1,4 +1,3 @@
-import { informGate } from '../src/belongings/index.ts';
 import { readCharges } from '../src/bi/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type Month, type UtcDay } from '../src/core/day.ts';
@@ -16,6 +15,7 @@ import {
 } from '../src/csv-files/index.ts';
 import { expectSameGate, LISTING } from '../src/kept-out/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
+import { informGate } from '../src/places/index.ts';
 import { checkEmailSalt, expectEmailSalt, noteLooser, openGate, readGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
 import { usersOf } from '../src/privacy/index.ts';

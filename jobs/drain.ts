@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { informGate, withOwnWarehouse } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { adviceOf, messageOf } from '../src/core/errors.ts';
 import { type DrainReport, drainSpool, spoolOf } from '../src/hooks/index.ts';
+import { informGate, withOwnWarehouse } from '../src/places/index.ts';
 import { expectEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';

@@ -1,5 +1,4 @@
 import { expectPlace } from '../src/archive/index.ts';
-import { expectIdentity, notToBeCreated } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { dayOf, type UtcDay } from '../src/core/day.ts';
 import { NoWarehouseError } from '../src/core/errors.ts';
@@ -18,15 +17,16 @@ import {
   readFacts,
   requestUnder,
 } from '../src/pipeline/index.ts';
+import { expectIdentity, notToBeCreated } from '../src/places/index.ts';
 import { checkEmailSalt, expectPolicy } from '../src/policy/index.ts';
 import { runReads, type Warehouse } from '../src/port/index.ts';
 import { usersOf } from '../src/privacy/index.ts';
 import { type RunRecord, readRuns } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { expectWritable, readWarehouse } from '../src/warehouse/index.ts';
+import { chooseOrganizations, requireApi, settingsFor } from './access.ts';
 import { keptUsersFrom, requireArchive, usersFromOfRun } from './archive.ts';
 import { askedPlan, type ExportRequest } from './run.ts';
-import { chooseOrganizations, requireApi, settingsFor } from './service.ts';
 
 export interface ExportForecast {
   /** Null if the warehouse holds no organization, or several and none is named. */

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expectSweepable, withArchives } from '../src/archive/index.ts';
-import { expectAllArchives, meetArchives, sweepOptions } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type Advice, UsageError } from '../src/core/errors.ts';
 import { replaceFile } from '../src/core/files.ts';
 import { dueSweeps, noteErasures, type Subject } from '../src/kept-out/index.ts';
 import { chooseOrganization, readNames } from '../src/organizations/index.ts';
+import { expectAllArchives, meetArchives, sweepOptions } from '../src/places/index.ts';
 import { checkEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { NOBODY } from '../src/privacy/index.ts';

@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { sql } from '../schema/query.ts';
 import { archiveBytes } from '../src/archive/index.ts';
-import { expectAllArchives, sweepOptions } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type Advice, UsageError } from '../src/core/errors.ts';
 import { expectFolderOf, explainWriteError, hasCode } from '../src/core/files.ts';
@@ -9,6 +8,7 @@ import { agreeContract } from '../src/expected/index.ts';
 import type { Subject } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
+import { expectAllArchives, sweepOptions } from '../src/places/index.ts';
 import { checkEmailSalt, expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';

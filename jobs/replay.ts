@@ -9,7 +9,6 @@ import {
   withArchives,
   withCommitted,
 } from '../src/archive/index.ts';
-import { shareGate, sweepOptions } from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, isDay, parseDay, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import { type Advice, adviceOf, UsageError } from '../src/core/errors.ts';
@@ -21,6 +20,7 @@ import { ensureIdentity, expectMatch, readWarehouseSide } from '../src/identity/
 import { joinKeptOut } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
+import { shareGate, sweepOptions } from '../src/places/index.ts';
 import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { type Gate, policyFingerprint } from '../src/privacy/index.ts';

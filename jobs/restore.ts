@@ -11,13 +11,13 @@ import {
   noteBackup,
   withBackup,
 } from '../src/backup/index.ts';
-import { type KeptOutSince, keptOutSince, sweepOptions } from '../src/belongings/index.ts';
 import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { NoWarehouseError, OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { readKeptOut } from '../src/kept-out/index.ts';
+import { type KeptOutSince, keptOutSince, sweepOptions } from '../src/places/index.ts';
 import { noteStricter, openGate } from '../src/policy/index.ts';
 import { isSameWarehouse, RESTORING, type Warehouse } from '../src/port/index.ts';
 import type { KeptOut } from '../src/privacy/index.ts';

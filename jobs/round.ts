@@ -5,6 +5,7 @@ import { EXIT, type ExitCode, isUndecided, needsPerson, worstExit } from '../src
 import { namesOf } from '../src/organizations/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
+import { chooseOrganizations, settingsFor } from './access.ts';
 import {
   askedPlan,
   type ExportRequest,
@@ -14,7 +15,6 @@ import {
   runExport,
   withLockedWarehouse,
 } from './run.ts';
-import { chooseOrganizations, settingsFor } from './service.ts';
 
 /** The result of exporting one organization. */
 export interface OrganizationOutcome {

@@ -1,12 +1,5 @@
 import { resolve } from 'node:path';
 import { openArchive } from '../src/archive/index.ts';
-import {
-  meetArchives,
-  sweepAfterRun,
-  sweepBeforeRun,
-  type WarehouseMemory,
-  withOwnWarehouse,
-} from '../src/belongings/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { FIRST_DAY, type UtcDay, yesterdayOf } from '../src/core/day.ts';
 import type { Reason } from '../src/core/errors.ts';
@@ -20,15 +13,22 @@ import { openPatience, withPatience } from '../src/marks/index.ts';
 import type { NameInFile } from '../src/organizations/index.ts';
 import type { Patience } from '../src/patience/index.ts';
 import { type RunEvent, type RunReport, runUnits } from '../src/pipeline/index.ts';
+import {
+  meetArchives,
+  sweepAfterRun,
+  sweepBeforeRun,
+  type WarehouseMemory,
+  withOwnWarehouse,
+} from '../src/places/index.ts';
 import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import { usersOf } from '../src/privacy/index.ts';
 import { rememberArchive } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { takeLock } from '../src/warehouse/index.ts';
+import { type Network, openTransport, probesOf, requireApi } from './access.ts';
 import { keepsLess, requireArchive, usersFromOfRun } from './archive.ts';
 import { drainDuringRun } from './drain.ts';
-import { type Network, openTransport, probesOf, requireApi } from './service.ts';
 
 export interface ExportRequest {
   /** The command, as the ledger records it: `run`, `backfill` or `demo`. */

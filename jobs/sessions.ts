@@ -9,7 +9,6 @@ import {
   parseSessionRequest,
   type Session,
 } from '../src/api/index.ts';
-import { informGate, withOwnWarehouse } from '../src/belongings/index.ts';
 import { exactText } from '../src/checks/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
 import { type UtcDay, yesterdayOf } from '../src/core/day.ts';
@@ -20,12 +19,13 @@ import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/in
 import { expectAdmitted } from '../src/kept-out/index.ts';
 import { expectName, namesOf, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
+import { informGate, withOwnWarehouse } from '../src/places/index.ts';
 import { expectEmailSalt, noteLooser, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Gate } from '../src/privacy/index.ts';
 import { recordSession } from '../src/records/index.ts';
 import type { NamedOrganization, Settings } from '../src/settings/index.ts';
-import { chooseOrganizations, openTransport, requireApi, settingsFor } from './service.ts';
+import { chooseOrganizations, openTransport, requireApi, settingsFor } from './access.ts';
 
 /** A session to create. */
 interface SessionCreation {

@@ -22,8 +22,8 @@ import {
   type Severity,
 } from '../src/verify/index.ts';
 import { readWarehouse } from '../src/warehouse/index.ts';
+import { chooseOrganizations, openTransport, requireApi, settingsFor } from './access.ts';
 import { observerFor } from './round.ts';
-import { chooseOrganizations, openTransport, requireApi, settingsFor } from './service.ts';
 
 /** What to verify besides the warehouse itself. */
 export interface VerifyRequest {

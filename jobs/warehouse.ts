@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { compareArchive, meetArchive } from '../src/archive/index.ts';
 import { type WrittenBackup, writeBackup } from '../src/backup/index.ts';
-import { withOwnWarehouse } from '../src/belongings/index.ts';
 import type { JobContext, Upgrade } from '../src/core/clock.ts';
 import { OldWarehouseError, UsageError } from '../src/core/errors.ts';
 import {
@@ -13,6 +12,7 @@ import {
   readKnownArchives,
   readWarehouseSide,
 } from '../src/identity/index.ts';
+import { withOwnWarehouse } from '../src/places/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import { readWarehouse, schemaVersion, takeLock, withWarehouse } from '../src/warehouse/index.ts';

@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { requireApi } from '../../jobs/access.ts';
 import { type Obstacle, obstaclesOf } from '../../jobs/round.ts';
-import { requireApi } from '../../jobs/service.ts';
-import { withOwnWarehouse } from '../belongings/index.ts';
 import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';
@@ -13,6 +12,7 @@ import { AGE_SECONDS_MIN } from '../expected/index.ts';
 import { readIdentity } from '../identity/index.ts';
 import { listOrganizations, namesOf } from '../organizations/index.ts';
 import type { RunEvent } from '../pipeline/index.ts';
+import { withOwnWarehouse } from '../places/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { publicName, publicText } from '../privacy/index.ts';
 import { ASIDE, readRuns } from '../records/index.ts';

@@ -1,9 +1,9 @@
 import { isDecided, type RoundReport } from '../../jobs/round.ts';
-import type { WarehouseMemory } from '../belongings/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Advice } from '../core/errors.ts';
 import { adviceOf, messageOf } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-code.ts';
+import type { WarehouseMemory } from '../places/index.ts';
 
 /** Where the service is in its life. */
 type Phase = 'starting' | 'waiting' | 'running' | 'stopping';

@@ -52,7 +52,7 @@ const FILES_MAX: Readonly<Partial<Record<Room, number>>> = {
   'src/look/': 2,
   'src/assistants/': 2,
   'src/settings/': 33,
-  'src/belongings/': 66,
+  'src/places/': 66,
   'src/serve/': 247,
 };
 

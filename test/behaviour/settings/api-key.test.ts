@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { requireApi } from '../../../jobs/service.ts';
+import { requireApi } from '../../../jobs/access.ts';
 import { parseRules } from '../../../src/emulator/faults/rules.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { daywalk, envOf } from '../../support/process/daywalk-process.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { settingsFor } from '../../../jobs/service.ts';
+import { settingsFor } from '../../../jobs/access.ts';
 import { secretsOf } from '../../../src/settings/settings.ts';
 import { SETTINGS } from '../../../src/settings/settings-table.ts';
 import { read } from '../../support/settings/read-settings.ts';

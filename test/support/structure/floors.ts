@@ -43,7 +43,7 @@ export const FLOORS = {
   'src/look/': 8,
   'src/assistants/': 8,
   'src/settings/': 9,
-  'src/belongings/': 9.5,
+  'src/places/': 9.5,
   'jobs/': 10,
   'src/serve/': 11,
   'src/cli/': 12,

@@ -6,5 +6,5 @@ export {
   notToBeCreated,
   type WarehouseMemory,
   withOwnWarehouse,
-} from './meeting.ts';
+} from './meet-archives.ts';
 export { expectAllArchives, sweepAfterRun, sweepBeforeRun, sweepOptions } from './sweeps.ts';
