@@ -15,7 +15,7 @@ import {
 } from '../src/csv-files/index.ts';
 import { expectSameGate, LISTING } from '../src/kept-out/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
-import { informGate } from '../src/places/index.ts';
+import { joinErasures } from '../src/places/index.ts';
 import { checkEmailSalt, expectEmailSalt, noteLooser, openGate, readGate } from '../src/policy/index.ts';
 import { runReads, type Steps, type Warehouse } from '../src/port/index.ts';
 import { usersOf } from '../src/privacy/index.ts';
@@ -70,7 +70,7 @@ export async function loadFile<Types extends FileTypes>(
   }
   const load = async (warehouse: Warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
-    if (kind.holdsEmails === true && !isDryRun) await informGate(warehouse, settings);
+    if (kind.holdsEmails === true && !isDryRun) await joinErasures(warehouse, settings);
     const now = clock.now();
     const gate = await (isDryRun ? readGate : openGate)(warehouse, emails);
     gate.passFor(orgId);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { JobContext } from '../src/core/clock.ts';
 import { adviceOf, messageOf } from '../src/core/errors.ts';
 import { type DrainReport, drainSpool, spoolOf } from '../src/hooks/index.ts';
-import { informGate, withOwnWarehouse } from '../src/places/index.ts';
+import { joinErasures, withOwnWarehouse } from '../src/places/index.ts';
 import { expectEmailSalt } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
@@ -17,7 +17,7 @@ export function drainHooks(
 ): Promise<DrainReport> {
   return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
-    await informGate(warehouse, settings);
+    await joinErasures(warehouse, settings);
     return drainSpool(warehouse, settings, signal);
   });
 }

@@ -20,7 +20,7 @@ import { ensureIdentity, expectMatch, readWarehouseSide } from '../src/identity/
 import { joinKeptOut } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
-import { shareGate, sweepOptions } from '../src/places/index.ts';
+import { shareErasures, sweepOptions } from '../src/places/index.ts';
 import { comparePolicy, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import { type Gate, policyFingerprint } from '../src/privacy/index.ts';
@@ -97,7 +97,7 @@ export async function replay(
       const policy = policyFingerprint(emails);
       const scope = { firstDay, lastDay, streams, asOf, emails: emails.mode, policy };
       for (const archive of archives) await expectKnown(warehouse, archive, scope);
-      await shareGate(warehouse, settings, observe);
+      await shareErasures(warehouse, settings, observe);
       // Before there is a key of pseudonyms: those in an archive are its own, and those of later runs must be the same.
       for (const archive of archives)
         await joinKeptOut(warehouse, await keptOutOfArchive(archive), new Set());

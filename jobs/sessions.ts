@@ -19,7 +19,7 @@ import { CredentialError, type Retry, UnknownOutcomeError } from '../src/http/in
 import { expectAdmitted } from '../src/kept-out/index.ts';
 import { expectName, namesOf, onlyOrganization } from '../src/organizations/index.ts';
 import { Findings, identify, type RunEvent, type Source } from '../src/pipeline/index.ts';
-import { informGate, withOwnWarehouse } from '../src/places/index.ts';
+import { joinErasures, withOwnWarehouse } from '../src/places/index.ts';
 import { expectEmailSalt, noteLooser, openGate } from '../src/policy/index.ts';
 import type { Warehouse } from '../src/port/index.ts';
 import type { Gate } from '../src/privacy/index.ts';
@@ -70,7 +70,7 @@ export function createRecordedSession(
   const api = requireApi(settings);
   return withOwnWarehouse(settings, { clock, upgraded }, async (warehouse) => {
     await expectEmailSalt(warehouse, settings.emails);
-    await informGate(warehouse, settings);
+    await joinErasures(warehouse, settings);
     const onRetry = (retry: Retry) => observe({ type: 'retry', ...retry });
     const gate = await openGate(warehouse, settings.emails, { hasKeys: false });
     // Before the session is created, because it could not be taken back.

@@ -48,7 +48,7 @@ export async function keptOutSince(
  * @returns the lists of both as they were.
  * @throws {StorageError} if the file is damaged.
  */
-export async function informGate(
+export async function joinErasures(
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
   { erasures }: Pick<Settings, 'erasures'>,
 ): Promise<Readonly<Record<'own' | 'kept', KeptOut>>> {
@@ -63,14 +63,14 @@ export async function informGate(
  * has of them are due to be swept. A file that cannot be written now is reported as a warning: the next call adds to it.
  * @throws {StorageError} if the file is damaged.
  */
-export async function shareGate(
+export async function shareErasures(
   warehouse: Pick<Warehouse, 'select' | 'transact'>,
   { erasures }: Pick<Settings, 'erasures'>,
   observe: Observe,
 ): Promise<void> {
   if (erasures === null) return;
   const hasFile = existsSync(erasures);
-  const { own, kept } = await informGate(warehouse, { erasures });
+  const { own, kept } = await joinErasures(warehouse, { erasures });
   const all = joinLists(own, kept);
   if (hasFile && all.entries.length === kept.entries.length) return;
   if (!hasFile) {

@@ -1,4 +1,4 @@
-export { informGate, type KeptOutSince, keptOutSince, shareGate } from './erasures.ts';
+export { joinErasures, type KeptOutSince, keptOutSince, shareErasures } from './erasures.ts';
 export {
   expectIdentity,
   expectKnownArchives,

@@ -13,7 +13,7 @@ import { readArchives, readLearned, readPublished } from '../records/index.ts';
 import type { Settings } from '../settings/index.ts';
 import type { SweepOptions } from '../sweep/index.ts';
 import { takeLock } from '../warehouse/index.ts';
-import { shareGate } from './erasures.ts';
+import { shareErasures } from './erasures.ts';
 
 type Observe = (event: { readonly type: 'warning'; readonly message: string } & Advice) => void;
 
@@ -32,7 +32,7 @@ export async function sweepBeforeRun(
   settings: Settings,
   { observe, ...locking }: Parameters<typeof takeLock>[1] & { readonly observe: Observe },
 ): Promise<RunLock> {
-  await shareGate(warehouse, settings, observe);
+  await shareErasures(warehouse, settings, observe);
   if ((await dueSweeps(warehouse)).length === 0) return lock;
   await lock.release();
   const exclusive = await takeLock(warehouse, { ...locking, exclusive: true });

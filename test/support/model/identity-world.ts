@@ -120,7 +120,7 @@ export function sidesOf(warehouse: WarehouseDisk, archive: ArchiveDisk | null): 
 
 /**
  * One process: it compares, and if nothing is wrong, or a person has accepted it, it works. It changes the disks step by step, as
- * `src/places/meet-archives.ts` does, and may be killed between any two of them.
+ * `src/archive/meet-warehouse.ts` does, and may be killed between any two of them.
  */
 export class IdentityProcess {
   readonly #rules: IdentityRules;
