@@ -2,7 +2,7 @@
  * Plants defects in a copy of the repository, and demands that the test which each names fails there, and passes without the defect:
  * `npm run defects`. `--only NAME` takes one, `--turn N` five in turn. `--by-world NIGHTS` asks the world instead of the tests, for so many
  * nights each (`--seed N`: from that world on). `--write NAME` makes the uncommitted changes of `src`, `jobs`
- * and `schema` the defect NAME. Exits with 1 if a defect is not found.
+ * and `schema` the defect NAME. `--passed` says that the tests are known to pass without a defect. Exits with 1 if a defect is not found.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -35,6 +35,7 @@ const { values: given } = parseArgs({
     'by-world': { type: 'string' },
     seed: { type: 'string', default: '1' },
     write: { type: 'string' },
+    passed: { type: 'boolean', default: false },
   },
 });
 
@@ -92,10 +93,15 @@ function copyInto(folder: string): void {
 }
 
 /** Runs test files of a project. A defect is planted in the sources that tests import: the program is not compiled again. */
-function runTests(folder: string, project: string, tests: readonly string[]): Reported[] {
+function runTests(
+  folder: string,
+  project: string,
+  tests: readonly string[],
+  more: readonly string[] = [],
+): Reported[] {
   const report = join(folder, 'out/defects.json');
   rmSync(report, { force: true });
-  const options = ['--project', project, '--reporter=json', `--outputFile=${report}`];
+  const options = ['--project', project, '--reporter=json', `--outputFile=${report}`, ...more];
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...options, ...tests];
   const { NODE_ENV: _, ...inherited } = process.env;
   const env = {
@@ -158,6 +164,12 @@ function finding(results: readonly Reported[]): { readonly test: string } | { re
   return { reason: reason === undefined ? 'all tests pass' : `no assertion failed: ${reason.slice(0, 300)}` };
 }
 
+/** What the tests of a defect say where it is planted. The first failure is enough, unless no assertion is in it. */
+function findingOf(folder: string, { project, test }: Defect): ReturnType<typeof finding> {
+  const first = finding(runTests(folder, project, [test], ['--bail=1']));
+  return 'test' in first ? first : finding(runTests(folder, project, [test]));
+}
+
 /** What the world says about the program in a folder, after so many nights; it stops at the first promise that is broken. */
 function askWorld(folder: string, nights: string): { readonly test: string } | { readonly reason: string } {
   const args = ['test/world/main.ts', '--seed', given.seed, '--nights', nights, '--as-drawn'];
@@ -180,16 +192,17 @@ function main(): number {
   try {
     copyInto(folder);
     const nights = given['by-world'];
-    if (nights === undefined) expectPassing(folder, defects);
-    else {
+    if (nights === undefined) {
+      if (!given.passed) expectPassing(folder, defects);
+    } else {
       const clean = askWorld(folder, nights);
       if ('test' in clean) throw new Error(`without any defect: ${clean.test}`);
     }
-    for (const { name, project, test, diff } of defects) {
+    for (const defect of defects) {
+      const { name, test, diff } = defect;
       git(folder, ['apply', '-'], diff);
       const began = Date.now();
-      const result =
-        nights === undefined ? finding(runTests(folder, project, [test])) : askWorld(folder, nights);
+      const result = nights === undefined ? findingOf(folder, defect) : askWorld(folder, nights);
       git(folder, ['apply', '--reverse', '-'], diff);
       const seconds = Math.round((Date.now() - began) / 1000);
       if ('test' in result) say(`found      ${name} (${seconds} s): ${test}: ${result.test}`);
