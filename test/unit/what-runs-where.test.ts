@@ -106,6 +106,13 @@ describe('what runs where', () => {
     expect(other).toEqual([]);
   });
 
+  test('no test has a condition that hides it from a script with --experimental.preParse: the option `skip` has one', () => {
+    const hidden = FILES.filter(({ path }) =>
+      /\.(?:skipIf|runIf)\(/.test(readFileSync(join(ROOT, path), 'utf8')),
+    );
+    expect(hidden.map(({ path }) => path)).toEqual([]);
+  });
+
   test('no unit has a tag that npm test leaves out', () => {
     const units = FILES.filter(({ projects }) => projects.includes('unit'));
     const left = units.filter(({ path }) =>

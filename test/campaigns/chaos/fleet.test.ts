@@ -30,7 +30,7 @@ const BLOWS = 6;
 const HELD_MS_MAX = 20_000;
 const installed = newestInstalled(process.env['PATH'] ?? '');
 
-describe.skipIf(installed === undefined)('a fleet of workers on a bad day', () => {
+describe('a fleet of workers on a bad day', { skip: installed === undefined }, () => {
   it('loses and doubles nothing, holds no claim without work, and ends soon after the last blow', async () => {
     const random = seeded('fleet');
     const single = await exportedByOne();
