@@ -2,7 +2,7 @@
  * Plants defects in a copy of the repository, and demands that the test which each names fails there, and passes without the defect:
  * `npm run defects`. `--only NAME` takes one, `--turn N` five in turn. `--by-world NIGHTS` asks the world instead of the tests, for so many
  * nights each (`--seed N`: from that world on). `--write NAME` makes the uncommitted changes of `src`, `jobs`
- * and `schema` the defect NAME. `--passed` says that the tests are known to pass without a defect. Exits with 1 if a defect is not found.
+ * and `schema` the defect NAME. Exits with 1 if a defect is not found.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -35,7 +35,6 @@ const { values: given } = parseArgs({
     'by-world': { type: 'string' },
     seed: { type: 'string', default: '1' },
     write: { type: 'string' },
-    passed: { type: 'boolean', default: false },
   },
 });
 
@@ -192,9 +191,8 @@ function main(): number {
   try {
     copyInto(folder);
     const nights = given['by-world'];
-    if (nights === undefined) {
-      if (!given.passed) expectPassing(folder, defects);
-    } else {
+    if (nights === undefined) expectPassing(folder, defects);
+    else {
       const clean = askWorld(folder, nights);
       if ('test' in clean) throw new Error(`without any defect: ${clean.test}`);
     }

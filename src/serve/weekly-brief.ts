@@ -82,7 +82,8 @@ async function unlessHeld({ dialect, location }: Warehouse, work: () => Promise<
   try {
     lock = tryFileLock(path);
   } catch (cause) {
-    throw new StorageError(`lock the brief of the week with ${path}: ${messageOf(cause)}`, { cause });
+    const hint = 'free space on its disk, or make its folder writable';
+    throw new StorageError(`lock the brief of the week with ${path}: ${messageOf(cause)}`, { cause, hint });
   }
   if (lock !== null) await work().finally(lock.release);
 }

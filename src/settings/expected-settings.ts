@@ -27,7 +27,9 @@ export function parseDuration(text: string): number {
   const duration = text === '0' ? { count: 0, unit: 's' as const } : durationIn(text);
   const ms = duration === null ? Infinity : duration.count * UNITS_MS[duration.unit];
   if (ms <= RETAINED_MAX.d * UNITS_MS.d) return ms;
-  throw new UsageError(`"${text}" is not a duration`, { hint: 'write it as 90s, 5m, 1h or 2d' });
+  throw new UsageError(`"${text}" is not a duration`, {
+    hint: 'write it as 90s, 5m, 1h or 2d, at most 36500d',
+  });
 }
 
 /** The duration as {@link parseDuration} reads it. */

@@ -95,12 +95,10 @@ export interface OpenFacts {
 export function openStatesOf(facts: OpenFacts): OpenState[] {
   const days = facts.units.filter(isDayUnit);
   const readiness = facts.units.find(({ stream }) => stream === 'readiness');
+  const isDoubtOfDay = (unit: LedgerDay) => !awaitsLeavers(unit);
   const found = [
     ...quarantined(facts),
-    ...doubted(
-      days.filter((unit) => !awaitsLeavers(unit)),
-      facts,
-    ),
+    ...doubted(days.filter(isDoubtOfDay), facts),
     ...leavers(days.filter(awaitsLeavers), facts),
     ...missingReports(readiness, facts),
     ...(facts.isNeverActive ? neverActive(days) : []),

@@ -259,15 +259,14 @@ const UNKNOWN_CURRENCY = 'XXX';
 
 /** The price with which a cost of a week is published, so that teams get the same later; null if none is shown, that of today before. */
 function publishedPrice(stored: readonly PublishedRow[], today: WeekPrice | null | undefined) {
-  const totalOf = (metric: string) =>
-    stored.find((row) => row.dimension === 'total' && row.metric === metric);
-  const [cost, credits] = [totalOf('cost'), totalOf('billable_tokens')?.value || 1];
+  const totalOf = (name: string) => stored.find((row) => row.dimension === 'total' && row.metric === name);
+  const [cost, credits] = [totalOf('cost'), totalOf('billable_tokens')?.value ?? 0];
   if (cost === undefined) return today;
   if (cost.value === null) return null;
-  const amount = (cost.value * 1_000_000) / credits;
-  const isToday = Math.abs(amount - (today?.amount ?? -1)) <= ROUNDING * amount;
   const named = stored.find(({ dimension }) => dimension === 'currency')?.block;
-  return { amount, currency: named ?? (isToday && today ? today.currency : UNKNOWN_CURRENCY) };
+  const differs = Math.abs(cost.value - ((today?.amount ?? -1) * credits) / 1_000_000);
+  if (named === undefined && today && differs <= ROUNDING * Math.abs(cost.value)) return today;
+  return { amount: (cost.value * 1_000_000) / (credits || 1), currency: named ?? UNKNOWN_CURRENCY };
 }
 
 /** What a product and its quotient may differ by. */

@@ -112,7 +112,7 @@ describe('daywalk serve', () => {
       [['--schedule', '* * * * *'], 2, '5 min is the shortest'],
       [['--schedule', 'every night'], 2, '0 3 * * * for every night at 03:00'],
       [['--schedule', '*/5 * * * *', '--jitter', '5m'], 2, 'choose a shorter --jitter'],
-      [['--jitter', 'long'], 2, 'write it as 90s, 5m, 1h or 2d'],
+      [['--jitter', 'long'], 2, 'write it as 90s, 5m, 1h or 2d, at most 36500d'],
       [['--listen', `127.0.0.1:${port}`], 2, 'another port with --listen'],
       [['--warehouse', tempDir()], 2, 'name a file in it'],
       [['--warehouse', '/dev/null/daywalk.db'], 6, 'open the warehouse'],

@@ -297,6 +297,16 @@ test('a week that was published without its currency keeps its cost, and gets th
     const teams = (await costs('team')).filter((row) => row.week_start === week_start);
     expect(teams.reduce((sum, row) => sum + (row.value ?? 0), 0)).toBeCloseTo(totals[index]?.value ?? 0, 6);
   }
+  // A week without credits costs nothing at any price, also at that of today.
+  await rig.place.execute("DELETE FROM published_weeks WHERE dimension = 'currency'");
+  await rig.place.execute(
+    `UPDATE published_weeks SET value = 0 WHERE week_start = '${totals[1]?.week_start}' AND dimension = 'total' AND metric IN ('cost', 'billable_tokens')`,
+  );
+  await nextRun(rig);
+  expect((await costs('currency')).map(({ block, value }) => ({ block, value }))).toEqual([
+    { block: 'EUR', value: expect.closeTo(totals[0]?.value ?? 0, 6) },
+    { block: 'JPY', value: 0 },
+  ]);
 });
 
 test('a team that is named like a person is among the others', {
