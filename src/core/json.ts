@@ -35,6 +35,13 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Characters without an ink of their own, but for those that scripts and emoji need: joiners, variations, tags. */
+const UNSEEN =
+  /(?!\p{Join_Control}|\p{Variation_Selector}|[\u{e0020}-\u{e007f}])\p{Default_Ignorable_Code_Point}/gu;
+
+/** A name as it is seen: accented letters are one character, and no character is unseen. */
+export const seenName = (text: string): string => text.normalize().replace(UNSEEN, '').trim();
+
 /** True when every number inside survived parsing: finite, and no integer beyond ±(2^53 − 1). */
 export function isExact(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;

@@ -1,5 +1,6 @@
 import { isDay, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
+import { seenName } from '../core/json.ts';
 
 /** The longest text of a cell. A key of PostgreSQL has room for it in any script. */
 const TEXT_CHARS_MAX = 500;
@@ -53,13 +54,9 @@ export const textCell: CellParser<string> = (text) => {
   });
 };
 
-/** Characters without an ink of their own, but for those that scripts and emoji need: joiners, variations, tags. */
-const UNSEEN =
-  /(?!\p{Join_Control}|\p{Variation_Selector}|[\u{e0020}-\u{e007f}])\p{Default_Ignorable_Code_Point}/gu;
-
 /** The name of a team. What looks the same is one name: accented letters of one character and of two, with unseen characters or without. */
 export const teamCell: CellParser<string> = (text) => {
-  const name = textCell(text.normalize().replace(UNSEEN, '').trim());
+  const name = textCell(seenName(text));
   if (/[^\p{Default_Ignorable_Code_Point}]/u.test(name)) return name;
   throw new UsageError('has no character that can be seen', { hint: 'write the name of a team' });
 };

@@ -28,7 +28,7 @@ export interface FirstLooks {
 /** The period of an answer, and how well the ledger knows it. */
 export interface Provenance extends Period {
   readonly days: CoveredDays;
-  /** Why there are no days, as a clause, see `whyNotKept`; null where there are. */
+  /** Why there are no days, as a clause: not kept, see `whyNotKept`, or not exported; null where there are. */
   readonly notKept: string | null;
   /** The first day whose people are kept, if the streams are about people; null if none has expired. */
   readonly usersFrom: UtcDay | null;
@@ -43,7 +43,7 @@ export interface Provenance extends Period {
 /**
  * Reads from the ledger what an answer rests on. With several streams, a day is stored if it is stored in all of them, and
  * settled if all have settled it. Readiness reports are one unit without days: `days` has none, and `run_id` is the unit's. Of
- * a stream of which nothing is kept, no day is expected; the period then ends with the newest day of the others.
+ * a stream of which nothing is kept, or that is not exported, no day is expected; the period then ends with the newest day of the others.
  * @throws {UsageError} for a period that cannot be, see {@link resolvePeriod}.
  */
 export async function readProvenance(
@@ -56,7 +56,9 @@ export async function readProvenance(
   const contract = isAsked && !isLacking ? null : await warehouse.read(() => contractOf(orgId));
   const usersFrom = usersFromOf(units);
   const begin = from ?? laterOf(contract?.firstDay, streams.includes('users') ? usersFrom : null);
-  const notKept = contract === null || !isLacking ? null : whyNotKept(contract, streams);
+  const absent = streams.find((stream) => contract?.streams.includes(stream) === false);
+  const notExported = absent === undefined ? null : `the stream ${absent} is not exported`;
+  const notKept = contract === null || !isLacking ? null : (whyNotKept(contract, streams) ?? notExported);
   if (contract !== null && notKept !== null) {
     const others = dailyOf(contract);
     const period = resolvePeriod(await readUnits(warehouse, orgId, others), others, { from, until }, begin);
@@ -66,7 +68,6 @@ export async function readProvenance(
   const isNotExpired = (day: UtcDay) => streams.every((stream) => isKept({ usersFrom }, stream, day));
   const own = units.filter((unit) => isStored(unit) && isIn(period, unit));
   const stored = storedDays(own, streams);
-  const hasReports = own.some(({ stream }) => stream === 'readiness');
   const isDaily = streams.some((stream) => stream !== 'readiness');
   return {
     ...period,
@@ -79,7 +80,7 @@ export async function readProvenance(
     run_id: latestOf(own)?.runId ?? null,
     isStored: isDaily
       ? (first, last) => daysFrom(first, last).some((day) => stored.has(day))
-      : () => hasReports,
+      : () => own.some(({ stream }) => stream === 'readiness'),
   };
 }
 

@@ -10,6 +10,7 @@ import {
 import { sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
 import { nearestName, UsageError } from '../core/errors.ts';
+import { seenName } from '../core/json.ts';
 import { contractOf, whyNotKept } from '../expected/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
@@ -206,7 +207,7 @@ export async function findTeam(warehouse: Source, orgId: string, name: string): 
   if (name === UNASSIGNED) return null;
   const found = await warehouse.select(sql`SELECT DISTINCT team FROM people WHERE org_id = ${orgId}`);
   const teams = found.flatMap(({ team }) => (typeof team === 'string' ? team : [])).toSorted();
-  const own = [name, name.normalize()].find((one) => teams.includes(one));
+  const own = [name, seenName(name)].find((one) => teams.includes(one));
   if (own !== undefined) return own;
   const nearest = nearestName(name, teams);
   const notKept = await usersNotKept(warehouse, orgId);

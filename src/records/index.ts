@@ -10,7 +10,6 @@ export {
   joinPlaces,
   listLearned,
   notePublished,
-  type PendingErasure,
   pendingErasures,
   readArchives,
   readLearned,
@@ -24,6 +23,7 @@ export {
 export {
   ASIDE,
   endRun,
+  lastDecided,
   type RunRecord,
   readRuns,
   recordSession,

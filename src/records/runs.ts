@@ -1,6 +1,7 @@
 import { sql } from '../../schema/query.ts';
 import { encoderOf, type RowOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
+import { isUndecided } from '../core/exit-code.ts';
 import { canonicalJson, isStorable } from '../core/json.ts';
 import type { Stream } from '../core/stream.ts';
 import { LISTING, readKeptOutSteps } from '../kept-out/index.ts';
@@ -119,6 +120,14 @@ export function readRuns(
       yield sql`SELECT * FROM export_runs ${where} ORDER BY ${ahead}started_at DESC, run_id DESC LIMIT ${limit}`;
     return rows.map(runOf);
   });
+}
+
+/** Of runs, newest first, the one by which the export stands: it ended by itself, and began when the clock was not ahead. */
+export function lastDecided(runs: readonly RunRecord[], now: Date): RunRecord | undefined {
+  return runs.find(
+    ({ command, startedAt, endedAt, exitCode }) =>
+      !ASIDE.has(command) && startedAt <= now.toISOString() && endedAt !== null && !isUndecided(exitCode),
+  );
 }
 
 function runOf(run: QueryRow): RunRecord {

@@ -6,7 +6,7 @@ import { type Obstacle, obstaclesOf } from '../../jobs/round.ts';
 import { isLoopback, type ListenAddress } from '../core/addresses.ts';
 import type { Clock, JobContext } from '../core/clock.ts';
 import { DaywalkError, type Reason } from '../core/errors.ts';
-import { isUndecided, needsPerson } from '../core/exit-code.ts';
+import { needsPerson } from '../core/exit-code.ts';
 import { listen, type WebServer } from '../core/web-server.ts';
 import { AGE_SECONDS_MIN } from '../expected/index.ts';
 import { readIdentity } from '../identity/index.ts';
@@ -15,7 +15,7 @@ import type { RunEvent } from '../pipeline/index.ts';
 import { withOwnWarehouse } from '../places/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { publicName, publicText } from '../privacy/index.ts';
-import { ASIDE, readRuns } from '../records/index.ts';
+import { lastDecided, readRuns } from '../records/index.ts';
 import { assessHealth, type Health, RUNS_MAX } from '../status/index.ts';
 import { type KeptWarehouse, keepOpen, withWarehouse } from '../warehouse/index.ts';
 import { WAREHOUSE_PATH } from './check-service.ts';
@@ -298,9 +298,6 @@ async function stands(warehouse: Warehouse, { name, orgId, startedAt }: Obstacle
   const listed = await listOrganizations(warehouse, name === null ? null : [name]);
   const own = orgId ?? (listed.length === 1 ? listed[0]?.orgId : null) ?? null;
   const runs = own === null ? [] : await readRuns(warehouse, RUNS_MAX, { orgId: own, now });
-  // One that begins after now was recorded while a clock was ahead.
-  const ended = runs.filter((run) => run.endedAt !== null && run.startedAt <= now.toISOString());
-  const later = ended.find(({ exitCode, command }) => !isUndecided(exitCode) && !ASIDE.has(command));
-  const isLater = later !== undefined && String(later.endedAt) > startedAt;
-  return !isLater || needsPerson(later.exitCode);
+  const { endedAt, exitCode } = lastDecided(runs, now) ?? {};
+  return (endedAt ?? '') <= startedAt || needsPerson(exitCode);
 }

@@ -5,7 +5,7 @@ import { dailyOf, FIRST_EXPORT_HOURS, readExpectation } from '../expected/index.
 import { readUnits } from '../ledger/index.ts';
 import { listOrganizations } from '../organizations/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { ASIDE, pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
+import { lastDecided, pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
 import { isDayUnit, type LedgerUnit } from '../units/index.ts';
 
 const HOUR_MS = 3_600_000;
@@ -84,15 +84,13 @@ function healthOf({ healthy, reason, lastCompleteExportAt }: Health): Health {
   return { healthy, reason, lastCompleteExportAt };
 }
 
+type OwnQuestion = Pick<HealthQuestion, 'now' | 'maxAgeHours'> & { readonly runs: readonly RunRecord[] };
+
 /** Assesses one organization; `isLate` if only a run in progress excuses it. */
 async function assessOrganization(
   warehouse: Warehouse,
   orgId: string | null,
-  {
-    now,
-    maxAgeHours,
-    runs,
-  }: Pick<HealthQuestion, 'now' | 'maxAgeHours'> & { readonly runs: readonly RunRecord[] },
+  { now, maxAgeHours, runs }: OwnQuestion,
 ): Promise<Health & { readonly isLate: boolean }> {
   const units = orgId === null ? [] : await readUnits(warehouse, orgId);
   const expectation = await readExpectation(warehouse, orgId ?? '', { units, now });
@@ -100,22 +98,19 @@ async function assessOrganization(
   const lastCompleteExportAt = lastComplete?.endedAt ?? null;
   const unwell = (reason: string, isLate = false) =>
     ({ healthy: false, isLate, reason, lastCompleteExportAt }) as const;
-  const ended = runs.find(({ endedAt, command }) => endedAt !== null && !ASIDE.has(command));
-  if (needsPerson(ended?.exitCode)) return unwell(`the last run ended with exit code ${ended?.exitCode}`);
+  const { exitCode } = lastDecided(runs, now) ?? {};
+  if (needsPerson(exitCode)) return unwell(`the last run ended with exit code ${exitCode}`);
   if (lastComplete === null)
     return expectation.isLate ? unwell(NEVER, true) : { ...unwell(FIRST), healthy: true };
-  const daily = dailyOf(contract);
-  const [silent] = silentStreams(units, {
-    streams: daily,
-    last: yesterdayOf(new Date(lastComplete.startedAt)),
-  });
+  const last = yesterdayOf(new Date(lastComplete.startedAt));
+  const [silent] = silentStreams(units, { streams: dailyOf(contract), last });
   if (silent !== undefined) return unwell(silent);
   const hours = maxAgeHours ?? contract.maxAgeSeconds / 3_600;
   const isLate = now.getTime() - Date.parse(lastComplete.endedAt) > hours * HOUR_MS;
-  const last = `the last complete export of all expected streams ended at ${lastComplete.endedAt.slice(0, 16)}Z`;
-  if (isLate) return unwell(`${last}, more than ${Math.round(hours)} hours ago`, true);
+  const words = `the last complete export of all expected streams ended at ${lastComplete.endedAt.slice(0, 16)}Z`;
+  if (isLate) return unwell(`${words}, more than ${Math.round(hours)} hours ago`, true);
   if (skippedDays > 0) return unwell(`${skippedDays} expected days were never pulled`, true);
-  return { ...unwell(last), healthy: true };
+  return { ...unwell(words), healthy: true };
 }
 
 const FIRST = `the first complete export may take ${FIRST_EXPORT_HOURS} hours`;

@@ -10,7 +10,7 @@ import {
   readRefusals,
 } from '../organizations/index.ts';
 import type { Warehouse } from '../port/index.ts';
-import { type PendingErasure, pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
+import { pendingErasures, type RunRecord, readRuns } from '../records/index.ts';
 import { RUNS_MAX } from './health.ts';
 import { type OrganizationStatus, readOrganization } from './organization.ts';
 
@@ -25,7 +25,7 @@ export interface WarehouseStatus {
   readonly neverExported: readonly string[];
   readonly quarantine: readonly QuarantineCount[];
   /** Erasures that are not complete: repeat `daywalk erase`, unless it runs now. */
-  readonly pendingErasures: readonly PendingErasure[];
+  readonly pendingErasures: Awaited<ReturnType<typeof pendingErasures>>;
   /** The archives that runs have met, the last one first. */
   readonly archives: readonly Omit<KnownArchive, 'remembered'>[];
   /** Organizations for which a key answered, and of which nothing is stored or nothing more. */

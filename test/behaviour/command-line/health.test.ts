@@ -101,11 +101,14 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test('is 1 after a refused key, although a replay has succeeded since: it sends no request', async () => {
+    test.each([
+      ['a replay has succeeded since: it sends no request', { command: 'replay' }],
+      ['a run was interrupted since: it proves nothing', { exit_code: 130 }],
+    ])('is 1 after a refused key, although %s', async (_, later) => {
       const rig = await exportedRig(small, { database });
       const { orgId: org_id } = rig.emulator;
       await rig.place.execute('UPDATE export_runs SET exit_code = 3');
-      await insertRows(rig.place, 'export_runs', [row('replay', { org_id, command: 'replay' })]);
+      await insertRows(rig.place, 'export_runs', [row('later', { org_id, ...later })]);
       expect(await healthOf(rig, '2026-02-10T04:00:00Z')).toEqual([
         1,
         'unhealthy: the last run ended with exit code 3',

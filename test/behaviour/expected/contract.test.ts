@@ -138,6 +138,24 @@ onEachDatabase((database) => {
       ).toBe(2);
     });
 
+    test('makes a number of a stream that was never exported unknown, with the reason', async () => {
+      const rig = await createRig(SMALL, { database });
+      await plain(rig, { settings: { streams: ['tokens'] } });
+      const { code, stdout } = await at(rig, 'metric active_users --json');
+      expect([code, JSON.parse(stdout)]).toMatchObject([
+        0,
+        {
+          rows: [{ value: null }],
+          days: { expected: 0, missing: [] },
+          warnings: ['the stream users is not exported, so active_users is not known'],
+        },
+      ]);
+      const clock = new FakeClock({ now: '2026-01-24T04:00:00Z', auto: true });
+      const { body } = await (await serve(rig.place, { clock })).ask('/');
+      expect(textOf(body)).toContain('The stream users is not exported, so billable_tokens is not known.');
+      expect(missingIn(body)).toEqual([]);
+    });
+
     test('makes a stream outside it no hole, no doubt and no restatement; it keeps no day from settling', {
       tags: 'ci/rare',
     }, async () => {

@@ -175,11 +175,12 @@ onEachDatabase((database) => {
       expect(await warehouse.place.query('SELECT DISTINCT team FROM people')).toEqual([{ team: 'core' }]);
     });
 
-    test('finds a team whose name has its accents in characters of their own', async () => {
+    test('finds a team whose name has unseen characters or its accents in characters of their own', async () => {
       const [composed, decomposed] = ['\u00dcber', 'U\u0308ber'];
       for (const [inPeople, inBudget] of [
         [composed, decomposed],
         [decomposed, composed],
+        [composed, `${decomposed}\u200b `],
       ]) {
         writeFileSync(join(folder, 'people.csv'), `user_id,team\nu-1,${inPeople}\n`);
         expect(await daywalk('people', 'load', 'people.csv')).toMatchObject({ code: 0 });
