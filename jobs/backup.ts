@@ -76,9 +76,9 @@ export function backUp(
     const path = isFolder ? datedPath(request.path, clock.now()) : request.path;
     const lock = isFolder ? join(request.path, '.daywalk-backup.lock') : undefined;
     const writeNotes = notesIn(settings.warehouse, { clock, signal });
-    await notePublished(settings.warehouse, source, resolve(request.path), writeNotes);
+    const begins = () => notePublished(settings.warehouse, source, resolve(request.path), writeNotes);
     const id = randomUUID();
-    const warehouse = await writeBackup(path, { source, id, lock, clock, signal });
+    const warehouse = await writeBackup(path, { source, id, lock, begins, clock, signal });
     const saved =
       archive === null
         ? null

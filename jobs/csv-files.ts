@@ -57,6 +57,7 @@ export async function loadFile<Types extends FileTypes>(
 ): Promise<LoadOf & Types['found']> {
   const { warehouse: location, emails, minGroup } = settings;
   const [, all] = kind.noun;
+  const isPassed = kind.holdsEmails === true || kind.holdsTexts === true;
   if (kind.holdsEmails === true && usersOf(emails) === 'none') {
     throw new UsageError(`${file.name}: nothing is kept of people`, {
       hint: 'change the policy of users to load people',
@@ -82,14 +83,14 @@ export async function loadFile<Types extends FileTypes>(
       const found = yield* replaceRows(kind, replacing);
       return { org_id: orgId, dry_run: isDryRun, ...found };
     };
-    if (kind.holdsEmails === true) await checkEmailSalt(warehouse, emails);
+    if (isPassed) await checkEmailSalt(warehouse, emails);
     if (isDryRun) return warehouse.inSnapshot(() => runReads(warehouse, steps()));
-    if (kind.holdsEmails === true || kind.holdsTexts === true) await noteLooser(warehouse, gate);
+    if (isPassed) await noteLooser(warehouse, gate);
     const loaded = await warehouse.oneAtATime(LISTING, () =>
       warehouse.oneAtATime(kind.lock ?? all, () => warehouse.transact(`load ${all} into`, steps)),
     );
     // Remembered last, because a refused load must store nothing.
-    if (kind.holdsEmails === true) await expectEmailSalt(warehouse, emails);
+    if (isPassed) await expectEmailSalt(warehouse, emails);
     // The days of teams are many, so they follow in transactions of their own; after a kill, the next run computes them.
     if (kind.refresh !== undefined) await refreshRollups(warehouse, { orgId, now });
     if (lines.length > 0) await warehouse.refreshStatistics();

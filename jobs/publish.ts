@@ -22,12 +22,7 @@ export interface PublishRequest {
     readonly force: boolean;
   };
   /** A folder of Delta tables, the tables to write there, and how long earlier versions of them stay. */
-  readonly delta?: {
-    readonly directory: string;
-    readonly tables: readonly AnyTable[];
-    readonly force: boolean;
-    readonly keep: Retention;
-  };
+  readonly delta?: NonNullable<PublishRequest['parquet']> & { readonly keep: Retention };
   /** The path of a copy for readers as one SQLite file. */
   readonly sqlite?: string;
 }
@@ -47,20 +42,19 @@ export interface PublishReport {
  * @throws {StorageError} when the target cannot be written or the warehouse cannot be read.
  */
 export function publish(
-  settings: Settings,
+  { warehouse: location }: Settings,
   { parquet, delta: tables, sqlite }: PublishRequest,
   { clock, signal }: Pick<JobContext<never>, 'clock' | 'signal'>,
 ): Promise<PublishReport> {
-  return readWarehouse(settings.warehouse, { clock, signal }, async (warehouse) => {
-    const source = { warehouse, clock, signal };
+  return readWarehouse(location, { clock, signal }, async (warehouse) => {
+    const writeNotes = notesIn(location, { clock, signal });
+    const begins = (place: string) => notePublished(location, warehouse, resolve(place), writeNotes);
+    const source = { warehouse, clock, signal, begins };
     const lake = parquet === undefined ? null : await publishLake(source, parquet);
     const keepAfter = tables && beginOf(tables.keep, clock.now());
     const delta = tables && keepAfter ? await publishDelta(source, { ...tables, keepAfter }) : null;
     signal.throwIfAborted();
-    const writeNotes = notesIn(settings.warehouse, { clock, signal });
-    for (const place of [parquet?.directory, delta?.versions, sqlite])
-      if (place !== undefined) await notePublished(settings.warehouse, warehouse, resolve(place), writeNotes);
-    const copy = sqlite === undefined ? null : await writeCopy(sqlite, { source: warehouse, clock, signal });
+    const copy = sqlite === undefined ? null : await writeCopy(sqlite, { ...source, source: warehouse });
     return { parquet: lake, delta, sqlite: copy };
   });
 }

@@ -9,18 +9,16 @@ import { storageError } from '../core/sqlite-files.ts';
 import { readIdentity } from '../identity/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { withWarehouse } from '../warehouse/index.ts';
-import { BACKUP, BACKUP_MARK, type PlacedFile, putFile } from './file-place.ts';
+import { BACKUP, BACKUP_MARK, type Place, type PlacedFile, putFile } from './file-place.ts';
 import { inTemporaryFolder } from './folders.ts';
 import { type BackupRecord, damageOf, readRecord, readRecordedTables, writeRecord } from './record.ts';
 import { fileOf, fillFile } from './write-file.ts';
 
 /** What to back up. */
-interface BackupOptions {
+interface BackupOptions extends Pick<Place, 'lock' | 'begins'> {
   readonly source: Warehouse;
   /** Of the backup. */
   readonly id: string;
-  /** The file to lock, so that one process writes at a time. @default one beside the path */
-  readonly lock?: string | undefined;
   /** How many of the newest migrations the warehouse does not have. @default 0 */
   readonly leaving?: number;
   readonly clock: Clock;
@@ -41,7 +39,7 @@ export interface WrittenBackup extends PlacedFile, BackupRecord {
  */
 export async function writeBackup(
   path: string,
-  { source, id, lock, leaving = 0, clock, signal }: BackupOptions,
+  { source, id, leaving = 0, clock, signal, ...place }: BackupOptions,
 ): Promise<WrittenBackup> {
   // Earlier versions have none, or have it where this version does not look.
   const identity = leaving > 0 ? null : await readIdentity(source);
@@ -50,7 +48,7 @@ export async function writeBackup(
     ...{ source: source.location, warehouse: identity?.id ?? null },
   };
   let [tables, rows] = [0, 0];
-  const placed = await putFile({ path, kind: BACKUP, source: fileOf(source), lock }, async (part) => {
+  const placed = await putFile({ ...place, path, kind: BACKUP, source: fileOf(source) }, async (part) => {
     const filling = { source, tables: allTables, mark: BACKUP_MARK, leaving, clock, signal };
     const written = await fillFile(part, filling, (db, recorded) => writeRecord(db, record, recorded));
     tables = written.length;

@@ -52,13 +52,15 @@ const ARCHIVE_BACKUP: FileKind = {
 };
 
 /** Where to put a file. */
-interface Place {
+export interface Place {
   readonly path: string;
   readonly kind: FileKind;
   /** What the file is made from, such as the path of the warehouse; null if that is no file. */
   readonly source: string | null;
   /** The file to lock, so that one process writes at a time. @default one beside the path */
   readonly lock?: string | undefined;
+  /** Notes the path once it was found to be free, and before anything is written there. @default not noted */
+  readonly begins?: (path: string) => Promise<void>;
 }
 
 /** A file that was put in place. */
@@ -86,6 +88,7 @@ export async function putFile(place: Place, write: (part: string) => Promise<voi
       throw new BusyError(`another process writes ${target}`, { hint: 'wait for it to end, then run again' });
     }
     try {
+      await place.begins?.(path);
       return await writeUnderLock(target, {
         part: `${hidden}.part.db`,
         mode: kind.keepsMode ? before?.mode : undefined,

@@ -9,7 +9,7 @@ import { StorageError } from '../core/errors.ts';
 import { identityRow, readIdentity } from '../identity/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { withWarehouse } from '../warehouse/index.ts';
-import { COPY_MARK, type PlacedFile, PUBLISHED_COPY, putFile } from './file-place.ts';
+import { COPY_MARK, type Place, type PlacedFile, PUBLISHED_COPY, putFile } from './file-place.ts';
 import { damageOf, type RecordedTable } from './record.ts';
 
 /** The tables whose rows a published file has. It has all tables, so that every view works. */
@@ -41,10 +41,10 @@ interface Filling {
  */
 export function writeCopy(
   path: string,
-  filling: Omit<Filling, 'tables' | 'mark' | 'leaving'>,
+  filling: Omit<Filling, 'tables' | 'mark' | 'leaving'> & Pick<Place, 'begins'>,
 ): Promise<PlacedFile> {
   const { source, clock } = filling;
-  return putFile({ path, kind: PUBLISHED_COPY, source: fileOf(source) }, async (part) => {
+  return putFile({ ...filling, path, kind: PUBLISHED_COPY, source: fileOf(source) }, async (part) => {
     const parent = await readIdentity(source);
     const identity = encodeIdentity(identityRow({ parent, madeBy: 'publish', at: clock.now() }));
     const own = { ...filling, tables: TABLES_FOR_READERS, mark: COPY_MARK };

@@ -60,22 +60,22 @@ const columns = {
 export const budgetsFile: LoadedFile<RowTypes<typeof columns, BudgetRow, FoundBudgets>> = {
   noun: ['budget', 'budgets'],
   format: { columns },
+  holdsTexts: true,
   store: storedBudgets,
   linesOf: (lines, { orgId, file, gate }) => {
     const mistakes = new Mistakes(file);
-    const seen = new Map<string, number>();
-    for (const { line, cells } of lines) {
-      const earlier = seen.get(nameOf(cells));
-      if (earlier === undefined) seen.set(nameOf(cells), line);
-      else {
-        const message = `line ${earlier} has a budget of ${cells.team} for ${cells.month} too`;
+    const budgets = lines.map(({ line, cells }) => ({
+      line,
+      row: { org_id: orgId, ...cells, team: gate.key(cells.team) },
+    }));
+    for (const [first, ...others] of Map.groupBy(budgets, ({ row }) => nameOf(row)).values()) {
+      for (const { line, row } of others) {
+        const message = `line ${first?.line} has a budget of ${row.team} for ${row.month} too`;
         mistakes.add({ line, message, hint: 'remove one of the two lines' });
       }
     }
     mistakes.refuse();
-    return lines
-      .map(({ line, cells }) => ({ line, row: { org_id: orgId, ...cells, team: gate.key(cells.team) } }))
-      .toSorted((a, b) => compareText(nameOf(a.row), nameOf(b.row)));
+    return budgets.toSorted((a, b) => compareText(nameOf(a.row), nameOf(b.row)));
   },
   compared: oneRowEach<BudgetRow>(nameOf),
   *find({ orgId, lines, changes }) {

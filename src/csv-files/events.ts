@@ -51,12 +51,9 @@ export const eventsFile: LoadedFile<RowTypes<typeof columns, EventRow, FoundEven
   store: stored,
   linesOf: (lines, { orgId, file, gate }) => {
     const mistakes = new Mistakes(file);
-    const seen = new Map<string, number>();
-    for (const { line, cells } of lines) {
-      const earlier = seen.get(nameOf(cells));
-      if (earlier === undefined) seen.set(nameOf(cells), line);
-      else
-        mistakes.add({ line, message: `line ${earlier} says the same`, hint: 'remove one of the two lines' });
+    for (const [first, ...others] of Map.groupBy(lines, ({ cells }) => nameOf(cells)).values()) {
+      const message = `line ${first?.line} says the same`;
+      for (const { line } of others) mistakes.add({ line, message, hint: 'remove one of the two lines' });
     }
     mistakes.refuse();
     const closed = new Set(lines.flatMap(({ cells }) => (cells.closed === 1 ? placeOf(cells) : [])));

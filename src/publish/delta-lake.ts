@@ -62,6 +62,7 @@ export async function publishDelta(source: LakeSource, request: DeltaRequest): P
       await rm(part, { force: true });
       // From now on the folder is recognized, even if this publish is killed.
       if (!existsSync(versions)) await recordVersions(directory, new Map());
+      await source.begins?.(versions);
       const changes = await source.warehouse.inSnapshot(() => writeChanges(source, request));
       for (const { table, actions } of changes)
         if (actions.length > 0) await table.commit([commitInfo(source), ...actions]);

@@ -12,6 +12,8 @@ import { type PartitionRows, type Place, placesOf, type RowSource, scanRows } fr
 /** The warehouse that is published. */
 export interface LakeSource extends RowSource {
   readonly warehouse: Warehouse;
+  /** Notes a place before anything of the warehouse is written there. @default not noted */
+  readonly begins?: (place: string) => Promise<void>;
 }
 
 /** A table and the partitions that a lake should have of it. */

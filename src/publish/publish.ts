@@ -40,6 +40,7 @@ export interface LakeReport {
 export async function publishLake(source: LakeSource, request: LakeRequest): Promise<LakeReport> {
   const lake = await Lake.open(request.directory);
   try {
+    await source.begins?.(request.directory);
     return await source.warehouse.inSnapshot(() => publishSnapshot(lake, source, request));
   } finally {
     await lake.close();

@@ -163,7 +163,7 @@ export const agentCommands: readonly Command[] = [
     description:
       'Moves received hook events from the spool into the table hook_events. Each event is stored once, however often the ' +
       'command is run or killed. Every daywalk run does the same. The command may run during a run, and while receivers write.',
-    uses: usesOf('warehouse', 'emails', 'erasures', 'spool'),
+    uses: usesOf('organizations', 'warehouse', 'emails', 'erasures', 'spool'),
     flags: { ...jsonFlag },
     examples: {
       'daywalk hooks drain': 'stores all events received so far',

@@ -142,7 +142,7 @@ const budgets = csvCommands({
     'month (YYYY-MM), team, amount, currency (ISO 4217). The team unassigned means users without a team.',
   listed: '',
   example: 'budgets by month and team',
-  settings: [],
+  settings: ['emails'],
   kind: async () => (await import('../../csv-files/index.ts')).budgetsFile,
 });
 

@@ -128,7 +128,7 @@ export const warehouseCommands: readonly Command[] = [
       'instant. After an interruption, the same command resumes. Answers that were doubted are never replayed. What cannot be ' +
       'read in a damaged archive is left out and named, with exit code 6. Records in quarantine count as in a run: exit code 5. ' +
       'Workers on several machines have one archive each: name all of them.',
-    uses: usesOf('warehouse', 'emails', 'archive', 'retention', 'erasures'),
+    uses: usesOf('organizations', 'warehouse', 'emails', 'archive', 'retention', 'erasures', 'spool'),
     flags: {
       '--from <day>': 'first day, YYYY-MM-DD; default: the first day of the service',
       '--until <day>': 'last day, YYYY-MM-DD; default: yesterday (UTC)',
@@ -321,7 +321,7 @@ export const warehouseCommands: readonly Command[] = [
       'erasure cannot be taken back. After an interruption, the same command resumes. Lakes of Delta tables are published again, ' +
       'without earlier versions. Backups, and other places that the warehouse was copied or published to, are not changed; the ' +
       'certificate names those places that are known.',
-    uses: usesOf('warehouse', 'emails', 'archive', 'erasures', 'spool'),
+    uses: usesOf('organizations', 'warehouse', 'emails', 'archive', 'erasures', 'spool'),
     flags: {
       '--user <id>': 'the user ID of the person',
       '--email <address>': 'an email address of the person, if the user ID is not known',

@@ -202,6 +202,22 @@ onEachDatabase((database) => {
       }
     });
 
+    test('finds a team that is named by an address, of which a policy keeps a pseudonym', async () => {
+      const drop = ['file.csv', '--emails', 'drop'];
+      await load('prices', HEADER, '2026-01-14,,EUR,1');
+      writeFileSync(join(folder, 'file.csv'), 'user_id,team\nu-1,boss@example.com\n');
+      expect((await daywalk('people', 'load', ...drop)).code).toBe(0);
+      const budgets = ['month,team,amount,currency', '2026-03,boss@example.com,3,EUR'];
+      writeFileSync(join(folder, 'file.csv'), budgets.join('\n'));
+      expect(await daywalk('budget', 'load', ...drop)).toMatchObject({ code: 0 });
+      const found = await daywalk('budget', 'check', '--json');
+      expect(found.stdout).not.toContain('boss@');
+      expect(JSON.parse(found.stdout)).toMatchObject({ teams: [{ cost_so_far: 4, status: 'over budget' }] });
+      writeFileSync(join(folder, 'file.csv'), [...budgets, '2026-03,Boss@Example.com,5,EUR'].join('\n'));
+      const doubled = await daywalk('budget', 'load', ...drop);
+      expect(doubled).toMatchObject({ code: 2, stderr: expect.stringContaining('file.csv:3: line 2 has') });
+    });
+
     test('of a month without a budget exits with 2, and of a month to come with 0', async () => {
       await load('budget', 'month,team,amount,currency', '2026-05,core,1,EUR');
       expect(await daywalk('budget', 'check')).toMatchObject({ code: 2, stdout: '' });

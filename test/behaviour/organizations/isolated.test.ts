@@ -48,6 +48,14 @@ test('hook events belong to none of several organizations, also while only one o
   }
   expect(await rig.place.query('SELECT DISTINCT org_id FROM export_units')).toHaveLength(1);
   expect(await rig.place.query('SELECT org_id FROM hook_events')).toEqual([{ org_id: '' }, { org_id: '' }]);
+  const [{ user_id: user } = {}] = await rig.place.query('SELECT MIN(user_id) AS user_id FROM user_daily');
+  for (const command of ['hooks drain', `erase --user ${user}`]) {
+    appendDurably(`${rig.place.location}.spool`, encodeRecord({ receivedAt, order: command, text }));
+    expect((await rig.daywalk(command)).code).toBe(0);
+    const found = await rig.place.query('SELECT DISTINCT org_id FROM hook_events');
+    expect([command, found]).toEqual([command, [{ org_id: '' }]]);
+  }
+  expect(await rig.place.query('SELECT event_id FROM hook_events')).toHaveLength(4);
 });
 
 test('an unreadable key file is a problem of its organization alone', async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { publishedTables } from '../../../schema/tables.ts';
@@ -7,6 +7,8 @@ import { daywalk, envOf } from '../../support/process/daywalk-process.ts';
 import { ask, tableIn } from '../../support/publish/lake.ts';
 import { exportedRig } from '../../support/rig/exported-rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
+import { openTemporary } from '../../support/warehouse/open-temporary.ts';
 
 describe('daywalk publish', () => {
   test('publishes to both places at once, relative to the working directory, and reports what it did', {
@@ -37,6 +39,31 @@ describe('daywalk publish', () => {
     const third = await call('--parquet', 'lake', '--tables', 'sessions, user_daily', '--force');
     expect(third.stdout).toMatch(/\n3 files written, 0 unchanged, 0 removed\n$/);
     expect((await call('--sqlite', 'bi.db')).stdout).toMatch(/bi\.db: a copy of .* [kM]B\n$/);
+  });
+
+  test('notes each place for erasures once it may be written, also if another one is refused', async () => {
+    const warehouse = join(tempDir(), 'daywalk.db');
+    const cwd = tempDir();
+    await commitDay(await openTemporary(warehouse), commitOf());
+    writeFileSync(join(cwd, 'notes'), 'mine');
+    mkdirSync(join(cwd, 'full', 'notes'), { recursive: true });
+    const codeOf = async (...args: string[]) =>
+      (await daywalkInProcess([...args, '--warehouse', warehouse], { cwd })).code;
+    const noted = `${warehouse}.published.json`;
+    for (const command of [['publish', '--sqlite'], ['backup']])
+      for (const place of [warehouse, 'notes']) expect(await codeOf(...command, place)).toBe(2);
+    expect(await codeOf('publish', '--parquet', 'full')).toBe(2);
+    expect(existsSync(noted)).toBe(false);
+    expect(await codeOf('publish', '--parquet', 'lake', '--delta', 'full')).toBe(2);
+    expect(JSON.parse(readFileSync(noted, 'utf8'))).toEqual([join(cwd, 'lake')]);
+    for (const [to, place] of [
+      ['--delta', 'delta'],
+      ['--sqlite', 'bi.db'],
+    ] as const)
+      expect(await codeOf('publish', to, place)).toBe(0);
+    expect(await codeOf('backup', 'backup.db')).toBe(0);
+    const others = ['delta/daywalk_versions.json', 'bi.db', 'backup.db'];
+    expect(JSON.parse(readFileSync(noted, 'utf8')).slice(1)).toEqual(others.map((name) => join(cwd, name)));
   });
 
   test.each([
