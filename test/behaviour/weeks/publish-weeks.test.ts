@@ -201,7 +201,7 @@ describe('a week', () => {
     expect(refused.stderr).toContain('too few people were active in the week of 2026-01-19');
   });
 
-  test('that was restated since keeps its numbers, and the report says so', {
+  test('that was restated since keeps its numbers, and the report and assistants say so', {
     timeout: 120_000,
   }, async () => {
     const rig = await settledRig({ users: 60, reports: 0, today: TODAY });
@@ -216,6 +216,10 @@ describe('a week', () => {
     expect(await report()).not.toContain('Restated since');
     await rig.place.execute("UPDATE user_weekly SET sessions = sessions + 1 WHERE week_start = '2026-01-19'");
     expect(await report()).toContain('Restated since: the weeks of 19 January.');
+    const team = { now: `${TODAY}T05:00:00Z`, audience: 'team', minGroup: 5 } as const;
+    const { call } = await connectAssistant(rig.place, team);
+    const { words } = await call('query_metric', { metric: 'sessions' });
+    expect(words).toContain('weeks that were restated since keep their numbers: 2026-01-19');
   });
 });
 
