@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
+import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { writeBrief } from '../../../src/look/brief/write-brief.ts';
@@ -271,6 +272,19 @@ onEachDatabase((database) => {
         exitCode: 2,
       });
     expect(existsSync(folder)).toBe(false);
+  });
+
+  it('a brief names the days of which the models are doubted, also where everything of people is settled', async () => {
+    const warehouse = await open(database);
+    await fillTwoMonths(warehouse);
+    await warehouse.transact('doubt a day of', function* () {
+      yield sql`UPDATE export_units SET state = 'doubted', settled_at = NULL WHERE stream = 'tokens' AND date = '2026-03-11'`;
+    });
+    const folder = tempDir();
+    const span = { kind: 'week', monday: parseDay('2026-03-09') } as const;
+    const request = { orgId: 'org_1', minGroup: 5, dashboard: undefined, namesOrganization: false, span };
+    await writeBrief(warehouse, { ...request, audience: 'managers' }, folder);
+    expect(readFileSync(join(folder, 'body.txt'), 'utf8')).toContain('1 of 7 days is doubted.');
   });
 
   it('a brief with missing days says what the pages say, and has no forecast', async () => {
