@@ -79,7 +79,7 @@ export const workingDay = (day: string, orgId: string) =>
  * @param unit alias of the table `export_units`
  */
 export const storedUnit = (unit: string) =>
-  `(${unit}.state IN ('loaded', 'empty', 'quarantined', 'doubted')
+  `(${unit}.state IN ('loaded', 'empty', 'doubted')
       OR (${unit}.state = 'awaiting' AND CAST(${unit}.watch AS TEXT) LIKE '%"settlesOn"%')
       OR (${unit}.rows > 0 AND ${unit}.first_loaded_at IS NOT NULL))`;
 

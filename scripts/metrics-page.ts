@@ -12,7 +12,7 @@ This page is generated from \`schema/metrics/\` by \`npm run docs\`. Each metric
 - **NULL and 0.** The value of a day, week or month is NULL if none of its days is stored, and of users if rows about
   people of one of its days [have expired](privacy.md#keep-people-for-a-limited-time). Then \`new_users\` is NULL for
   all later days too, because whoever was active before would pass for new; a question without a first day begins with the first that is
-  kept. If days are stored and nothing happened, sums and counts are 0. A ratio whose denominator is 0 is NULL.
+  kept. A day of which every record is in quarantine is not stored. If days are stored and nothing happened, sums and counts are 0. A ratio whose denominator is 0 is NULL.
 - **Teams.** The team of a row is that of its user on that day. Someone who moved counts in both teams, so distinct counts
   of teams do not add up to the total. Rows of users without a team are "unassigned", in JSON null.
 - **Money.** The unit is the currency of the prices. If a day with credits has no price, every cost that includes it is NULL, with

@@ -9,6 +9,7 @@ import {
   publishedNumber,
   publishedRows,
   publishedWeeks,
+  restatedWeeks,
   WEEK_DIMENSIONS,
   waitingWeeks,
 } from '../weeks/index.ts';
@@ -102,19 +103,20 @@ export const queryPublished: Tool<QueryArguments> = async (reader, given) => {
   const total = await totalOf(reader, asked, own.map(numberOf));
   const { from, until, metric } = asked;
   const days = daysOf(asked);
+  const restated = await runReads(reader.warehouse, restatedWeeks(reader.orgId, asked));
   const data: QueryAnswer = {
     ...{ metric: metric.name, unit, combines: additivityOf(metric), from, until },
     final: days.missing.length === 0,
-    total: total.value,
-    total_note: total.note,
-    previous: null,
+    ...{ total: total.value, total_note: total.note, previous: null, others: null, run_id: null, days },
     rows: all.slice(0, ROWS_MAX),
-    others: null,
     rows_omitted: Math.max(0, all.length - ROWS_MAX),
     groups_hidden: rows.hidden,
-    days,
-    run_id: null,
-    warnings: ['these are published weeks: groups of too few people are among the others'],
+    warnings: [
+      'these are published weeks: groups of too few people are among the others',
+      ...(restated.length === 0
+        ? []
+        : [`weeks that were restated since keep their numbers: ${restated.join(', ')}`]),
+    ],
   };
   return { text: textOf(data, preliminaryLine(days)), data };
 };

@@ -250,15 +250,15 @@ export interface CommitOutcome {
 }
 
 /** States in which the rows of a unit are an answer of the service, even if there are none. */
-const STORED_STATES: readonly UnitState[] = ['loaded', 'empty', 'quarantined', 'doubted'];
+const STORED_STATES: readonly UnitState[] = ['loaded', 'empty', 'doubted'];
 
 /** The fields of a unit that tell whether it is stored. */
 type Standing = Pick<LedgerUnit, 'state' | 'rows' | 'firstLoadedAt' | 'watch'>;
 
 /**
  * True if the warehouse knows the numbers of a unit: its state says so, or a pull failed after an earlier one had stored
- * rows. A unit that awaits the daily batch is not stored, although it may hold rows of zeros. One that was old when it was first
- * seen awaits nothing but further looks.
+ * rows. A unit with records in quarantine is stored if it has rows beside them. A unit that awaits the daily batch is not stored,
+ * although it may hold rows of zeros. One that was old when it was first seen awaits nothing but further looks.
  */
 export function isStored({ state, rows, firstLoadedAt, watch }: Standing): boolean {
   const isInFirstLooks = state === 'awaiting' && parseNotes(watch).settlesOn !== undefined;

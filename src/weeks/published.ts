@@ -165,7 +165,8 @@ function earliestNight(
 }
 
 /**
- * The weeks of a period whose rows of users no longer add up to what is published: they were restated since. What is published stays. A week
+ * The weeks of a period whose rows of users no longer add up to what is published, but for the roundings of another order: they were
+ * restated since. What is published stays. A week
  * without rows of users is not among them, nor is one of which some have expired.
  */
 export function* restatedWeeks(
@@ -180,9 +181,9 @@ export function* restatedWeeks(
       FROM user_weekly WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} GROUP BY week_start
     ) u ON u.week_start = p.week_start
     WHERE p.org_id = ${orgId} AND p.week_start >= ${firstWeekOf(yield* contractOf(orgId))}
-      AND p.dimension = 'total' AND (p.people <> u.users OR p.value <> CASE p.metric
+      AND p.dimension = 'total' AND (p.people <> u.users OR ABS(p.value) * 1e-9 < ABS(p.value - CASE p.metric
       WHEN 'billable_tokens' THEN u.billable_tokens WHEN 'sessions' THEN u.sessions WHEN 'messages' THEN u.messages
-      WHEN 'tool_calls' THEN u.tool_calls WHEN 'git_commits' THEN u.git_commits END)
+      WHEN 'tool_calls' THEN u.tool_calls WHEN 'git_commits' THEN u.git_commits END))
     ORDER BY p.week_start`;
   return rows.flatMap(({ week_start }) => (isDay(week_start) ? [week_start] : []));
 }

@@ -51,7 +51,7 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** People see at most this many significant digits. More of them are rounding errors of sums. */
+/** People see at most this many significant digits of a fraction. More of them are rounding errors of sums. */
 const SIGNIFICANT_DIGITS_MAX = 12;
 const DECIMALS_MAX = 4;
 /** Shares need more decimals than amounts. */
@@ -63,7 +63,8 @@ const DECIMALS_OF_SHARES_MAX = 6;
  * significant digits.
  */
 export function formatMeasured(values: readonly number[]): string[] {
-  const rounded = values.map((value) => Number(value.toPrecision(SIGNIFICANT_DIGITS_MAX)));
+  const roundedOf = (value: number) => Number(value.toPrecision(SIGNIFICANT_DIGITS_MAX));
+  const rounded = values.map((value) => (value % 1 === 0 ? value : roundedOf(value)));
   const largest = rounded.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
   const wholeDigits = Math.trunc(largest).toFixed(0).length;
   const decimalsMax = Math.min(

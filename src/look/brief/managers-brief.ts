@@ -188,9 +188,9 @@ function causeWords({ causes, isMoney, first, filters }: Facts): Phrase {
   return words.length === 0 ? [] : [`: ${words.join(', ')}`];
 }
 
-/** What the numbers rest on. */
+/** What the numbers rest on: the days of people, and those of models. */
 async function trustWords(reader: PageReader, { filters, first, numbers }: Facts): Promise<Phrase> {
-  const { wholeDay } = filters.today.expectation;
+  const { wholeDay, daily } = filters.today.expectation;
   const [now = numbers.credits.results[0]] = first.results;
   const stored =
     wholeDay === null
@@ -202,7 +202,11 @@ async function trustWords(reader: PageReader, { filters, first, numbers }: Facts
     run === null
       ? ''
       : ` Run ${run.id.slice(0, 8)}${run.endedAt === null ? '' : `, ${instantSentence(run.endedAt)}`}.`;
-  return [stored, ...standing(now, await doubtedDays(reader), []), named];
+  const days = await doubtedDays(
+    reader,
+    daily.filter((own) => own === 'users' || own === 'tokens'),
+  );
+  return [stored, ...standing(days, days, []), named];
 }
 
 function textOf(phrase: Phrase): string {

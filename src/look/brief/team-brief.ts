@@ -82,7 +82,8 @@ interface Pair {
 function pairOf(blocks: Blocks, block: string, { metric, now, before }: Weeks & { metric: string }): Pair {
   const numbers = blocks.of(block, metric);
   const at = (week: string) => numbers.get(week) ?? noNumber('it is not published', formatOf(metric));
-  return { now: at(now), before: at(before), change: changeOf(at(now), at(before)) };
+  const why = block.startsWith(OTHERS) ? 'the others may be other groups in each week' : undefined;
+  return { now: at(now), before: at(before), change: changeOf(at(now), at(before), why) };
 }
 
 function formatted({ value, format }: ShownNumber): string {

@@ -111,6 +111,7 @@ function tableOf(
     { kind: 'delta', value: change?.by.value ?? null, max },
     ...changeCells(change),
   ];
+  const lacking = now.basis.days.missing.length > 0 ? ', or of days that are missing' : '';
   const muted = (text: string): Cell => ({ kind: 'text', text, isMuted: true });
   const strong = (part: string | ShownNumber): Cell => ({
     kind: 'phrase',
@@ -131,7 +132,9 @@ function tableOf(
         return line(nameOf(group, spec), { ...group.total, path }, changes[index]);
       }),
       ...(gone === null ? [] : [line(muted(`not any more (${gone.members.length})`), gone.total, ...goneBy)]),
-      ...(hasRest ? [line(muted(`without a ${thing.toLowerCase()}`), differenceOf(total, all, format))] : []),
+      ...(hasRest
+        ? [line(muted(`without a ${thing.toLowerCase()}${lacking}`), differenceOf(total, all, format))]
+        : []),
       [
         strong(`All ${PLURALS[thing] ?? `${thing.toLowerCase()}s`}`),
         strong(whole),

@@ -1,5 +1,6 @@
-import { type SQL, sql } from '../../../schema/query.ts';
+import { listOf, sql } from '../../../schema/query.ts';
 import { daysBetween, shiftDay } from '../../core/day.ts';
+import type { DailyStream } from '../../core/stream.ts';
 import type { Period } from '../../metrics/index.ts';
 import {
   cellOf,
@@ -137,11 +138,14 @@ function openCount(result: Result, doubted: Result): ShownNumber {
   };
 }
 
-/** Days of the period whose rows of users are doubted, one row each. */
-export function doubtedDays({ filters, select }: PageReader): Promise<Result> {
-  const query = sql`SELECT date FROM export_units
-WHERE ${unitsOf(filters)} AND stream = 'users' AND state = 'doubted' ORDER BY date`;
-  return select({ title: 'Doubted days', query, streams: ['users'] });
+/** Days of the period whose rows of a stream are doubted, one row each. The answer rests on all days of these streams. */
+export function doubtedDays(
+  { filters: { orgId, from, until }, select }: PageReader,
+  streams: readonly DailyStream[] = ['users'],
+): Promise<Result> {
+  const query = sql`SELECT DISTINCT date FROM export_units
+WHERE org_id = ${orgId} AND stream IN (${listOf(streams.map((stream) => sql`${stream}`))}) AND date BETWEEN ${from} AND ${until} AND state = 'doubted' ORDER BY date`;
+  return select({ title: 'Doubted days', query, streams });
 }
 
 /**
@@ -170,9 +174,4 @@ export function openPhrase(
   const last = words.findIndex((part) => typeof part === 'string' && part.endsWith(': '));
   const part: Phrase = [' (', share, ` of the ${isMoney ? 'cost' : 'credits'} may still change)`];
   return [...words.slice(0, last), ...part, ...words.slice(last)];
-}
-
-/** The daily units of the period. Readiness reports have no day. */
-function unitsOf({ orgId, from, until }: PageReader['filters']): SQL {
-  return sql`org_id = ${orgId} AND stream <> 'readiness' AND date BETWEEN ${from} AND ${until}`;
 }

@@ -240,13 +240,16 @@ function chartOf(
   });
 }
 
-/** A metric over the period and the span that it is compared with, one bar per day; a long period has longer bars. */
-export function overPeriod(
+/**
+ * A metric over the period and the span that it is compared with, one bar per day; a long period has longer bars. Where both have no
+ * answer together, such as a cost in two currencies, the period alone.
+ */
+export async function overPeriod(
   reader: PageReader,
   spec: FigureName & Pick<OverTime, 'format' | 'divisor'> & { readonly metric: string },
+  before = periodBefore(reader.filters),
 ): Promise<Figure> {
   const { filters } = reader;
-  const before = periodBefore(filters);
   const isNear = before !== null && lengthOf({ from: before.from, until: filters.until }) <= 2 * DAYS_MAX;
   const from = isNear ? before.from : filters.from;
   const spans = [filters, ...(isNear ? [before] : [])].map((span) => ({
@@ -254,12 +257,13 @@ export function overPeriod(
     words: periodWords(span, filters.until),
   }));
   const { metric, ...named } = spec;
-  return overTime(reader, {
+  const figure = await overTime(reader, {
     ...named,
     ...{ draw: 'bars', grain: 'date', days: 1, wide: true, spans },
     metrics: [{ metric, name: spec.title }],
     ...(lengthOf(filters) <= DAYS_MAX && { period: { from, until: lastDrawn(filters, filters.today) } }),
   });
+  return figure.empty === undefined || before === null ? figure : overPeriod(reader, spec, null);
 }
 
 /** Credits of the last 88 days, one bar per day. */
@@ -267,13 +271,8 @@ export function recentCredits(reader: PageReader): Promise<Figure> {
   const title = 'Credits per day';
   return overTime(reader, {
     ...{ draw: 'bars', unit: 'Million', format: 'compact', divisor: 1e6, wide: true },
-    ...{
-      id: 'credits-per-day',
-      title,
-      metrics: [{ metric: 'billable_tokens', name: title }],
-      grain: 'date',
-      days: 88,
-    },
+    ...{ id: 'credits-per-day', title, grain: 'date', days: 88 },
+    metrics: [{ metric: 'billable_tokens', name: title }],
   });
 }
 
@@ -292,13 +291,8 @@ export async function drawPair(reader: PageReader, first: FigureSpec, second: Fi
 
 /** How much of the credits is of days on which people mostly used a model that thinks. */
 export const THINKING_SHARE: FigureSpec = {
-  draw: 'lines',
-  id: 'thinking-share',
-  title: 'Thinking share',
+  ...{ draw: 'lines', id: 'thinking-share', title: 'Thinking share' },
   unit: 'Per cent of credits, on days whose primary model thinks',
   metrics: [{ metric: 'thinking_share', name: 'thinking' }],
-  grain: 'week',
-  format: 'share',
-  percent: true,
-  zero: true,
+  ...{ grain: 'week', format: 'share', percent: true, zero: true },
 };

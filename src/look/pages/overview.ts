@@ -49,19 +49,12 @@ export const overview: PageKind = {
     const chart = await overPeriod(reader, {
       ...(isMoney
         ? {
-            id: 'cost-per-day',
-            title: 'Cost per day',
+            ...{ id: 'cost-per-day', title: 'Cost per day', metric: 'cost', format: 'money' },
             unit: numbers.cost.unit ?? 'Cost',
-            metric: 'cost',
-            format: 'money',
           }
         : {
-            id: 'credits-per-day',
-            title: 'Credits per day',
-            unit: 'Million',
-            metric: 'billable_tokens',
-            format: 'compact',
-            divisor: 1e6,
+            ...{ id: 'credits-per-day', title: 'Credits per day', metric: 'billable_tokens' },
+            ...{ unit: 'Million', format: 'compact', divisor: 1e6 },
           }),
     });
     const doubted = await doubtedDays(reader);
@@ -126,12 +119,11 @@ function sentenceOf(
   const change = comparison(first, filters);
   const causes: Phrase = why.length === 0 || first.change.value === null ? [] : [': ', ...why];
   if (outlook === null) return [...spent, ...change, ...people, ...causes, '.', ...costs];
-  return [
-    ...spent,
-    ' so far',
-    ...outlook,
-    ...(change.length === 0 ? [] : [' So far it is', ...trimmed(change), ...people, ...causes, '.']),
-  ];
+  const compared =
+    first.change.value === null
+      ? [' It was spent', ...trimmed(people), ...change]
+      : [' So far it is', ...trimmed(change), ...people, ...causes];
+  return [...spent, ' so far', ...outlook, ...(change.length === 0 ? [] : [...compared, '.'])];
 }
 
 function isMonthToDate({ from, until }: Filters): boolean {

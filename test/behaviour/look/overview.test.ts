@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { readCauses } from '../../../src/comparison/index.ts';
 import { daysFrom, parseDay } from '../../../src/core/day.ts';
@@ -94,6 +95,30 @@ onEachDatabase((database) => {
       'without a model',
       'All models',
     ]);
+  });
+
+  it('a span before in another currency hides no cost of this one, and the sentence says why nothing is compared', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', valid_to: '2026-02-28', currency: 'EUR', price_per_million: 1e5 },
+      { valid_from: '2026-03-01', currency: 'USD', price_per_million: 1e5 },
+    ]);
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toContain(
+      'It was spent by 2 people (the spans have prices in USD and EUR, so they cannot be compared: the same days of February).',
+    );
+    const days = rowsOf(figureOf(page, 'cost-per-day')).map(([day]) => day);
+    expect([days.length, days.at(-1)]).toEqual([19, '2026-03-01']);
+  });
+
+  it('credits of a day that has no models yet are not said to be without a model', async () => {
+    const warehouse = await worldOf();
+    await warehouse.transact('forget a day of', function* () {
+      for (const table of ['export_units', 'tokens_daily_by_model'])
+        yield sql`DELETE FROM ${sql.identifier(table)} WHERE date = '2026-03-10'${sql.raw(table === 'export_units' ? " AND stream = 'tokens'" : '')}`;
+    });
+    const rows = rowsOf(figureOf(await pageOf(warehouse, overview), 'models'));
+    expect(rows.at(-2)?.[0]).toBe('without a model, or of days that are missing');
   });
 
   it('the causes lead from the spend before to the spend, and are those of the command', async () => {

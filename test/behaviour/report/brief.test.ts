@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
+import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { writeBrief } from '../../../src/look/brief/write-brief.ts';
@@ -271,6 +272,40 @@ onEachDatabase((database) => {
         exitCode: 2,
       });
     expect(existsSync(folder)).toBe(false);
+  });
+
+  it('a brief names the days of which the models are doubted, also where everything of people is settled', async () => {
+    const warehouse = await open(database);
+    await fillTwoMonths(warehouse);
+    await warehouse.transact('doubt a day of', function* () {
+      yield sql`UPDATE export_units SET state = 'doubted', settled_at = NULL WHERE stream = 'tokens' AND date = '2026-03-11'`;
+    });
+    const folder = tempDir();
+    const span = { kind: 'week', monday: parseDay('2026-03-09') } as const;
+    const request = { orgId: 'org_1', minGroup: 5, dashboard: undefined, namesOrganization: false, span };
+    await writeBrief(warehouse, { ...request, audience: 'managers' }, folder);
+    expect(readFileSync(join(folder, 'body.txt'), 'utf8')).toContain('1 of 7 days is doubted.');
+  });
+
+  it('a brief for a team compares no others, which are other groups in each week', async () => {
+    const warehouse = await open(database);
+    await fillTwoMonths(warehouse);
+    const rowsOf = (week_start: string, blocks: Readonly<Record<string, number>>) =>
+      Object.entries(blocks).map(([block, value]) => {
+        const dimension = block === '' ? 'total' : 'team';
+        return { week_start, dimension, block, metric: 'billable_tokens', people: 9, value };
+      });
+    await load(warehouse, tables.publishedWeeks, [
+      ...rowsOf('2026-03-02', { '': 100, core: 60, others: 40 }),
+      ...rowsOf('2026-03-09', { '': 100, core: 30, web: 50, others: 20 }),
+    ]);
+    const folder = tempDir();
+    const span = { kind: 'week', monday: parseDay('2026-03-09') } as const;
+    const request = { orgId: 'org_1', minGroup: 5, dashboard: undefined, namesOrganization: false, span };
+    await writeBrief(warehouse, { ...request, audience: 'team' }, folder);
+    const text = readFileSync(join(folder, 'body.txt'), 'utf8');
+    expect(text).toMatch(/^core +30 +60 +−50/m);
+    expect(text).toMatch(/^others +20 +40 +–$/m);
   });
 
   it('a brief with missing days says what the pages say, and has no forecast', async () => {

@@ -5,9 +5,10 @@ import { readStatus } from '../../../jobs/status.ts';
 import { KINDS } from '../../../schema/define.ts';
 import type { Values } from '../../../schema/row.ts';
 import { allViews } from '../../../schema/views.ts';
-import { FIRST_DAY, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
+import { FIRST_DAY, parseDay, shiftDay, yesterdayOf } from '../../../src/core/day.ts';
 import { failUnit } from '../../../src/ledger/ledger.ts';
 import { commitReadinessPage } from '../../../src/ledger/readiness.ts';
+import { answerMetric } from '../../../src/metrics/answer-metric.ts';
 import { dayKey } from '../../../src/units/unit.ts';
 import { contextOf, createRig } from '../../support/rig/rig.ts';
 import { commitDay, commitOf, type RowsByTable, tablesOfUnit } from '../../support/warehouse/commit-of.ts';
@@ -188,6 +189,24 @@ onEachDatabase((database) => {
       const { organizations } = await readStatus(rig.settings, contextOf(rig.today));
       expect(organizations[0]?.streams.map(({ settled }) => settled)).toEqual([0, 0, 0, 0, 0, 0]);
       expect(organizations[0]?.days.some(({ state }) => state === 'settled')).toBe(false);
+    });
+
+    it('and metrics know nothing of a day of which every record is in quarantine', async () => {
+      const rig = await createRig({ users: 15, reports: 0, today: '2026-02-10' }, { database });
+      const day = parseDay('2026-02-03');
+      rig.emulator.setQuirks({ lies: { impossible: { column: 'user_daily.sessions', days: [day] } } });
+      await rig.run();
+      const unit = "SELECT state, rows FROM export_units WHERE stream = 'users' AND date = '2026-02-03'";
+      expect(await rig.sql(unit)).toEqual([{ state: 'quarantined', rows: 0 }]);
+      expect(await rig.sql('SELECT streams_held FROM daily_overview WHERE date = ?', day)).toEqual([
+        { streams_held: 4 },
+      ]);
+      expect(await rig.column('SELECT date FROM cost_daily WHERE billable_tokens IS NULL')).toEqual([day]);
+      const asked = { orgId: rig.emulator.orgId, from: shiftDay(day, -1), until: day, by: ['date'] } as const;
+      const warehouse = await open(rig.place);
+      const { rows, days } = await answerMetric(warehouse, { metric: 'billable_tokens', ...asked });
+      expect(rows[1]).toEqual({ date: day, value: null });
+      expect(days.missing).toEqual([day]);
     });
   });
 

@@ -66,7 +66,7 @@ export async function fillTwoMonths(
 /** Adds rows to tables that people load. */
 export async function load(
   warehouse: Warehouse,
-  table: (typeof tables)['people' | 'prices' | 'budgets' | 'events'],
+  table: (typeof tables)['people' | 'prices' | 'budgets' | 'events' | 'publishedWeeks'],
   rows: readonly Parameters<Collector['add']>[1][],
 ): Promise<void> {
   const collector = new Collector(ORG);

@@ -173,9 +173,9 @@ function isStoredIn({ units }: Facts, { stream }: Definition, bucket: Bucket): b
 
 const isIn = ({ first, last }: Bucket, day: string) => first <= day && day <= last;
 
-/** In one of the states that are stored, or with rows of an earlier load. */
+/** In one of the states that are stored, or with rows: beside records in quarantine, or of an earlier load. */
 export function isStoredUnit(unit: Facts['units'][number]): boolean {
-  if (['loaded', 'empty', 'quarantined', 'doubted'].includes(String(unit.state))) return true;
+  if (['loaded', 'empty', 'doubted'].includes(String(unit.state))) return true;
   return Number(unit.rows) > 0 && unit.first_loaded_at !== null;
 }
 

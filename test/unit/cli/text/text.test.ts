@@ -5,6 +5,7 @@ import {
   formatAge,
   formatBytes,
   formatDuration,
+  formatMeasured,
   formatNumber,
 } from '../../../../src/cli/screens/numbers.ts';
 import {
@@ -140,6 +141,12 @@ test('quantities are formatted for people', () => {
     '2 days ago',
   ]);
   expect([999, 58_000, 16_400_000, 25e9].map(formatBytes)).toEqual(['999 B', '58 kB', '16 MB', '25 GB']);
+});
+
+test('a count keeps all of its digits, and a fraction those that are no rounding of a sum', () => {
+  expect(formatMeasured([1_234_567_890_123, 7])).toEqual(['1,234,567,890,123', '7']);
+  expect(formatMeasured([9_007_199_254_740_991])).toEqual(['9,007,199,254,740,991']);
+  expect(formatMeasured([0.1 + 0.2])).toEqual(['0.3']);
 });
 
 test('a word for a shell is quoted if necessary', () => {
