@@ -44,6 +44,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
     'run again: it resumes where this run ended. If it makes no progress, allow more with --max-requests',
   'no-warehouse': 'create it with daywalk run, or name another with --warehouse',
   'no-organization': 'export the data of an organization first, with daywalk run',
+  'stream-not-exported': 'add the stream to DAYWALK_STREAMS, then daywalk run',
   'organization-unclear': ({ organizations = '' }) => `choose one of ${organizations} with --organization`,
   'warehouse-path': 'name a file, for example --warehouse daywalk.db',
   'warehouse-is-folder': ({ file = '' }) => `name a file in it, for example --warehouse ${file}`,

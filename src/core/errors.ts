@@ -214,6 +214,7 @@ export const REASONS = [
   'requests-spent',
   'no-warehouse',
   'no-organization',
+  'stream-not-exported',
   'organization-unclear',
   'warehouse-path',
   'warehouse-is-folder',

@@ -52,13 +52,13 @@ export async function readProvenance(
 ): Promise<Provenance> {
   const units = await readUnits(warehouse, orgId, streams);
   const isAsked = from !== undefined;
-  const isLacking = streams.some((stream) => units.every((unit) => unit.stream !== stream));
-  const contract = isAsked && !isLacking ? null : await warehouse.read(() => contractOf(orgId));
+  const lacking = streams.filter((stream) => units.every((unit) => unit.stream !== stream));
+  const contract = isAsked && lacking.length === 0 ? null : await warehouse.read(() => contractOf(orgId));
   const usersFrom = usersFromOf(units);
   const begin = from ?? laterOf(contract?.firstDay, streams.includes('users') ? usersFrom : null);
-  const absent = streams.find((stream) => contract?.streams.includes(stream) === false);
+  const absent = lacking.find((stream) => contract?.streams.includes(stream) === false);
   const notExported = absent === undefined ? null : `the stream ${absent} is not exported`;
-  const notKept = contract === null || !isLacking ? null : (whyNotKept(contract, streams) ?? notExported);
+  const notKept = contract && lacking.length > 0 ? (whyNotKept(contract, streams) ?? notExported) : null;
   if (contract !== null && notKept !== null) {
     const others = dailyOf(contract);
     const period = resolvePeriod(await readUnits(warehouse, orgId, others), others, { from, until }, begin);

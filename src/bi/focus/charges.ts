@@ -1,9 +1,8 @@
 import { type SQL, sql } from '../../../schema/query.ts';
-import type { Month } from '../../core/day.ts';
-import { isDay, type UtcDay } from '../../core/day.ts';
+import { FIRST_DAY, isDay, type Month, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { contractOf, whyNotKept } from '../../expected/index.ts';
-import { type NamedQuery, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
+import { type NamedQuery, readProvenance, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
 import { type QueryRow, runReads, type Warehouse } from '../../port/index.ts';
 import { type Allocation, type Charge, compareCharges, costOf, type Subject, UNALLOCATED } from './charge.ts';
 
@@ -23,9 +22,16 @@ export interface MonthCharges {
 
 /**
  * Reads what a month costs. Call it within a snapshot, and read the days before the snapshot ends.
- * @throws {UsageError} if a day with tokens has no price, or if there are several currencies.
+ * @throws {UsageError} if the totals are not exported, if a day with tokens has no price, or if there are several currencies.
  */
 export async function readCharges(source: Warehouse, orgId: string, month: Month): Promise<MonthCharges> {
+  const exported = await readProvenance(source, { orgId, streams: ['tokens'], ...periodOf(month) });
+  if (exported.notKept !== null) {
+    throw new UsageError(`${exported.notKept}, so no charges are known`, {
+      hint: 'add the stream to those that are expected, then run the export',
+      reason: 'stream-not-exported',
+    });
+  }
   const notKept = await whyWithoutUsers(source, orgId, month);
   const parts = notKept === null ? BY_USER : BY_MODEL;
   const days = await sumDays(source, { orgId, month, parts });
@@ -40,6 +46,11 @@ export async function readCharges(source: Warehouse, orgId: string, month: Month
       for (const day of days) yield await chargesOf(source, orgId, { day, prices, teams, parts });
     },
   };
+}
+
+/** The service has no data before its first day. */
+export function periodOf({ first, last }: Month) {
+  return { from: first < FIRST_DAY ? FIRST_DAY : first, until: last };
 }
 
 /** Why nothing is kept of who consumed in a month, or in a part of it, as a clause; null if all is kept. */
@@ -226,7 +237,7 @@ interface PriceRequest {
 
 /**
  * Reads the prices of a month.
- * @throws {UsageError} if a day with tokens has no price, or if the prices of the days have more than one currency.
+ * @throws {UsageError} if the totals are not exported, if a day with tokens has no price, or if the prices of the days have more than one currency.
  */
 async function readPrices(
   source: Pick<Warehouse, 'select'>,

@@ -1,4 +1,4 @@
-import { FIRST_DAY, type Month, shiftDay, type UtcDay } from '../../core/day.ts';
+import { type Month, shiftDay, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { expectFolderOf } from '../../core/files.ts';
 import { answerMetric, type CoveredDays, readProvenance } from '../../metrics/index.ts';
@@ -6,7 +6,7 @@ import { readGate } from '../../policy/index.ts';
 import type { Warehouse } from '../../port/index.ts';
 import type { EmailPolicy } from '../../privacy/index.ts';
 import { type Charge, type Total, Totals, throughGate, withoutUser } from './charge.ts';
-import { type MonthCharges, readCharges, shortened, whyWithoutUsers } from './charges.ts';
+import { type MonthCharges, periodOf, readCharges, shortened, whyWithoutUsers } from './charges.ts';
 import type { CorrectionReason, FocusRow } from './columns.ts';
 import { correctMonth } from './corrections.ts';
 import { type IssuedFile, type IssuedFiles, issueFile, readIssued } from './issued-files.ts';
@@ -198,11 +198,6 @@ async function coverMonth(
   const { from, until: last } = periodOf(month);
   const until = last < today ? last : shiftDay(today, -1);
   return (await readProvenance(warehouse, { orgId, streams: ['tokens'], from, until })).days;
-}
-
-/** The service has no data before its first day. */
-function periodOf({ first, last }: Month) {
-  return { from: first < FIRST_DAY ? FIRST_DAY : first, until: last };
 }
 
 /** What a file rests on. */

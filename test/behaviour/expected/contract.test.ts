@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
 import { parseRules } from '../../../src/emulator/faults/rules.ts';
+import { readProvenance } from '../../../src/metrics/provenance.ts';
 import { backUpTo } from '../../support/backup/run-backup.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { serve } from '../../support/dashboard/serve.ts';
@@ -13,7 +14,7 @@ import { envOf } from '../../support/process/daywalk-process.ts';
 import { createRig, type Ran, type Rig, type RunRequest } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { lie } from '../../support/trust/run-nights.ts';
-import { onEachDatabase } from '../../support/warehouse/each-database.ts';
+import { onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 
 const today = parseDay('2026-01-24');
 const SMALL = { today, users: 4, reports: 2 };
@@ -154,6 +155,33 @@ onEachDatabase((database) => {
       const { body } = await (await serve(rig.place, { clock })).ask('/');
       expect(textOf(body)).toContain('The stream users is not exported, so billable_tokens is not known.');
       expect(missingIn(body)).toEqual([]);
+      // Days of an expected stream are missing, also beside those of a stream that was left out later.
+      await rig.place.execute("UPDATE contracts SET streams = 'users'");
+      const asked = {
+        orgId: rig.emulator.orgId,
+        streams: ['tokens', 'users'],
+        from: today,
+        until: today,
+      } as const;
+      const warehouse = await open(rig.place);
+      expect(await readProvenance(warehouse, asked)).toMatchObject({
+        notKept: null,
+        days: { missing: [today] },
+      });
+    });
+
+    test('without tokens refuses charges of a month, and an invoice, with the remedy', async () => {
+      const rig = await createRig(SMALL, { database });
+      await plain(rig, { settings: { streams: ['users'] } });
+      const folder = tempDir();
+      const invoice = join(folder, 'invoice.csv');
+      await writeFile(invoice, 'credits\n5\n');
+      for (const command of [`focus --out ${join(folder, 'f.csv')}`, `invoice check ${invoice}`]) {
+        const { code, stderr } = await at(rig, `${command} --month 2026-01`, '2026-02-02T04:00:00Z');
+        expect([command, code]).toEqual([command, 2]);
+        expect(stderr).toContain('the stream tokens is not exported');
+        expect(stderr).toMatch(/hint: .*DAYWALK_STREAMS/);
+      }
     });
 
     test('makes a stream outside it no hole, no doubt and no restatement; it keeps no day from settling', {
