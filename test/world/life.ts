@@ -137,7 +137,11 @@ async function liveOn(
     if (events.some(({ kind }) => ACTS.some((act) => act === kind))) latest = null;
     before = latest;
     leaks.receive(world.seed, night, 'after');
-    const [broken] = [...(await people.act(night, events)), ...((await beside?.examine(night)) ?? [])];
+    const isKilled = ended?.exitCode === null;
+    const [broken] = [
+      ...(await people.act(night, events, isKilled)),
+      ...((await beside?.examine(night)) ?? []),
+    ];
     if (broken !== undefined) return { fault: faultOf(night, broken), nights, honest };
     // Whoever answers first is believed again.
     if (events.some(({ kind }) => kind === 'lost-volume')) isKnown = hasSettled(await machine.stored());

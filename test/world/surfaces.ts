@@ -11,7 +11,7 @@ import { examineOpen } from './open.ts';
 import { disagree, type Fault, type Seen } from './oracle.ts';
 import { examineDocuments, examinePages } from './pages.ts';
 import { BESIDE_ORG_ID } from './stored.ts';
-import { dateOf } from './truth.ts';
+import { dateOf, dayOf } from './truth.ts';
 
 /** Days that have not had three looks yet. */
 const RECENT_DAYS = 4;
@@ -45,11 +45,16 @@ export async function examineSurfaces(
   const other = listOf(fieldOf(status, 'organizations')).find((one) => one !== organization);
   for (const state of openOf(other).keys())
     if (state !== 'first-looks') faults.push(`I8: status has ${state} open for the other organization`);
-  // What waits beside other streams of its day until it is old is listed as the oldest day that has not settled.
-  const settled = stored.units.every(
+  // What waits beside other streams of its day until it is old is listed as the oldest day that has not settled; a day of which
+  // nothing was published yet is listed as awaiting.
+  const awaited = listOf(fieldOf(organization, 'days')).flatMap((day) =>
+    fieldOf(day, 'state') === 'awaiting' ? [dayOf(String(fieldOf(day, 'day')))] : [],
+  );
+  const examined = stored.units.filter(({ state, day }) => state !== 'awaiting' || !awaited.includes(day));
+  const settled = examined.every(
     (unit) => unit.isSettled || unit.day > night - RECENT_DAYS || disagree(published, unit.day),
   );
-  const isTrue = stored.units.every(
+  const isTrue = examined.every(
     (unit) => unit.state === 'expired' || unit.text === published.storedTruth(unit.stream, unit.day),
   );
   const neverConfirmed = listOf(fieldOf(organization, 'neverConfirmed')).length;

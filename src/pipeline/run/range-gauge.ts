@@ -29,13 +29,14 @@ const SLOW_ANSWER_MS = 8_000;
 export class RangeGauge {
   #daysMax: number;
   /** The longest range that was answered. */
-  #proven = 1;
-  /** That range was answered only in an earlier run. */
-  #isRemembered = false;
-  #isRefused = false;
+  #proven: number;
+  /** This run has had no answer to a range of that length. */
+  #isRemembered = true;
+  #isRefused: boolean;
   #onTrial = false;
   /** A trial range was given out, but perhaps not claimed yet. */
   #isGivenOut = false;
+  readonly #atStart: { readonly daysMax: number; readonly isRefused: boolean };
   readonly #rowsPerDay = new Map<DailyStream, number>();
   readonly #slowMax = new Map<DailyStream, number>();
   readonly #comparing = new Set<DailyStream>();
@@ -50,14 +51,11 @@ export class RangeGauge {
     rowsPerDay: ReadonlyMap<DailyStream, number>,
     remembered: LongestRange | null = null,
   ) {
-    this.#daysMax = daysMax;
     for (const [stream, rows] of rowsPerDay) this.#rowsPerDay.set(stream, rows);
-    if (remembered === null || (remembered.days <= 1 && remembered.refusedOn === null)) return;
-    this.#proven = Math.min(daysMax, remembered.days);
-    this.#isRemembered = true;
-    if (remembered.refusedOn === null) return;
-    this.#daysMax = this.#proven;
-    this.#isRefused = true;
+    this.#proven = Math.min(daysMax, remembered?.days ?? 1);
+    this.#isRefused = (remembered?.refusedOn ?? null) !== null;
+    this.#daysMax = this.#isRefused ? this.#proven : daysMax;
+    this.#atStart = { daysMax: this.#daysMax, isRefused: this.#isRefused };
   }
 
   /** Most days of this stream are only compared, so its batches may be longer. */
@@ -128,6 +126,11 @@ export class RangeGauge {
     this.#isRefused = true;
     this.#daysMax = Math.max(this.#proven, Math.floor(days / 2));
     return true;
+  }
+
+  /** A day was refused alone, so it may be the reason why ranges of this run were: their length is tried again. */
+  recordRefusedDay(): void {
+    ({ daysMax: this.#daysMax, isRefused: this.#isRefused } = this.#atStart);
   }
 
   /** A batch ended without an answer that shows whether its range is allowed. */

@@ -218,6 +218,7 @@ export class FailedBatches {
       await this.freeAll(stream, days);
       return this.#options.schedule.putBack(stream, days);
     }
+    if (error instanceof BadRequestError) gauge.recordRefusedDay();
     gauge.endTrial(days.length);
     // The other days of the range can still be compared, in shorter ranges.
     if (error instanceof RangeMisfitsError)

@@ -115,5 +115,15 @@ describe('on SQLite', () => {
       const ranges = await rig.value("SELECT value FROM export_state WHERE name = 'ranges'");
       expect(JSON.parse(ranges ?? '')).toMatchObject({ refusedOn: null });
     });
+
+    test('because one of its days is refused, is not too long for the next month', async () => {
+      const rig = await afterNights(sqlite, ['2026-02-18', '2026-02-20']);
+      const match = { stream: 'tools', day: parseDay('2026-02-21') } as const;
+      rig.emulator.setRules([{ match, action: { type: 'status', status: 400 } }]);
+      const [night] = await nights(rig, '2026-02-22', '2026-02-22');
+      expect(night?.report).toMatchObject({ exitCode: 4, unitsFailed: 1 });
+      const ranges = await rig.value("SELECT value FROM export_state WHERE name = 'ranges'");
+      expect(JSON.parse(ranges ?? '')).toMatchObject({ refusedOn: null });
+    });
   });
 });

@@ -87,6 +87,23 @@ describe('the number of days per request', () => {
     expect(gauge.daysFor('tokens')).toBe(31);
   });
 
+  it('is not reduced by a refusal of a range of which a day is refused alone', () => {
+    const gauge = new RangeGauge(31, known(1));
+    const learned = askUntilAnswered(gauge, 7);
+    gauge.recordRefusedDay();
+    expect([learned.days, gauge.daysFor('tokens'), gauge.learned]).toEqual([
+      7,
+      31,
+      { days: 7, isRefused: false },
+    ]);
+  });
+
+  it('stays as short as an earlier run has learned when a day is refused alone', () => {
+    const gauge = new RangeGauge(31, known(1), { days: 7, refusedOn: parseDay('2026-02-01') });
+    gauge.recordRefusedDay();
+    expect([gauge.daysFor('tokens'), gauge.learned]).toEqual([7, { days: 7, isRefused: true }]);
+  });
+
   it('follows the received rows: a growing stream gets shorter ranges', () => {
     const gauge = new RangeGauge(31, known(1));
     gauge.recordAnswer('users', { days: 1, rows: 4_000, ms: 10 });
