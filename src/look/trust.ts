@@ -1,6 +1,7 @@
 import {
   dayOf,
   daysBetween,
+  monthEndOf,
   monthOf,
   parseDay,
   shiftDay,
@@ -39,12 +40,12 @@ export function readTodayOfReport(
   return readToday(warehouse, orgId, { units, now });
 }
 
-/** True if neither lateness nor a missing day of the current month forbids a forecast. */
-export function hasForecast(today: Today | undefined): boolean {
+/** True if neither a missing day of these nor, before their end, lateness forbids a forecast. */
+export function hasForecast({ from, until }: Period, today: Today | undefined): boolean {
   if (today === undefined) return true;
   const { now, expectation } = today;
-  const month = monthOf(yesterdayOf(now));
-  return !expectation.isLate && expectation.overdue.every(({ day }) => monthOf(day) !== month);
+  const isOver = until < yesterdayOf(now);
+  return (isOver || !expectation.isLate) && expectation.overdue.every(({ day }) => day < from || day > until);
 }
 
 /** The missing days of a page: those of its period, and those after the newest whole day if the page is stale. */
@@ -84,7 +85,8 @@ export function bannerOf(period: Period, today: Today): Banner | undefined {
     missing.length === 0
       ? ''
       : ` ${missing.length === 1 ? 'It is' : 'They are'} missing in ${streamsOf(missing, expectation)}.`;
-  const forecast = hasForecast(today) ? '' : ' There is no forecast.';
+  const month = { from: monthOf(period.until), until: monthEndOf(period.until) };
+  const forecast = hasForecast(month, today) ? '' : ' There is no forecast.';
   return {
     title: expectation.isLate ? staleTitle(missing, wholeDay, now) : missingTitle(missing),
     text: `${due}${where}${forecast} Whoever runs the job: \`daywalk run\`, then \`daywalk status\`.`,

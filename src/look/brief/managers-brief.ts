@@ -19,7 +19,7 @@ import { orNotKept, type Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
 import { pageReader } from '../snapshot-reader.ts';
 import { periodBefore } from '../time-spans.ts';
-import { bannerOf, hasForecast } from '../trust.ts';
+import { bannerOf } from '../trust.ts';
 import { dayName, duringWords, instantSentence, monthName, nounFor, periodWords } from '../words.ts';
 import { type Mail, piecesOf, wordsOf } from './mail.ts';
 import {
@@ -88,14 +88,10 @@ function amountOf({ isMoney, first }: Facts, number: ShownNumber): Phrase {
 }
 
 /** What is known of the budget of the month; null if it is not known whether it holds. */
-function budgetWords({
-  isMoney,
-  filters,
-  track,
-}: Facts): { title: string; subject: string; period: string } | null {
+function budgetWords({ isMoney, track }: Facts): { title: string; subject: string; period: string } | null {
   const { whole, month, hasBudgets } = track;
   const { until } = track.period;
-  if (!isMoney || !hasBudgets || !hasForecast(filters.today) || whole.budget.value === null) return null;
+  if (!isMoney || !hasBudgets || !track.hasForecast || whole.budget.value === null) return null;
   const name = monthName(month);
   if (until === monthEndOf(month)) {
     const words = isOverNow(whole) ? 'went over' : 'stayed within';
@@ -160,14 +156,23 @@ function monthWords(filters: Filters, track: Track, facts: Facts): Phrase {
   const { until } = track.period;
   if (whole.spent.value === null) return budgetsNotKnown(track);
   const name = monthName(month);
+  const lacks = track.hasForecast ? '' : ' without its missing days';
   const spent: Phrase = [{ kind: 'strong', parts: amountOf(facts, whole.spent) }];
   if (until === monthEndOf(month)) {
     if (!hasBudgets || whole.budget.value === null)
-      return isWeek(filters) ? [` ${name} cost `, ...spent, '.'] : [];
-    return [` ${name} cost `, ...spent, '; its budget was ', whole.budget, ...ofTeamsWithout(teams), '.'];
+      return isWeek(filters) ? [` ${name} cost `, ...spent, lacks, '.'] : [];
+    return [
+      ` ${name} cost `,
+      ...spent,
+      lacks,
+      '; its budget was ',
+      whole.budget,
+      ...ofTeamsWithout(teams),
+      '.',
+    ];
   }
   const outlook = outlookOf(filters, track);
-  return [` ${name}: `, ...spent, ' so far', ...(outlook ?? ['.'])];
+  return [` ${name}: `, ...spent, ' so far', lacks, ...(outlook ?? ['.'])];
 }
 
 const CAUSES_MAX = 3;

@@ -20,7 +20,6 @@ import {
 import { type Cell, type Headline, linkTo, type Phrase } from '../page.ts';
 import { type Filters, type PageReader, scopeOf, type Today, tryAsk } from '../reader.ts';
 import { holeIn, periodBefore } from '../time-spans.ts';
-import { hasForecast } from '../trust.ts';
 import { duringWords, lengthOf, monthName, nounFor, periodHeading, periodWords } from '../words.ts';
 import type { MailPart } from './mail.ts';
 
@@ -67,7 +66,7 @@ const BUDGETS_MAX = 8;
 /** The columns of the figure of the overview that a mail has room for: name, bar, spent, forecast, budget, risk. */
 const BUDGET_COLUMNS = [0, 1, 2, 3, 4, 6];
 
-export function budgetsPart(reader: PageReader, { track, filters }: Facts): MailPart {
+export function budgetsPart(reader: PageReader, { track }: Facts): MailPart {
   const { teams, whole } = track;
   const isKnown = whole.risk !== null;
   const atRisk = teams.filter((line) => isOverNow(line) || riskShare(line) >= 0.5);
@@ -86,7 +85,7 @@ export function budgetsPart(reader: PageReader, { track, filters }: Facts): Mail
     title,
     subtitle: figure.subtitle,
     table: { columns: pick(figure.table.columns), rows: figure.table.rows.map(pick) },
-    words: hasForecast(filters.today) ? [[...range, BARS]] : (figure.notes ?? []),
+    words: track.hasForecast ? [[...range, BARS]] : (figure.notes ?? []),
   };
 }
 

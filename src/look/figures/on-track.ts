@@ -28,6 +28,8 @@ export interface Track {
   /** The days of it that are spent. */
   readonly period: Period;
   readonly currency: string | null;
+  /** False where a missing day of the month, or lateness, forbids a forecast. */
+  readonly hasForecast: boolean;
   /** Why there is nothing to show, as a sentence. */
   readonly why: string | undefined;
   /** Teams with a budget, the most urgent first; those without one that have spent something are one line at the end. */
@@ -72,9 +74,9 @@ ORDER BY month, team`,
   const own = budgets.rows.flatMap((row, index) =>
     row['month'] === nameOf(month) && (isWhole || row['team'] === wanted) ? [index] : [],
   );
-  const errors =
-    currencies.size === 1 && hasForecast(filters.today) ? await readErrors(reader, month, used) : null;
-  const lineFor = lineMaker({ budgets, used, errors, currencies, allowed: hasForecast(filters.today) });
+  const allowed = hasForecast({ from: month, until: monthEndOf(month) }, filters.today);
+  const errors = currencies.size === 1 && allowed ? await readErrors(reader, month, used) : null;
+  const lineFor = lineMaker({ budgets, used, errors, currencies, allowed });
   const lines = own.map((row) => lineFor(String(budgets.rows[row]?.['team']), row));
   const rest = isWhole
     ? others(used, new Set(lines.map(({ name }) => name))).map((name) => lineFor(name))
@@ -94,6 +96,7 @@ ORDER BY month, team`,
   return {
     month,
     period,
+    hasForecast: allowed,
     currency: currencies.size === 1 ? ([...currencies][0] ?? null) : null,
     why: whyNothing(used, currencies),
     teams: [...lines.toSorted(byUrgency), ...withoutBudget(rest)],
@@ -199,15 +202,13 @@ const WHY_NO_COST = {
 
 /** Teams that have used something and have no budget. */
 function others({ rows }: Result, budgeted: ReadonlySet<string>): string[] {
-  const names = rows.map(({ team }) => String(team)).filter((team) => !budgeted.has(team));
-  return [...new Set(names)];
+  return [...new Set(rows.map(({ team }) => String(team)))].filter((team) => !budgeted.has(team));
 }
 
 /** The teams without a budget as one line. */
 function withoutBudget(lines: readonly TrackLine[]): TrackLine[] {
   if (lines.length === 0) return [];
-  const merged = mergedLine('no budget', lines);
-  return [{ ...merged, budget: noNumber('no budget is loaded', 'round') }];
+  return [{ ...mergedLine('no budget', lines), budget: noNumber('no budget is loaded', 'round') }];
 }
 
 interface QuarterSources extends Omit<Sources, 'used' | 'allowed'> {
@@ -255,10 +256,12 @@ WHERE d.month BETWEEN ${nameOf(month)} AND ${nameOf(quarter.at(-1) ?? month)} GR
           'round',
         )
       : noNumber(`no budget is loaded for ${monthName(lacking)}`, 'round');
-  const spent = past.length === 0 ? whole.spent : wholeSumOf([...past, whole.spent], 'round');
-  const line = trackLine('Quarter', {
-    ...{ isTeam: false, spent, budget },
-    forecast: past.length === 0 ? open : wholeSumOf([...past, open], 'round'),
+  const afterPast = (own: ShownNumber) => (past.length === 0 ? own : wholeSumOf([...past, own], 'round'));
+  const isWhole = hasForecast({ from: first, until: monthEndOf(month) }, filters.today);
+  const line = trackLine(isWhole ? 'Quarter' : 'Quarter (days missing)', {
+    ...{ isTeam: false, budget },
+    spent: afterPast(whole.spent),
+    forecast: isWhole ? afterPast(open) : noNumber('days of the quarter are missing', 'round'),
     ratios: ratiosOf(errors, ALL),
     limit: shareOf(past.length === 0 ? budget : differenceOf(budget, wholeSumOf(past, 'round')), open),
     open: open.value ?? 0,

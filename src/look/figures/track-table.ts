@@ -1,18 +1,12 @@
-import type { UtcDay } from '../../core/day.ts';
 import { differenceOf, noNumber, shareOf } from '../numbers.ts';
 import type { Cell, Figure, Headline, Phrase } from '../page.ts';
 import { emptyFigure, linkTo, type Slice, slicePath } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
-import { hasForecast } from '../trust.ts';
 import { dayName, monthName } from '../words.ts';
 import type { Track } from './on-track.ts';
 import { isOverNow, mergedLine, riskShare, type TrackLine } from './track-line.ts';
 
-const NAME = {
-  id: 'on-track',
-  title: 'Is spend on track?',
-  unit: 'Cost of the month against its budgets',
-} as const;
+const NAME = { id: 'on-track', title: 'Is spend on track?' } as const;
 
 /** Budgets of the month as bullet bars: month, quarter, the most urgent teams, and the others together. */
 export function trackFigure(
@@ -30,7 +24,6 @@ export function trackFigure(
         : `This team has no budget for ${monthName(month)}.`;
     return emptyFigure(name, empty, results);
   }
-  const isAllowed = hasForecast(filters.today);
   const own = teams.filter(({ isTeam }) => isTeam);
   const merged = own.length <= most ? [] : [mergedLine('others', own.slice(most))];
   const lines = [
@@ -57,11 +50,11 @@ export function trackFigure(
       rows: lines.map((line) => rowOf(line, merged.includes(line), track.period)),
     },
     results,
-    notes: isAllowed ? [[BARS], errorsNote(months)] : [[NOT_KNOWN], ...soFar(track, filters.until)],
+    notes: track.hasForecast ? [[BARS], errorsNote(months)] : [[NOT_KNOWN], ...soFar(track)],
   };
 }
 
-const NOT_KNOWN = 'Whether the budgets will hold is not known, because days of the month are missing.';
+const NOT_KNOWN = 'Whether the budgets hold is not known, because days of the month are missing.';
 const BARS =
   'Bar: spent. Outline: forecast. Line: range of the errors. Tick: budget. The forecast is the cost of the settled days, divided by their working days, times those of the month.';
 
@@ -72,7 +65,7 @@ function errorsNote(months: number): Phrase {
   ];
 }
 
-function soFar({ whole, currency, teams }: Track, until: UtcDay): Phrase[] {
+function soFar({ whole, currency, teams, period: { until } }: Track): Phrase[] {
   if (whole.spent.value === null || whole.budget.value === null) return [];
   const unit = currency === null ? '' : ` ${currency}`;
   return [
@@ -140,9 +133,9 @@ export function budgetsNotKnown({ hasBudgets, whole: { spent }, why }: Track): P
 }
 
 /** What will become of the month of a period that is not over; follows what was spent `so far`. Null if nothing can be said. */
-export function outlookOf({ until, today }: Filters, track: Track): Phrase | null {
+export function outlookOf({ until }: Filters, track: Track): Phrase | null {
   const { whole, hasBudgets, teams } = track;
-  if (!hasForecast(today)) {
+  if (!track.hasForecast) {
     if (!hasBudgets) return null;
     return ['. Whether the budget of ', whole.budget, ' will hold is not known.'];
   }
@@ -164,7 +157,7 @@ export function outlookOf({ until, today }: Filters, track: Track): Phrase | nul
     ...ofTeamsWithout(teams),
     ': it ',
     { kind: 'strong', parts: [outlookWords(whole)] },
-    ...riskWords(whole),
+    ...(whole.risk === null || isOverNow(whole) ? [] : [' (risk ', ...riskPhrase(whole), ')']),
     '.',
   ];
 }
@@ -175,8 +168,4 @@ export function outlookWords(whole: Track['whole']): string {
   const share = riskShare(whole);
   if (share < 0) return (whole.forecast.value ?? 0) > (whole.budget.value ?? 0) ? 'may go over' : 'may hold';
   return share >= 0.5 ? 'may go over' : share > 0 ? 'will probably hold' : 'should hold';
-}
-
-function riskWords(whole: Track['whole']): Phrase {
-  return whole.risk === null || isOverNow(whole) ? [] : [' (risk ', ...riskPhrase(whole), ')'];
 }

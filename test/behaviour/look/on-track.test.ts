@@ -6,6 +6,7 @@ import { readTrack } from '../../../src/look/figures/on-track.ts';
 import type { TrackLine } from '../../../src/look/figures/track-line.ts';
 import { outlookOf, riskPhrase, trackFigure } from '../../../src/look/figures/track-table.ts';
 import { pageReader } from '../../../src/look/snapshot-reader.ts';
+import { readToday } from '../../../src/look/trust.ts';
 import { changeRows } from '../../../src/port/steps.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
 import { refreshRollups } from '../../../src/rollups/refresh.ts';
@@ -78,9 +79,18 @@ async function fill(
   );
 }
 
-const trackOf = (warehouse: Warehouse, most = 2) =>
+const trackOf = (
+  warehouse: Warehouse,
+  most = 2,
+  { until = UNTIL, missing }: { readonly until?: UtcDay; readonly missing?: UtcDay } = {},
+) =>
   warehouse.inSnapshot(async () => {
-    const filters = { orgId: 'org_1', from: parseDay('2026-07-01'), until: UNTIL };
+    const now = new Date('2026-07-11T03:00:00.000Z');
+    const { expectation } = await readToday(warehouse, 'org_1', { units: [], now });
+    const overdue =
+      missing === undefined ? [] : [{ stream: 'users' as const, day: missing, state: 'pending' as const }];
+    const today = { now, expectation: { ...expectation, isLate: false, overdue } };
+    const filters = { orgId: 'org_1', from: parseDay(`${until.slice(0, 7)}-01`), until, today };
     const reader = pageReader(warehouse, filters);
     const track = await readTrack(reader);
     return { track, figure: trackFigure(reader, track, { most }) };
@@ -132,6 +142,36 @@ onEachDatabase((database) => {
     expect(core?.range?.[1]).toBeCloseTo((8 / 7) * 22 * Math.max(...errors), 9);
     const july = (16 / 7) * 22;
     expect(track.quarter?.forecast.value).toBeCloseTo(july + (july * 21) / 22 + (july * 20) / 22, 9);
+  });
+
+  it('a month that is over and lacks a day has no forecast and no risk, and says so', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', { core: 25 });
+    await load(warehouse, tables.budgets, [{ month: '2026-06', team: 'core', amount: 25, currency: 'EUR' }]);
+    const until = parseDay('2026-06-30');
+    const whole = await trackOf(warehouse, 2, { until, missing: parseDay('2026-05-31') });
+    expect(rowsOf(whole.figure)[0]?.slice(2, 4)).toEqual(['46.80', '46.80']);
+    const { figure } = await trackOf(warehouse, 2, { until, missing: parseDay('2026-06-30') });
+    expect(rowsOf(figure)[0]?.slice(2, 4)).toEqual(['46.80', '–']);
+    expect(figure.notes?.map((note) => phraseText(note).replaceAll(/\s/g, ' '))).toEqual([
+      'Whether the budgets hold is not known, because days of the month are missing.',
+      'Until 30 June, 46.80 of 25.00 EUR were spent (187.2 %), with 23.40 of teams that have none.',
+    ]);
+  });
+
+  it.each([
+    ['2026-05-06', ['June', 'Quarter (days missing)', '–']],
+    ['2026-03-31', ['June', 'Quarter', '135']],
+  ] as const)('a quarter that lacks a day has no forecast: without %s', async (missing, shown) => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', {});
+    await load(warehouse, tables.budgets, [{ month: '2026-06', team: 'core', amount: 25, currency: 'EUR' }]);
+    const { figure } = await trackOf(warehouse, 2, {
+      until: parseDay('2026-06-29'),
+      missing: parseDay(missing),
+    });
+    const [month, quarter] = rowsOf(figure);
+    expect([month?.[0], quarter?.[0], quarter?.[3]]).toEqual(shown);
   });
 
   it('totals are those of the check of budgets', async () => {
