@@ -100,6 +100,9 @@ export function cellOf(
   };
 }
 
+/** Why there is no change where a span has nothing. */
+export const NOTHING_BEFORE = 'there is nothing to compare with';
+
 /** The relative change from one number to another. It has no value if one of them has none, or if `before` is 0. */
 export function changeOf(now: ShownNumber, before: ShownNumber, why?: string): ShownNumber {
   const value =
@@ -111,7 +114,7 @@ export function changeOf(now: ShownNumber, before: ShownNumber, why?: string): S
     value,
     format: 'change',
     formula: { op: 'change', of: [now.formula, before.formula] },
-    why: why ?? (value === null ? 'there is nothing to compare with' : undefined),
+    why: why ?? (value === null ? NOTHING_BEFORE : undefined),
     open: moreOpen(now, before),
   };
 }
@@ -124,7 +127,7 @@ export function differenceOf(a: ShownNumber, b: ShownNumber, format: NumberForma
     value,
     format,
     formula: { op: 'difference', of: [a.formula, b.formula] },
-    why: value === null ? (a.why ?? b.why ?? 'there is nothing to compare with') : undefined,
+    why: value === null ? (a.why ?? b.why ?? NOTHING_BEFORE) : undefined,
     open: moreOpen(a, b),
   };
 }

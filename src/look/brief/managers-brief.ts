@@ -122,7 +122,7 @@ function subjectWords(facts: Facts): string {
   const { filters, first, track } = facts;
   const known = budgetWords(facts);
   if (known === null) {
-    const change = textOf(comparison(first, filters));
+    const change = first.change.value === null ? '' : textOf(comparison(first, filters));
     return first.number.value === null
       ? titleOf(facts)
       : `${textOf(amountOf(facts, first.number))} in ${periodName(filters)}${change}`;

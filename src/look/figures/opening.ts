@@ -6,6 +6,7 @@ import {
   cellOf,
   daysOf,
   formatNumber,
+  NOTHING_BEFORE,
   openDaysOf,
   type Result,
   type ShownNumber,
@@ -14,7 +15,7 @@ import {
 } from '../numbers.ts';
 import type { Figure, Headline, LinkPart, Phrase } from '../page.ts';
 import type { Filters, PageReader } from '../reader.ts';
-import { holeIn, periodBefore } from '../time-spans.ts';
+import { periodBefore } from '../time-spans.ts';
 import { dayName, lengthOf, monthName, nounFor, periodWords } from '../words.ts';
 
 const DATA_PAGE: LinkPart = { kind: 'link', text: 'what that means', path: '/data' };
@@ -26,15 +27,11 @@ export function teamWords({ team }: Pick<Filters, 'team'>): string {
 }
 
 /** How a number compares with the same span before: `, 0.3 % less than in the same days of October`. */
-export function comparison({ change, number, results }: Headline, filters: Filters, less = 'less'): Phrase {
+export function comparison({ change, number }: Headline, filters: Filters, less = 'less'): Phrase {
   const before = periodBefore(filters);
   if (number.value === null || before === null) return [];
-  if (change.value === null) {
-    const [now] = results;
-    const then = results.find(({ basis }) => basis.from === before.from && basis.until === before.until);
-    const hole = now === undefined || then === undefined ? undefined : holeIn(now, then);
-    return hole === undefined ? [] : [` (${hole}: ${spanWords(filters, before)})`];
-  }
+  if (change.value === null)
+    return change.why === NOTHING_BEFORE ? [] : [` (${spanWords(filters, before)}: ${change.why})`];
   const size: ShownNumber = { ...change, format: 'size' };
   if (!/[1-9]/.test(formatNumber(change.value, 'size'))) {
     return [`, as many as ${inSpan(filters, before)}`];

@@ -49,7 +49,7 @@ onEachDatabase((database) => {
     const warehouse = await worldOf({ missing: ['2026-02-05'] });
     const page = await pageOf(warehouse, overview);
     expect(phraseText(page.sentence)).toBe(
-      '38,000 credits (1 day is missing, so the spans cannot be compared: the same days of February), by 2 people. ' +
+      '38,000 credits (the same days of February: 1 day is missing, so the spans cannot be compared), by 2 people. ' +
         'What they cost is not known: `daywalk prices load prices.csv`. All 19 days are settled.',
     );
     const [headlines] = page.sections;
@@ -105,10 +105,22 @@ onEachDatabase((database) => {
     ]);
     const page = await pageOf(warehouse, overview);
     expect(phraseText(page.sentence)).toContain(
-      'It was spent by 2 people (the spans have prices in USD and EUR, so they cannot be compared: the same days of February).',
+      'It was spent by 2 people (the same days of February: the spans have prices in USD and EUR, so they cannot be compared).',
     );
     const days = rowsOf(figureOf(page, 'cost-per-day')).map(([day]) => day);
     expect([days.length, days.at(-1)]).toEqual([19, '2026-03-01']);
+  });
+
+  it('a span before with prices in two currencies has no sum, and the sentence says so', async () => {
+    const warehouse = await worldOf();
+    await load(warehouse, tables.prices, [
+      { valid_from: '2026-01-14', valid_to: '2026-02-10', currency: 'EUR', price_per_million: 1e5 },
+      { valid_from: '2026-02-11', currency: 'USD', price_per_million: 1e5 },
+    ]);
+    const page = await pageOf(warehouse, overview);
+    expect(phraseText(page.sentence)).toContain(
+      '(the same days of February: cost cannot be added over currencies: its days have prices in EUR and USD; choose a period with prices in one currency)',
+    );
   });
 
   it('credits of a day that has no models yet are not said to be without a model', async () => {

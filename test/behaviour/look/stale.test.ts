@@ -76,8 +76,10 @@ onEachDatabase((database) => {
     const [, title, text] = BANNER.exec((await served.ask('/?from=2026-01-14&until=2026-01-31')).body) ?? [];
     expect(title).toBe('2 days are missing: 20 to 21 January.');
     expect(text).toContain('missing in tools.');
-    // They lie in another month than the present one.
-    expect(text).not.toContain('no forecast');
+    // They lie in the month of the page, and in no other.
+    expect(text).toContain('There is no forecast.');
+    const february = BANNER.exec((await served.ask('/?from=2026-01-14&until=2026-02-05')).body) ?? [];
+    expect(february[2]).toMatch(/missing in tools\.(?! There is no forecast)/);
   });
 });
 
