@@ -6,7 +6,7 @@ import type { MetricAnswer, MetricRow } from '../../metrics/index.ts';
 import { UNASSIGNED } from '../../rollups/index.ts';
 import type { ScreenFrame } from '../output/output.ts';
 import { formatMeasured, formatNumber } from './numbers.ts';
-import { renderProvenance } from './provenance.ts';
+import { renderProvenance, unsettledWords } from './provenance.ts';
 import { type Cell, renderTable, right, shrinking } from './table.ts';
 
 /** One metric over one span, or over two; or the largest rows of either. */
@@ -72,10 +72,11 @@ function noteLines(answer: Answer): string[] {
   ];
 }
 
-function comparedWords({ from, until, why_not }: ComparedAnswer['compared']): string {
+function comparedWords({ from, until, days, why_not }: ComparedAnswer['compared']): string {
   const span = from === until ? from : `${from} to ${until}`;
   if (from === null) return `not compared: ${why_not}`;
-  return why_not === null ? `compared with ${span}` : `not compared with ${span}: ${why_not}`;
+  const open = (days === null ? [] : unsettledWords(days)).map((words) => ` (${words})`);
+  return why_not === null ? `compared with ${span}${open.join('')}` : `not compared with ${span}: ${why_not}`;
 }
 
 /** `+3.1 %`; the difference of two shares in percentage points. */

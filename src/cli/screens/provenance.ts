@@ -49,7 +49,8 @@ function settledWords({ expected, settled }: CoveredDays): string[] {
   return [`${formatNumber(settled)} of ${counted(expected, 'day')} settled`];
 }
 
-function unsettledWords({ unsettled }: CoveredDays): string[] {
+/** Names the days that may still change; nothing if none may. */
+export function unsettledWords({ unsettled }: CoveredDays): string[] {
   return unsettled.length === 0
     ? []
     : [`${formatNumber(unsettled.length)} not settled: ${nameSpans(spansOf(unsettled))}`];

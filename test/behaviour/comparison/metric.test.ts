@@ -119,6 +119,12 @@ it('the screen and the CSV have both numbers and the change', async () => {
   expect(csv.stdout).toBe('user,value,before,change\nann,6,0,\nbob,6,3,1\nold,0,3,-1\n');
 });
 
+it('the screen names the days of the span before that may still change', async () => {
+  const warehouse = await twoWeeks(sqlite);
+  const { stdout } = await ask(warehouse, 'sessions', '--compare', ...PERIOD);
+  expect(stdout).toContain(`; compared with ${BEFORE} to ${END} (3 not settled: ${BEFORE} to ${END}); `);
+});
+
 it.each([
   [['--compare', 'last-year'], 'write previous, calendar, or two days'],
   [['--compare', '2026-02-30..2026-03-01'], 'write days as YYYY-MM-DD'],
