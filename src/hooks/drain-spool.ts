@@ -7,7 +7,7 @@ import { onlyOrganization } from '../organizations/index.ts';
 import { noteLooser, openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import type { EmailPolicy, Gate } from '../privacy/index.ts';
-import { type HookEventRow, storeHookEvents } from '../records/index.ts';
+import { type HookEventRow, listLearned, storeHookEvents } from '../records/index.ts';
 import { decodeLine, type SpoolRecord, spoolOf } from './spool.ts';
 import { linesOf, sealSpool } from './spool-files.ts';
 
@@ -52,15 +52,7 @@ export async function drainSpool(
   const { files, others } = atSpool(spool, () => sealSpool(spool));
   if (files.length > 0) await noteLooser(warehouse, gate);
   for (const file of files) {
-    const { hasUnknown, ...counts } = await drainFile(warehouse, {
-      file,
-      orgId,
-      gate,
-      signal,
-    });
-    total.events += counts.events;
-    total.stored += counts.stored;
-    total.torn += counts.torn;
+    const hasUnknown = await drainFile(file, { warehouse, orgId, gate, signal, total });
     if (hasUnknown) kept.push(`${file}.kept`);
     atSpool(spool, () => putAway(file, hasUnknown));
   }
@@ -76,46 +68,62 @@ function putAway(file: string, keep: boolean): void {
   }
 }
 
-interface FileCounts {
-  events: number;
-  stored: number;
-  torn: number;
-  hasUnknown: boolean;
-}
-
-interface FileToDrain {
-  readonly file: string;
+interface Draining {
+  readonly warehouse: Warehouse;
   readonly orgId: string;
   readonly gate: Gate;
   readonly signal: AbortSignal;
+  /** Counts what is drained. */
+  readonly total: { events: number; stored: number; torn: number };
 }
 
-async function drainFile(
-  warehouse: Warehouse,
-  { file, orgId, gate, signal }: FileToDrain,
-): Promise<FileCounts> {
-  const counts: FileCounts = { events: 0, stored: 0, torn: 0, hasUnknown: false };
-  let rows: HookEventRow[] = [];
-  let characters = 0;
+type Received = Extract<ReturnType<typeof decodeLine>, { readonly kind: 'record' }>;
+
+/** @returns true if the file has lines of an unknown kind */
+async function drainFile(file: string, draining: Draining): Promise<boolean> {
+  const { warehouse, orgId, gate, signal, total } = draining;
+  let batch: Received[] = [];
+  let [characters, hasUnknown] = [0, false];
+  const passed = () => batch.map(({ record, event }) => rowOf(record, event, gate));
   const store = async () => {
     signal.throwIfAborted();
-    if (rows.length > 0 && gate.keepsPeople)
-      counts.stored += await storeHookEvents(warehouse, { orgId, rows, gate });
-    rows = [];
+    let rows = gate.keepsPeople ? passed() : [];
+    if (gate.newlyLearned().length > 0) {
+      await learnFrom(batch, draining);
+      rows = passed();
+    }
+    if (rows.length > 0) total.stored += await storeHookEvents(warehouse, { orgId, rows, gate });
+    batch = [];
     characters = 0;
   };
   for await (const line of atFile(file)) {
     const decoded = decodeLine(line);
-    if (decoded.kind === 'torn') counts.torn += 1;
-    if (decoded.kind === 'unknown') counts.hasUnknown = true;
+    if (decoded.kind === 'torn') total.torn += 1;
+    if (decoded.kind === 'unknown') hasUnknown = true;
     if (decoded.kind !== 'record') continue;
-    counts.events += 1;
-    rows.push(rowOf(decoded.record, decoded.event, gate));
+    total.events += 1;
+    batch.push(decoded);
     characters += line.length;
-    if (rows.length >= BATCH_ROWS_MAX || characters >= BATCH_CHARACTERS_MAX) await store();
+    if (batch.length >= BATCH_ROWS_MAX || characters >= BATCH_CHARACTERS_MAX) await store();
   }
   await store();
-  return counts;
+  return hasUnknown;
+}
+
+/**
+ * Lists addresses that stand beside the ID of an erased person: other events may hold one alone. Those that are stored already are swept
+ * by the next sweep. An event of no organization may be about a person of any, and teaches each about its own.
+ */
+async function learnFrom(batch: readonly Received[], { warehouse, orgId, gate }: Draining): Promise<void> {
+  const at = new Date(batch.at(-1)?.record.receivedAt ?? 0);
+  let list = gate.keptOut;
+  for (const own of orgId === '' ? new Set(list.entries.map((entry) => entry.orgId)) : [orgId]) {
+    gate.passFor(own);
+    for (const { record } of batch) gate.json(record.text);
+    const values = gate.newlyLearned();
+    if (values.length > 0) list = await listLearned(warehouse, { orgId: own, values }, at);
+  }
+  gate.keepOut(list, orgId === '' ? null : orgId);
 }
 
 async function* atFile(file: string): AsyncGenerator<string> {

@@ -8,7 +8,7 @@ import { replaceFile } from '../core/files.ts';
 import { isObject, parseJson, textsIn } from '../core/json.ts';
 import { listErased } from '../kept-out/index.ts';
 import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
-import { isPseudonym } from '../privacy/index.ts';
+import { isPseudonym, type KeptOut } from '../privacy/index.ts';
 
 const encode = encoderOf(tables.exportState);
 
@@ -167,19 +167,20 @@ interface LearnedAddresses {
 /**
  * Puts addresses that came with an ID that is kept out on the list, and remembers them: rows may hold them without the ID. Call it before
  * such rows are committed. May be repeated.
+ * @returns the list with them
  */
 export async function listLearned(
   warehouse: Pick<Warehouse, 'transact' | 'oneAtATime'>,
   { orgId, values }: LearnedAddresses,
   at: Date,
-): Promise<void> {
+): Promise<KeptOut> {
   await warehouse.transact('remember addresses in', function* (): Steps<void> {
     const [row] = yield sql`SELECT value FROM export_state WHERE org_id = ${orgId} AND name = ${LEARNED}`;
     const value = JSON.stringify([...new Set([...textsIn(parseJson(String(row?.['value']))), ...values])]);
     yield { table: tables.exportState, rows: [encode({ org_id: orgId, name: LEARNED, value })] };
   });
   const subjects = values.map((value) => ({ kind: 'email' as const, value }));
-  await listErased(warehouse, orgId, subjects, at);
+  return listErased(warehouse, orgId, subjects, at);
 }
 
 /** The addresses that are still to be swept. */

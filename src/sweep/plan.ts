@@ -68,7 +68,7 @@ export const Certificate = Type.Object({
     }),
     Type.Null(),
   ]),
-  /** Lines of the spool that were changed. */
+  /** Lines of the spool that were changed, there or on their way into the warehouse. */
   spool_lines: Type.Integer(),
   /** Joined forms of the ID and the addresses; they are searched by the command that names the person. */
   joined: Type.Optional(JoinedResult),

@@ -102,10 +102,12 @@ async function sweepAll(
   // Addresses that runs have found with an erased person are on the list and not swept, and nobody knows their values.
   const sweepsAll = subjects.length === 0 || (await hasUnswept(options));
   let list = await mode.listed(subjects, await readKeptOut(options.warehouse));
-  if (!mode.isDryRun) await options.drain();
-  const taught = await learnFromSpool(options, list);
+  const { taught } = await readSpool(options, list);
   subjects = [...subjects, ...taught];
   list = await mode.listed(taught, list);
+  const waiting = await readSpool(options, list);
+  if (!mode.isDryRun) await options.drain();
+  const drained = Math.max(0, waiting.lines - (await readSpool(options, list)).lines);
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const people = new PeopleKeptOut(list, [options.orgId]);
     const forms = search?.next(people) ?? null;
@@ -136,7 +138,7 @@ async function sweepAll(
   }
   const people = new PeopleKeptOut(list, [options.orgId]);
   const received = new PeopleKeptOut(list, [options.orgId], options.stored);
-  const spoolLines = await passSpool(options.spool, received, mode);
+  const spoolLines = drained + (await passSpool(options.spool, received, mode));
   const found = subjects.flatMap(({ value }) => people.pseudonymOf(value) ?? []);
   const pseudonyms = [...new Set([...plan.certificate.pseudonyms, ...found])];
   return {
@@ -150,21 +152,16 @@ async function sweepAll(
 }
 
 /**
- * Addresses that stand beside the ID in files that a drain has left, as they were received. The warehouse may never have seen
- * them, and other lines may hold them alone.
+ * Has the texts of the spool read as an erasure leaves them. Returns the number of lines that it changes, and the addresses that stand
+ * beside the ID as they were received. The warehouse may never have seen them, other lines may hold them alone, and a drain leaves
+ * no trace of them.
  */
-async function learnFromSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut): Promise<Subject[]> {
+async function readSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut, reader?: JoinedForms) {
   const people = new PeopleKeptOut(list, [orgId], stored);
-  await passSpool(spool, people, { isDryRun: true });
-  return people.learned.map((value) => ({ kind: 'email', value }));
-}
-
-/** Has the texts of the spool read as an erasure leaves them. */
-async function readSpool({ spool, orgId, stored }: SweepOptions, list: KeptOut, reader: JoinedForms) {
-  const people = new PeopleKeptOut(list, [orgId], stored);
-  people.showTo(reader);
+  people.showTo(reader ?? null);
   people.at('spool');
-  await passSpool(spool, people, { isDryRun: true });
+  const lines = await passSpool(spool, people, { isDryRun: true });
+  return { lines, taught: people.learned.map((value): Subject => ({ kind: 'email', value })) };
 }
 
 async function hasUnswept({ warehouse, orgId }: SweepOptions): Promise<boolean> {

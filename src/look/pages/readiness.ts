@@ -13,7 +13,7 @@ import {
 } from '../figures/listing.ts';
 import { drawFigure, type FigureSpec } from '../figures/over-time.ts';
 import { type Result, shareOf } from '../numbers.ts';
-import { emptyFigure, type Figure, type Headline, type Page, type Phrase } from '../page.ts';
+import { emptyFigure, type Figure, type Headline, orNotKept, type Page, type Phrase } from '../page.ts';
 import type { PageReader } from '../reader.ts';
 import { dayName, instantSentence, nounFor } from '../words.ts';
 import type { PageKind } from './page-kind.ts';
@@ -43,7 +43,7 @@ export const readiness: PageKind = {
     const totals = await readinessTotals(reader);
     const heading = `${NAME} on ${dayName(until)} ${until.slice(0, 4)}`;
     if (walk === null || walk.at === null || factOf(totals, 0, 'reports').value === 0) {
-      return { name: NAME, heading, ...nothingYet(walk) };
+      return { name: NAME, heading, ...nothingYet(walk, totals) };
     }
     const score = await headline(reader, { ...METRIC, format: 'share' });
     return {
@@ -62,15 +62,14 @@ export const readiness: PageKind = {
   },
 };
 
-function nothingYet(walk: ReadinessWalk | null): Pick<Page, 'sentence' | 'sections'> {
+function nothingYet(walk: ReadinessWalk | null, totals: Result): Pick<Page, 'sentence' | 'sections'> {
   if (walk !== null && walk.at !== null)
     return { sentence: ['No report was created up to this day.', ...asOf(walk)], sections: [] };
   const figure = { id: 'repositories', title: 'Repositories', unit: 'Latest report of each' };
+  const never = 'The reports were never pulled completely: `daywalk run --streams readiness`';
   return {
     sentence: ['No readiness reports are stored yet.'],
-    sections: [
-      emptyFigure(figure, 'The reports were never pulled completely: `daywalk run --streams readiness`'),
-    ],
+    sections: [emptyFigure(figure, orNotKept(totals, never))],
   };
 }
 

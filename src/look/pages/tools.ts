@@ -142,7 +142,8 @@ const ARTIFACTS_MAX = 12;
 /** The table of such names. */
 function artifactsFigure({ filters }: PageReader, result: Result): Figure {
   const name = { id: 'names-that-are-no-tools', title: 'Names that are no tools', unit: 'Invocations' };
-  if (result.rows.length === 0) return emptyFigure(name, 'Every name is that of a tool.', [result]);
+  const isEmpty = result.rows.length === 0;
+  if (isEmpty) return emptyFigure(name, emptinessOf(result, 'Every name is that of a tool.'), [result]);
   return {
     kind: 'figure',
     id: name.id,

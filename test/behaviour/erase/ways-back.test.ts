@@ -204,6 +204,40 @@ onEachDatabase((database) => {
       expect(await rig.value('SELECT count(*) FROM user_daily WHERE user_id = ?', user)).toBe(0);
     });
 
+    test('from events in the spool, which name an address that was never stored', async () => {
+      const rig = await archivedRig(SMALL, database);
+      await rig.run();
+      const user = (await rig.value<string>('SELECT min(user_id) FROM user_daily')) ?? '';
+      const spool = tempDir();
+      const fresh = 'somebody.new@example.org';
+      const event = { hook_event_name: 'Notification' };
+      receive(spool, { ...event, message: `ask ${fresh}` }, '1-1');
+      receive(spool, { ...event, user_id: user, user_email: fresh }, '1-2');
+      receive(spool, { ...event, message: 'ask somebody else' }, '1-3');
+      const counted = await eraseFrom(rig, { user, isDryRun: true }, { spool });
+      const { certificate } = await eraseFrom(rig, { user }, { spool });
+      expect([counted.certificate.spool_lines, certificate.spool_lines]).toEqual([2, 2]);
+      expect(await rig.value('SELECT count(*) FROM hook_events')).toBe(3);
+      expect(await placesOf([user, fresh], { place: rig.place, archive: rig.folder, spool })).toEqual([]);
+    });
+
+    test('from events that come later, and name an address that was never stored', async () => {
+      const rig = await archivedRig(SMALL, database);
+      await rig.run();
+      const user = (await rig.value<string>('SELECT min(user_id) FROM user_daily')) ?? '';
+      const spool = tempDir();
+      await eraseFrom(rig, { user }, { spool });
+      const fresh = 'somebody.new@example.org';
+      const event = { hook_event_name: 'Notification' };
+      receive(spool, { ...event, message: `ask ${fresh}` }, '1-1');
+      receive(spool, { ...event, user_id: user, user_email: fresh }, '1-2');
+      await drainHooks({ ...rig.settings, spool }, contextOf(today));
+      receive(spool, { ...event, message: `mail ${fresh}` }, '1-3');
+      await rig.run({ settings: { spool } });
+      expect(await rig.value('SELECT count(*) FROM hook_events')).toBe(3);
+      expect(await placesOf([user, fresh], { place: rig.place, archive: rig.folder, spool })).toEqual([]);
+    });
+
     const policies: readonly EmailPolicy[] = [
       { mode: 'hash', salt: 'a long enough salt for the tests' },
       { mode: 'drop' },

@@ -152,8 +152,14 @@ onEachDatabase((database) => {
         },
       ]);
       const clock = new FakeClock({ now: '2026-01-24T04:00:00Z', auto: true });
-      const { body } = await (await serve(rig.place, { clock })).ask('/');
+      const dashboard = await serve(rig.place, { clock });
+      const { body } = await dashboard.ask('/');
       expect(textOf(body)).toContain('The stream users is not exported, so billable_tokens is not known.');
+      // No page asks for a run of it, or says something about numbers that nobody has.
+      const readiness = textOf((await dashboard.ask('/readiness')).body);
+      expect(readiness).toContain('The stream readiness is not exported.');
+      expect(readiness).not.toContain('daywalk run');
+      expect(textOf((await dashboard.ask('/tools')).body)).not.toContain('Every name is that of a tool.');
       expect(missingIn(body)).toEqual([]);
       // Days of an expected stream are missing, also beside those of a stream that was left out later.
       await rig.place.execute("UPDATE contracts SET streams = 'users'");
