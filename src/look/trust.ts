@@ -1,6 +1,7 @@
 import {
   dayOf,
   daysBetween,
+  monthEndOf,
   monthOf,
   parseDay,
   shiftDay,
@@ -39,12 +40,15 @@ export function readTodayOfReport(
   return readToday(warehouse, orgId, { units, now });
 }
 
-/** True if neither lateness nor a missing day of the current month forbids a forecast. */
-export function hasForecast(today: Today | undefined): boolean {
+/** True if the month in which a period ends is over, or neither lateness nor a missing day of the current month forbids a forecast. */
+export function hasForecast({ until, today }: { until: UtcDay; today?: Today | undefined }): boolean {
   if (today === undefined) return true;
   const { now, expectation } = today;
+  const { wholeDay, isLate, overdue } = expectation;
   const month = monthOf(yesterdayOf(now));
-  return !expectation.isLate && expectation.overdue.every(({ day }) => monthOf(day) !== month);
+  // What is late or missing after a month changes nothing in it.
+  if (wholeDay !== null && wholeDay >= monthEndOf(until)) return true;
+  return !isLate && overdue.every(({ day }) => monthOf(day) !== month);
 }
 
 /** The missing days of a page: those of its period, and those after the newest whole day if the page is stale. */
@@ -84,7 +88,7 @@ export function bannerOf(period: Period, today: Today): Banner | undefined {
     missing.length === 0
       ? ''
       : ` ${missing.length === 1 ? 'It is' : 'They are'} missing in ${streamsOf(missing, expectation)}.`;
-  const forecast = hasForecast(today) ? '' : ' There is no forecast.';
+  const forecast = hasForecast({ ...period, today }) ? '' : ' There is no forecast.';
   return {
     title: expectation.isLate ? staleTitle(missing, wholeDay, now) : missingTitle(missing),
     text: `${due}${where}${forecast} Whoever runs the job: \`daywalk run\`, then \`daywalk status\`.`,

@@ -95,7 +95,7 @@ function budgetWords({
 }: Facts): { title: string; subject: string; period: string } | null {
   const { whole, month, hasBudgets } = track;
   const { until } = track.period;
-  if (!isMoney || !hasBudgets || !hasForecast(filters.today) || whole.budget.value === null) return null;
+  if (!isMoney || !hasBudgets || !hasForecast(filters) || whole.budget.value === null) return null;
   const name = monthName(month);
   if (until === monthEndOf(month)) {
     const words = isOverNow(whole) ? 'went over' : 'stayed within';

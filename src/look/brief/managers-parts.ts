@@ -86,7 +86,7 @@ export function budgetsPart(reader: PageReader, { track, filters }: Facts): Mail
     title,
     subtitle: figure.subtitle,
     table: { columns: pick(figure.table.columns), rows: figure.table.rows.map(pick) },
-    words: hasForecast(filters.today) ? [[...range, BARS]] : (figure.notes ?? []),
+    words: hasForecast(filters) ? [[...range, BARS]] : (figure.notes ?? []),
   };
 }
 

@@ -72,9 +72,8 @@ ORDER BY month, team`,
   const own = budgets.rows.flatMap((row, index) =>
     row['month'] === nameOf(month) && (isWhole || row['team'] === wanted) ? [index] : [],
   );
-  const errors =
-    currencies.size === 1 && hasForecast(filters.today) ? await readErrors(reader, month, used) : null;
-  const lineFor = lineMaker({ budgets, used, errors, currencies, allowed: hasForecast(filters.today) });
+  const errors = currencies.size === 1 && hasForecast(filters) ? await readErrors(reader, month, used) : null;
+  const lineFor = lineMaker({ budgets, used, errors, currencies, allowed: hasForecast(filters) });
   const lines = own.map((row) => lineFor(String(budgets.rows[row]?.['team']), row));
   const rest = isWhole
     ? others(used, new Set(lines.map(({ name }) => name))).map((name) => lineFor(name))

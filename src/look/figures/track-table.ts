@@ -30,7 +30,7 @@ export function trackFigure(
         : `This team has no budget for ${monthName(month)}.`;
     return emptyFigure(name, empty, results);
   }
-  const isAllowed = hasForecast(filters.today);
+  const isAllowed = hasForecast(filters);
   const own = teams.filter(({ isTeam }) => isTeam);
   const merged = own.length <= most ? [] : [mergedLine('others', own.slice(most))];
   const lines = [
@@ -140,9 +140,9 @@ export function budgetsNotKnown({ hasBudgets, whole: { spent }, why }: Track): P
 }
 
 /** What will become of the month of a period that is not over; follows what was spent `so far`. Null if nothing can be said. */
-export function outlookOf({ until, today }: Filters, track: Track): Phrase | null {
+export function outlookOf(filters: Filters, track: Track): Phrase | null {
   const { whole, hasBudgets, teams } = track;
-  if (!hasForecast(today)) {
+  if (!hasForecast(filters)) {
     if (!hasBudgets) return null;
     return ['. Whether the budget of ', whole.budget, ' will hold is not known.'];
   }
@@ -152,7 +152,7 @@ export function outlookOf({ until, today }: Filters, track: Track): Phrase | nul
   const forecast: Phrase = [
     ' and about ',
     { kind: 'strong', parts: [whole.forecast] },
-    ` by the end of ${monthName(until)}`,
+    ` by the end of ${monthName(filters.until)}`,
   ];
   if (!hasBudgets || whole.budget.value === null) {
     return [...forecast, '; there is no budget to compare it with: `daywalk budget load budgets.csv`.'];
