@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { onAbort, SerialQueue } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { frozen, isPostgres, type Warehouse } from '../port/index.ts';
-import { type OpenOptions, openWarehouse } from './open.ts';
+import { expectWhole, type OpenOptions, openWarehouse } from './open.ts';
 import { onceMoreIfCancelled } from './reading.ts';
 
 /** A warehouse that stays open for reading, while runs commit to it and programs replace it. */
@@ -53,11 +53,7 @@ export function keepOpen(
     const before = filesOf(location);
     if (opened !== undefined && isSame(opened.files, before)) return opened;
     await shut();
-    const warehouse = await openWarehouse(location, {
-      ...options,
-      create: false,
-      readOnly: true,
-    });
+    const warehouse = await openWarehouse(location, { ...options, create: false, readOnly: true });
     openings += 1;
     // Opening creates the log of SQLite. If the file is replaced meanwhile, the next read opens it again.
     opened = { warehouse, opening: openings, files: { ...before, log: filesOf(location).log } };
@@ -76,8 +72,11 @@ export function keepOpen(
     try {
       return await now.warehouse.inSnapshot(async () => {
         const version = `${now.opening} ${await now.warehouse.version()}`;
-        if (now.remembered?.version !== version)
+        if (now.remembered?.version !== version) {
+          // A restore or a copy may have begun to fill it since it was opened.
+          await expectWhole(now.warehouse);
           now.remembered = { version, warehouse: frozen(now.warehouse) };
+        }
         return work(now.remembered.warehouse, version);
       });
     } catch (error) {

@@ -8,6 +8,7 @@ import { contentTables } from '../../../schema/tables.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { readErasures } from '../../../src/kept-out/erasures-file.ts';
 import { listErased, readKeptOut } from '../../../src/kept-out/list.ts';
+import { writeState } from '../../../src/records/remembered.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { archivedRig } from '../../support/archive/archived-rig.ts';
@@ -407,6 +408,16 @@ onEachDatabase((database) => {
         at: '2026-01-26T03:00:00.000Z',
       });
       expect(await rig.digest()).toBe(before);
+    });
+
+    test('says that a backup is good beside a restore that was interrupted, and that nothing is noted', {
+      tags: 'ci/rare',
+    }, async () => {
+      const { rig, file } = await installation(database);
+      await writeState(await open(rig.place), '', 'restoring', '"a backup"');
+      const tested = await testOf(rig, file);
+      expect(tested).toMatchObject({ exitCode: 0, broken: 0 });
+      expect(await rig.sql("SELECT 1 FROM export_state WHERE name = 'last-restore-test'")).toEqual([]);
     });
 
     test('fails for a backup whose ledger contradicts its rows, and notes nothing', {

@@ -59,6 +59,21 @@ onEachDatabase((database) => {
     });
   });
 
+  describe('a dashboard that was open before', () => {
+    it('shows no part of a restore, and goes on once the restore is complete', async () => {
+      const place = await filledPlace(database);
+      const served = await serve(place);
+      expect((await served.ask(WEEK)).body).toContain('value="12000"');
+      const writer = await open(place);
+      await writeState(writer, '', 'restoring', '"backup"');
+      await place.execute("DELETE FROM user_daily WHERE date > '2026-02-03'");
+      const part = await served.ask(WEEK);
+      expect([part.status, part.body]).toEqual([503, expect.stringContaining('it has a part only')]);
+      await place.execute("DELETE FROM export_state WHERE name = 'restoring'");
+      expect((await served.ask(WEEK)).status).toBe(200);
+    });
+  });
+
   describe('a warehouse that is opened for reading only', () => {
     it('refuses every write', async () => {
       const place = await filledPlace(database);

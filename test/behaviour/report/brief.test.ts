@@ -126,6 +126,27 @@ test('a brief of a month that is over says what teams without a budget have spen
   );
 });
 
+test('a brief of a month that is over says whether its budget held, although a later day is missing', {
+  timeout: 240_000,
+  tags: 'ci/variant',
+}, async () => {
+  const { daywalk, folder, place, read } = await createBriefRig();
+  const budgets = ['2026-01', '2026-02'].flatMap((month) =>
+    ['core', '../etc', 'con', 'unassigned'].map((team) => `${month},${team},1000,EUR\n`),
+  );
+  writeFileSync(join(folder, 'budgets.csv'), `month,team,amount,currency\n${budgets.join('')}`);
+  expect(await daywalk('budget load budgets.csv')).toMatchObject({ code: 0 });
+  await place.execute("DELETE FROM export_units WHERE date = '2026-02-10'");
+  const briefOf = async (month: string) => {
+    expect(await daywalk(`brief --out brief --month ${month}`)).toMatchObject({ code: 0 });
+    return read('brief/body.txt').replaceAll(/\s+/g, ' ');
+  };
+  const january = await briefOf('2026-01');
+  expect(january).toContain('JANUARY STAYED WITHIN ITS BUDGET');
+  expect(january).not.toContain('days of the month are missing');
+  expect(await briefOf('2026-02')).toContain('because days of the month are missing.');
+});
+
 test('a brief is the same bytes whenever it is written', { tags: 'ci/rare', timeout: 240_000 }, async () => {
   const rig = await createBriefRig();
   for (const audience of ['managers', 'team']) {
