@@ -1,5 +1,6 @@
 import { ACTS, CHANGES, hasLongLies, isFailure, type Kind } from './events.ts';
 import { examineEnd, type Fault, type Seen } from './oracle.ts';
+import { STREAMS } from './truth.ts';
 
 /**
  * Nights after the last event by which all is settled and true, by docs/trust.md, where that is sooner than the end of the
@@ -28,10 +29,11 @@ const DAYS_ALONE = 10;
 
 /**
  * What a run may have requested alone to store it: the units that it has stored anew, on older days the users alone, whose
- * losses no range decides. None, if nobody knows what was stored before.
+ * losses no range decides. All that is requested alone at most, if nobody knows what was stored before: after what people did.
  */
 function pulledAlone({ stored, before }: Seen): number {
-  const had = new Map(before?.units.map(({ stream, day, text }) => [`${stream} ${day}`, text]));
+  if (before === null) return DAYS_ALONE * STREAMS.length;
+  const had = new Map(before.units.map(({ stream, day, text }) => [`${stream} ${day}`, text]));
   const changed = (stored?.units ?? []).filter(
     ({ stream, day, text }) => (had.get(`${stream} ${day}`) ?? text) !== text,
   );
