@@ -91,15 +91,15 @@ function amountOf({ isMoney, first }: Facts, number: ShownNumber): Phrase {
 function budgetWords({ isMoney, track }: Facts): { title: string; subject: string; period: string } | null {
   const { whole, month, hasBudgets } = track;
   const { until } = track.period;
-  if (!isMoney || !hasBudgets || !track.hasForecast || whole.budget.value === null) return null;
+  const isOver = isOverNow(whole);
+  if (!isMoney || !hasBudgets || whole.budget.value === null || !(track.hasForecast || isOver)) return null;
   const name = monthName(month);
   if (until === monthEndOf(month)) {
-    const words = isOverNow(whole) ? 'went over' : 'stayed within';
+    const words = isOver ? 'went over' : 'stayed within';
     return { title: `${name} ${words} its budget`, subject: `${words} the budget of`, period: name };
   }
-  if (whole.forecast.value === null) return null;
+  if (whole.forecast.value === null && !isOver) return null;
   const words = outlookWords(whole);
-  const isOver = words === 'is over already';
   return {
     title: isOver ? `${name} is over its budget already` : `${name} ${words} its budget`,
     subject: isOver ? 'already over the budget of' : `${words} the budget of`,

@@ -50,11 +50,11 @@ export function trackFigure(
       rows: lines.map((line) => rowOf(line, merged.includes(line), track.period)),
     },
     results,
-    notes: track.hasForecast ? [[BARS], errorsNote(months)] : [[NOT_KNOWN], ...soFar(track)],
+    notes: track.hasForecast ? [[BARS], errorsNote(months)] : [[NO_FORECAST], ...soFar(track)],
   };
 }
 
-const NOT_KNOWN = 'Whether the budgets hold is not known, because days of the month are missing.';
+const NO_FORECAST = 'Nothing is forecast, because days of the month are missing.';
 const BARS =
   'Bar: spent. Outline: forecast. Line: range of the errors. Tick: budget. The forecast is the cost of the settled days, divided by their working days, times those of the month.';
 
@@ -137,6 +137,7 @@ export function outlookOf({ until }: Filters, track: Track): Phrase | null {
   const { whole, hasBudgets, teams } = track;
   if (!track.hasForecast) {
     if (!hasBudgets) return null;
+    if (isOverNow(whole)) return ['. It is over its budget of ', whole.budget, ' already.'];
     return ['. Whether the budget of ', whole.budget, ' will hold is not known.'];
   }
   const unknown = budgetsNotKnown(track);

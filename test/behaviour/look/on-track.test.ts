@@ -154,7 +154,7 @@ onEachDatabase((database) => {
     const { figure } = await trackOf(warehouse, 2, { until, missing: parseDay('2026-06-30') });
     expect(rowsOf(figure)[0]?.slice(2, 4)).toEqual(['46.80', '–']);
     expect(figure.notes?.map((note) => phraseText(note).replaceAll(/\s/g, ' '))).toEqual([
-      'Whether the budgets hold is not known, because days of the month are missing.',
+      'Nothing is forecast, because days of the month are missing.',
       'Until 30 June, 46.80 of 25.00 EUR were spent (187.2 %), with 23.40 of teams that have none.',
     ]);
   });
@@ -172,6 +172,18 @@ onEachDatabase((database) => {
     });
     const [month, quarter] = rowsOf(figure);
     expect([month?.[0], quarter?.[0], quarter?.[3]]).toEqual(shown);
+  });
+
+  it.each([
+    [25, '. It is over its budget of 25.00 already.'],
+    [250, '. Whether the budget of 250 will hold is not known.'],
+  ])('a budget of %d beside a missing day of its month', async (amount, words) => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', {});
+    await load(warehouse, tables.budgets, [{ month: '2026-06', team: 'core', amount, currency: 'EUR' }]);
+    const until = parseDay('2026-06-29');
+    const { track } = await trackOf(warehouse, 2, { until, missing: parseDay('2026-06-10') });
+    expect(phraseText(outlookOf({ orgId: 'org_1', from: until, until }, track) ?? [])).toBe(words);
   });
 
   it('totals are those of the check of budgets', async () => {

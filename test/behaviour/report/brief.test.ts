@@ -363,7 +363,7 @@ onEachDatabase((database) => {
       'There is no forecast. Whoever runs the job: `daywalk run`, then `daywalk status`.',
     );
     expect(text).toContain('(the 7 days before: 1 day is missing, so the spans cannot be compared)');
-    expect(text).toContain('Whether the budgets hold is not known, because days of the month are missing.');
+    expect(text).toContain('Nothing is forecast, because days of the month are missing.');
     expect(text?.replaceAll(/\s+/g, ' ')).toMatch(
       /were spent \([\d.]+ %\), with [\d.,]+ of teams that have none\./,
     );
