@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { readCauses } from '../../../src/comparison/index.ts';
-import { daysFrom, parseDay } from '../../../src/core/day.ts';
+import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { largestChanges } from '../../../src/look/brief/managers-parts.ts';
 import { explore } from '../../../src/look/pages/explore.ts';
 import { models } from '../../../src/look/pages/models.ts';
@@ -97,31 +97,28 @@ onEachDatabase((database) => {
     ]);
   });
 
-  it('a span before in another currency hides no cost of this one, and the sentence says why nothing is compared', async () => {
-    const warehouse = await worldOf();
-    await load(warehouse, tables.prices, [
-      { valid_from: '2026-01-14', valid_to: '2026-02-28', currency: 'EUR', price_per_million: 1e5 },
-      { valid_from: '2026-03-01', currency: 'USD', price_per_million: 1e5 },
-    ]);
-    const page = await pageOf(warehouse, overview);
-    expect(phraseText(page.sentence)).toContain(
-      'It was spent by 2 people (the same days of February: the spans have prices in USD and EUR, so they cannot be compared).',
-    );
-    const days = rowsOf(figureOf(page, 'cost-per-day')).map(([day]) => day);
-    expect([days.length, days.at(-1)]).toEqual([19, '2026-03-01']);
-  });
-
-  it('a span before with prices in two currencies has no sum, and the sentence says so', async () => {
-    const warehouse = await worldOf();
-    await load(warehouse, tables.prices, [
-      { valid_from: '2026-01-14', valid_to: '2026-02-10', currency: 'EUR', price_per_million: 1e5 },
-      { valid_from: '2026-02-11', currency: 'USD', price_per_million: 1e5 },
-    ]);
-    const page = await pageOf(warehouse, overview);
-    expect(phraseText(page.sentence)).toContain(
-      '(the same days of February: cost cannot be added over currencies: its days have prices in EUR and USD; choose a period with prices in one currency)',
-    );
-  });
+  it.each([
+    ['2026-02-28', 'the spans have prices in USD and EUR, so they cannot be compared'],
+    [
+      '2026-02-10',
+      'cost cannot be added over currencies: its days have prices in EUR and USD; choose a period with prices in one currency',
+    ],
+  ])(
+    'a span before in another currency until %s hides no cost of this one, and the sentence says why nothing is compared',
+    async (valid_to, why) => {
+      const warehouse = await worldOf();
+      await load(warehouse, tables.prices, [
+        { valid_from: '2026-01-14', valid_to, currency: 'EUR', price_per_million: 1e5 },
+        { valid_from: shiftDay(parseDay(valid_to), 1), currency: 'USD', price_per_million: 1e5 },
+      ]);
+      const page = await pageOf(warehouse, overview);
+      expect(phraseText(page.sentence)).toContain(
+        `It was spent by 2 people (the same days of February: ${why}).`,
+      );
+      const days = rowsOf(figureOf(page, 'cost-per-day')).map(([day]) => day);
+      expect([days.length, days.at(-1)]).toEqual([19, '2026-03-01']);
+    },
+  );
 
   it('credits of a day that has no models yet are not said to be without a model', async () => {
     const warehouse = await worldOf();
