@@ -74,7 +74,11 @@ export function copyWarehouse(
           renewLakes({ warehouse: destination, clock, signal }, await readPublished(to, destination));
         const marked = { ...work, mark: isNew || begun !== null ? mark : null, renewLakes: lakes };
         const report = await withWarehouse(to, { ...existing, partial: true }, (stored) =>
-          source.inSnapshot(() => copyAll({ ...marked, stored })),
+          source.inSnapshot(async () => {
+            // A restore may have begun in the source while the copy waited.
+            await expectWhole(source);
+            return copyAll({ ...marked, stored });
+          }),
         );
         if (report.exitCode !== EXIT.ok) return report;
         if (isNew) await newIdentity(destination, { parent, madeBy: 'copy', at: clock.now() });

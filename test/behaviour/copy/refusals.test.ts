@@ -2,10 +2,12 @@ import { existsSync, linkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { copiedTables, tables } from '../../../schema/tables.ts';
+import type { CopyEvent } from '../../../src/copy/events.ts';
 import { BusyError, UsageError } from '../../../src/core/errors.ts';
 import { isSameWarehouse } from '../../../src/port/location.ts';
-import type { Warehouse } from '../../../src/port/warehouse.ts';
+import { RESTORING, type Warehouse } from '../../../src/port/warehouse.ts';
 import { storeHookEvents } from '../../../src/records/hook-events.ts';
+import { writeState } from '../../../src/records/index.ts';
 import { recordSession, startRun } from '../../../src/records/runs.ts';
 import { eventRow, sessionRow } from '../../support/copy/full-warehouse.ts';
 import { fill } from '../../support/copy/large-warehouse.ts';
@@ -156,6 +158,18 @@ onEachCopyable((database) => {
       const waiting = copy(from, to, { wait: true });
       await lock.release();
       expect((await waiting).report.exitCode).toBe(0);
+    });
+
+    test('gets no part of a restore that has begun in the source while the copy waited', async () => {
+      const { source, place, from, to } = await copied(database);
+      const lock = await (await open(place)).lock();
+      const onEvent = (event: CopyEvent) => {
+        if (event.type !== 'warning' || event.hint?.startsWith('waiting') !== true) return;
+        void writeState(source, '', RESTORING, '"a backup"').then(() => lock.release());
+      };
+      await expect(copy(from, to, { wait: true, onEvent })).rejects.toThrow(
+        `a restore into ${from} was interrupted`,
+      );
     });
 
     test('differs from the source, which may be in use', async () => {
