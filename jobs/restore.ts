@@ -13,7 +13,7 @@ import {
 } from '../src/backup/index.ts';
 import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
 import type { JobContext } from '../src/core/clock.ts';
-import { DaywalkError, UsageError } from '../src/core/errors.ts';
+import { BusyError, DaywalkError, StorageError, UsageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../src/core/exit-code.ts';
 import { type Identity, newIdentity, readIdentity } from '../src/identity/index.ts';
 import { readKeptOut } from '../src/kept-out/index.ts';
@@ -160,9 +160,10 @@ async function noteTest(
     await readWarehouse(location, { clock }, async () => undefined);
     await notesIn(location, { clock })((notes) => noteBackup(notes, 'restoreTest', note));
   } catch (error) {
-    if (!(error instanceof DaywalkError)) throw error;
+    const isOfPlace = [UsageError, StorageError, BusyError].some((kind) => error instanceof kind);
+    if (!isOfPlace || !(error instanceof DaywalkError)) throw error;
     const message = `the test has succeeded, and is not noted: ${error.message}`;
-    observe({ type: 'warning', message, hint: undefined });
+    observe({ type: 'warning', message, hint: error.hint });
   }
 }
 

@@ -36,7 +36,8 @@ export class RangeGauge {
   #onTrial = false;
   /** A trial range was given out, but perhaps not claimed yet. */
   #isGivenOut = false;
-  readonly #atStart: { readonly daysMax: number; readonly isRefused: boolean };
+  /** An earlier run was refused a longer range. */
+  readonly #wasRefused: boolean;
   readonly #rowsPerDay = new Map<DailyStream, number>();
   readonly #slowMax = new Map<DailyStream, number>();
   readonly #comparing = new Set<DailyStream>();
@@ -53,9 +54,9 @@ export class RangeGauge {
   ) {
     for (const [stream, rows] of rowsPerDay) this.#rowsPerDay.set(stream, rows);
     this.#proven = Math.min(daysMax, remembered?.days ?? 1);
-    this.#isRefused = (remembered?.refusedOn ?? null) !== null;
+    this.#wasRefused = (remembered?.refusedOn ?? null) !== null;
+    this.#isRefused = this.#wasRefused;
     this.#daysMax = this.#isRefused ? this.#proven : daysMax;
-    this.#atStart = { daysMax: this.#daysMax, isRefused: this.#isRefused };
   }
 
   /** Most days of this stream are only compared, so its batches may be longer. */
@@ -128,9 +129,12 @@ export class RangeGauge {
     return true;
   }
 
-  /** A day was refused alone, so it may be the reason why ranges of this run were: their length is tried again. */
+  /**
+   * A day was refused alone, so it may be the reason why ranges of this run were. They stay short in this run, because each longer one
+   * with another such day would be refused again, and the next runs are told of no refusal.
+   */
   recordRefusedDay(): void {
-    ({ daysMax: this.#daysMax, isRefused: this.#isRefused } = this.#atStart);
+    this.#isRefused = this.#wasRefused;
   }
 
   /** A batch ended without an answer that shows whether its range is allowed. */

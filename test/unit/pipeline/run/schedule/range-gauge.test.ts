@@ -87,15 +87,12 @@ describe('the number of days per request', () => {
     expect(gauge.daysFor('tokens')).toBe(31);
   });
 
-  it('is not reduced by a refusal of a range of which a day is refused alone', () => {
+  it('is not reduced for later runs by a refusal of a range of which a day is refused alone', () => {
     const gauge = new RangeGauge(31, known(1));
     const learned = askUntilAnswered(gauge, 7);
     gauge.recordRefusedDay();
-    expect([learned.days, gauge.daysFor('tokens'), gauge.learned]).toEqual([
-      7,
-      31,
-      { days: 7, isRefused: false },
-    ]);
+    expect([learned.days, gauge.daysFor('tokens')]).toEqual([7, 7]);
+    expect(gauge.learned).toEqual({ days: 7, isRefused: false });
   });
 
   it('stays as short as an earlier run has learned when a day is refused alone', () => {
