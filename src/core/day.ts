@@ -98,6 +98,11 @@ export function weekdayOf(day: UtcDay): number {
   return getISODay(instantOf(day), inUtc);
 }
 
+/** Returns the Monday of the week of `day`. */
+export function mondayOf(day: UtcDay): UtcDay {
+  return shiftDay(day, 1 - weekdayOf(day));
+}
+
 /** Returns the first day of the month of `day`. */
 export function monthOf(day: UtcDay): UtcDay {
   return dayOf(startOfMonth(instantOf(day), inUtc));

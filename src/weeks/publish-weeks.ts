@@ -1,7 +1,7 @@
 import { listOf, type SQL, sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { FIRST_DAY, isDay, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
+import { FIRST_DAY, isDay, mondayOf, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
 import { contractOf, dailyOf } from '../expected/index.ts';
 import { type QueryRow, runReads, type Steps, type Warehouse } from '../port/index.ts';
@@ -204,15 +204,8 @@ function* settledWeeks(orgId: string): Steps<readonly UtcDay[]> {
     WHERE org_id = ${orgId} AND date >= ${FIRST_WEEK} AND settled_at IS NOT NULL AND state NOT IN ('doubted', 'expired')
       AND stream IN (${listOf(streams.map((stream) => sql`${stream}`))})
     GROUP BY date HAVING COUNT(*) = ${streams.length} ORDER BY date`;
-  const weeks = Map.groupBy(
-    days.flatMap(({ date }) => (isDay(date) ? [date] : [])),
-    mondayOf,
-  );
-  return [...weeks].flatMap(([week, own]) => (own.length === 7 ? [week] : []));
-}
-
-export function mondayOf(day: UtcDay): UtcDay {
-  return shiftDay(day, 1 - weekdayOf(day));
+  const settled = days.flatMap(({ date }) => (isDay(date) ? [date] : []));
+  return [...Map.groupBy(settled, mondayOf)].flatMap(([week, own]) => (own.length === 7 ? [week] : []));
 }
 
 function selectPrices(orgId: string): SQL {
@@ -269,8 +262,8 @@ function publishedPrice(stored: readonly PublishedRow[], today: WeekPrice | null
   return { amount: (cost.value * 1_000_000) / (credits || 1), currency: named ?? UNKNOWN_CURRENCY };
 }
 
-/** What a product and its quotient may differ by. */
-const ROUNDING = 1e-9;
+/** What a product and its quotient, or sums in different orders, may differ by: this part of themselves. */
+export const ROUNDING = 1e-9;
 
 /** Reads the rows of a week. */
 function* storedRows(orgId: string, week: UtcDay): Steps<readonly PublishedRow[]> {

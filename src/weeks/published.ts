@@ -1,10 +1,11 @@
 import { type SQL, sql } from '../../schema/query.ts';
-import { dayOf, isDay, shiftDay, type UtcDay } from '../core/day.ts';
+import { dayOf, isDay, mondayOf, shiftDay, type UtcDay } from '../core/day.ts';
 import { type Contract, contractOf } from '../expected/index.ts';
 import { LOOKS } from '../judge/looks.ts';
 import { parseNotes } from '../judge/notes.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
-import { FIRST_WEEK, mondayOf, weekStreams } from './publish-weeks.ts';
+import { FIRST_WEEK, ROUNDING, weekStreams } from './publish-weeks.ts';
+import { ACTIVE_PEOPLE, METRICS_OF_USERS, readTotals } from './week-facts.ts';
 
 /** The weeks of an organization of which numbers are published, in order of time. */
 export function* publishedWeeks(orgId: string): Steps<readonly UtcDay[]> {
@@ -154,10 +155,8 @@ function earliestNight(
   { today, streams }: { readonly today: UtcDay; readonly streams: readonly string[] },
 ): UtcDay {
   const missing = streams.map((stream) => {
-    const unit = units.find((own) => own['stream'] === stream);
-    const { looks = [] } = parseNotes(
-      unit?.['watch'] === undefined ? null : String(unit['watch'] ?? '') || null,
-    );
+    const watch = units.find((own) => own['stream'] === stream)?.['watch'];
+    const { looks = [] } = parseNotes(typeof watch === 'string' ? watch : null);
     return Math.max(1, LOOKS - looks.length);
   });
   const [first, looked] = [shiftDay(day, LOOKS), shiftDay(today, Math.max(...missing) - 1)];
@@ -165,27 +164,24 @@ function earliestNight(
 }
 
 /**
- * The weeks of a period whose rows of users no longer add up to what is published, but for the roundings of another order: they were
- * restated since. What is published stays. A week
- * without rows of users is not among them, nor is one of which some have expired.
+ * The weeks of a period whose rows no longer add up to what is published: they were restated since. What is published stays. Numbers
+ * about users of a week that has no row of users, or of which some have expired, are not compared; nor are costs, which follow from
+ * credits.
  */
 export function* restatedWeeks(
   orgId: string,
   { from, until }: { readonly from: UtcDay; readonly until: UtcDay },
 ): Steps<readonly UtcDay[]> {
-  const rows = yield sql`
-    SELECT DISTINCT p.week_start FROM published_weeks p
-    JOIN (
-      SELECT week_start, COUNT(*) AS users, SUM(billable_tokens) AS billable_tokens, SUM(sessions) AS sessions,
-        SUM(messages) AS messages, SUM(tool_calls) AS tool_calls, SUM(git_commits) AS git_commits
-      FROM user_weekly WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} GROUP BY week_start
-    ) u ON u.week_start = p.week_start
-    WHERE p.org_id = ${orgId} AND p.week_start >= ${firstWeekOf(yield* contractOf(orgId))}
-      AND p.dimension = 'total' AND (p.people <> u.users OR ABS(p.value) * 1e-9 < ABS(p.value - CASE p.metric
-      WHEN 'billable_tokens' THEN u.billable_tokens WHEN 'sessions' THEN u.sessions WHEN 'messages' THEN u.messages
-      WHEN 'tool_calls' THEN u.tool_calls WHEN 'git_commits' THEN u.git_commits END))
-    ORDER BY p.week_start`;
-  return rows.flatMap(({ week_start }) => (isDay(week_start) ? [week_start] : []));
+  const usersFrom = firstWeekOf(yield* contractOf(orgId));
+  const now = yield* readTotals(orgId, { from, until, usersFrom });
+  const rows = yield publishedRows({ orgId, from, until, dimension: 'total' });
+  const restated = rows.map(publishedNumber).filter(({ week_start, metric, people, value }) => {
+    const sums = now.get(week_start);
+    const active = sums?.get(ACTIVE_PEOPLE) ?? people;
+    const sum = sums?.get(metric) ?? (metric === 'cost' || METRICS_OF_USERS.has(metric) ? value : 0);
+    return (people !== null && people !== active) || Math.abs(value - sum) > ROUNDING * Math.abs(value);
+  });
+  return [...new Set(restated.map(({ week_start }) => week_start))].filter(isDay);
 }
 
 /** The whole weeks that are nearest to a period. */

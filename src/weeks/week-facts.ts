@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { allMetrics } from '../../schema/metrics/dictionary.ts';
 import { listOf, type SQL, sql } from '../../schema/query.ts';
-import { shiftDay, type UtcDay } from '../core/day.ts';
+import { type DaySpan, isDay, mondayOf, shiftDay, type UtcDay } from '../core/day.ts';
 import { compareText } from '../core/json.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
 import { type TeamPeriod, UNASSIGNED } from '../rollups/index.ts';
@@ -34,6 +34,8 @@ interface SumMetric {
     readonly columns: Partial<Record<WeekDimension, string>>;
   } | null;
 }
+
+type Summed = Pick<SumMetric, 'name' | 'columns'>;
 
 /** The metrics of the dictionary that are published: those that add up over days and groups. Cost follows from credits. */
 const SUM_METRICS: readonly SumMetric[] = allMetrics.flatMap(
@@ -82,17 +84,47 @@ export function* readWeek(orgId: string, week: UtcDay, teams: readonly TeamPerio
     people.addModel(row);
   for (const row of yield sql`SELECT date, user_id, language FROM user_daily_languages WHERE ${inWeek}`)
     people.addLanguage(row);
-  yield* addPublished(sums, inWeek);
+  yield* addOrganization(sums, inWeek, () => '');
+  yield* addParts(sums, inWeek);
   return { ...people.all(), sums: sums.groups };
 }
 
-/** Adds what the service publishes for the whole organization. */
-function* addPublished(sums: GroupSums, inWeek: SQL): Steps<void> {
-  for (const [table, metrics] of Map.groupBy(OF_ORGANIZATION, (metric) => metric.table)) {
-    const [row = {}] =
-      yield sql`SELECT ${sumsOf(metrics)} FROM ${sql.identifier(table.name)} WHERE ${inWeek}`;
-    sums.add('total', '', metrics, row);
-  }
+/** The name of the sum that says how many people were active. */
+export const ACTIVE_PEOPLE = 'people';
+
+/** The names of the metrics that are sums of rows of users. */
+export const METRICS_OF_USERS: ReadonlySet<string> = new Set(OF_USERS.map(({ name }) => name));
+
+/**
+ * Reads the sums of the whole organization as they are stored now, by the Monday of the week.
+ * @param weeks the Mondays of the first and the last week, and of the first one of which no row of users has expired. Sums of users are
+ * missing before that, and where nobody was active.
+ */
+export function* readTotals(
+  orgId: string,
+  { from, until, usersFrom }: DaySpan & { readonly usersFrom: UtcDay },
+): Steps<ReadonlyMap<string, Sums>> {
+  const sums = new GroupSums();
+  const people = { name: ACTIVE_PEOPLE, columns: ['people'] };
+  for (const row of yield sql`
+    SELECT week_start, COUNT(*) AS people, ${sumsOf(OF_USERS)} FROM user_weekly
+    WHERE org_id = ${orgId} AND week_start BETWEEN ${from} AND ${until} AND week_start >= ${usersFrom} GROUP BY week_start`)
+    sums.add('total', String(row['week_start']), [people, ...OF_USERS], row);
+  const inWeeks = sql`org_id = ${orgId} AND date BETWEEN ${from} AND ${shiftDay(until, 6)}`;
+  yield* addOrganization(sums, inWeeks, (day) => (isDay(day) ? mondayOf(day) : ''));
+  return sums.groups.get('total') ?? new Map();
+}
+
+/** Adds what the service publishes for the whole organization, to the group of each day. */
+function* addOrganization(sums: GroupSums, inWeeks: SQL, groupOf: (day: string) => string): Steps<void> {
+  for (const [table, metrics] of Map.groupBy(OF_ORGANIZATION, (metric) => metric.table))
+    for (const row of yield sql`
+      SELECT date, ${sumsOf(metrics)} FROM ${sql.identifier(table.name)} WHERE ${inWeeks} GROUP BY date`)
+      sums.add('total', groupOf(String(row['date'])), metrics, row);
+}
+
+/** Adds it by tier, model and language. */
+function* addParts(sums: GroupSums, inWeek: SQL): Steps<void> {
   for (const dimension of ['tier', 'model', 'language'] as const) {
     const cut = OF_ORGANIZATION.filter(({ parts }) => parts?.columns[dimension] !== undefined);
     for (const [table, metrics] of Map.groupBy(cut, (metric) => metric.parts?.table ?? metric.table)) {
@@ -129,7 +161,7 @@ const UNRECOGNIZED = 'unrecognized';
 class GroupSums {
   readonly groups = new Map<WeekDimension | 'total', Map<string, Map<string, number>>>();
 
-  add(dimension: WeekDimension | 'total', group: string, metrics: readonly SumMetric[], row: QueryRow): void {
+  add(dimension: WeekDimension | 'total', group: string, metrics: readonly Summed[], row: QueryRow): void {
     const all = this.groups.get(dimension) ?? new Map<string, Map<string, number>>();
     this.groups.set(dimension, all);
     const own = all.get(group) ?? new Map<string, number>();

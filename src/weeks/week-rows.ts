@@ -36,10 +36,7 @@ export function newWeek(facts: WeekFacts, due: WeekRequest): PublishedRow[] {
   if (blocks === null) return [withoutMetric(due, 'total')];
   return [
     ...totalRows(facts, due),
-    ...dimensions.flatMap((dimension) => {
-      const own = blocks.get(dimension);
-      return shownRows(facts, due, dimension, own);
-    }),
+    ...dimensions.flatMap((dimension) => shownRows(facts, due, dimension, blocks.get(dimension))),
   ];
 }
 
@@ -162,17 +159,12 @@ function rowsOf(
     for (const [metric, value] of own) whole.set(metric, (whole.get(metric) ?? 0) + value);
     values.set(block, whole);
   }
-  return [...values].flatMap(([block, own]) =>
-    [...own].map(([metric, value]) =>
-      rowOf(about, {
-        dimension,
-        block,
-        metric,
-        people: about.hasPeople ? (members.get(block)?.size ?? 0) : null,
-        value,
-      }),
-    ),
-  );
+  return [...values].flatMap(([block, own]) => {
+    const count = about.hasPeople ? (members.get(block)?.size ?? 0) : null;
+    return [...own].map(([metric, value]) =>
+      rowOf(about, { dimension, block, metric, people: count, value }),
+    );
+  });
 }
 
 function rowOf({ orgId, week }: WeekRequest, row: Omit<PublishedRow, 'org_id' | 'week_start'>): PublishedRow {

@@ -173,19 +173,15 @@ export async function notesOf(warehouse: Warehouse, { filters, now }: PublishedR
   const named = (weeks: readonly UtcDay[]) => weeks.map((week) => dayName(week, until)).join(', ');
   const currencies = await runReads(warehouse, publishedCurrencies({ orgId, from, until }));
   const inThem = `in ${currencies.join(' and ')}.`;
-  return [
-    ...(currencies.length === 1 ? [[`Costs are ${inThem}`]] : []),
-    ...(currencies.length > 1
-      ? [[`Costs are left out, because the prices of these weeks are ${inThem}`]]
-      : []),
-    ...(restated.length === 0
-      ? []
-      : [[`Restated since: the weeks of ${named(restated)}. Their numbers are those that were published.`]]),
-    ...(open.length === 0 ? [] : [[`Not published yet: the weeks of ${named(open)}.`]]),
-    ...(small.length === 0
-      ? []
-      : [[`Not published, because too few people were active: the weeks of ${named(small)}.`]]),
+  const notes = [
+    currencies.length === 1 && `Costs are ${inThem}`,
+    currencies.length > 1 && `Costs are left out, because the prices of these weeks are ${inThem}`,
+    restated.length > 0 &&
+      `Restated since: the weeks of ${named(restated)}. Their numbers are those that were published.`,
+    open.length > 0 && `Not published yet: the weeks of ${named(open)}.`,
+    small.length > 0 && `Not published, because too few people were active: the weeks of ${named(small)}.`,
   ];
+  return notes.flatMap((note) => (note === false ? [] : [[note]]));
 }
 
 export function text(value: string, isMuted = false): Cell {

@@ -1,7 +1,7 @@
 import type { AnyTable } from '../../../schema/define.ts';
 import type { Term } from '../../../schema/metrics/dictionary.ts';
 import { listOf, type SQL, sql } from '../../../schema/query.ts';
-import { daysBetween, FIRST_DAY, monthOf, shiftDay, type UtcDay, weekdayOf } from '../../core/day.ts';
+import { daysBetween, FIRST_DAY, mondayOf, monthOf, shiftDay, type UtcDay } from '../../core/day.ts';
 import type { ReadableRollups } from '../../rollups/index.ts';
 import { filterConditions, userConditions } from './conditions.ts';
 import { conditionsOf, groupsOf, type NamedQuery, needsTeam, type Plan, selectSql } from './plan.ts';
@@ -97,10 +97,6 @@ const BUCKET_DAYS_MAX = 31;
 function nextStart(start: (day: UtcDay) => UtcDay, day: UtcDay): UtcDay {
   const later = shiftDay(start(day), start === mondayOf ? 7 : BUCKET_DAYS_MAX);
   return start(later);
-}
-
-function mondayOf(day: UtcDay): UtcDay {
-  return shiftDay(day, 1 - weekdayOf(day));
 }
 
 function activity(plan: Plan, terms: readonly Term[], whole: Served): NamedQuery {

@@ -216,10 +216,15 @@ describe('a week', () => {
     expect(await report()).not.toContain('Restated since');
     await rig.place.execute("UPDATE user_weekly SET sessions = sessions + 1 WHERE week_start = '2026-01-19'");
     expect(await report()).toContain('Restated since: the weeks of 19 January.');
+    // So is a week of which only what the service publishes for the whole organization has changed.
+    await rig.place.execute(
+      "UPDATE tokens_daily SET input_tokens = input_tokens + 1 WHERE date = '2026-01-28'",
+    );
+    expect(await report()).toContain('Restated since: the weeks of 19 January, 26 January.');
     const team = { now: `${TODAY}T05:00:00Z`, audience: 'team', minGroup: 5 } as const;
     const { call } = await connectAssistant(rig.place, team);
     const { words } = await call('query_metric', { metric: 'sessions' });
-    expect(words).toContain('weeks that were restated since keep their numbers: 2026-01-19');
+    expect(words).toContain('weeks that were restated since keep their numbers: 2026-01-19, 2026-01-26');
   });
 });
 
