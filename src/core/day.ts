@@ -146,8 +146,6 @@ export interface Month {
   readonly next: UtcDay;
 }
 
-const DAYS_MAX = 31;
-
 /**
  * Parses a month.
  * @throws {UsageError} if it is not a real month written `YYYY-MM`
@@ -155,8 +153,8 @@ const DAYS_MAX = 31;
 export function parseMonth(name: string): Month {
   const first = `${name}-01`;
   if (isDay(first)) {
-    const next = monthOf(shiftDay(first, DAYS_MAX));
-    return { name, first, last: shiftDay(next, -1), next };
+    const last = monthEndOf(first);
+    return { name, first, last, next: shiftDay(last, 1) };
   }
   throw new UsageError(`"${name}" is not a calendar month`, {
     hint: 'write months as YYYY-MM, for example 2026-10',
@@ -173,12 +171,11 @@ export function parseWeek(name: string): UtcDay {
   const [, year, week] = WEEK.exec(name) ?? [];
   // 4 January is in the first week of each year.
   const fourth = year === undefined ? undefined : parseDay(`${year}-01-04`);
-  const monday =
-    fourth === undefined ? parseDay(name) : shiftDay(fourth, 1 - weekdayOf(fourth) + 7 * (Number(week) - 1));
+  const monday = fourth === undefined ? parseDay(name) : shiftDay(mondayOf(fourth), 7 * (Number(week) - 1));
   const isIn = fourth === undefined || (Number(week) > 0 && shiftDay(monday, 3).startsWith(`${year}-`));
   if (weekdayOf(monday) === 1 && isIn) return monday;
   throw new UsageError(`"${name}" is not a week`, {
-    hint: 'write weeks as 2026-W47, or as their Monday, for example 2026-11-16',
+    hint: 'write weeks as 2026-W47, or as their Monday: 2026-11-16',
   });
 }
 
