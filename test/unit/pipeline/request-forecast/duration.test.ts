@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { forecastDuration } from '../../../../src/pipeline/forecast.ts';
+import { forecastDuration } from '../../../../src/pipeline/request-forecast.ts';
 import type { RunRecord } from '../../../../src/records/runs.ts';
 
 function runOf(requests: number, ms: number, ended = true): RunRecord {
