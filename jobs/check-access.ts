@@ -1,6 +1,6 @@
 import type { JobContext } from '../src/core/clock.ts';
 import { yesterdayOf } from '../src/core/day.ts';
-import { type Advice, adviceFor, adviceOf, DaywalkError } from '../src/core/errors.ts';
+import { type Advice, adviceAbout, adviceOf, DaywalkError } from '../src/core/errors.ts';
 import type { ExitCode } from '../src/core/exit-code.ts';
 import type { Transport } from '../src/http/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
@@ -31,7 +31,8 @@ export interface Check {
 export function failedCheck(name: string, error: unknown, organization?: string): Check {
   if (!(error instanceof DaywalkError)) throw error;
   const { message: text, exitCode, reason } = error;
-  const advice = organization === undefined ? adviceOf(error) : adviceFor(organization, error);
+  const own = adviceOf(error);
+  const advice = organization === undefined ? own : adviceAbout(organization, own);
   // It would be read by a run, which may leave something beside it.
   if (reason === 'read-leaves-trace') return { name, organization, state: 'skipped', text, advice };
   return { name, organization, state: 'failed', text, advice, exitCode };

@@ -1,6 +1,5 @@
 import type { JobContext } from '../src/core/clock.ts';
-import type { Advice } from '../src/core/errors.ts';
-import { adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
+import { adviceAbout, adviceOf, DaywalkError, messageOf, StorageError } from '../src/core/errors.ts';
 import { EXIT, type ExitCode, isUndecided, needsPerson, worstExit } from '../src/core/exit-code.ts';
 import { namesOf } from '../src/organizations/index.ts';
 import type { RunEvent, RunObserver, RunReport } from '../src/pipeline/index.ts';
@@ -208,15 +207,11 @@ export function observerFor(organization: string, observe: RunObserver): RunObse
 
 /** A report whose advice names the organization. */
 function reportFor(organization: string, report: RunReport): RunReport {
-  return { ...report, problems: report.problems.map((problem) => withFact(organization, problem)) };
+  return { ...report, problems: report.problems.map((problem) => adviceAbout(organization, problem)) };
 }
 
 function adviseOn(organization: string, event: RunEvent): RunEvent {
   if (event.type === 'run-ended') return { ...event, report: reportFor(organization, event.report) };
-  if (event.type === 'warning' || event.type === 'unit-failed') return withFact(organization, event);
+  if (event.type === 'warning' || event.type === 'unit-failed') return adviceAbout(organization, event);
   return event;
-}
-
-function withFact<Advised extends Advice>(organization: string, advice: Advised): Advised {
-  return advice.reason === undefined ? advice : { ...advice, facts: { ...advice.facts, organization } };
 }

@@ -66,6 +66,13 @@ export function listOf(parts: readonly (SQL | ReturnType<typeof sql.identifier>)
 }
 
 /**
+ * The condition that the price `p` is valid on a day, as `validOn` of `schema/row.ts` decides it for rows in memory.
+ * @param day an expression
+ */
+export const pricedOn = (day: string) =>
+  sql.raw(`${day} >= p.valid_from AND (p.valid_to IS NULL OR ${day} <= p.valid_to)`);
+
+/**
  * 1 on the working days of an organization, Mondays to Fridays that no event closes for all, and 0 on other days.
  * @param day alias of the table `dates`
  * @param orgId an expression

@@ -194,3 +194,19 @@ export interface TableRows {
   readonly table: AnyTable;
   readonly rows: readonly Values[];
 }
+
+/** The last day of a period without an end. */
+export const OPEN_END = '9999-12-31';
+
+/** A row that is valid from a day on, such as a price or a person. Without a last day it is valid for ever. */
+interface ValidRow {
+  readonly valid_from?: unknown;
+  readonly valid_to?: unknown;
+}
+
+/** The first row that is valid on a day. */
+export function validOn<Row extends ValidRow>(rows: readonly Row[], day: string): Row | undefined {
+  return rows.find(
+    ({ valid_from, valid_to }) => String(valid_from) <= day && day <= String(valid_to ?? OPEN_END),
+  );
+}

@@ -1,5 +1,9 @@
-import { isCounter, METRICS, type MetricDefinition } from '../src/serve/metrics/definitions.ts';
-import { SERVICE_METRICS } from '../src/serve/metrics/metrics.ts';
+import {
+  isCounter,
+  METRICS,
+  type MetricDefinition,
+  SERVICE_METRICS,
+} from '../src/serve/metrics/definitions.ts';
 
 /** Every metric of Daywalk, as a table of Markdown. */
 export function metricsTable(): string {

@@ -1,4 +1,5 @@
 import { type SQL, sql } from '../../schema/query.ts';
+import { validOn } from '../../schema/row.ts';
 import { daysFrom, monthOf, type UtcDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { contractOf, spanStart, whyNotKept } from '../expected/index.ts';
@@ -293,15 +294,7 @@ interface Prices {
 /** @throws {UsageError} if the days with credits have prices in more than one currency. */
 function pricesOf(prices: readonly QueryRow[], rows: readonly DayRows[]): Prices {
   const days = [...new Set(rows.flatMap(({ day, credits }) => (credits === 0 ? [] : day)))];
-  const priceOn = new Map(
-    days.map((day) => [
-      day,
-      prices.find(
-        ({ valid_from, valid_to }) =>
-          String(valid_from) <= day && (valid_to === null || String(valid_to) >= day),
-      ),
-    ]),
-  );
+  const priceOn = new Map(days.map((day) => [day, validOn(prices, day)]));
   const currencies = [
     ...new Set([...priceOn.values()].flatMap((price) => price?.['currency'] ?? [])),
   ].toSorted();

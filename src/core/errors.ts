@@ -183,9 +183,8 @@ export function adviceOf(error: unknown): Advice {
   return { hint, reason, facts };
 }
 
-/** Returns the advice of a thrown value about an organization with a name, so that a remedy can say whose key is meant. */
-export function adviceFor(organization: string, error: unknown): Advice {
-  const advice = adviceOf(error);
+/** The same advice, about an organization with a name, so that a remedy can say whose key is meant. */
+export function adviceAbout<Advised extends Advice>(organization: string, advice: Advised): Advised {
   return advice.reason === undefined ? advice : { ...advice, facts: { ...advice.facts, organization } };
 }
 

@@ -1,11 +1,12 @@
 import { sql } from '../../schema/query.ts';
+import { validOn } from '../../schema/row.ts';
 import { isDay, type Month, type UtcDay } from '../core/day.ts';
 import { nearestName } from '../core/errors.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
-import { OPEN_END, UNASSIGNED } from '../rollups/index.ts';
+import { UNASSIGNED } from '../rollups/index.ts';
 import { Mistakes } from './csv-columns.ts';
 import { type Invoice, type InvoiceLine, keyOf } from './invoice-file.ts';
-import { type PriceRow, storedPrices } from './prices.ts';
+import { storedPrices } from './prices.ts';
 import { storedRows } from './replace-rows.ts';
 
 /** What a team has consumed of a model on a day, at the price of the day. */
@@ -172,17 +173,11 @@ export async function restatedDays(
   return rows.flatMap(({ date, detected_at, change }) => {
     if (!isDay(date)) return [];
     const credits = Number(change ?? 0);
-    const price = priceOn(date, prices);
     return [
       {
         ...{ date, detected_at: String(detected_at), change_credits: credits },
-        change_amount: (credits / 1_000_000) * (price ?? 0),
+        change_amount: (credits / 1_000_000) * (validOn(prices, date)?.price_per_million ?? 0),
       },
     ];
   });
-}
-
-function priceOn(day: UtcDay, prices: readonly PriceRow[]): number | undefined {
-  return prices.find(({ valid_from, valid_to }) => valid_from <= day && day <= (valid_to ?? OPEN_END))
-    ?.price_per_million;
 }

@@ -1,10 +1,10 @@
+import { OPEN_END } from '../../schema/row.ts';
 import { isDay, shiftDay } from '../core/day.ts';
 import { compareText } from '../core/json.ts';
 import type { Steps } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import {
   type KnownUsers,
-  OPEN_END,
   type PeopleConflict,
   readKnownUsers,
   readStanding,

@@ -1,3 +1,4 @@
+import { OPEN_END, validOn } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { compareText } from '../core/json.ts';
@@ -5,7 +6,6 @@ import type { Steps } from '../port/index.ts';
 import { isPseudonym } from '../privacy/index.ts';
 import {
   type KnownUsers,
-  OPEN_END,
   type PersonRow,
   ROLLUPS,
   readKnownUsers,
@@ -202,7 +202,7 @@ function movesOf(person: string, from: readonly PersonRow[], to: readonly Person
   const moves: Move[] = [];
   const starts = startsOf([...from, ...to]);
   for (const [index, day] of starts.entries()) {
-    const [was, is] = [rowOn(day, from), rowOn(day, to)];
+    const [was, is] = [validOn(from, day), validOn(to, day)];
     if (was === undefined || is === undefined || was.team === is.team) continue;
     const next = starts[index + 1];
     const valid_to = next === undefined ? null : shiftDay(next, -1);
@@ -228,10 +228,6 @@ function startsOf(rows: readonly PersonRow[]): UtcDay[] {
     if (isDay(valid_to) && valid_to < OPEN_END) days.add(shiftDay(valid_to, 1));
   }
   return [...days].toSorted(compareText);
-}
-
-function rowOn(day: string, rows: readonly PersonRow[]): PersonRow | undefined {
-  return rows.find(({ valid_from, valid_to }) => valid_from <= day && (valid_to ?? OPEN_END) >= day);
 }
 
 /** How loaded people fit the users of the organization. */

@@ -1,5 +1,5 @@
+import { OPEN_END } from '../../schema/row.ts';
 import { FIRST_DAY } from '../core/day.ts';
-import { OPEN_END } from '../rollups/index.ts';
 import type { Mistakes } from './csv-columns.ts';
 
 /** A line of a file that is valid on some days. */

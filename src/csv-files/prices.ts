@@ -1,10 +1,10 @@
 import { sql } from '../../schema/query.ts';
 import type { RowOf } from '../../schema/row.ts';
+import { OPEN_END, validOn } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { type DaySpan, FIRST_DAY, isDay, parseMonth, shiftDay, type UtcDay } from '../core/day.ts';
 import { loadedUnit } from '../metrics/index.ts';
 import type { Steps } from '../port/index.ts';
-import { OPEN_END } from '../rollups/index.ts';
 import { currencyCell, dayCell, Mistakes, moneyCell, optional, required } from './csv-columns.ts';
 import {
   type LoadedFile,
@@ -120,9 +120,7 @@ function daysWithoutPrice(prices: readonly Period[], newest: UtcDay | null): Day
 
 /** The days among these that have no price. */
 export function unpricedAmong(days: readonly UtcDay[], prices: readonly Period[]): UtcDay[] {
-  return days.filter(
-    (day) => !prices.some(({ valid_from, valid_to }) => valid_from <= day && (valid_to ?? OPEN_END) >= day),
-  );
+  return days.filter((day) => validOn(prices, day) === undefined);
 }
 
 /** The currencies of the prices that are valid on a day of a month. */

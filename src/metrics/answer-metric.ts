@@ -1,5 +1,5 @@
 import type { Dimension, Metric } from '../../schema/metrics/dictionary.ts';
-import { type Dialect, queryText, type SQL, sql } from '../../schema/query.ts';
+import { type Dialect, pricedOn, queryText, type SQL, sql } from '../../schema/query.ts';
 import { frozen, type QueryRow, type Warehouse } from '../port/index.ts';
 import { readableRollups } from '../rollups/index.ts';
 import { peopleWarnings, pricesOfAnswer, priceWarnings } from './limits.ts';
@@ -253,7 +253,7 @@ function inOneCurrency(plan: Plan): SQL {
       from: [
         ...rows.from,
         sql`JOIN prices p ON p.org_id = r.org_id
-    AND r.date >= p.valid_from AND (p.valid_to IS NULL OR r.date <= p.valid_to)`,
+    AND ${pricedOn('r.date')}`,
       ],
       where: [...rows.where, sql`r.billable_tokens <> 0`],
     },

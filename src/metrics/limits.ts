@@ -1,4 +1,4 @@
-import { type SQL, sql } from '../../schema/query.ts';
+import { pricedOn, type SQL, sql } from '../../schema/query.ts';
 import { FIRST_DAY, isDay, shiftDay } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
 import { whyNotKept } from '../expected/index.ts';
@@ -100,7 +100,7 @@ function daysByCurrency(plan: Plan): SQL {
     from: [
       sql`days_with_credits c`,
       sql`LEFT JOIN prices p ON p.org_id = ${plan.orgId}
-    AND c.date >= p.valid_from AND (p.valid_to IS NULL OR c.date <= p.valid_to)`,
+    AND ${pricedOn('c.date')}`,
     ],
     groupBy: [sql`p.currency`],
     orderBy: [sql`p.currency`],

@@ -16,7 +16,6 @@ export {
 } from './refresh.ts';
 export {
   type KnownUsers,
-  OPEN_END,
   type PeopleConflict,
   readKnownUsers,
   resolvePeople,

@@ -1,11 +1,11 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { type Dialect, listOf, type SQL, sql } from '../../schema/query.ts';
-import { encoderOf } from '../../schema/row.ts';
+import { encoderOf, OPEN_END } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { daysBetween, daysFrom, isDay, shiftDay, type UtcDay } from '../core/day.ts';
 import { type QueryRow, runReads, type Steps, type Warehouse } from '../port/index.ts';
 import { type Bucket, bucketsOf, extendDates, groupsOf, hasAllDates, isIn } from './calendar.ts';
-import { OPEN_END, type TeamPeriod, teamPeriods } from './resolve-people.ts';
+import { type TeamPeriod, teamPeriods } from './resolve-people.ts';
 import {
   isUsersCurrent,
   PEOPLE_MARK,

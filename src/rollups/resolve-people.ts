@@ -1,5 +1,6 @@
 import { listOf, type SQL, sql } from '../../schema/query.ts';
 import type { RowOf } from '../../schema/row.ts';
+import { OPEN_END } from '../../schema/row.ts';
 import type { tables } from '../../schema/tables.ts';
 import { daysFrom, isDay, shiftDay } from '../core/day.ts';
 import { compareText } from '../core/json.ts';
@@ -45,9 +46,6 @@ interface ResolvedPeople {
   readonly periods: readonly TeamPeriod[];
   readonly conflicts: readonly PeopleConflict[];
 }
-
-/** The last day of a period without an end. */
-export const OPEN_END = '9999-12-31';
 
 /**
  * Finds the person of each user on each day: the one with the user's ID, otherwise one with an email address that the user

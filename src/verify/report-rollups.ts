@@ -1,9 +1,9 @@
+import { OPEN_END } from '../../schema/row.ts';
 import { readOrganizationIds } from '../ledger/index.ts';
 import { runReads, type Warehouse } from '../port/index.ts';
 import {
   type BrokenDays,
   checkRollups,
-  OPEN_END,
   organizationsWithRollups,
   type RollupFinding,
   readKnownUsers,

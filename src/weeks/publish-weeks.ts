@@ -1,5 +1,5 @@
 import { listOf, type SQL, sql } from '../../schema/query.ts';
-import { encoderOf } from '../../schema/row.ts';
+import { encoderOf, validOn } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
 import { FIRST_DAY, isDay, mondayOf, shiftDay, type UtcDay, weekdayOf } from '../core/day.ts';
 import type { DailyStream } from '../core/stream.ts';
@@ -218,11 +218,7 @@ function selectPrices(orgId: string): SQL {
  */
 function priceOf(stored: readonly QueryRow[], week: UtcDay): WeekPrice | null | undefined {
   const days = Array.from({ length: 7 }, (_, index) => shiftDay(week, index));
-  const own = days.map((day) =>
-    stored.find(
-      ({ valid_from, valid_to }) => String(valid_from) <= day && String(valid_to ?? '9999-12-31') >= day,
-    ),
-  );
+  const own = days.map((day) => validOn(stored, day));
   if (own.includes(undefined)) return undefined;
   const prices = new Set(own.map((price) => `${price?.['price_per_million']} ${price?.['currency']}`));
   const [amount = '', currency = ''] = [...prices].join(' ').split(' ');

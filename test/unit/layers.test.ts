@@ -19,7 +19,7 @@ const LINES_MAX = 360;
  * types from each other.
  */
 const PIPELINE_RANKS: readonly (readonly [part: RegExp, rank: number])[] = [
-  [/^src\/pipeline\/(forecast|replay)\b/, 3],
+  [/^src\/pipeline\/(request-forecast|replay)\b/, 3],
   [/^src\/pipeline\/run\//, 2],
   [/^src\/pipeline\/(pull|validate|normalize|judge|held|commit)\b/, 1],
   [/^src\/pipeline\//, 0],

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { METRICS } from '../../src/serve/metrics/definitions.ts';
-import { SERVICE_METRICS } from '../../src/serve/metrics/metrics.ts';
+import { METRICS, SERVICE_METRICS } from '../../src/serve/metrics/definitions.ts';
 import { ROOT } from '../support/structure/sources.ts';
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

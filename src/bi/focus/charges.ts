@@ -1,4 +1,5 @@
 import { type SQL, sql } from '../../../schema/query.ts';
+import { validOn } from '../../../schema/row.ts';
 import { FIRST_DAY, isDay, type Month, type UtcDay } from '../../core/day.ts';
 import { UsageError } from '../../core/errors.ts';
 import { contractOf, whyNotKept } from '../../expected/index.ts';
@@ -209,13 +210,6 @@ function textIn(row: QueryRow, name: string): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-interface Price {
-  readonly from: string;
-  readonly to: string | null;
-  readonly currency: string;
-  readonly unitPrice: number;
-}
-
 /** The prices of the days of a month, all in one currency. */
 interface MonthPrices {
   /** Null if nothing is charged. */
@@ -248,15 +242,11 @@ async function readPrices(
     FROM prices
     WHERE org_id = ${orgId} AND valid_from <= ${month.last} AND (valid_to IS NULL OR valid_to >= ${month.first})
     ORDER BY valid_from DESC`);
-  const prices = rows.map(
-    (row): Price => ({
-      from: String(row['valid_from']),
-      to: row['valid_to'] === null ? null : String(row['valid_to']),
-      currency: String(row['currency']),
-      unitPrice: Number(row['price_per_million']),
-    }),
-  );
-  const find = (day: UtcDay) => prices.find(({ from, to }) => from <= day && (to === null || day <= to));
+  const prices = rows.map(({ valid_from, valid_to, currency, price_per_million }) => ({
+    ...{ valid_from, valid_to },
+    ...{ currency: String(currency), unitPrice: Number(price_per_million) },
+  }));
+  const find = (day: UtcDay) => validOn(prices, day);
   expectPrices(days.flatMap(({ day, hasTokens }) => (hasTokens && find(day) === undefined ? day : [])));
   const currencies = [...new Set(days.flatMap(({ day }) => find(day)?.currency ?? []))].toSorted();
   expectOneCurrency(month, currencies);

@@ -1,3 +1,4 @@
+import { BUDGET_ROUNDING } from '../../../schema/query.ts';
 import { AGE_SECONDS_MIN, MISSING_AFTER_DAYS } from '../../expected/index.ts';
 import type { DataSource } from './data-source.ts';
 
@@ -34,9 +35,6 @@ export interface Check {
 const STALE_HOURS = 36;
 /** What a schedule with longer gaps adds; a shorter age than the one of a nightly job takes nothing away. */
 const EXTRA_HOURS = `CASE WHEN MAX(k.max_age_seconds) > ${AGE_SECONDS_MIN} THEN (MAX(k.max_age_seconds) - ${AGE_SECONDS_MIN}) / 3600.0 ELSE 0 END`;
-
-/** The relative difference between a cost and a budget that may be an error of rounding. */
-const ROUNDING = 1e-9;
 
 /** True for a unit `c` of the view `coverage` that nobody has an answer for. */
 const UNANSWERED = "(c.state IN ('pending', 'failed') AND c.rows = 0)";
@@ -128,7 +126,7 @@ export const overBudget: Check = {
     'Teams whose cost in the newest month, or its forecast, is above their budget. daywalk budget check names them, and says if a price is missing.',
   select: () =>
     countOf(`SELECT f.org_id FROM (${NEWEST_FORECAST}) AS f
-  WHERE f.currencies = 1 AND (f.cost_so_far > f.budget * (1 + ${ROUNDING}) OR f.cost_forecast > f.budget * (1 + ${ROUNDING}))`),
+  WHERE f.currencies = 1 AND (f.cost_so_far > f.budget * ${BUDGET_ROUNDING} OR f.cost_forecast > f.budget * ${BUDGET_ROUNDING})`),
 };
 
 /** The checks of the dashboard about the health of the data. */

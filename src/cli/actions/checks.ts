@@ -8,7 +8,7 @@ import {
 } from '../../../jobs/status.ts';
 import { exitCodeOf, type Verification, verifyWarehouse } from '../../../jobs/verify.ts';
 import { parseDay } from '../../core/day.ts';
-import { adviceFor, messageOf, UsageError } from '../../core/errors.ts';
+import { adviceAbout, adviceOf, messageOf, UsageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode, worstExit } from '../../core/exit-code.ts';
 import { STREAMS } from '../../core/stream.ts';
 import { checkService } from '../../serve/index.ts';
@@ -236,7 +236,7 @@ function failuresOf({ organizations = [] }: Verification, frame: ScreenFrame): s
   return organizations
     .filter(({ pulledAgain }) => pulledAgain === null)
     .flatMap(({ name, error }) => {
-      const problem = { message: messageOf(error), ...adviceFor(name, error), units: 0 };
+      const problem = { message: messageOf(error), ...adviceAbout(name, adviceOf(error)), units: 0 };
       return section(`${escapeForTerminal(name)} was not compared`, renderProblems([problem], frame), frame);
     });
 }

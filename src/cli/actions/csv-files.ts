@@ -6,6 +6,7 @@ import {
   listRows,
   loadFile,
 } from '../../../jobs/csv-files.ts';
+import { OPEN_END } from '../../../schema/row.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import {
   type Counts,
@@ -16,7 +17,7 @@ import {
   type Wording,
   writeCsv,
 } from '../../csv-files/index.ts';
-import { OPEN_END, type PeopleConflict } from '../../rollups/index.ts';
+import type { PeopleConflict } from '../../rollups/index.ts';
 import { SETTINGS } from '../../settings/index.ts';
 import { csvLines, type ScreenFrame } from '../output/output.ts';
 import type { Action, CommandContext } from '../program/command.ts';

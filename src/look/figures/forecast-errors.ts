@@ -1,4 +1,4 @@
-import { forecastOf, type SQL, sql, workingDay } from '../../../schema/query.ts';
+import { forecastOf, pricedOn, type SQL, sql, workingDay } from '../../../schema/query.ts';
 import { FIRST_DAY, monthEndOf, monthOf, parseDay, shiftDay, type UtcDay } from '../../core/day.ts';
 import { spanStart } from '../../expected/index.ts';
 import { PHRASES, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
@@ -68,7 +68,7 @@ async function errorsQuery(
     SUM(CASE WHEN p.currency IS NULL AND d.credits <> 0 THEN 1 ELSE 0 END) AS lacking
   FROM team_days d
   JOIN calendar c ON c.date = d.date
-  LEFT JOIN prices p ON p.org_id = ${orgId} AND d.date >= p.valid_from AND (p.valid_to IS NULL OR d.date <= p.valid_to)
+  LEFT JOIN prices p ON p.org_id = ${orgId} AND ${pricedOn('d.date')}
   GROUP BY c.month, d.team`,
       },
       {

@@ -1,3 +1,4 @@
+import { BUDGET_ROUNDING } from '../../../schema/query.ts';
 import { type Formula, type ShownNumber, shareOf, wholeSumOf } from '../numbers.ts';
 
 /** How many of the earlier forecast errors end over a budget. */
@@ -22,8 +23,6 @@ export interface TrackLine {
 
 /** Fewer complete months say nothing about a risk. */
 const MONTHS_MIN = 4;
-/** The relative difference that may be an error of rounding, as in `budget check`. */
-const ROUNDING = 1e-9;
 interface Amounts extends Pick<TrackLine, 'isTeam' | 'spent' | 'forecast' | 'budget'> {
   /** Actual ÷ forecast of each complete month. */
   readonly ratios: readonly ShownNumber[];
@@ -50,7 +49,7 @@ export function trackLine(name: string, { ratios, limit, open, ...amounts }: Amo
 
 function riskOf(ratios: readonly ShownNumber[], limit: ShownNumber): Risk | null {
   if (limit.value === null) return null;
-  const most = limit.value * (1 + ROUNDING);
+  const most = limit.value * BUDGET_ROUNDING;
   const formulas = ratios.map(({ formula }) => formula);
   const number = (value: number, formula: Formula): ShownNumber => ({
     ...{ kind: 'number', format: 'count' },
@@ -66,7 +65,7 @@ function riskOf(ratios: readonly ShownNumber[], limit: ShownNumber): Risk | null
 
 /** True if more is spent than the budget has. */
 export function isOverNow({ spent, budget }: Pick<TrackLine, 'spent' | 'budget'>): boolean {
-  return spent.value !== null && budget.value !== null && spent.value > budget.value * (1 + ROUNDING);
+  return spent.value !== null && budget.value !== null && spent.value > budget.value * BUDGET_ROUNDING;
 }
 
 /** Over now first, then by risk, then by the amount of the budget, then by name. */

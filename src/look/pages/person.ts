@@ -1,9 +1,10 @@
 import { sql } from '../../../schema/query.ts';
+import { OPEN_END } from '../../../schema/row.ts';
 import { isDay } from '../../core/day.ts';
 import { nearestName, UsageError } from '../../core/errors.ts';
 import { PHRASES, teamsInPlaceOfTable, withSql } from '../../metrics/index.ts';
 import { isPseudonym, PSEUDONYM_LIKE } from '../../privacy/index.ts';
-import { OPEN_END, UNASSIGNED } from '../../rollups/index.ts';
+import { UNASSIGNED } from '../../rollups/index.ts';
 import { changesTable, headline } from '../figures/headline.ts';
 import { comparison } from '../figures/opening.ts';
 import { drawFigure, recentCredits, THINKING_SHARE } from '../figures/over-time.ts';

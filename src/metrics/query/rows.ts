@@ -1,5 +1,5 @@
 import type { Grain, Term } from '../../../schema/metrics/dictionary.ts';
-import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
+import { type Dialect, listOf, pricedOn, type SQL, sql } from '../../../schema/query.ts';
 import type { UtcDay } from '../../core/day.ts';
 import { unchanging, type Warehouse } from '../../port/index.ts';
 import { type TeamPeriod, teamChanges } from '../../rollups/index.ts';
@@ -145,7 +145,7 @@ export function daysOf(plan: Plan, { withPrice }: { readonly withPrice: boolean 
   const bucket = grain === undefined ? [] : bucketExpression(plan, grain);
   if (bucket.length === 0 && !withPrice) return [calendarOf(plan)];
   const prices = sql`LEFT JOIN prices p ON p.org_id = ${orgId}
-    AND c.date >= p.valid_from AND (p.valid_to IS NULL OR c.date <= p.valid_to)`;
+    AND ${pricedOn('c.date')}`;
   const days = selectSql(
     {
       columns: [sql`c.date`, ...bucket, ...(withPrice ? [sql`p.price_per_million`] : [])],

@@ -184,6 +184,25 @@ export const METRICS = {
   },
 } as const satisfies Record<string, MetricDefinition>;
 
+/** The metrics of the service itself, which only `/metrics` has. They begin again with each start. */
+export const SERVICE_METRICS = {
+  nextRound: {
+    name: 'daywalk_next_round_timestamp_seconds',
+    help: 'When the next round begins; missing while one is in progress.',
+    labels: [],
+  },
+  rounds: {
+    name: 'daywalk_rounds_total',
+    help: 'Rounds since the start of the service.',
+    labels: [],
+  },
+  roundsBroken: {
+    name: 'daywalk_rounds_broken_total',
+    help: 'Rounds since the start of the service that a defect ended.',
+    labels: [],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
 /** The name of a metric in the code. */
 type MetricKey = keyof typeof METRICS;
 

@@ -30,6 +30,7 @@ import {
   METRICS,
   type MetricDefinition,
   type Sample,
+  SERVICE_METRICS,
   sample,
   samplesOf,
   samplesOfBackups,
@@ -193,25 +194,6 @@ export function renderSamples(samples: readonly Sample[]): Promise<string> {
   }
   return registry.metrics();
 }
-
-/** The metrics of the service itself, which only `/metrics` has. They begin again with each start. */
-export const SERVICE_METRICS = {
-  nextRound: {
-    name: 'daywalk_next_round_timestamp_seconds',
-    help: 'When the next round begins; missing while one is in progress.',
-    labels: [],
-  },
-  rounds: {
-    name: 'daywalk_rounds_total',
-    help: 'Rounds since the start of the service.',
-    labels: [],
-  },
-  roundsBroken: {
-    name: 'daywalk_rounds_broken_total',
-    help: 'Rounds since the start of the service that a defect ended.',
-    labels: [],
-  },
-} as const satisfies Record<string, MetricDefinition>;
 
 /** Metrics of the library against the rules for names: gauges that end like counters, and names with their type. */
 const MISNAMED = [

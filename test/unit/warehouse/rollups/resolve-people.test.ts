@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OPEN_END } from '../../../../schema/row.ts';
 import { daysFrom, parseDay, shiftDay } from '../../../../src/core/day.ts';
-import { OPEN_END, type PeopleInput, resolvePeople } from '../../../../src/rollups/resolve-people.ts';
+import { type PeopleInput, resolvePeople } from '../../../../src/rollups/resolve-people.ts';
 
 type Person = PeopleInput['people'][number];
 
