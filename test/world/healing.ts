@@ -22,8 +22,9 @@ const REQUESTS_MAX_OLD = 90;
 /** Organizations with so many days have several stretches of a month, and so have lies of a month. */
 const OLD_NIGHT = 90;
 
-/** An ordinary night, and ranges of two stretches of all streams. */
+/** An ordinary night, and ranges of two stretches of all streams; of more stretches where a history has them. */
 const REQUESTS_BESIDE = 30;
+const REQUESTS_BESIDE_OLD = 40;
 /** Of many days that change in one night, so many are requested alone, by docs/trust.md: the newest. */
 const DAYS_ALONE = 10;
 
@@ -55,10 +56,11 @@ export function examineHealing(seen: Seen): Fault[] {
   if (since < 0) return [];
   const fault = (text: string): Fault => ({ invariant: 'I3', night, text });
   const isLong = night >= OLD_NIGHT || hasLongLies(world.seed);
-  const most = Math.max(isLong ? REQUESTS_MAX_OLD : REQUESTS_MAX, REQUESTS_BESIDE + pulledAlone(seen));
+  const [most, beside] = isLong ? [REQUESTS_MAX_OLD, REQUESTS_BESIDE_OLD] : [REQUESTS_MAX, REQUESTS_BESIDE];
+  const allowed = Math.max(most, beside + pulledAlone(seen));
   const nights = Math.max(NIGHTS_AFTER_TROUBLE, ...world.events.map(({ kind }) => nightsMax(kind)));
   return [
-    ...(requests > most ? [fault(`${requests} requests, ${since} nights after the last event`)] : []),
+    ...(requests > allowed ? [fault(`${requests} requests, ${since} nights after the last event`)] : []),
     ...(since < nights
       ? []
       : examineEnd(seen).map(({ text }) => fault(`${since} nights after the last event: ${text}`))),
