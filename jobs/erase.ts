@@ -175,6 +175,8 @@ async function erasedBefore(
   const { certificate: before } = found;
   const isDue = (await dueSweeps(warehouse)).includes(found.orgId);
   if (before !== null && !isDue && !searchesAgain(before, request.joined)) {
+    // What their client tool has sent since is replaced as it is stored.
+    if (!isDryRun) await optionsOf(found.orgId).drain();
     const isRepeated = before.completed_at !== resumed?.completed_at;
     return { isDryRun, isRepeated, resumed: isRepeated ? resumed : null, certificate: before };
   }

@@ -25,7 +25,8 @@ export class People {
   readonly #isBeside: boolean;
   /** The last file of people and of prices, which a person loads again into a new warehouse. */
   readonly #loaded = new Map<string, readonly string[]>();
-  #backup: { readonly at: Night; readonly policy: string } | null = null;
+  #backup: { readonly at: Night; readonly policy: string; readonly erased: ReadonlySet<string> } | null =
+    null;
   #night: Night = 0;
   /** The night in whose morning the warehouse is left to the next run as an earlier version has it. */
   #olderIn: Night | null = null;
@@ -70,11 +71,15 @@ export class People {
         return this.#tighten(salt);
       case 'backup': {
         const faults = await this.#expect(0, 'backup', join(folder, 'backup.db'));
-        this.#backup = { at: this.#night, policy: this.#machine.env['DAYWALK_EMAILS'] ?? 'keep' };
+        this.#backup = {
+          ...{ at: this.#night, policy: this.#machine.env['DAYWALK_EMAILS'] ?? 'keep' },
+          erased: new Set(this.#published.erased),
+        };
         return [...faults, ...(await this.#isAsBackedUp())];
       }
       case 'restore':
-        return this.#backup === null ? [] : this.#restore();
+        // Without a list nobody knows who was erased since; the person would have to erase again.
+        return this.#backup === null || !this.#knowsErasures() ? [] : this.#restore();
       case 'copy':
         return this.#copy();
       case 'replay':
@@ -206,22 +211,22 @@ export class People {
   async #lose(): Promise<string[]> {
     if (this.#backup === null && this.#machine.env['DAYWALK_ARCHIVE'] !== undefined) return [];
     removeDatabase(this.#machine.warehouse);
-    // Without a list, the next warehouse shows the erased people until a person erases them again.
-    if (!this.#knowsErasures()) this.#published.erased.clear();
-    return this.#backup === null ? [] : this.#restore();
+    const { erased } = this.#published;
+    if (this.#knowsErasures()) return this.#backup === null ? [] : this.#restore();
+    // Without a list, the next warehouse shows the people who were erased since the backup until a person erases them again.
+    const isKnown = this.#backup?.erased ?? new Set();
+    for (const user of erased) if (!isKnown.has(user)) erased.delete(user);
+    return this.#backup === null ? [] : this.#restore(erased.size === 0 ? 0 : 5);
   }
 
-  async #restore(): Promise<string[]> {
-    // Without a list nobody knows who was erased since; the person would have to erase again.
-    if (!this.#knowsErasures()) return [];
+  async #restore(code = 0): Promise<string[]> {
     const ended = await this.#command(
       'restore',
       join(this.#machine.folder, 'backup.db'),
       '--replace',
       '--json',
     );
-    if (ended.code !== 0) return [told(ended)];
-    return [];
+    return ended.code === code ? [] : [told(ended)];
   }
 
   #knowsErasures(): boolean {

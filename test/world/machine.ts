@@ -43,8 +43,10 @@ export interface Outcome {
   readonly error: unknown;
   /** Writes of the run. */
   readonly writes: number;
-  /** Whether the blow came, before the run ended. */
+  /** Whether the blow came. */
   readonly isStruck: boolean;
+  /** Whether the run had noted its end by then. Hook events that are stored after it may wait for the next run. */
+  readonly isNoted: boolean;
 }
 
 let onWrite: (sql: string) => void = () => undefined;
@@ -52,6 +54,9 @@ let isPatched = false;
 
 /** Statements that write nothing. */
 const READS = /^\s*(ROLLBACK|BEGIN|SELECT|WITH|SET|SHOW|DECLARE|FETCH|CLOSE|RESET)/i;
+
+/** The statement by which a run notes how it ended. */
+const NOTES_END = /^UPDATE "?export_runs"? SET .*ended_at/;
 
 /** Tells of each write before the database does it. */
 function watchWrites(): void {
@@ -196,7 +201,10 @@ export class Machine {
   ): Promise<Outcome> {
     const random = sequence(seed);
     const clock = new FakeClock({ now: at, auto: true });
-    const state: { writes: number; files?: Files; isStruck: boolean } = { writes: 0, isStruck: false };
+    const state: { writes: number; files?: Files; isStruck: boolean; isNoted: boolean } = {
+      ...{ writes: 0, isStruck: false, isNoted: false },
+    };
+    let notedAt = Number.POSITIVE_INFINITY;
     const kill = () => {
       state.isStruck = true;
       state.files ??= this.#files();
@@ -207,8 +215,11 @@ export class Machine {
       if (state.files !== undefined && this.place !== null) kill();
       if (READS.test(sql)) return;
       state.writes += 1;
+      // Its COMMIT is the next write.
+      if (NOTES_END.test(sql)) notedAt = state.writes + 1;
       if (state.files !== undefined || state.writes === blow.killAt) kill();
       if (state.writes < (blow.fullAt ?? Number.POSITIVE_INFINITY)) return;
+      state.isNoted = state.isStruck ? state.isNoted : state.writes > notedAt;
       state.isStruck = true;
       throw this.place === null
         ? new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL')

@@ -179,11 +179,11 @@ function judgesAll({ outcome: { exitCode, isStruck }, failed, published }: Seen)
 
 /** I2: the exit code is the documented one. */
 function codeFaults({ outcome, stored, refused, night, published }: Seen): string[] {
-  const { exitCode, error, isStruck } = outcome;
+  const { exitCode, error, isStruck, isNoted } = outcome;
   if (exitCode === null) return [];
   const told = `exit code ${exitCode}${error === null ? '' : `, ${String(error)}`}`;
   if (exitCode === 1) return [`a defect: ${told}${error instanceof Error ? `\n${error.stack}` : ''}`];
-  if (isStruck) return exitCode === 6 ? [] : [`a full disk ended with ${told}`];
+  if (isStruck) return exitCode === 6 || isNoted ? [] : [`a full disk ended with ${told}`];
   if (refused > 0) return exitCode === 3 ? [] : [`a refused key ended with ${told}`];
   if (exitCode === 6 || exitCode === 75) return [`nothing was wrong with the machine: ${told}`];
   if (exitCode !== 0 || stored === null) return [];

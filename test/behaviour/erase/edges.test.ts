@@ -208,6 +208,18 @@ onEachDatabase((database) => {
       expect(text.match(/erased-/g)).toHaveLength(3);
     });
 
+    test('that is repeated stores what the client tool of the person has sent since, without the person', {
+      tags: 'ci/rare',
+    }, async () => {
+      const { rig, user, email, spool, found } = await exported(database);
+      await eraseFrom(rig, { user }, { spool });
+      receive(spool, { hook_event_name: 'Notification', message: `ask ${user} or ${email}` });
+      expect(await found()).not.toEqual([]);
+      expect(await eraseFrom(rig, { user }, { spool })).toMatchObject({ isRepeated: true });
+      expect(await found()).toEqual([]);
+      expect(await rig.value('SELECT count(*) FROM hook_events')).toBe(1);
+    });
+
     test('that was interrupted is in the status, without the person', { tags: 'ci/rare' }, async () => {
       const { rig, user } = await exported(database);
       const orgId = (await rig.value<string>('SELECT min(org_id) FROM export_units')) ?? '';

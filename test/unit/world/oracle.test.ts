@@ -29,7 +29,7 @@ function seenWith(change: (unit: StoredUnit) => StoredUnit, events: World['event
     ),
   );
   const at = `${dateOf(NIGHT)}T03:00:00Z`;
-  const outcome = { at, exitCode: 0, error: null, writes: 100, isStruck: false };
+  const outcome = { at, exitCode: 0, error: null, writes: 100, isStruck: false, isNoted: false };
   return {
     world,
     published,
