@@ -18,7 +18,7 @@ import {
   writeTeamReports,
 } from '../src/look/index.ts';
 import { findTeam } from '../src/metrics/index.ts';
-import { chooseOrganization } from '../src/organizations/index.ts';
+import { chooseOrganization, listOrganizations } from '../src/organizations/index.ts';
 import { isPostgres, type Warehouse } from '../src/port/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
 import { keepOpen, readWarehouse } from '../src/warehouse/index.ts';
@@ -170,7 +170,10 @@ export function brief(
   return readWarehouse(location, { clock, signal }, async (warehouse) => {
     const orgId = await chooseOrganization(warehouse, organization);
     const namesOrganization = organization !== undefined;
-    const written = await writeBrief(warehouse, { orgId, ...asked, minGroup, namesOrganization }, folder);
+    const stored = await listOrganizations(warehouse, null);
+    const own = stored.length < 2 ? null : (stored.find((each) => each.orgId === orgId)?.name ?? orgId);
+    const request = { orgId, ...asked, minGroup, namesOrganization, name: own };
+    const written = await writeBrief(warehouse, request, folder);
     return { org_id: orgId, audience: asked.audience, ...written };
   });
 }

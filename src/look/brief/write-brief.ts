@@ -32,6 +32,8 @@ export interface BriefRequest {
   readonly dashboard: URL | undefined;
   /** True if the dashboard shows several organizations, so that links name this one. */
   readonly namesOrganization: boolean;
+  /** What the mail calls the organization in its subject; null where the warehouse has no other. */
+  readonly name: string | null;
 }
 
 /** A brief that was written. */
@@ -58,7 +60,16 @@ export function writeBrief(
       request.audience === 'managers'
         ? await forManagers(own, request, today)
         : await forTeam(own, request, today);
-    const shown = withoutPeople(mail, await runReads(own, readPersonFinder(request.orgId)));
+    const { name, orgId } = request;
+    const named =
+      name === null
+        ? mail
+        : {
+            ...mail,
+            subject: mail.subject.replace('Daywalk:', () => `Daywalk, ${name}:`),
+            about: mail.about.replace(orgId, () => name),
+          };
+    const shown = withoutPeople(named, await runReads(own, readPersonFinder(request.orgId)));
     const [subject, text, html] = [subjectOf(shown), textOf(shown), await htmlOf(shown)];
     await openFolder(folder);
     const contents = {

@@ -13,6 +13,7 @@ import { fillTwoMonths, load } from '../../support/look/two-months.ts';
 import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
+import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
 import { databases, onDatabase, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
@@ -193,6 +194,30 @@ test('a brief names no person, loads nothing and draws nothing', {
   expect(rig.read('brief/body.txt').match(/named after a person/g)?.length).toBeGreaterThan(2);
 });
 
+test('where the warehouse has several organizations, a mail has the name of its own', {
+  tags: 'ci/rare',
+  timeout: 240_000,
+}, async () => {
+  const rig = await createBriefRig(sqlite, { money: false });
+  const written = async (...flags: readonly string[]) => {
+    expect(await rig.daywalk(['brief --out brief', ...flags].join(' '))).toMatchObject({ code: 0 });
+    return bodyOf(rig, 'brief');
+  };
+  expect((await written()).subject).toMatch(/^Daywalk: /);
+  const warehouse = await open(rig.place);
+  await commitDay(warehouse, commitOf({ orgId: 'org_other' }));
+  await warehouse.close();
+  const [orgId = ''] = await rig.column('SELECT DISTINCT org_id FROM user_daily');
+  expect((await written('--organization', orgId)).subject).toMatch(new RegExp(`^Daywalk, ${orgId}: `));
+  await rig.place.execute(
+    `INSERT INTO organizations (name, org_id, first_seen_at) VALUES ('acme', '${orgId}', '2026-02-01T00:00:00.000Z')`,
+  );
+  const named = await written('--organization', 'acme');
+  expect(named.subject).toMatch(/^Daywalk, acme: [\d.]+\sM credits in week 8, /u);
+  expect(named.text).toContain('acme · ');
+  expect(named.text).not.toContain(orgId);
+});
+
 test('without prices a brief speaks of credits and names the command that loads them; without budgets likewise', {
   tags: 'ci/rare',
   timeout: 240_000,
@@ -287,6 +312,7 @@ onEachDatabase((database) => {
       minGroup: 5,
       dashboard: undefined,
       namesOrganization: false,
+      name: null,
     };
     for (const audience of ['managers', 'team'] as const)
       await expect(writeBrief(await open(database), { ...request, audience }, folder)).rejects.toMatchObject({
@@ -303,7 +329,14 @@ onEachDatabase((database) => {
     });
     const folder = tempDir();
     const span = { kind: 'week', monday: parseDay('2026-03-09') } as const;
-    const request = { orgId: 'org_1', minGroup: 5, dashboard: undefined, namesOrganization: false, span };
+    const request = {
+      orgId: 'org_1',
+      minGroup: 5,
+      dashboard: undefined,
+      namesOrganization: false,
+      name: null,
+      span,
+    };
     await writeBrief(warehouse, { ...request, audience: 'managers' }, folder);
     expect(readFileSync(join(folder, 'body.txt'), 'utf8')).toContain('1 of 7 days is doubted.');
   });
@@ -322,7 +355,14 @@ onEachDatabase((database) => {
     ]);
     const folder = tempDir();
     const span = { kind: 'week', monday: parseDay('2026-03-09') } as const;
-    const request = { orgId: 'org_1', minGroup: 5, dashboard: undefined, namesOrganization: false, span };
+    const request = {
+      orgId: 'org_1',
+      minGroup: 5,
+      dashboard: undefined,
+      namesOrganization: false,
+      name: null,
+      span,
+    };
     await writeBrief(warehouse, { ...request, audience: 'team' }, folder);
     const text = readFileSync(join(folder, 'body.txt'), 'utf8');
     expect(text).toMatch(/^core +30 +60 +−50/m);
@@ -348,6 +388,7 @@ onEachDatabase((database) => {
       minGroup: 5,
       dashboard: undefined,
       namesOrganization: false,
+      name: null,
     } as const;
     const written = await writeBrief(
       warehouse,
