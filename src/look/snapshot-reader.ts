@@ -1,5 +1,7 @@
 import { queryText, sql } from '../../schema/query.ts';
 import type { UtcDay } from '../core/day.ts';
+import type { Stream } from '../core/stream.ts';
+import { whyNotKept } from '../expected/index.ts';
 import { answerWithSql, type CoveredDays, type MetricRow, readProvenance } from '../metrics/index.ts';
 import { frozen, type QueryRow, type Warehouse } from '../port/index.ts';
 import { readRuns } from '../records/index.ts';
@@ -77,10 +79,20 @@ export function pageReader(outer: Warehouse, filters: Filters, kept: KeptRows = 
           rows,
           unit: null,
           basis: await basisOf(found),
-          warnings: found.notKept === null ? [] : [found.notKept],
+          warnings: whyLess(found, streams, from),
         };
       }),
   };
+}
+
+/** Why rows of some days are not there and never will be, as a list with one clause at most. */
+function whyLess(
+  { notKept, usersFrom }: Awaited<ReturnType<typeof readProvenance>>,
+  streams: readonly Stream[],
+  from: UtcDay,
+): string[] {
+  const why = notKept ?? whyNotKept({ leftOut: [], usersFrom }, streams, from);
+  return why === null ? [] : [why];
 }
 
 function remember<Value>(

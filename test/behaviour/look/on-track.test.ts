@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
 import { daysFrom, parseDay, parseMonth, type UtcDay, weekdayOf } from '../../../src/core/day.ts';
 import { checkBudgets } from '../../../src/csv-files/budget-check.ts';
@@ -250,5 +251,22 @@ onEachDatabase((database) => {
     expect(track.months).toBe(3);
     expect(rowsOf(figure).map((row) => row.at(-1))).toEqual(expect.arrayContaining(['–']));
     expect(rowsOf(figure).every((row) => row.at(-1) === '–')).toBe(true);
+  });
+
+  it('of a month of which people of some days have expired nothing is known, and each line says why', async () => {
+    const warehouse = await open(database);
+    await fill(warehouse, '2026-02-01', { core: 25, web: 5, idle: 10 });
+    for (const change of [
+      sql`UPDATE export_units SET state = 'expired', content_sha256 = NULL WHERE date < '2026-07-04'`,
+      sql`DELETE FROM user_daily WHERE date < '2026-07-04'`,
+    ])
+      await warehouse.transact('expire', function* () {
+        yield change;
+      });
+    await refreshRollups(warehouse, { orgId: 'org_1', now: new Date('2026-07-20T03:00:00.000Z') });
+    const { track } = await trackOf(warehouse);
+    expect(track.why).toBe('Rows about people before 2026-07-04 have expired.');
+    const expired = [null, 'rows about people before 2026-07-04 have expired'];
+    expect(track.teams.map(({ spent }) => [spent.value, spent.why])).toEqual([expired, expired, expired]);
   });
 });
