@@ -21,13 +21,14 @@ const pulledAt = new Date(`${TODAY}T03:00:00Z`);
 const unit = dayKey('org', { stream: 'tools', day: DAY });
 const pull = { requests: 1, pulledAt, rule };
 
-/** A unit in a state, which was seen on two nights. */
+/** A unit in a state, which was seen on two nights. Answers with records in quarantine were no looks. */
 function unitIn(state: UnitState): LedgerDay {
   const looks = NIGHTS.slice(0, 2).reduce(
     (known, night) => withLook(known, 'same', new Date(`${night}T03:00:00Z`)),
     {},
   );
-  return { ...pendingUnit(unit), state, contentSha256: 'same', watch: notesText(looks) };
+  const watch = state === 'quarantined' ? null : notesText(looks);
+  return { ...pendingUnit(unit), state, contentSha256: 'same', watch };
 }
 
 function answered(before: LedgerDay, state: 'loaded' | 'awaiting' | 'quarantined'): LedgerDay {
@@ -53,7 +54,8 @@ const active: LedgerDay = { ...unitIn('loaded'), stream: 'tokens' };
 function oddUnit(before: LedgerDay, firstNight: string): string {
   const known = withLook({}, 'same', new Date(`${firstNight}T03:00:00Z`));
   const looks = withLook(known, 'same', new Date(`${NIGHTS[1]}T03:00:00Z`));
-  const seen = { ...before, stream: 'activity', watch: notesText(looks) } as const;
+  const watch = before.state === 'quarantined' ? before.watch : notesText(looks);
+  const seen = { ...before, stream: 'activity', watch } as const;
   const users: LedgerDay = { ...unitIn('loaded'), stream: 'users', activeUsers: 9 };
   return settled({ ...answered(seen, 'loaded'), activeUsers: 10 }, [users]);
 }

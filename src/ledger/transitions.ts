@@ -1,7 +1,13 @@
 import type { TableRows } from '../../schema/row.ts';
 import { ClaimLostError } from '../core/errors.ts';
 import { agree, type SettleRule } from '../judge/agreement.ts';
-import { notesAfterCommit, notesAfterDoubt, notesAfterReopening, parseNotes } from '../judge/notes.ts';
+import {
+  notesAfterCommit,
+  notesAfterDoubt,
+  notesAfterReopening,
+  notesAfterSettling,
+  parseNotes,
+} from '../judge/notes.ts';
 import {
   type DayCommit,
   type DayKey,
@@ -110,8 +116,15 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
   const pulledAt = commit.pulledAt.toISOString();
   const isChanged = before.contentSha256 !== commit.contentSha256;
   // A unit that was opened again had settled before; its own answer says that nothing has changed.
-  const wasSettled = before.settledAt !== null || (parseNotes(before.watch).due === true && commit.isOwn);
-  const staysSettled = wasSettled && !isChanged && commit.state !== 'quarantined';
+  const { due, heldSince } = parseNotes(before.watch);
+  const wasSettled = before.settledAt !== null || (due === true && commit.isOwn);
+  const isHeld = commit.state === 'quarantined';
+  const staysSettled = wasSettled && !isChanged && !isHeld && heldSince === undefined;
+  const watch = notesAfterCommit(before.watch, commit, {
+    stored: before.contentSha256,
+    isChanged,
+    staysSettled,
+  });
   return {
     ...before,
     ...UNDECIDED,
@@ -125,11 +138,8 @@ export function applyCommit(before: LedgerDay, commit: DayEntry): LedgerDay {
     runId: isChanged ? commit.runId : before.runId,
     answersSha256: commit.answersSha256 ?? null,
     activeUsers: commit.activeUsers,
-    watch: notesAfterCommit(before.watch, commit, {
-      stored: before.contentSha256,
-      isChanged,
-      staysSettled,
-    }),
+    // An answer with records that were set aside is no look at one without them, even if both have the same rows.
+    watch: isHeld ? notesAfterSettling(watch, commit.contentSha256) : watch,
   };
 }
 

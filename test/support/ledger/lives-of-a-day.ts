@@ -22,8 +22,11 @@ const KEYS = { first: ['1', '2', '3'], other: ['1', '2', '4'], nothing: [] } as 
 /** What a unit holds, or an answer has. */
 export type Content = keyof typeof KEYS;
 
-/** What one night brings: an answer, the first one with a record that is set aside, a failure, or no run. */
-export const NIGHTS = ['first', 'other', 'nothing', 'held', 'failure', 'no-run'] as const;
+/**
+ * What one night brings: an answer, the first one with a record that is set aside, one of which all records are, a failure, or no
+ * run.
+ */
+export const NIGHTS = ['first', 'other', 'nothing', 'held', 'all-held', 'failure', 'no-run'] as const;
 export type Night = (typeof NIGHTS)[number];
 type Answered = Exclude<Night, 'no-run'>;
 
@@ -34,8 +37,8 @@ export interface Life {
   readonly other: LedgerDay;
   /** The last night on which something could be answered. */
   readonly today: UtcDay;
-  /** The answers, oldest first, with the day on which each came. */
-  readonly answers: readonly (readonly [UtcDay, Content])[];
+  /** The answers, oldest first, with the day on which each came. One with records that are set aside is another one. */
+  readonly answers: readonly (readonly [UtcDay, Content | 'held' | 'all-held'])[];
   /** True if the last night recorded a restatement. */
   readonly restated: boolean;
 }
@@ -96,7 +99,7 @@ interface Tonight {
 /** The watch compares a settled unit; once it has seen enough equal looks, the unit is opened and pulled. */
 function compared(life: Life, night: Answered, tonight: Tonight): Life {
   // Records that are set aside are compared as what is left.
-  if (night === 'failure' || night === 'held') return life;
+  if (night === 'failure' || isHeld(night)) return life;
   const { unit, today } = life;
   const content = night;
   const answers = [...life.answers, [today, content] as const];
@@ -123,8 +126,10 @@ function pulled(life: Life, night: Answered, { now, rule }: Tonight): Life {
       ),
     };
   }
-  const content: Content = night === 'held' ? 'first' : night;
-  const answers = [...life.answers, [today, content] as const];
+  // What is stored under a key whose record is set aside stays.
+  const left = night === 'all-held' ? (contentOf(unit) ?? 'nothing') : 'first';
+  const content: Content = isHeld(night) ? left : night;
+  const answers = [...life.answers, [today, night] as const];
   const doubt = doubtIn(unit, content, now);
   if (doubt !== null) {
     const seen = { unit: key, contentSha256: content, doubt: doubtText(doubt), since: doubt.since };
@@ -134,7 +139,7 @@ function pulled(life: Life, night: Answered, { now, rule }: Tonight): Life {
   const active = content === 'nothing' ? 'awaiting' : 'loaded';
   const answered = {
     ...{ contentSha256: content, rows: KEYS[content].length },
-    state: night === 'held' ? ('quarantined' as const) : active,
+    state: isHeld(night) ? ('quarantined' as const) : active,
   } as const;
   const asLook = {
     ...{ contentSha256: unit.contentSha256 ?? '', rows: unit.rows, otherSha256: content },
@@ -144,9 +149,13 @@ function pulled(life: Life, night: Answered, { now, rule }: Tonight): Life {
     ...{ ...unit, ...pull, isOwn: true, runId: `run ${today}`, activeUsers: null },
     ...{ quarantined: [], drift: [], kind: 'day' },
     ...(isOther ? asLook : answered),
-    ...(night === 'held' && { heldSince: heldSince(life, today) }),
+    ...(isHeld(night) && { heldSince: heldSince(life, today) }),
   });
   return { ...life, answers, restated, unit: together(after, other, rule, true) };
+}
+
+function isHeld(night: Night): night is 'held' | 'all-held' {
+  return night === 'held' || night === 'all-held';
 }
 
 /** The first of the nights in a row on which the record was set aside. */
