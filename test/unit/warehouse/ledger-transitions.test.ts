@@ -220,6 +220,16 @@ describe('a commit', () => {
     });
   });
 
+  it('without the records that had been set aside opens a day that settled with them, and has to be seen again', () => {
+    const same = { ...entry, contentSha256: 'before' };
+    const watch = notesText({ heldSince: parseDay('2026-01-15') });
+    const aged = { ...dayIn('quarantined'), settledAt: BEFORE, confirmed: 'age', watch } as const;
+    expect(applyCommit(aged, same)).toMatchObject({ ...OPEN, state: 'loaded' });
+    const held = applyCommit(dayIn('loaded'), { ...same, state: 'quarantined' });
+    expect(parseNotes(held.watch).looks).toBeUndefined();
+    expect(parseNotes(applyCommit(held, same).watch).looks).toHaveLength(1);
+  });
+
   it('brings back a day whose people had expired as one that has not settled', () => {
     const expired = applyExpiry(dayIn('loaded'), AT);
     expect(applyCommit(expired, entry)).toMatchObject({ ...OPEN, state: 'loaded', firstLoadedAt: AT });
