@@ -5,7 +5,7 @@ import { LOOKS } from '../judge/looks.ts';
 import { parseNotes } from '../judge/notes.ts';
 import type { QueryRow, Steps } from '../port/index.ts';
 import { FIRST_WEEK, ROUNDING, weekStreams } from './publish-weeks.ts';
-import { ACTIVE_PEOPLE, METRICS_OF_USERS, readTotals } from './week-facts.ts';
+import { ACTIVE_PEOPLE, METRICS_OF_ORGANIZATION, readTotals } from './week-facts.ts';
 
 /** The weeks of an organization of which numbers are published, in order of time. */
 export function* publishedWeeks(orgId: string): Steps<readonly UtcDay[]> {
@@ -178,7 +178,7 @@ export function* restatedWeeks(
   const restated = rows.map(publishedNumber).filter(({ week_start, metric, people, value }) => {
     const sums = now.get(week_start);
     const active = sums?.get(ACTIVE_PEOPLE) ?? people;
-    const sum = sums?.get(metric) ?? (metric === 'cost' || METRICS_OF_USERS.has(metric) ? value : 0);
+    const sum = sums?.get(metric) ?? (METRICS_OF_ORGANIZATION.has(metric) ? 0 : value);
     return (people !== null && people !== active) || Math.abs(value - sum) > ROUNDING * Math.abs(value);
   });
   return [...new Set(restated.map(({ week_start }) => week_start))].filter(isDay);

@@ -92,8 +92,8 @@ export function* readWeek(orgId: string, week: UtcDay, teams: readonly TeamPerio
 /** The name of the sum that says how many people were active. */
 export const ACTIVE_PEOPLE = 'people';
 
-/** The names of the metrics that are sums of rows of users. */
-export const METRICS_OF_USERS: ReadonlySet<string> = new Set(OF_USERS.map(({ name }) => name));
+/** The names of the metrics that the service publishes for the whole organization. */
+export const METRICS_OF_ORGANIZATION: ReadonlySet<string> = new Set(OF_ORGANIZATION.map(({ name }) => name));
 
 /**
  * Reads the sums of the whole organization as they are stored now, by the Monday of the week.
