@@ -6,6 +6,8 @@
  *   npm run world -- --nights 2000 --keep-going   names every world that fails, and goes on
  *   npm run world -- --seed 17                the world 17 alone, night by night
  *   npm run world -- --seed 17 --only 0,3     with these two of its events alone
+ *
+ * A SIGTERM ends it with the worlds that have begun.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -69,7 +71,12 @@ async function liveMany(): Promise<number> {
   const coverage =
     values.seed === undefined ? Coverage.read(values.state) : new Coverage(wholeNumber('seed', values.seed));
   const beganMs = performance.now();
-  const goesOn = () => coverage.nightsNow < limit && performance.now() - beganMs < minutesMax * 60_000;
+  let isStopped = false;
+  process.once('SIGTERM', () => {
+    isStopped = true;
+  });
+  const goesOn = () =>
+    !isStopped && coverage.nightsNow < limit && performance.now() - beganMs < minutesMax * 60_000;
   const first = coverage.nextSeed;
   const place = await postgresPlace();
   if (typeof place === 'string')
