@@ -53,10 +53,10 @@ describe('README.md', () => {
     expect(
       Math.abs(stated(/whole history of ten months takes (\d+) requests/) / history.report.requests - 1),
     ).toBeLessThan(0.15);
-    expect(Math.abs(stated(/then (\d+) in each of two nights/) / second.report.requests - 1)).toBeLessThan(
-      0.15,
-    );
-    expect(Math.abs(stated(/and (\d+) MB as SQLite/) / megabytes - 1)).toBeLessThan(0.05);
+    expect(
+      Math.abs(stated(/In each of the next two nights, (\d+) requests/) / second.report.requests - 1),
+    ).toBeLessThan(0.15);
+    expect(Math.abs(stated(/needs (\d+) MB in SQLite/) / megabytes - 1)).toBeLessThan(0.05);
   });
 });
 
