@@ -184,7 +184,9 @@ function codeFaults({ outcome, stored, refused, night, published }: Seen): strin
   const told = `exit code ${exitCode}${error === null ? '' : `, ${String(error)}`}`;
   if (exitCode === 1) return [`a defect: ${told}${error instanceof Error ? `\n${error.stack}` : ''}`];
   if (isStruck) return exitCode === 6 || isNoted ? [] : [`a full disk ended with ${told}`];
-  if (refused > 0) return exitCode === 3 ? [] : [`a refused key ended with ${told}`];
+  // The last request that a run may send can be refused while another part of it is told that no more may be sent.
+  const isUsedUp = exitCode === 4 && published.isHappening('few-requests');
+  if (refused > 0) return exitCode === 3 || isUsedUp ? [] : [`a refused key ended with ${told}`];
   if (exitCode === 6 || exitCode === 75) return [`nothing was wrong with the machine: ${told}`];
   if (exitCode !== 0 || stored === null) return [];
   const bad = stored.units.find(
