@@ -36,8 +36,11 @@ export interface Question {
   readonly sql: string;
   /** What to know about the answer. */
   readonly note?: string;
-  /** True if the answer can be read from a rollup, so that it takes no time even over a long history. */
-  readonly isFromRollup: boolean;
+  /**
+   * True if the answer can be read from a rollup, so that it takes no time even over a long history.
+   * @default false
+   */
+  readonly isFromRollup?: boolean;
 }
 
 /** True if a metric answers the question. */
@@ -71,8 +74,13 @@ export const MONTH_OF_DAY = 'SUBSTR(CAST(date AS text), 1, 7)';
 /** The columns `value` and `before` of a sum in this month and in the weeks before. */
 export const inBoth = (
   expression: string,
-) => `SUM(CASE WHEN ${THIS_MONTH} THEN ${expression} ELSE 0 END) AS value,
-  SUM(CASE WHEN ${WEEKS_BEFORE} THEN ${expression} ELSE 0 END) AS before`;
+  whole = (sum: string) => sum,
+) => `${whole(`SUM(CASE WHEN ${THIS_MONTH} THEN ${expression} ELSE 0 END)`)} AS value,
+  ${whole(`SUM(CASE WHEN ${WEEKS_BEFORE} THEN ${expression} ELSE 0 END)`)} AS before`;
+
+/** A cost of {@link WITH_PRICE}: NULL if a row has no price, or if the prices have several currencies. */
+export const priced = (sum: string) =>
+  `CASE WHEN COUNT(currency) = COUNT(*) AND COUNT(DISTINCT currency) = 1 THEN ${sum} END`;
 
 /** Rows with the team of their user on the day. */
 export const withTeam = (table: string) =>
@@ -81,7 +89,7 @@ LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id AND r.da
 
 /** Rows with the price of their day. */
 export const WITH_PRICE =
-  'JOIN prices p ON p.org_id = r.org_id AND r.date >= p.valid_from AND (p.valid_to IS NULL OR r.date <= p.valid_to)';
+  'LEFT JOIN prices p ON p.org_id = r.org_id AND r.date >= p.valid_from AND (p.valid_to IS NULL OR r.date <= p.valid_to)';
 
 export const monthly = (expression: string, table = 'org_monthly') =>
   `SELECT month, ${expression} AS value FROM ${table} ORDER BY month`;

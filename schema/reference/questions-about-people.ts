@@ -86,7 +86,6 @@ WHERE ${THIS_MONTH}
 ORDER BY value DESC, date
 LIMIT 5`,
     note: 'People of several days are not added: ask for `active_users`.',
-    isFromRollup: false,
   },
   {
     id: 'clients',
@@ -103,7 +102,6 @@ FROM activity_daily_by_client
 WHERE date = '2026-11-18'
 ORDER BY value DESC, client`,
     note: 'Someone with several clients counts once in each, so that there is no total.',
-    isFromRollup: false,
   },
   {
     id: 'delegation',
@@ -114,7 +112,6 @@ FROM user_daily
 GROUP BY ${MONTH_OF_DAY}, delegation_level
 ORDER BY month, delegation_level IS NULL, delegation_level`,
     note: 'Someone with several levels in a month counts once in each.',
-    isFromRollup: false,
   },
   {
     id: 'delegationByTeam',
@@ -124,7 +121,6 @@ ORDER BY month, delegation_level IS NULL, delegation_level`,
 FROM ${withTeam('user_daily')}
 GROUP BY t.team, r.delegation_level
 ORDER BY t.team IS NULL, t.team, r.delegation_level IS NULL, r.delegation_level`,
-    isFromRollup: false,
   },
   {
     id: 'languages',
@@ -188,7 +184,6 @@ WHERE ${THIS_MONTH} AND model_id = 'atlas-4-thinking'
 GROUP BY user_id
 ORDER BY value DESC, user_id
 LIMIT 10`,
-    isFromRollup: false,
   },
   {
     id: 'teamMembers',

@@ -4,6 +4,7 @@ import {
   MONTH,
   MONTH_OF_DAY,
   monthly,
+  priced,
   type Question,
   THIS_MONTH,
   WEEKS_BEFORE,
@@ -17,8 +18,8 @@ export const questionsAboutUse: readonly Question[] = [
     id: 'costSoFar',
     title: 'What has this month cost, against the same days of the month before?',
     ask: { metric: 'cost', from: MONTH, compare: 'calendar' },
-    sql: `SELECT SUM(CASE WHEN date >= '2026-11-01' THEN billable_tokens * price_per_million ELSE 0 END) / 1000000 AS value,
-  SUM(CASE WHEN date <= '2026-10-19' THEN billable_tokens * price_per_million ELSE 0 END) / 1000000 AS before
+    sql: `SELECT ${priced("SUM(CASE WHEN date >= '2026-11-01' THEN billable_tokens * price_per_million ELSE 0 END) / 1000000")} AS value,
+  ${priced("SUM(CASE WHEN date <= '2026-10-19' THEN billable_tokens * price_per_million ELSE 0 END) / 1000000")} AS before
 FROM user_daily r
 ${WITH_PRICE}
 WHERE ${THIS_MONTH} OR date BETWEEN '2026-10-01' AND '2026-10-19'`,
@@ -33,14 +34,13 @@ FROM month_forecast
 WHERE month = (SELECT MAX(month) FROM month_forecast)
 ORDER BY team`,
     note: '`daywalk budget check` compares the forecast with budgets.',
-    isFromRollup: false,
   },
   {
     id: 'changedTeams',
     title: 'Which teams have changed their cost most?',
     ask: { metric: 'cost', by: ['team'], from: MONTH, compare: 'previous', top: 5, order: 'change' },
     sql: `SELECT team, value, before FROM (
-SELECT team, ${inBoth('billable_tokens * price_per_million / 1000000')}
+SELECT team, ${inBoth('billable_tokens * price_per_million / 1000000', priced)}
 FROM ${withTeam('user_daily')}
 ${WITH_PRICE}
 WHERE ${THIS_MONTH} OR ${WEEKS_BEFORE}
@@ -49,32 +49,29 @@ GROUP BY team
 ORDER BY ABS(value - before) DESC
 LIMIT 5`,
     note: 'Ordered by the amount of the change, whatever its sign.',
-    isFromRollup: false,
   },
   {
     id: 'costPerUser',
     title: 'What does an active user of each team cost?',
     ask: { metric: 'cost_per_active_user', by: ['team'], from: MONTH, order: 'value' },
-    sql: `SELECT team, SUM(billable_tokens * price_per_million) / 1000000 / COUNT(DISTINCT r.user_id) AS value
+    sql: `SELECT team, ${priced('SUM(billable_tokens * price_per_million) / 1000000 / COUNT(DISTINCT r.user_id)')} AS value
 FROM ${withTeam('user_daily')}
 ${WITH_PRICE}
 WHERE ${THIS_MONTH}
 GROUP BY team
 ORDER BY value DESC`,
-    isFromRollup: false,
   },
   {
     id: 'expensiveModels',
     title: 'Which models cost most this month, and what did they cost four weeks before?',
     ask: { metric: 'published_cost', by: ['model'], from: MONTH, compare: 'previous', top: 5 },
-    sql: `SELECT model_id AS model, ${inBoth('billable_tokens * price_per_million / 1000000')}
+    sql: `SELECT model_id AS model, ${inBoth('billable_tokens * price_per_million / 1000000', priced)}
 FROM tokens_daily_by_model r
 ${WITH_PRICE}
 WHERE ${THIS_MONTH} OR ${WEEKS_BEFORE}
 GROUP BY model_id
 ORDER BY value DESC
 LIMIT 5`,
-    isFromRollup: false,
   },
   {
     id: 'modelMix',
@@ -85,20 +82,18 @@ FROM tokens_daily_by_model
 WHERE date >= '2026-10-01'
 GROUP BY ${MONTH_OF_DAY}, model_id
 ORDER BY month, model`,
-    isFromRollup: false,
   },
   {
     id: 'modelsOfTeams',
     title: 'Which teams spend most on which models?',
     ask: { metric: 'user_model_cost', by: ['team', 'model'], from: MONTH, top: 10 },
-    sql: `SELECT team, model_id AS model, SUM(billable_tokens * price_per_million) / 1000000 AS value
+    sql: `SELECT team, model_id AS model, ${priced('SUM(billable_tokens * price_per_million) / 1000000')} AS value
 FROM ${withTeam('tokens_daily_by_user_model')}
 ${WITH_PRICE}
 WHERE ${THIS_MONTH}
 GROUP BY team, model_id
 ORDER BY value DESC
 LIMIT 10`,
-    isFromRollup: false,
   },
   {
     id: 'creditsPerResult',
@@ -123,7 +118,6 @@ LIMIT 10`,
 FROM tokens_daily
 GROUP BY ${MONTH_OF_DAY}
 ORDER BY month`,
-    isFromRollup: false,
   },
   {
     id: 'mcpServers',
@@ -134,7 +128,6 @@ FROM tools_daily_by_mcp_server
 WHERE date >= '2026-10-01'
 GROUP BY ${MONTH_OF_DAY}, server
 ORDER BY month, server`,
-    isFromRollup: false,
   },
   {
     id: 'tools',
@@ -146,7 +139,6 @@ WHERE ${THIS_MONTH}
 GROUP BY tool
 ORDER BY value DESC, tool
 LIMIT 10`,
-    isFromRollup: false,
   },
   {
     id: 'skills',
@@ -154,7 +146,6 @@ LIMIT 10`,
     ask: { metric: 'skill_invocations', by: ['skill'], top: 10 },
     sql: `${largest('name', 'skill', 'SUM(count)', 'tools_daily_by_skill')}
 LIMIT 10`,
-    isFromRollup: false,
   },
   {
     id: 'slashCommands',
@@ -162,7 +153,6 @@ LIMIT 10`,
     ask: { metric: 'slash_command_invocations', by: ['slash_command'], top: 10 },
     sql: `${largest('name', 'slash_command', 'SUM(count)', 'tools_daily_by_slash_command')}
 LIMIT 10`,
-    isFromRollup: false,
   },
   {
     id: 'hooks',
@@ -173,7 +163,6 @@ LIMIT 10`,
 FROM tools_daily_by_hook
 GROUP BY event, matcher, command
 ORDER BY hook`,
-    isFromRollup: false,
   },
   {
     id: 'publishedLanguages',
@@ -185,7 +174,6 @@ WHERE ${THIS_MONTH}
 GROUP BY language
 ORDER BY value DESC, language
 LIMIT 10`,
-    isFromRollup: false,
   },
   {
     id: 'autonomy',
@@ -196,7 +184,6 @@ FROM tools_daily
 WHERE date >= '2026-11-09'
 ORDER BY date`,
     note: 'The median of each day as the service publishes it. Medians of several days have no mean.',
-    isFromRollup: false,
   },
   {
     id: 'readiness',
@@ -207,7 +194,6 @@ FROM readiness_latest
 WHERE score IS NOT NULL
 ORDER BY value DESC, repository`,
     note: '`--by month` shows whether they improve; the view `readiness_history` has each report.',
-    isFromRollup: false,
   },
   {
     id: 'failingCriteria',
@@ -216,7 +202,6 @@ ORDER BY value DESC, repository`,
 FROM failing_criteria
 GROUP BY criterion_id
 ORDER BY repositories DESC, criterion_id`,
-    isFromRollup: false,
   },
   {
     id: 'restated',
@@ -225,7 +210,6 @@ ORDER BY repositories DESC, criterion_id`,
 FROM restated_days
 ORDER BY detected_at DESC, date, stream, table_name, column_name
 LIMIT 20`,
-    isFromRollup: false,
   },
   {
     id: 'holes',
@@ -237,7 +221,6 @@ WHERE is_expected AND state NOT IN ('loaded', 'empty') AND date <= (SELECT MAX(d
 GROUP BY stream
 ORDER BY stream`,
     note: 'Each answer of `daywalk metric` also names the missing days of its own period.',
-    isFromRollup: false,
   },
   {
     id: 'messagesByMonth',
@@ -278,6 +261,5 @@ FROM tokens_daily_by_model
 WHERE ${THIS_MONTH}
 GROUP BY model_tier
 ORDER BY value DESC, tier`,
-    isFromRollup: false,
   },
 ];

@@ -8,3 +8,7 @@ export { commandOf, isMetricCall, type MetricCall, type Question } from './quest
 export const questions: readonly Question[] = [...questionsAboutPeople, ...questionsAboutUse].toSorted(
   (a, b) => Number(a.ask === undefined) - Number(b.ask === undefined),
 );
+
+/** What the SELECT of a question needs before it answers for another warehouse. */
+export const QUESTION_SCOPE =
+  'The days are those of the demo: replace them. Of several organizations, choose one with WHERE org_id = …, or all are added up.';

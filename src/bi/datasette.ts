@@ -1,6 +1,6 @@
 import type { Columns } from '../../schema/define.ts';
 import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
-import { questions } from '../../schema/reference/questions.ts';
+import { QUESTION_SCOPE, questions } from '../../schema/reference/questions.ts';
 import { allTables } from '../../schema/tables.ts';
 import { allViews } from '../../schema/views.ts';
 import { findMetric } from '../metrics/index.ts';
@@ -227,7 +227,7 @@ function metricQuery(metric: Metric, by: readonly Dimension[]): CannedQuery {
 function questionQueries(): (readonly [string, CannedQuery])[] {
   return questions.map(({ id, title, note = '', sql }) => {
     const name = `question_${id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
-    return [name, { title, description: note, sql }] as const;
+    return [name, { title, description: `${note} ${QUESTION_SCOPE}`.trim(), sql }] as const;
   });
 }
 

@@ -1,6 +1,6 @@
 import { allMetrics, type Dimension, type Metric } from '../../schema/metrics/dictionary.ts';
 import type { Dialect } from '../../schema/query.ts';
-import { questions } from '../../schema/reference/questions.ts';
+import { QUESTION_SCOPE, questions } from '../../schema/reference/questions.ts';
 import { combiningOf, cutsOf, metricSql, shownUnit } from './dictionary.ts';
 import type { BiFile, BiTarget } from './write-folder.ts';
 
@@ -47,7 +47,7 @@ function questionFiles(dialect: Dialect): readonly BiFile[] {
     const number = String(index + 1).padStart(2, '0');
     const path = `${dialect}/questions/${number}-${question.id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.sql`;
     const { title, note } = question;
-    return statementFile(path, [title, ...(note === undefined ? [] : [note])], question.sql);
+    return statementFile(path, [title, ...(note === undefined ? [] : [note]), QUESTION_SCOPE], question.sql);
   });
 }
 

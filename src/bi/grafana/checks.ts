@@ -45,6 +45,11 @@ FROM (SELECT DISTINCT org_id FROM export_units) o
 LEFT JOIN (${from}) x ON x.org_id = o.org_id
 GROUP BY o.org_id`;
 
+/** NULL in a published copy, which does not have the rows that are counted: 0 would say that there are none. */
+const unlessPublished = (select: string) => `SELECT n.org_id,
+  CASE WHEN NOT EXISTS (SELECT 1 FROM identity i WHERE i.made_by = 'publish') THEN n.value END AS value
+FROM (${select}) AS n`;
+
 /** Rows `x` of units that are expected, and so asked for again. */
 const expectedOf = ({ textOfDay }: DataSource, table: string, condition: string) =>
   countOf(`SELECT x.org_id FROM ${table} x
@@ -103,7 +108,7 @@ const quarantined: Check = {
   title: 'Records in quarantine',
   description:
     'Records of expected days that could not be stored and that nobody has accepted. daywalk quarantine list shows them.',
-  select: (source) => expectedOf(source, 'quarantine', 'x.accepted_at IS NULL'),
+  select: (source) => unlessPublished(expectedOf(source, 'quarantine', 'x.accepted_at IS NULL')),
 };
 
 const incidents: Check = {
@@ -111,11 +116,12 @@ const incidents: Check = {
   title: 'Open incidents',
   description:
     'Incidents of the organization that notifications have reported and that are not over, with the failed runs of the warehouse. 0 if notifications are off.',
-  select: ({ elementsOf }) => `SELECT o.org_id, COUNT(x.scope) AS value
+  select: ({ elementsOf }) =>
+    unlessPublished(`SELECT o.org_id, COUNT(x.scope) AS value
 FROM (SELECT DISTINCT org_id FROM export_units) o
 LEFT JOIN (SELECT s.org_id AS scope FROM export_state s, ${elementsOf("s.value -> 'incidents'")}
   WHERE s.name = 'incidents' AND (i.value ->> 'endedAt') IS NULL) x ON x.scope IN (o.org_id, '')
-GROUP BY o.org_id`,
+GROUP BY o.org_id`),
 };
 
 /** The budgets that are exceeded, or will be at the end of the month, as `daywalk budget check` judges them. */

@@ -73,7 +73,8 @@ export async function sliceRows(
   const narrower = (part: Slice) => slicePath({ ...sliceOf(chosen), by: undefined, ...part });
   const links = {
     person: {
-      nameCell: (id: string) => linkTo('/people', id, names.get(id) ?? lastOf(id)),
+      nameCell: (id: string): Cell =>
+        NOBODY.includes(id) ? { kind: 'text', text: id } : linkTo('/people', id, names.get(id) ?? lastOf(id)),
       pathOf: (id: string) => (NOBODY.includes(id) ? undefined : narrower({ person: id })),
     },
     team: {
@@ -141,9 +142,7 @@ const TITLES = {
 const NOBODY: readonly string[] = [UNASSIGNED, UNNAMED, 'none'];
 
 /** As much of an ID as tells people apart. */
-export function lastOf(id: string): string {
-  return NOBODY.includes(id) ? id : id.slice(-6);
-}
+export const lastOf = (id: string): string => id.slice(-6);
 
 /** Rows of days, weeks or months, the newest first. */
 async function timeRows(

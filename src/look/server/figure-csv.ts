@@ -6,12 +6,11 @@ import type { Answer } from './answer.ts';
 
 /** The table of a figure as a file: numbers in full, without the drawings that repeat them. */
 export function csvAnswer({ id, table: { columns, rows } }: Figure, { from, until }: Period): Answer {
-  const names: string[] = [];
-  for (const [index, { title }] of columns.entries()) {
-    const isDrawing = title === '' || rows.every((row) => cellValue(row[index]) === undefined);
+  const names = columns.map(({ title }, index) => {
+    if (rows.every((row) => cellValue(row[index]) === undefined)) return '';
     const same = columns.slice(0, index).filter((column) => column.title === title).length;
-    names.push(isDrawing ? '' : same > 0 ? `${title} ${same + 1}` : title);
-  }
+    return title === '' ? `Column ${index + 1}` : same > 0 ? `${title} ${same + 1}` : title;
+  });
   const file = writeCsv(
     names.filter((name) => name !== ''),
     rows.map((row) =>

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { type Dialect, listOf, type SQL, sql } from '../../../schema/query.ts';
 import { UsageError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type Stream } from '../../core/stream.ts';
-import { type BUDGET_STATES, checkBudgets, storedBudgets, storedPrices } from '../../csv-files/index.ts';
+import {
+  type BUDGET_STATES,
+  checkBudgets,
+  eventsFile,
+  storedBudgets,
+  storedPrices,
+} from '../../csv-files/index.ts';
 import { isExpected } from '../../expected/index.ts';
 import { readOpenRecords, readOrganizationIds, readUnits } from '../../ledger/index.ts';
 import type { QueryRow, Warehouse } from '../../port/index.ts';
@@ -221,18 +227,18 @@ export function createBudgetReader(): BudgetReader {
   };
 }
 
-/** The digest of everything that a check reads: budgets, prices, people, and the days of users by their content. */
+/** The digest of everything that a check reads: budgets, prices, events, people, and the days of users by their content. */
 async function basisOf(warehouse: Warehouse, orgId: string, budgets: unknown): Promise<string> {
   const prices = await warehouse.select(storedPrices.select(orgId));
+  const events = await warehouse.select(eventsFile.store.select(orgId));
   const people = await warehouse.select(selectPeople(orgId));
   // The same list as that of the status, which the snapshot remembers.
   const units = await readUnits(warehouse, orgId, DAILY_STREAMS);
-  const days = units
-    .filter(isDayUnit)
-    .filter(({ stream }) => stream === 'users')
-    .map(({ day, state, rows, contentSha256, settledAt }) => [day, state, rows, contentSha256, settledAt]);
+  const days = units.filter(isDayUnit).filter(({ stream }) => stream === 'users');
+  const facts = ['day', 'state', 'rows', 'contentSha256', 'settledAt', 'confirmed'];
   return createHash('sha256')
-    .update(JSON.stringify([budgets, prices, people, days]))
+    .update(JSON.stringify([budgets, prices, events, people]))
+    .update(JSON.stringify(days, facts))
     .digest('hex');
 }
 

@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
 import { sql } from '../../../schema/query.ts';
 import { tables } from '../../../schema/tables.ts';
@@ -9,8 +10,11 @@ import { expandAlertSql, type SourceKey } from '../../support/bi/grafana-macros.
 import { awayFromMidnight } from '../../support/clock/away-from-midnight.ts';
 import { addDays } from '../../support/metrics/calendar.ts';
 import { Collector } from '../../support/metrics/collector.ts';
+import { daywalkInProcess } from '../../support/process/daywalk-in-process.ts';
+import { tempFile } from '../../support/suite/temp-dir.ts';
 import { type Held, onEachDatabase, open } from '../../support/warehouse/each-database.ts';
 import { insertRows } from '../../support/warehouse/insert-rows.ts';
+import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const FIRST_DAY = '2026-01-14';
 
@@ -209,6 +213,33 @@ onEachDatabase((database) => {
     const uid = `daywalk-${key}-incidents`;
     expect(await firing(key, warehouse)).toEqual([`${uid} org_1`, `${uid} org_2`]);
   });
+});
+
+test('a published copy has no number of records and incidents, which it does not hold', {
+  tags: 'ci/rare',
+}, async () => {
+  const warehouse = await open(sqlite);
+  await fill(warehouse);
+  await quarantine(warehouse, null);
+  await state(warehouse, 'org_1', null);
+  const copy = tempFile('bi.db');
+  const { code, stderr } = await daywalkInProcess(['publish', '--sqlite', copy], {
+    env: { DAYWALK_WAREHOUSE: warehouse.place.location },
+  });
+  expect(code, stderr).toBe(0);
+  const numbersIn = (location: string) => {
+    const db = new Sqlite(location, { readonly: true });
+    const numbers: Record<string, unknown> = {};
+    for (const { uid, data } of rulesOf('sqlite')) {
+      const text = expandAlertSql('sqlite', sqlOf(data[0]?.model ?? {}), now());
+      numbers[uid.replace(/.*-/, '')] = db.prepare<[], { value: unknown }>(text).get()?.value;
+    }
+    db.close();
+    return numbers;
+  };
+  const own = numbersIn(warehouse.place.location);
+  expect(own).toMatchObject({ quarantined: 1, incidents: 1 });
+  expect(numbersIn(copy)).toEqual({ ...own, stale: expect.anything(), quarantined: null, incidents: null });
 });
 
 test('every alert is broken once', () => {

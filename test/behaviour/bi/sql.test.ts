@@ -77,4 +77,36 @@ onEachDatabase((database) => {
     const [dollars] = await rig.sql(text.replace("'2026-01-14'", "'2026-02-10'"));
     expect(Number(dollars?.['value'])).toBeGreaterThan(0);
   });
+
+  test('a cost of a question is NULL in two currencies, and where a day has no price', {
+    tags: 'ci/rare',
+  }, async () => {
+    const [rig] = await answeredRigs([database]);
+    if (rig === undefined) throw new Error('there is one database');
+    const { orgId } = rig;
+    for (const date of ['2026-10-07', '2026-11-04', '2026-11-11']) {
+      const own = { org_id: orgId, date, billable_tokens: 1_000_000 };
+      await insertRows(rig.place, 'user_daily', [{ ...own, user_id: 'ada' }]);
+      await insertRows(rig.place, 'tokens_daily_by_model', [{ ...own, model_id: 'm' }]);
+      await insertRows(rig.place, 'tokens_daily_by_user_model', [{ ...own, user_id: 'ada', model_id: 'm' }]);
+    }
+    const costs = [...FILES].filter(
+      ([path, text]) => path.startsWith(`${dialect}/questions/`) && text.includes('price_per_million'),
+    );
+    expect(costs).toHaveLength(5);
+    const valuesWith = async (...prices: readonly Record<string, string>[]) => {
+      await rig.place.execute('DELETE FROM prices');
+      for (const price of prices)
+        await insertRows(rig.place, 'prices', [{ org_id: orgId, price_per_million: 2, ...price }]);
+      const values = [];
+      for (const [, text] of costs) values.push(...(await rig.sql(text)).map(({ value }) => value));
+      return [...new Set(values.map((value) => value !== null && Number(value) > 0))];
+    };
+    const euros = { valid_from: '2026-01-14', currency: 'EUR' };
+    expect(await valuesWith(euros)).toEqual([true]);
+    expect(
+      await valuesWith({ ...euros, valid_to: '2026-11-09' }, { valid_from: '2026-11-10', currency: 'USD' }),
+    ).toEqual([false]);
+    expect(await valuesWith({ ...euros, valid_to: '2026-11-09' })).toEqual([false]);
+  });
 });

@@ -152,6 +152,36 @@ onEachDatabase((database) => {
     expect(served.failures).toEqual([]);
   });
 
+  it('the tables of a person keep the names of their rows as CSV', async () => {
+    const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
+    const served = await serve(await companyPlace(database), { clock });
+    const linesOf = async (id: string) =>
+      (await served.ask(`/people/user_6_0123456789?csv=${id}`)).body.trim().split(/\r?\n/);
+    const [head, ...use] = await linesOf('use');
+    expect(head).toBe('Column 1,Number,Change');
+    expect(use.map((line) => line.split(',')[0])).toContain('Tool calls');
+    expect(await linesOf('who')).toEqual([
+      'Column 1,Column 2,From,To',
+      'ID,user_6_0123456789,,',
+      'Email,none is stored,,',
+      'Name,Name & 6,2026-01-01,no end',
+      'Team,core,2026-01-01,no end',
+    ]);
+  });
+
+  it('whoever was erased is a row of a slice by person, and no link', async () => {
+    const place = await companyPlace(database);
+    for (const table of ['user_daily', 'user_weekly', 'user_monthly'])
+      await place.execute(
+        `UPDATE ${table} SET user_id = ? WHERE user_id = 'user_6_0123456789'`,
+        `erased-${'0123456789abcdef'.repeat(2)}`,
+      );
+    const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
+    const { body } = await (await serve(place, { clock })).ask('/explore?by=person&value=credits');
+    expect(body).toMatch(/<th[^>]*><bdi>unassigned<\/bdi><\/th>/);
+    expect(body).not.toContain('/people/unassigned');
+  });
+
   it('where nothing is kept of single users, no number of theirs is shown, and published ones are', async () => {
     const clock = new FakeClock({ now: '2026-03-20T09:00:00.000Z' });
     const served = await serve(await companyPlace(database, { keepsUsers: false }), { clock });

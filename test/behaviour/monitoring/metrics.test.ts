@@ -247,6 +247,35 @@ onEachDatabase((database) => {
       expect(await states()).toEqual([]);
     });
 
+    test('judge budgets again once an event closes working days', { tags: 'ci/rare' }, async () => {
+      const rig = await settledRig(SMALL, { database });
+      const { orgId } = rig.emulator;
+      await rig.place.execute(
+        "INSERT INTO prices (org_id, valid_from, valid_to, currency, price_per_million) VALUES (?, '2026-01-01', NULL, 'EUR', 1)",
+        orgId,
+      );
+      const team = (await rig.value<string>('SELECT MIN(team) FROM month_forecast')) ?? '';
+      const cost = Number(await rig.value('SELECT SUM(cost) FROM cost_daily'));
+      await rig.place.execute(
+        "INSERT INTO budgets (org_id, month, team, amount, currency) VALUES (?, '2026-01', ?, ?, 'EUR')",
+        ...[orgId, team, cost * 1.01],
+      );
+      const { clock } = contextOf(TODAY);
+      const kept = keepOpen(rig.path, { clock, statementMsMax: 60_000 });
+      const metrics = createMetrics({ clock, settings: () => ({}) });
+      const over = async () =>
+        seriesWith(await metrics.text(kept), 'daywalk_budgets', '"forecast over budget"');
+      expect(Object.values(await over())).toEqual([1]);
+      // The rest of the month is closed, so nothing more is expected.
+      for (let day = 23; day <= 31; day += 1)
+        await rig.place.execute(
+          `INSERT INTO events (org_id, date, team, text, closed) VALUES (?, ?, '', 'closed', ${database.name === 'SQLite' ? 1 : true})`,
+          ...[orgId, `2026-01-${day}`],
+        );
+      expect(Object.values(await over())).toEqual([0]);
+      await kept.close();
+    });
+
     test('of several organizations are told apart by their ids', async () => {
       const rig = await exportedRig(SMALL, { database });
       const other = await createRig({ ...SMALL, seed: 2 });
