@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
   renameSync,
@@ -82,18 +83,14 @@ export async function putFile(place: Place, write: (part: string) => Promise<voi
     const before = statSync(path, { throwIfNoEntry: false });
     const target = before === undefined ? path : realpathSync(path);
     if (before !== undefined) await expectReplaceable(target, place);
-    const hidden = join(dirname(target), `.${basename(target)}`);
-    const lock = tryFileLock(place.lock ?? `${hidden}.lock`);
+    const lock = tryFileLock(place.lock ?? `${hiddenOf(target)}.lock`);
     if (lock === null) {
       throw new BusyError(`another process writes ${target}`, { hint: 'wait for it to end, then run again' });
     }
     try {
+      if (place.lock !== undefined) removeParts(dirname(place.lock));
       await place.begins?.(path);
-      return await writeUnderLock(target, {
-        part: `${hidden}.part.db`,
-        mode: kind.keepsMode ? before?.mode : undefined,
-        write,
-      });
+      return await writeUnderLock(target, write, kind.keepsMode ? before?.mode : undefined);
     } finally {
       lock.release();
     }
@@ -102,18 +99,16 @@ export async function putFile(place: Place, write: (part: string) => Promise<voi
   }
 }
 
+function hiddenOf(target: string): string {
+  return join(dirname(target), `.${basename(target)}`);
+}
+
 async function writeUnderLock(
   target: string,
-  {
-    part,
-    mode,
-    write,
-  }: {
-    readonly part: string;
-    readonly mode: number | undefined;
-    readonly write: (part: string) => Promise<void>;
-  },
+  write: (part: string) => Promise<void>,
+  mode: number | undefined,
 ): Promise<PlacedFile> {
+  const part = `${hiddenOf(target)}.part.db`;
   remove(part);
   try {
     createPrivately(part);
@@ -127,6 +122,14 @@ async function writeUnderLock(
   } finally {
     remove(part);
   }
+}
+
+/** What a backup into a folder is called until it is in place, and what may lie beside it. */
+const DATED_PART = /^\.daywalk-\d{8}T\d{6}Z(\.archive)?\.db\.part\.db/;
+
+/** Removes what backups that were killed have left in a folder: it names people. Nobody else writes there under its lock. */
+function removeParts(folder: string): void {
+  for (const name of readdirSync(folder)) if (DATED_PART.test(name)) rmSync(join(folder, name));
 }
 
 function remove(part: string): void {
