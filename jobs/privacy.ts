@@ -9,7 +9,7 @@ import type { Subject } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { expectAllArchives, sweepOptions } from '../src/places/index.ts';
-import { checkEmailSalt, expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
+import { beginPassing, checkEmailSalt, endPassing, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import {
@@ -163,6 +163,8 @@ function fileExists(path: string): UsageError {
   return new UsageError(`the file ${path} exists already`, { hint: 'name a new file' });
 }
 
+type Place = Pick<JobContext, 'clock' | 'signal'>;
+
 /** What applying a policy has changed, or would change. */
 export interface AppliedPolicy extends PassedCounts {
   readonly isDryRun: boolean;
@@ -234,23 +236,16 @@ export async function passOlder(
 async function passThrough(
   warehouse: Warehouse,
   settings: Settings,
-  {
-    clock,
-    signal,
-    isDryRun,
-    archives,
-  }: Pick<JobContext, 'clock' | 'signal'> & {
-    readonly isDryRun: boolean;
-    readonly archives?: readonly string[];
-  },
+  { isDryRun, archives, ...place }: Place & Pick<PolicyRequest, 'isDryRun'> & Pick<Settings, 'archives'>,
 ): Promise<PassedCounts> {
   const gate = await openGate(warehouse, settings.emails);
-  const options = await sweepOptions(warehouse, settings, { clock, signal }, archives);
+  const options = await sweepOptions(warehouse, settings, place, archives);
+  if (!isDryRun) await beginPassing(warehouse, settings.emails);
   const counts = await passAll({ ...options, gate, isDryRun });
   if (isDryRun) return counts;
   const asked = { firstDay: null, streams: null, maxAgeSeconds: null, withoutUsers: !gate.keepsPeople };
   for (const orgId of await readOrganizationIds(warehouse))
-    await agreeContract(warehouse, { orgId, asked, now: clock.now() });
-  await rememberPolicy(warehouse, settings.emails);
+    await agreeContract(warehouse, { orgId, asked, now: place.clock.now() });
+  await endPassing(warehouse, settings.emails);
   return counts;
 }

@@ -226,6 +226,7 @@ export const REASONS = [
   'warehouse-replaced-by-other',
   'salt-differs',
   'policy-not-applied',
+  'policy-differs',
   'no-archive',
   'archive-damaged',
   'archive-not-named',
