@@ -11,6 +11,8 @@ import { chooseOrganization } from '../src/organizations/index.ts';
 import { expectAllArchives, sweepOptions } from '../src/places/index.ts';
 import { beginPassing, checkEmailSalt, endPassing, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
+import { lakesThere } from '../src/publish/index.ts';
+import { readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import {
   findListed,
@@ -170,6 +172,8 @@ export interface AppliedPolicy extends PassedCounts {
   readonly isDryRun: boolean;
   /** How addresses are stored from now on. */
   readonly emails: Settings['emails']['mode'];
+  /** Where the warehouse was copied or published to: these places are not changed. */
+  readonly published: readonly string[];
 }
 
 /** How a policy is applied. */
@@ -200,7 +204,10 @@ export async function applyPolicy(
       const { archives, copies } = await expectAllArchives(warehouse, settings);
       const all = [...archives, ...copies];
       const counts = await passThrough(warehouse, settings, { clock, signal, isDryRun, archives: all });
-      return { isDryRun, emails: emails.mode, ...counts };
+      const places = await readPublished(location, warehouse);
+      const lakes = await lakesThere(places);
+      const published = places.filter((place) => !lakes.includes(place));
+      return { isDryRun, emails: emails.mode, published, ...counts };
     } finally {
       await lock.release();
     }

@@ -163,12 +163,11 @@ async function replayAll(
 async function expectEmpty(warehouse: Warehouse, asOf: Date): Promise<void> {
   const mark = canonicalJson(asOf.toISOString());
   if ((await readState(warehouse, '', MARK)) === mark) return;
-  if ((await readOrganizationIds(warehouse)).length > 0) {
+  if ((await readOrganizationIds(warehouse)).length > 0)
     throw new UsageError(
       `${warehouse.location} is not empty, and the past is rebuilt in an empty warehouse only`,
       { hint: 'name a new warehouse' },
     );
-  }
   await writeState(warehouse, '', MARK, mark);
 }
 

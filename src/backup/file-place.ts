@@ -84,9 +84,8 @@ export async function putFile(place: Place, write: (part: string) => Promise<voi
     const target = before === undefined ? path : realpathSync(path);
     if (before !== undefined) await expectReplaceable(target, place);
     const lock = tryFileLock(place.lock ?? `${hiddenOf(target)}.lock`);
-    if (lock === null) {
+    if (lock === null)
       throw new BusyError(`another process writes ${target}`, { hint: 'wait for it to end, then run again' });
-    }
     try {
       if (place.lock !== undefined) removeParts(dirname(place.lock));
       await place.begins?.(path);
@@ -149,21 +148,18 @@ function explain(error: unknown, doing: string, path: string): unknown {
 
 /** @throws {UsageError} that says what the file is, unless it is an earlier one that no program writes to. */
 async function expectReplaceable(path: string, { kind, source }: Place): Promise<void> {
-  if (source !== null && existsSync(source) && isSameFile(path, source)) {
+  if (source !== null && existsSync(source) && isSameFile(path, source))
     throw new UsageError(`${path} is ${source} itself`, { hint: 'name another file' });
-  }
-  if (!(await kind.isOne(path))) {
+  if (!(await kind.isOne(path)))
     throw new UsageError(`${path} is not a ${kind.noun}`, {
       hint: 'name a new file, or remove this one first',
     });
-  }
   // SQLite would treat it as the log of the new file.
   const log = [`${path}-wal`, `${path}-journal`].find((side) => existsSync(side));
-  if (log !== undefined) {
+  if (log !== undefined)
     throw new UsageError(`another program writes to ${path}: there is ${log}`, {
       hint: 'close it in that program; after a crash, remove the file and this log',
     });
-  }
 }
 
 function isSameFile(a: string, b: string): boolean {

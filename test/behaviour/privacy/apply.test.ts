@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -177,6 +177,23 @@ onEachDatabase((database) => {
       const searched = { place: rig.place, archive: rig.folder, spool: '' };
       expect(await placesOf(['eve@example.com'], searched)).toEqual([]);
       expect((await run(DROP)).report.exitCode).toBe(0);
+    });
+
+    test('names the places that keep what it does not reach, and a lake that is away', {
+      tags: 'ci/rare',
+    }, async () => {
+      const { rig, apply } = await exported({ mode: 'keep' });
+      const [away, there] = [join(tempDir(), 'away'), join(tempDir(), 'there')];
+      const env = envOf(rig, {});
+      for (const lake of [away, there])
+        expect((await daywalkInProcess(['publish', '--delta', lake], { env })).code).toBe(0);
+      rmSync(away, { recursive: true });
+      const expected = [join(away, 'daywalk_versions.json')];
+      for (const flag of ['--dry-run', '--yes'])
+        expect(JSON.parse((await apply(HASH, flag, '--json')).stdout).published).toEqual(expected);
+      expect((await apply(HASH, '--yes')).stdout).toContain(
+        `not changed: the copy, backup or published files in ${away}`,
+      );
     });
 
     test('of addresses alone takes no note of pseudonyms away', { tags: 'ci/rare' }, async () => {
