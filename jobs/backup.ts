@@ -80,9 +80,7 @@ export function backUp(
     const id = randomUUID();
     const warehouse = await writeBackup(path, { source, id, lock, begins, clock, signal });
     const saved =
-      archive === null
-        ? null
-        : await saveBeside(archive, { path: archiveBeside(path), id, lock, clock, signal });
+      archive === null ? null : await saveBeside(archive, archiveBeside(path), { id, lock, clock, signal });
     const parents = (await readIdentity(source))?.parents ?? [];
     const removed = isFolder ? await removeOld(request.path, request.keep, { warehouse, parents }) : [];
     await note(
@@ -100,16 +98,8 @@ export function backUp(
 
 async function saveBeside(
   archive: string,
-  {
-    path,
-    id,
-    lock,
-    ...patience
-  }: Pick<JobContext, 'clock' | 'signal'> & {
-    readonly path: string;
-    readonly id: string;
-    readonly lock: string | undefined;
-  },
+  path: string,
+  { id, lock, ...patience }: Pick<Parameters<typeof writeBackup>[1], 'id' | 'lock' | 'clock' | 'signal'>,
 ): Promise<SavedArchive> {
   let damages = 0;
   const { saveArchive } = await savedArchives();

@@ -9,8 +9,10 @@ import type { Subject } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { chooseOrganization } from '../src/organizations/index.ts';
 import { expectAllArchives, sweepOptions } from '../src/places/index.ts';
-import { checkEmailSalt, expectEmailSalt, openGate, rememberPolicy } from '../src/policy/index.ts';
+import { beginPassing, checkEmailSalt, endPassing, expectEmailSalt, openGate } from '../src/policy/index.ts';
 import type { RunLock, Warehouse } from '../src/port/index.ts';
+import { lakesThere } from '../src/publish/index.ts';
+import { readPublished } from '../src/records/index.ts';
 import type { Settings } from '../src/settings/index.ts';
 import {
   findListed,
@@ -163,11 +165,15 @@ function fileExists(path: string): UsageError {
   return new UsageError(`the file ${path} exists already`, { hint: 'name a new file' });
 }
 
+type Place = Pick<JobContext, 'clock' | 'signal'>;
+
 /** What applying a policy has changed, or would change. */
 export interface AppliedPolicy extends PassedCounts {
   readonly isDryRun: boolean;
   /** How addresses are stored from now on. */
   readonly emails: Settings['emails']['mode'];
+  /** Where the warehouse was copied or published to: these places are not changed. */
+  readonly published: readonly string[];
 }
 
 /** How a policy is applied. */
@@ -198,7 +204,10 @@ export async function applyPolicy(
       const { archives, copies } = await expectAllArchives(warehouse, settings);
       const all = [...archives, ...copies];
       const counts = await passThrough(warehouse, settings, { clock, signal, isDryRun, archives: all });
-      return { isDryRun, emails: emails.mode, ...counts };
+      const places = await readPublished(location, warehouse);
+      const lakes = await lakesThere(places);
+      const published = places.filter((place) => !lakes.includes(place));
+      return { isDryRun, emails: emails.mode, published, ...counts };
     } finally {
       await lock.release();
     }
@@ -234,23 +243,16 @@ export async function passOlder(
 async function passThrough(
   warehouse: Warehouse,
   settings: Settings,
-  {
-    clock,
-    signal,
-    isDryRun,
-    archives,
-  }: Pick<JobContext, 'clock' | 'signal'> & {
-    readonly isDryRun: boolean;
-    readonly archives?: readonly string[];
-  },
+  { isDryRun, archives, ...place }: Place & Pick<PolicyRequest, 'isDryRun'> & Pick<Settings, 'archives'>,
 ): Promise<PassedCounts> {
   const gate = await openGate(warehouse, settings.emails);
-  const options = await sweepOptions(warehouse, settings, { clock, signal }, archives);
+  const options = await sweepOptions(warehouse, settings, place, archives);
+  if (!isDryRun) await beginPassing(warehouse, settings.emails);
   const counts = await passAll({ ...options, gate, isDryRun });
   if (isDryRun) return counts;
   const asked = { firstDay: null, streams: null, maxAgeSeconds: null, withoutUsers: !gate.keepsPeople };
   for (const orgId of await readOrganizationIds(warehouse))
-    await agreeContract(warehouse, { orgId, asked, now: clock.now() });
-  await rememberPolicy(warehouse, settings.emails);
+    await agreeContract(warehouse, { orgId, asked, now: place.clock.now() });
+  await endPassing(warehouse, settings.emails);
   return counts;
 }

@@ -17,7 +17,7 @@ import { packageVersion } from '../src/core/files.ts';
 import { canonicalJson } from '../src/core/json.ts';
 import { isDailyStream, type Stream } from '../src/core/stream.ts';
 import { ensureIdentity, expectMatch, readWarehouseSide } from '../src/identity/index.ts';
-import { joinKeptOut } from '../src/kept-out/index.ts';
+import { joinKeptOut, keptOutOrganization } from '../src/kept-out/index.ts';
 import { readOrganizationIds } from '../src/ledger/index.ts';
 import { type ReplayedOrganization, type ReplayReport, replayOrganization } from '../src/pipeline/index.ts';
 import { shareErasures, sweepOptions } from '../src/places/index.ts';
@@ -103,7 +103,7 @@ export async function replay(
         await joinKeptOut(warehouse, await keptOutOfArchive(archive), new Set());
       const gate = await openGate(warehouse, emails, { usersFrom: keptUsersFrom(settings, clock) });
       const kept = { ...scope, streams: streams.filter((stream) => gate.keepsPeople || stream !== 'users') };
-      const place = { warehouse, gate, clock, signal };
+      const place = { warehouse, gate, clock, signal, observe };
       const replayed = await withArchives(archives, place, (read) => replayAll(read, kept, place));
       await sweepLearned(await sweepOptions(warehouse, settings, { clock, signal }));
       await expireAfter({ warehouse, lock }, settings, { clock, signal });
@@ -132,7 +132,7 @@ async function expectKnown(warehouse: Warehouse, archive: string, scope: ReplayS
 async function replayAll(
   archives: ReadArchives,
   scope: ReplayScope,
-  place: Pick<JobContext, 'clock' | 'signal'> & { readonly warehouse: Warehouse; readonly gate: Gate },
+  place: Omit<JobContext<Warning>, 'upgraded'> & { readonly warehouse: Warehouse; readonly gate: Gate },
 ): Promise<Pick<ReplayResult, 'organizations' | 'lost'>> {
   const { organizations: chosen, lost } = archives.choose(scope);
   const organizations: ReplayReport[] = [];
@@ -143,7 +143,13 @@ async function replayAll(
     const parent = id === undefined ? null : { id, parents };
     await ensureIdentity(place.warehouse, { parent, madeBy: 'replay', at: place.clock.now() });
   }
-  for (const answers of chosen)
+  const isErased = ({ orgId }: ChosenAnswers) => keptOutOrganization(place.gate.keptOut, orgId) !== undefined;
+  const { left = [], kept = chosen } = Object.groupBy(chosen, (each) => (isErased(each) ? 'left' : 'kept'));
+  for (const { orgId } of left) {
+    const message = `the organization ${orgId} was erased: it is not replayed, and goes from the archive`;
+    place.observe({ type: 'warning', message, hint: undefined });
+  }
+  for (const answers of kept)
     organizations.push(
       await replayOrganization(replayedFrom(archives, answers, place.gate), {
         ...place,
@@ -157,14 +163,11 @@ async function replayAll(
 async function expectEmpty(warehouse: Warehouse, asOf: Date): Promise<void> {
   const mark = canonicalJson(asOf.toISOString());
   if ((await readState(warehouse, '', MARK)) === mark) return;
-  if ((await readOrganizationIds(warehouse)).length > 0) {
+  if ((await readOrganizationIds(warehouse)).length > 0)
     throw new UsageError(
       `${warehouse.location} is not empty, and the past is rebuilt in an empty warehouse only`,
-      {
-        hint: 'name a new warehouse',
-      },
+      { hint: 'name a new warehouse' },
     );
-  }
   await writeState(warehouse, '', MARK, mark);
 }
 

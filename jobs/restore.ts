@@ -175,11 +175,10 @@ interface SavedPlace {
 /** The file of the archive that was backed up with a warehouse. */
 async function expectPair(file: string, backup: BackupRecord | null): Promise<string> {
   const saved = archiveBeside(file);
-  if (!existsSync(saved)) {
+  if (!existsSync(saved))
     throw new UsageError(`there is no archive beside the backup: ${saved}`, {
       hint: 'leave the archive out, or name a backup that was taken with it',
     });
-  }
   const { backupOfArchive } = await savedArchives();
   const id = await backupOfArchive(saved);
   if (backup !== null && id === backup.id) return saved;
@@ -277,12 +276,11 @@ async function begin(destination: Warehouse, mark: string, { request, archive }:
   if ((await readState(destination, '', RESTORING)) === mark) return;
   if (!request.replace) {
     await expectEmpty(destination);
-    if (archive !== null && archiveBytes(archive.place) > 0) {
+    if (archive !== null && archiveBytes(archive.place) > 0)
       throw new UsageError(`there is an archive at ${archive.place} already; nothing was changed`, {
         hint: 'restore into a new place',
         reason: 'restore-onto-data',
       });
-    }
   }
   await writeState(destination, '', RESTORING, mark);
 }

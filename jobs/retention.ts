@@ -64,11 +64,7 @@ interface Held {
  */
 export async function applyRetention(
   settings: Settings,
-  {
-    isDryRun,
-    compact,
-    wait,
-  }: { readonly isDryRun: boolean; readonly compact: boolean; readonly wait: boolean },
+  { isDryRun, compact, wait }: Readonly<Record<'isDryRun' | 'compact' | 'wait', boolean>>,
   { clock, signal, upgraded }: Pick<JobContext, 'clock' | 'signal' | 'upgraded'>,
 ): Promise<RetentionReport> {
   const { warehouse: location } = settings;

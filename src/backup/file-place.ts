@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
   renameSync,
@@ -82,18 +83,13 @@ export async function putFile(place: Place, write: (part: string) => Promise<voi
     const before = statSync(path, { throwIfNoEntry: false });
     const target = before === undefined ? path : realpathSync(path);
     if (before !== undefined) await expectReplaceable(target, place);
-    const hidden = join(dirname(target), `.${basename(target)}`);
-    const lock = tryFileLock(place.lock ?? `${hidden}.lock`);
-    if (lock === null) {
+    const lock = tryFileLock(place.lock ?? `${hiddenOf(target)}.lock`);
+    if (lock === null)
       throw new BusyError(`another process writes ${target}`, { hint: 'wait for it to end, then run again' });
-    }
     try {
+      if (place.lock !== undefined) removeParts(dirname(place.lock));
       await place.begins?.(path);
-      return await writeUnderLock(target, {
-        part: `${hidden}.part.db`,
-        mode: kind.keepsMode ? before?.mode : undefined,
-        write,
-      });
+      return await writeUnderLock(target, write, kind.keepsMode ? before?.mode : undefined);
     } finally {
       lock.release();
     }
@@ -102,18 +98,16 @@ export async function putFile(place: Place, write: (part: string) => Promise<voi
   }
 }
 
+function hiddenOf(target: string): string {
+  return join(dirname(target), `.${basename(target)}`);
+}
+
 async function writeUnderLock(
   target: string,
-  {
-    part,
-    mode,
-    write,
-  }: {
-    readonly part: string;
-    readonly mode: number | undefined;
-    readonly write: (part: string) => Promise<void>;
-  },
+  write: (part: string) => Promise<void>,
+  mode: number | undefined,
 ): Promise<PlacedFile> {
+  const part = `${hiddenOf(target)}.part.db`;
   remove(part);
   try {
     createPrivately(part);
@@ -127,6 +121,14 @@ async function writeUnderLock(
   } finally {
     remove(part);
   }
+}
+
+/** What a backup into a folder is called until it is in place, and what may lie beside it. */
+const DATED_PART = /^\.daywalk-\d{8}T\d{6}Z(\.archive)?\.db\.part\.db/;
+
+/** Removes what backups that were killed have left in a folder: it names people. Nobody else writes there under its lock. */
+function removeParts(folder: string): void {
+  for (const name of readdirSync(folder)) if (DATED_PART.test(name)) rmSync(join(folder, name));
 }
 
 function remove(part: string): void {
@@ -146,21 +148,18 @@ function explain(error: unknown, doing: string, path: string): unknown {
 
 /** @throws {UsageError} that says what the file is, unless it is an earlier one that no program writes to. */
 async function expectReplaceable(path: string, { kind, source }: Place): Promise<void> {
-  if (source !== null && existsSync(source) && isSameFile(path, source)) {
+  if (source !== null && existsSync(source) && isSameFile(path, source))
     throw new UsageError(`${path} is ${source} itself`, { hint: 'name another file' });
-  }
-  if (!(await kind.isOne(path))) {
+  if (!(await kind.isOne(path)))
     throw new UsageError(`${path} is not a ${kind.noun}`, {
       hint: 'name a new file, or remove this one first',
     });
-  }
   // SQLite would treat it as the log of the new file.
   const log = [`${path}-wal`, `${path}-journal`].find((side) => existsSync(side));
-  if (log !== undefined) {
+  if (log !== undefined)
     throw new UsageError(`another program writes to ${path}: there is ${log}`, {
       hint: 'close it in that program; after a crash, remove the file and this log',
     });
-  }
 }
 
 function isSameFile(a: string, b: string): boolean {

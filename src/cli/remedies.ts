@@ -58,7 +58,9 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
   'salt-differs': ({ firstDay = '' }) =>
     `set the old salt again in DAYWALK_EMAIL_SALT; or hash all emails again: daywalk backfill --force --new-email-salt --from ${firstDay} --until YESTERDAY`,
   'policy-not-applied': ({ former = '', what = '' }) =>
-    `daywalk privacy apply applies it to everything that is stored (with --dry-run it only counts); or set ${what === 'users' ? 'DAYWALK_USERS' : 'DAYWALK_EMAILS'}=${former} again`,
+    `daywalk privacy apply applies it to everything that is stored (with --dry-run it only counts); or set ${policyOf(what)}=${former} again`,
+  'policy-differs': ({ former = '', what = '' }) =>
+    `set ${policyOf(what)}=${former}, and DAYWALK_EMAIL_SALT as the runs have it; otherwise nobody is found`,
   'no-archive': 'name it with --archive or DAYWALK_ARCHIVE; runs with that setting write it',
   'archive-damaged':
     'restore the file from a backup; without one, pass --drop-damaged to remove these rows from the archive',
@@ -101,6 +103,7 @@ export const REMEDIES: Readonly<Record<(typeof REASONS)[number] | RefusalRule, R
 // The fact `organization` is a name of the organizations file, which then takes the place of these variables.
 const keyOf = ({ organization, keyVariable = 'DAYWALK_API_KEY or DAYWALK_API_KEY_FILE' }: Facts) =>
   organization === undefined ? keyVariable : `the key file of ${organization}`;
+const policyOf = (what: string) => (what === 'users' ? 'DAYWALK_USERS' : 'DAYWALK_EMAILS');
 const consentOf = (facts: Facts) => `daywalk run --new-organization ${facts['orgId'] ?? 'ID'}`;
 const appKeyOf = ({ organization }: Facts) =>
   organization === undefined

@@ -225,6 +225,7 @@ export const REASONS = [
   'warehouse-replaced-by-other',
   'salt-differs',
   'policy-not-applied',
+  'policy-differs',
   'no-archive',
   'archive-damaged',
   'archive-not-named',

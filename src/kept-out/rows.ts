@@ -61,34 +61,14 @@ function rowReplacer(table: AnyTable, people: PeopleKeptOut): (row: Values) => V
       const before = row[position];
       if (typeof before !== 'string') continue;
       people.at(columnKind(name) !== 'text' ? null : `${table.name}.${name}`);
-      const after = replaced(before, {
-        isJson,
-        isId,
-        isName: isOwn && isName,
-        isEmail: isOwn && isEmail,
-        isOwn,
-      });
+      const other = () => (isJson ? jsonWithout(before, people, isOwn) : people.text(before, isId));
+      const after = !isOwn || !(isName || isEmail) ? other() : isName ? null : people.ownEmail(before, true);
       if (after === before) continue;
       changed ??= [...row];
       changed[position] = after;
     }
     return changed === undefined ? row : seal(changed);
   };
-
-  function replaced(
-    text: string,
-    {
-      isJson,
-      isId,
-      isOwn,
-      isName,
-      isEmail,
-    }: Record<'isJson' | 'isId' | 'isOwn' | 'isName' | 'isEmail', boolean>,
-  ): string | null {
-    if (isName) return null;
-    if (isJson) return jsonWithout(text, people, isOwn);
-    return isEmail ? people.ownEmail(text, true) : people.text(text, isId);
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from '../../schema/query.ts';
-import { UsageError } from '../core/errors.ts';
+import { BusyError, UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import type { Warehouse } from '../port/index.ts';
 import { type EmailPolicy, GATE_VERSION, type Gate, usersOf } from '../privacy/index.ts';
@@ -16,6 +16,7 @@ export interface NotedPolicy {
 }
 
 type Readable = Pick<Warehouse, 'read'>;
+type Writable = Pick<Warehouse, 'read' | 'transact' | 'location'>;
 
 const STRENGTH = { keep: 0, hash: 1, drop: 2 } as const;
 const USER_STRENGTH = { keep: 0, pseudonym: 1, none: 2 } as const;
@@ -78,7 +79,7 @@ export async function keepsLess(
 }
 
 /** An older version of the gate has let more through. @param keepsOut it looks for somebody, whatever the policy is */
-function isStricter(own: Noted, theirs: Noted, keepsOut = false): boolean {
+function isStricter(own: Passed, theirs: Passed, keepsOut = false): boolean {
   const emails = STRENGTH[own.emails ?? 'keep'];
   return (
     emails > STRENGTH[theirs.emails ?? 'keep'] ||
@@ -88,15 +89,23 @@ function isStricter(own: Noted, theirs: Noted, keepsOut = false): boolean {
 }
 
 /** What is noted of the policy of a warehouse, and the version of its gate. */
-interface Noted extends NotedPolicy {
+interface Passed extends NotedPolicy {
   readonly gate: number;
+}
+
+interface Noted extends Passed {
+  /** The policy that is being applied; null if none is, or if something was stored under a looser one since. */
+  readonly passing: NotedPolicy | null;
 }
 
 /** The policy under which a warehouse was filled. */
 async function notedPolicy(warehouse: Readable): Promise<Noted> {
   const note = parseJson((await readState(warehouse, ...POLICY)) ?? '');
-  const { gate } = isObject(note) ? note : {};
-  return { ...notedPolicyIn(note), gate: typeof gate === 'number' ? gate : 0 };
+  const { gate, passing } = isObject(note) ? note : {};
+  return {
+    ...{ ...notedPolicyIn(note), gate: typeof gate === 'number' ? gate : 0 },
+    passing: isObject(passing) ? notedPolicyIn(passing) : null,
+  };
 }
 
 /**
@@ -113,6 +122,24 @@ export async function expectPolicy(
   expectApplied(known, policy, warehouse.location);
   expectPseudonyms(known, users, warehouse.location);
   return known;
+}
+
+/**
+ * Makes sure that a person is looked up as the warehouse has them: under another policy, nothing would be found of a hash or a pseudonym.
+ * @throws {UsageError} if it has hashes or pseudonyms, and the given policy makes none
+ */
+export async function expectStoredAs(
+  warehouse: Pick<Warehouse, 'read' | 'location'>,
+  policy: EmailPolicy,
+  what: 'addresses' | 'users',
+): Promise<void> {
+  const known = await notedPolicy(warehouse);
+  const [former, asked] = what === 'users' ? [known.users, usersOf(policy)] : [known.emails, policy.mode];
+  if (former === asked || (former !== 'hash' && former !== 'pseudonym')) return;
+  throw new UsageError(`the ${what} in ${warehouse.location} are stored under "${former}", not "${asked}"`, {
+    hint: 'ask under the policy under which they are stored, with its salt',
+    ...{ reason: 'policy-differs', facts: { former, what } },
+  });
 }
 
 function expectPseudonyms(known: Noted, users: NotedPolicy['users'], place: string): void {
@@ -157,8 +184,29 @@ export async function mayNameAnyone(warehouse: Pick<Warehouse, 'select'>): Promi
 }
 
 /** Notes that everything in a warehouse has passed the gate under a policy. */
-export function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, policy: EmailPolicy): Promise<void> {
+function rememberPolicy(warehouse: Pick<Warehouse, 'transact'>, policy: EmailPolicy): Promise<void> {
   return note(warehouse, { gate: GATE_VERSION, emails: policy.mode, users: usersOf(policy) });
+}
+
+/**
+ * Notes that a policy is being applied to everything in a warehouse. Whoever stores something under a looser one meanwhile takes this
+ * note away.
+ * @throws {UsageError} if IDs shall take the place of pseudonyms
+ */
+export async function beginPassing(warehouse: Writable, policy: EmailPolicy): Promise<void> {
+  const [known, users] = [await notedPolicy(warehouse), usersOf(policy)];
+  expectPseudonyms(known, users, warehouse.location);
+  await note(warehouse, { ...known, passing: { emails: policy.mode, users } });
+}
+
+/**
+ * As {@link rememberPolicy}, after {@link beginPassing}.
+ * @throws {BusyError} if something was stored under a looser policy meanwhile
+ */
+export async function endPassing(warehouse: Writable, policy: EmailPolicy): Promise<void> {
+  if ((await notedPolicy(warehouse)).passing !== null) return rememberPolicy(warehouse, policy);
+  const message = `something was stored in ${warehouse.location} under a looser policy meanwhile`;
+  throw new BusyError(message, { hint: 'repeat the command' });
 }
 
 /**
@@ -181,9 +229,9 @@ export async function noteStricter(
 
 function note(
   warehouse: Pick<Warehouse, 'transact'>,
-  { gate, emails, users }: Pick<Gate, 'emails' | 'users'> & Pick<Noted, 'gate'>,
+  { gate, emails, users, passing }: Passed & Partial<Pick<Noted, 'passing'>>,
 ): Promise<void> {
-  const noted = { gate, emails, ...(users !== 'keep' && { users }) };
+  const noted = { gate, emails, ...(users !== 'keep' && { users }), ...(passing && { passing }) };
   return writeState(warehouse, ...POLICY, JSON.stringify(noted));
 }
 
@@ -193,7 +241,7 @@ function note(
  * @throws {UsageError} if IDs shall take the place of pseudonyms
  */
 export async function noteLooser(
-  warehouse: Pick<Warehouse, 'read' | 'transact' | 'location'>,
+  warehouse: Writable,
   { emails, users }: Pick<Gate, 'emails' | 'users'>,
 ): Promise<void> {
   const known = await notedPolicy(warehouse);
@@ -204,5 +252,7 @@ export async function noteLooser(
     emails: STRENGTH[emails] < STRENGTH[known.emails] ? emails : known.emails,
     users: USER_STRENGTH[users] < USER_STRENGTH[known.users] ? users : known.users,
   };
-  if (isStricter(known, looser)) await note(warehouse, looser);
+  const isPassingStricter =
+    known.passing !== null && isStricter({ gate: 0, ...known.passing }, { gate: 0, emails, users });
+  if (isPassingStricter || isStricter(known, looser)) await note(warehouse, looser);
 }

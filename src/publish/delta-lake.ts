@@ -94,14 +94,19 @@ export interface RenewedLakes {
  * @throws as {@link publishDelta}
  */
 export async function renewLakes(source: LakeSource, places: readonly string[]): Promise<RenewedLakes> {
-  const lakes = places.filter((place) => basename(place) === VERSIONS_FILE);
-  const renewed = lakes.filter((place) => existsSync(place));
+  const renewed = await lakesThere(places);
   for (const directory of renewed.map(dirname)) {
     const tables = publishedTables.filter(({ name }) => existsSync(join(directory, name)));
     const keepAfter = source.clock.now();
     await publishDelta(source, { directory, tables, force: false, keepAfter, forgetsLog: true });
   }
-  return { renewed, gone: lakes.filter((place) => !renewed.includes(place)) };
+  const isGone = (place: string) => basename(place) === VERSIONS_FILE && !renewed.includes(place);
+  return { renewed, gone: places.filter(isGone) };
+}
+
+/** Those of some places that are the file of versions of a lake, and are there. */
+export async function lakesThere(places: readonly string[]): Promise<string[]> {
+  return places.filter((place) => basename(place) === VERSIONS_FILE && existsSync(place));
 }
 
 /** A table after its data files were written, and what its log must say of them. */

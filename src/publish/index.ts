@@ -17,5 +17,8 @@ export const writeParquet: Parquet['writeParquet'] = async (...given) =>
 export const publishDelta: Deltas['publishDelta'] = async (...given) =>
   (await import('./delta-lake.ts')).publishDelta(...given);
 
+export const lakesThere: Deltas['lakesThere'] = async (...given) =>
+  (await import('./delta-lake.ts')).lakesThere(...given);
+
 export const renewLakes: Deltas['renewLakes'] = async (...given) =>
   (await import('./delta-lake.ts')).renewLakes(...given);

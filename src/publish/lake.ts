@@ -95,9 +95,7 @@ export class Lake {
     if (same === undefined || !ignoresCase) return;
     throw new UsageError(
       `publish to ${this.directory}: its file system treats ${same.join(' and ')} as one path`,
-      {
-        hint: 'name a folder on a file system that distinguishes upper and lower case',
-      },
+      { hint: 'name a folder on a file system that distinguishes upper and lower case' },
     );
   }
 

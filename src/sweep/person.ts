@@ -7,7 +7,7 @@ import { UsageError } from '../core/errors.ts';
 import { isObject, parseJson } from '../core/json.ts';
 import { readSpoolLines } from '../hooks/index.ts';
 import { readKeptOut, type Subject, withoutPeople, withSubjects } from '../kept-out/index.ts';
-import { openGate } from '../policy/index.ts';
+import { expectStoredAs, openGate } from '../policy/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import {
   type EmailPolicy,
@@ -32,10 +32,13 @@ export type Person = { readonly user: string } | { readonly emails: readonly [st
 
 /** The person whom a command names, by the ID or an address: both as the service knows them. */
 export async function personOf(
-  warehouse: Pick<Warehouse, 'select' | 'transact'>,
+  warehouse: Warehouse,
   { user, email = '' }: { readonly user?: string | undefined; readonly email?: string | undefined },
   policy: EmailPolicy,
 ): Promise<Person> {
+  // As it is stored, a user is found under any policy.
+  const isAsStored = user?.startsWith('person-') === true;
+  if (!isAsStored) await expectStoredAs(warehouse, policy, user === undefined ? 'addresses' : 'users');
   if (user === undefined) {
     const stored = storedEmail(policy, email);
     return { emails: stored === email ? [email] : [email, stored] };

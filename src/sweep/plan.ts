@@ -214,13 +214,7 @@ export async function dropPlan(warehouse: Pick<Warehouse, 'transact'>, orgId: st
  * @param before the certificate of a former erasure of the same subjects: this one adds to it
  */
 export async function planErasure(
-  {
-    warehouse,
-    orgId,
-    archives,
-    clock,
-    published,
-  }: Omit<SweepOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
+  options: Omit<SweepOptions, 'drain' | 'erasures' | 'signal' | 'spool' | 'stored'>,
   subjects: readonly Subject[],
   {
     isOrganization = subjects.some(({ kind }) => kind === 'organization'),
@@ -232,7 +226,8 @@ export async function planErasure(
     readonly before?: Certificate | undefined;
   } = {},
 ): Promise<Plan> {
-  const at = clock.now().toISOString();
+  const { warehouse, orgId, archives, published } = options;
+  const at = options.clock.now().toISOString();
   const planned: Certificate = {
     ...{ format: 'daywalk erasure', version: 1, org_id: orgId },
     kind: isOrganization ? 'organization' : 'person',

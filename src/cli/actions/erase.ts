@@ -24,9 +24,8 @@ export const eraseAction: Action = async ({ settings, job, flags, out, directory
     flags.parse('--email', notEmpty),
     flags.parse('--certificate', notEmpty),
   ];
-  if (user !== undefined && email !== undefined) {
+  if (user !== undefined && email !== undefined)
     throw new UsageError('--user and --email name a person each', { hint: 'pass one of them' });
-  }
   const result = await erasePerson(
     settings,
     {
@@ -105,8 +104,12 @@ function renderErasure(
     ...(file === undefined || isDryRun ? [] : [`certificate: ${file}`]),
     ...joinedLines(certificate, wouldChange, frame),
     ...(certificate.lakes ?? []).map((place) => `published again, without earlier versions: ${place}`),
-    ...published.map((place) => `not changed: the copy, backup or published files in ${place}`),
+    ...published.map(notChanged),
   ];
+}
+
+function notChanged(place: string): string {
+  return `not changed: the copy, backup or published files in ${place}`;
 }
 
 /** Names the places where the ID or an address stands in a joined form, without the form. */
@@ -131,17 +134,17 @@ export const applyPolicyAction: Action = async ({ settings, job, flags, out, inp
   const json = (result: AppliedPolicy) => ({
     ...{ dry_run: result.isDryRun, emails: result.emails, rows: Object.fromEntries(result.rows) },
     ...{ units: result.units, archive: result.archive, spool_lines: result.spoolLines },
+    published: result.published,
   });
   const show = (result: AppliedPolicy) => out.show(json(result), (frame) => renderPolicy(result, frame));
   if (flags.isOn('--dry-run')) {
     show(await applyPolicy(settings, { isDryRun: true, wait }, job));
     return EXIT.ok;
   }
-  if (!flags.isOn('--yes') && (flags.isOn('--json') || !(await isConfirmed(settings, out, input)))) {
+  if (!flags.isOn('--yes') && (flags.isOn('--json') || !(await isConfirmed(settings, out, input))))
     throw new UsageError('what the policy does not keep would go for good; nothing was changed', {
       hint: 'take a backup, then pass --yes; --dry-run counts what would change',
     });
-  }
   const applied = await applyPolicy(settings, { isDryRun: false, wait }, job);
   const { emails, rows } = applied;
   audit(log, `applied the policy "${emails}" to what is stored`, { rows: Object.fromEntries(rows) });
@@ -171,7 +174,7 @@ async function isConfirmed(
 }
 
 function renderPolicy(
-  { isDryRun, emails, rows, units, archive, spoolLines }: AppliedPolicy,
+  { isDryRun, emails, rows, units, archive, spoolLines, published }: AppliedPolicy,
   frame: TableFrame,
 ): string[] {
   return [
@@ -186,6 +189,7 @@ function renderPolicy(
     `${counted(units, 'unit')} with a new digest`,
     `archive: ${counted(archive.answers, 'answer')}, ${counted(archive.objects, 'object')}`,
     `spool: ${counted(spoolLines, 'line')}`,
+    ...published.map(notChanged),
   ];
 }
 

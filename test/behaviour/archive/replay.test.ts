@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +6,8 @@ import { replay } from '../../../jobs/replay.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { daysFrom, parseDay, shiftDay } from '../../../src/core/day.ts';
 import { STREAMS } from '../../../src/core/stream.ts';
-import { archivedRig, fatesOf } from '../../support/archive/archived-rig.ts';
+import { archivedRig, contentsOf, fatesOf } from '../../support/archive/archived-rig.ts';
+import { eraseFrom } from '../../support/erase/erase-rig.ts';
 import { contextOf, rigOver } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 import { testVariants } from '../../support/suite/variants.ts';
@@ -206,6 +207,26 @@ onEachDatabase((database) => {
       await twin.place.execute("UPDATE tokens_daily SET input_tokens = 1 WHERE date = '2026-01-20'");
       expect((await again(twin, [rig.folder])).organizations).toMatchObject([{ stored: 1 }]);
     });
+  });
+
+  test('leaves out an organization that was erased, rebuilds the others, and sweeps the archive', {
+    tags: 'ci/rare',
+  }, async () => {
+    const [rig, gone] = [
+      await archivedRig(SMALL, database),
+      await archivedRig({ ...SMALL, seed: 7 }, database),
+    ];
+    await rig.run();
+    await gone.run();
+    // As a volume of a day before has it.
+    const [copied, erasures] = [tempDir(), join(tempDir(), 'erasures')];
+    cpSync(gone.folder, copied, { recursive: true });
+    await eraseFrom(gone, { organization: gone.emulator.orgId }, { erasures });
+    const older = { archives: [copied, rig.folder], erasures };
+    const { result } = await rig.replayInto({ streams: ['tokens'] }, older);
+    expect(result.organizations).toMatchObject([{ orgId: rig.emulator.orgId, exitCode: 0 }]);
+    expect((await contentsOf(copied)).answers).toEqual([]);
+    expect((await contentsOf(rig.folder)).answers).not.toEqual([]);
   });
 
   test('a replay that is refused leaves no warehouse behind', { tags: 'ci/rare' }, async () => {

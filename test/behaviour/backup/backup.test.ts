@@ -112,6 +112,20 @@ onEachDatabase((database) => {
       ]);
     });
 
+    test('removes what a backup that was killed has left in its folder, and no other file', {
+      tags: 'ci/variant',
+    }, async () => {
+      const warehouse = await small(database);
+      const folder = tempDir();
+      const killed = ['.daywalk-20260201T030000Z.db.part.db', '.daywalk-20260201T030000Z.archive.db.part.db'];
+      const others = ['.mine.db.part.db', 'daywalk.part.db'];
+      for (const name of [...killed, `${killed[0]}-wal`, ...others])
+        writeFileSync(join(folder, name), 'rows');
+      await backUpTo(installed(warehouse.location), folder, { isFolder: true });
+      const left = readdirSync(folder).filter((name) => name.includes('part'));
+      expect(left.toSorted()).toEqual(others);
+    });
+
     test('replaces those from before a restore into the same place, and none of a parent that goes on', {
       tags: 'ci/variant',
     }, async () => {

@@ -43,6 +43,7 @@ async function held(database: Database, emails: Settings['emails'] = { mode: 'ke
     DAYWALK_NOW: `${rig.today}T04:00:00Z`,
     DAYWALK_EMAILS: emails.mode,
     ...(emails.mode === 'hash' && { DAYWALK_EMAIL_SALT: emails.salt }),
+    ...(emails.mode !== 'keep' && emails.users !== undefined && { DAYWALK_USERS: emails.users }),
   };
   const daywalk = (...args: string[]) => daywalkInProcess(args, { env, cwd: folder });
   writeFileSync(
@@ -62,7 +63,7 @@ async function held(database: Database, emails: Settings['emails'] = { mode: 'ke
     expect(code, stderr).toBe(0);
     return { out, text: readFileSync(out, 'utf8'), file: JSON.parse(readFileSync(out, 'utf8')) as Exported };
   };
-  return { rig, daywalk, exported, folder, user, email, otherUser, otherEmail };
+  return { rig, env, daywalk, exported, folder, user, email, otherUser, otherEmail };
 }
 
 onEachDatabase((database) => {
@@ -103,6 +104,26 @@ onEachDatabase((database) => {
       const { text, file } = await exported('--email', email);
       expect(file.user_ids).toEqual([user]);
       expect(text).not.toContain(otherEmail);
+    });
+
+    test('is not looked up under another policy than it is stored under, where nothing would be found', {
+      tags: 'ci/rare',
+    }, async () => {
+      const pseudonym = { mode: 'hash', salt: SALT, users: 'pseudonym' } as const;
+      const { rig, env, email, user } = await held(database, pseudonym);
+      const keeps = { ...env, DAYWALK_EMAILS: 'keep', DAYWALK_USERS: 'keep' };
+      for (const [setting, whom] of [
+        ['DAYWALK_EMAILS=hash', ['--email', email]],
+        ['DAYWALK_USERS=pseudonym', ['--user', user]],
+      ] as const)
+        for (const command of [['person', 'show'], ['erase']]) {
+          const { code, stderr } = await daywalkInProcess([...command, ...whom], { env: keeps });
+          expect([code, stderr]).toEqual([2, expect.stringContaining(`set ${setting}`)]);
+        }
+      // As it is stored, it is found under any policy.
+      const stored = await rig.value('SELECT MIN(user_id) FROM user_daily');
+      const shown = await daywalkInProcess(['person', 'show', '--user', String(stored)], { env: keeps });
+      expect(shown.code, shown.stderr).toBe(0);
     });
 
     test('is nothing for somebody unknown, and the day of the erasure for somebody erased', {

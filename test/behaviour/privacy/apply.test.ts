@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
 import { appendDurably, encodeRecord } from '../../../src/hooks/spool.ts';
+import { beginPassing, endPassing, noteLooser } from '../../../src/policy/noted-policy.ts';
 import { openGate } from '../../../src/policy/policy.ts';
 import type { EmailPolicy } from '../../../src/privacy/gate.ts';
 import { storeHookEvents } from '../../../src/records/hook-events.ts';
@@ -158,6 +159,50 @@ onEachDatabase((database) => {
         expect(await placesOf(['eve@example.com'], searched)).toEqual([]);
         expect((await run(HASH)).report.exitCode).toBe(0);
       }
+    });
+
+    test('is not noted as applied if something was stored under a looser one while it was applied', {
+      tags: 'ci/rare',
+    }, async () => {
+      const { rig, run, apply, drain } = await exported({ mode: 'keep' });
+      await withWarehouse(rig.place.location, { clock: systemClock(), create: false }, async (warehouse) => {
+        await beginPassing(warehouse, DROP);
+        await noteLooser(warehouse, { emails: 'drop', users: 'keep' });
+        await drain('ask eve@example.com');
+        const repeat = { exitCode: 75, hint: 'repeat the command' };
+        await expect(endPassing(warehouse, DROP)).rejects.toMatchObject(repeat);
+      });
+      expect(await thrownBy(run(DROP))).toMatchObject({ exitCode: 2, reason: 'policy-not-applied' });
+      expect((await apply(DROP, '--yes')).code).toBe(0);
+      const searched = { place: rig.place, archive: rig.folder, spool: '' };
+      expect(await placesOf(['eve@example.com'], searched)).toEqual([]);
+      expect((await run(DROP)).report.exitCode).toBe(0);
+    });
+
+    test('names the places that keep what it does not reach, and a lake that is away', {
+      tags: 'ci/rare',
+    }, async () => {
+      const { rig, apply } = await exported({ mode: 'keep' });
+      const [away, there] = [join(tempDir(), 'away'), join(tempDir(), 'there')];
+      const env = envOf(rig, {});
+      for (const lake of [away, there])
+        expect((await daywalkInProcess(['publish', '--delta', lake], { env })).code).toBe(0);
+      rmSync(away, { recursive: true });
+      const expected = [join(away, 'daywalk_versions.json')];
+      for (const flag of ['--dry-run', '--yes'])
+        expect(JSON.parse((await apply(HASH, flag, '--json')).stdout).published).toEqual(expected);
+      expect((await apply(HASH, '--yes')).stdout).toContain(
+        `not changed: the copy, backup or published files in ${away}`,
+      );
+    });
+
+    test('of addresses alone takes no note of pseudonyms away', { tags: 'ci/rare' }, async () => {
+      const { rig, run, apply } = await exported({ ...HASH, users: 'pseudonym' });
+      const before = await rig.digest();
+      const refused = await apply(DROP, '--yes');
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('have pseudonyms')]);
+      expect(await rig.digest()).toBe(before);
+      expect((await run({ ...HASH, users: 'pseudonym' })).report.exitCode).toBe(0);
     });
 
     test('a looser one needs no command, and is for what is pulled from then on', {
