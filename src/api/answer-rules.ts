@@ -3,9 +3,8 @@ import { invariantCheck, invariantsOf, violationText } from '../../schema/invari
 import { collectorOf, columnsOf, type Values } from '../../schema/row.ts';
 import { changedCopy, type EarlierRows, originalOf, type Rejected, type RowCheck } from '../checks/index.ts';
 import { UnitError } from '../core/errors.ts';
-import { canonicalJson, isDeeperThan, isObject } from '../core/json.ts';
-import { LEVELS_MAX } from './limits.ts';
-import { type AnalyticsPage, fingerprint, type Meta } from './pages.ts';
+import { isObject } from '../core/json.ts';
+import { type AnalyticsPage, type Meta, valuesOf } from './pages.ts';
 
 /*
  * What one answer must be to be believed, apart from its shape. A run and the client refuse the same answers, except that only
@@ -91,11 +90,6 @@ function repeatedIn<Row extends object>(
     earlier.set(text, [...values].slice(0, 1));
   }
   return found;
-}
-
-/** A fingerprint of the values of a row. One that nests too deeply to compare equals none. */
-function valuesOf(row: object): number | symbol {
-  return isDeeperThan(row, LEVELS_MAX) ? Symbol() : fingerprint(canonicalJson(row));
 }
 
 function nameIn(row: object, fields: string | readonly string[]): unknown {

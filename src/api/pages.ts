@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { Flag, Identity, Label } from '../checks/index.ts';
 import { afterInput } from '../core/clock.ts';
 import { RULES, type RuleName, UnitError } from '../core/errors.ts';
-import { isDeeperThan, isObject, isStorable } from '../core/json.ts';
+import { canonicalJson, isDeeperThan, isObject, isStorable } from '../core/json.ts';
 import type { Answer } from '../http/index.ts';
 import {
   CURSOR_CHARS_MAX,
@@ -266,8 +266,13 @@ function keyOf(row: unknown): string | undefined {
   return isDeeperThan(row, LEVELS_MAX) ? undefined : JSON.stringify(row);
 }
 
+/** A fingerprint of the values of a row. One that nests too deeply to compare equals none. */
+export function valuesOf(row: object): number | symbol {
+  return isDeeperThan(row, LEVELS_MAX) ? Symbol() : fingerprint(canonicalJson(row));
+}
+
 /** A 53-bit hash of a text, made of two hashes. One of 18,000 walks of a million rows has a collision. */
-export function fingerprint(text: string): number {
+function fingerprint(text: string): number {
   let high = 0x811c9dc5;
   let low = 0x9747b28c;
   for (let index = 0; index < text.length; index += 1) {
