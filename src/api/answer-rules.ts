@@ -1,10 +1,10 @@
 import type { AnyTable } from '../../schema/define.ts';
 import { invariantCheck, invariantsOf, violationText } from '../../schema/invariants.ts';
 import { collectorOf, columnsOf, type Values } from '../../schema/row.ts';
-import { changedCopy, originalOf, type Rejected, type RowCheck } from '../checks/index.ts';
+import { changedCopy, type EarlierRows, originalOf, type Rejected, type RowCheck } from '../checks/index.ts';
 import { UnitError } from '../core/errors.ts';
-import { canonicalJson, isObject } from '../core/json.ts';
-import type { AnalyticsPage, Meta } from './pages.ts';
+import { isObject } from '../core/json.ts';
+import { type AnalyticsPage, type Meta, valuesOf } from './pages.ts';
 
 /*
  * What one answer must be to be believed, apart from its shape. A run and the client refuse the same answers, except that only
@@ -51,7 +51,8 @@ export interface Declared {
 
 /**
  * Adds to the check of a shape what the tables declare. Rejected are elements and rows with impossible values, and all rows of
- * a name that the answer has twice with different values.
+ * a name that comes twice with different values; of those on two pages, the later one. A row that comes again unchanged counts
+ * once.
  */
 export function possibleRows<Row extends object>(
   check: RowCheck<Row>,
@@ -62,30 +63,31 @@ export function possibleRows<Row extends object>(
   return (records, options) => {
     const { rows, rejected: misshapen } = check(records, options);
     const rejected = [...misshapen];
-    const contradictory = contradictionsIn(rows, name);
+    const differs = name === undefined ? new Map<Row, boolean>() : repeatedIn(rows, name, options.earlier);
     const kept = rows.flatMap((row) => {
       const pathOf = () => `${options.path}[${records.indexOf(originalOf(row))}]`;
-      if (!contradictory.has(row)) return keepPossible(row, { pathOf, rejected }) ?? [];
+      if (!differs.has(row)) return keepPossible(row, { pathOf, rejected }) ?? [];
       const reason = 'comes twice with different values';
-      rejected.push({ record: row, path: pathOf(), kind: 'contradiction', reason });
+      if (differs.get(row)) rejected.push({ record: row, path: pathOf(), kind: 'contradiction', reason });
       return [];
     });
     return { rows: kept, rejected };
   };
 }
 
-function contradictionsIn<Row extends object>(
+/** The rows that do not count because their name came before, or comes again with different values; true for the latter. */
+function repeatedIn<Row extends object>(
   rows: readonly Row[],
-  name: Declared['name'],
-): ReadonlySet<Row> {
-  const found = new Set<Row>();
-  if (name === undefined) return found;
-  const first = new Map<string, Row>();
-  for (const row of rows) {
-    const text = JSON.stringify(name.map((fields) => nameIn(row, fields)));
-    const other = first.get(text);
-    if (other === undefined) first.set(text, row);
-    else if (found.has(other) || canonicalJson(other) !== canonicalJson(row)) found.add(other).add(row);
+  name: NonNullable<Declared['name']>,
+  earlier: EarlierRows = new Map(),
+): ReadonlyMap<Row, boolean> {
+  const found = new Map<Row, boolean>();
+  const nameOf = (row: Row) => JSON.stringify(name.map((fields) => nameIn(row, fields)));
+  for (const [text, same] of Map.groupBy(rows, nameOf)) {
+    const known = earlier.get(text) ?? [];
+    const values = new Set([...known, ...same.map(valuesOf)]);
+    for (const row of values.size > 1 ? same : same.slice(1 - known.length)) found.set(row, values.size > 1);
+    earlier.set(text, [...values].slice(0, 1));
   }
   return found;
 }

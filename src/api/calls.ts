@@ -156,6 +156,7 @@ export const CLIENT_REASONS = {
   'long-wait': 'the service asks for a wait of more than 15 minutes',
   'proxy-failed': 'the proxy refuses the connection, or cannot be reached',
   'other-range': RULES['other-range'],
+  'other-organization': RULES['other-organization'],
   'partial-status': RULES['partial-status'],
   'paging-flags': RULES['paging-flags'],
   'repeated-page': RULES['repeated-page'],

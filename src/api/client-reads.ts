@@ -1,5 +1,5 @@
 import { tablesOf } from '../../schema/tables.ts';
-import { originalOf, type Rejected, type RowCheck, rowCheck } from '../checks/index.ts';
+import { type EarlierRows, originalOf, type Rejected, type RowCheck, rowCheck } from '../checks/index.ts';
 import { GROUP_BY, ReadinessReport, UserRow } from '../contract/index.ts';
 import { isDay } from '../core/day.ts';
 import { UnitError, UsageError } from '../core/errors.ts';
@@ -153,7 +153,6 @@ function ungrouped<Row extends object>(check: RowCheck<Row>): RowCheck<Row> {
       const path = `${options.path}[${records.indexOf(originalOf(record))}]`;
       return { record, path, kind: 'wrong-type', reason: 'has a group_key, and no groups were asked for' };
     });
-    if (groups.length === 0) return { rows, rejected };
     return { rows: rows.filter((row) => !isGroup(row)), rejected: [...rejected, ...groups] };
   };
 }
@@ -170,6 +169,13 @@ export function readUsers(
   );
 }
 
+/** Where a walk is, and what its earlier pages had. */
+interface Walk {
+  cursor?: string | undefined;
+  orgId?: string;
+  readonly earlier?: EarlierRows;
+}
+
 async function* userPages(
   context: ReadContext,
   query: UsersQuery,
@@ -180,12 +186,13 @@ async function* userPages(
   const call = callOptions(context, options);
   const allowPartial = options?.allowPartial ?? context.allowPartial;
   const stream = 'users' as const;
-  let asked = query.cursor;
+  const walk: Walk = { cursor: query.cursor, earlier: new Map() };
   const get = (cursor: string | undefined) => readPage(context, { ...query, stream, limit, cursor }, call);
-  for await (const page of walkUsers(get, 'GET users', { after: asked })) {
-    const rows = checkedRows(page, { ...query, stream }, { check: checkUsers, allowPartial, cursor: asked });
+  for await (const page of walkUsers(get, 'GET users', { after: query.cursor })) {
+    const rows = checkedRows(page, { ...query, stream }, { check: checkUsers, allowPartial, ...walk });
     yield respondedBy(page, rows);
-    asked = page.meta.next_cursor ?? undefined;
+    walk.cursor = page.meta.next_cursor ?? undefined;
+    walk.orgId = page.meta.org_id;
   }
 }
 
@@ -207,13 +214,12 @@ async function* reportPages(
   options: RequestOptions | undefined,
 ): AsyncGenerator<WithResponse<ReportsPage>> {
   const { transport, hosts } = context;
-  const { repoId } = query;
   const limit = query.limit === undefined ? undefined : checkLimit(query.limit, Number.MAX_SAFE_INTEGER);
   const call = callOptions(context, options);
   const allowPartial = options?.allowPartial ?? context.allowPartial;
   const found = new ReportLimit();
   const pull = async (startAfter: string | undefined, perPage: number | undefined) => {
-    const request = readinessRequest(hosts, { repoId, limit: perPage, startAfter });
+    const request = readinessRequest(hosts, { ...query, limit: perPage, startAfter });
     return readinessPage(await transport.get(request, call), NAME_OF_REPORTS);
   };
   const get = (startAfter: string | undefined) => {
@@ -221,16 +227,16 @@ async function* reportPages(
     if (startAfter === query.startAfter) return found.firstPage((perPage) => pull(startAfter, perPage));
     return pull(startAfter, found.current ?? undefined);
   };
-  let asked = query.startAfter;
+  const walk: Walk = { cursor: query.startAfter, earlier: new Map() };
   for await (const page of walkReadiness(get, NAME_OF_REPORTS, query.startAfter)) {
-    const { rows, rejected } = checkReports(page.reports, { path: 'reports', text: page.text });
+    const { rows, rejected } = checkReports(page.reports, { ...walk, path: 'reports', text: page.text });
     if (rejected.length > 0 && !allowPartial)
       throw new PartialAnswerError(NAME_OF_REPORTS, {
-        ...{ data: rows, rejected, cursor: asked },
+        ...{ data: rows, rejected, cursor: walk.cursor },
         ...{ requestId: page.requestId, target: page.target },
       });
     yield respondedBy(page, { reports: rows, rejected });
-    asked = page.lastId;
+    walk.cursor = page.lastId;
   }
 }
 
@@ -247,31 +253,34 @@ async function readPage(
 
 /**
  * The valid rows of a page.
- * @throws {UnitError} if it answers another range. @throws {PartialAnswerError} if parts of it are rejected.
+ * @throws {UnitError} if it is about another range, or another organization than the page before.
+ * @throws {PartialAnswerError} if parts of it are rejected.
  */
 function checkedRows<Row extends { date: string }>(
   page: AnalyticsPage,
-  { stream, startDate, endDate }: DayRange & { readonly stream: DailyStream },
+  { stream, startDate: first, endDate: last }: DayRange & { readonly stream: DailyStream },
   {
     check,
     allowPartial,
     cursor,
-  }: { readonly check: RowCheck<Row>; readonly allowPartial: boolean; readonly cursor?: string | undefined },
+    orgId = page.meta.org_id,
+    earlier = new Map(),
+  }: Walk & { readonly check: RowCheck<Row>; readonly allowPartial: boolean },
 ): Rows<Row> {
-  const name = `GET ${stream} ${startDate} to ${endDate}`;
+  const name = `GET ${stream} ${first} to ${last}`;
   const { requestId, target } = page;
-  const other = otherRange(page.meta, startDate, endDate);
+  const isForeign = page.meta.org_id !== orgId;
+  const other = isForeign ? 'another organization' : otherRange(page.meta, first, last);
   if (other !== null)
     throw new UnitError(`${name}: the answer is about ${other}`, {
-      reason: 'other-range',
+      reason: isForeign ? 'other-organization' : 'other-range',
       ...{ requestId, target },
       hint: 'a cache on the way may answer in place of the service',
     });
-  const { rows, rejected: misshapen } = check(page.data, { path: 'data', text: page.text });
-  const isAsked = ({ date }: Row) => date >= startDate && date <= endDate;
-  const strangers = rows.every(isAsked) ? [] : rows.filter((row) => !isAsked(row));
-  const days = { first: startDate, last: endDate };
-  const rejected = [...misshapen, ...rejectOtherDays(strangers, page, days)];
+  const { rows, rejected: misshapen } = check(page.data, { path: 'data', text: page.text, earlier });
+  const isAsked = ({ date }: Row) => date >= first && date <= last;
+  const strangers = rows.filter((row) => !isAsked(row));
+  const rejected = [...misshapen, ...rejectOtherDays(strangers, page, { first, last })];
   const data = strangers.length === 0 ? rows : rows.filter(isAsked);
   if (rejected.length > 0 && !allowPartial)
     throw new PartialAnswerError(name, { data, rejected, cursor, requestId, target });

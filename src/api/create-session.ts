@@ -13,6 +13,7 @@ import {
 import { SESSIONS_PATH } from '../contract/index.ts';
 import { isDeeperThan, isObject } from '../core/json.ts';
 import { type Answer, type CallOptions, type Transport, UnknownOutcomeError } from '../http/index.ts';
+import { LEVELS_MAX } from './limits.ts';
 import {
   type KnownIdentifiers,
   type SessionRequest,
@@ -131,8 +132,6 @@ export function knownSession(body: unknown, receivedAt: Date): KnownSession | un
 }
 
 const CREATED = 201;
-/** Maximum number of levels of nesting: few enough to print and store the session without a stack overflow. */
-const LEVELS_MAX = 500;
 const NAME = `POST ${SESSIONS_PATH}`;
 
 interface CreateSessionOptions extends CallOptions {

@@ -24,3 +24,6 @@ export const WALK_ROWS_MAX = 4_000_000;
 
 /** The longest time that a timer of Node keeps, about 24 days; it fires at once for a longer one. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Maximum number of levels of nesting: few enough to print, store and compare a value without a stack overflow. */
+export const LEVELS_MAX = 500;

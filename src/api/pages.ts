@@ -3,9 +3,16 @@ import { Compile } from 'typebox/compile';
 import { Flag, Identity, Label } from '../checks/index.ts';
 import { afterInput } from '../core/clock.ts';
 import { RULES, type RuleName, UnitError } from '../core/errors.ts';
-import { isObject, isStorable } from '../core/json.ts';
+import { canonicalJson, isDeeperThan, isObject, isStorable } from '../core/json.ts';
 import type { Answer } from '../http/index.ts';
-import { CURSOR_CHARS_MAX, EMPTY_PAGES_MAX, PAGES_MAX, WALK_CHARS_MAX, WALK_ROWS_MAX } from './limits.ts';
+import {
+  CURSOR_CHARS_MAX,
+  EMPTY_PAGES_MAX,
+  LEVELS_MAX,
+  PAGES_MAX,
+  WALK_CHARS_MAX,
+  WALK_ROWS_MAX,
+} from './limits.ts';
 
 /** An analytics response with a valid envelope; its rows are not checked yet. */
 export interface AnalyticsPage extends Answer {
@@ -151,12 +158,7 @@ export async function* walkReadiness(
 
 /** True for lists of equal content; false if they nest too deeply to compare. */
 function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
-  try {
-    return JSON.stringify(a) === JSON.stringify(b);
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
+  return !isDeeperThan([a, b], LEVELS_MAX) && JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** The IDs of the reports of a page, including reports that are otherwise malformed. */
@@ -168,11 +170,10 @@ function hasId(report: unknown): report is { reportId: string } {
   return isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '';
 }
 
-function malformedError(name: string, expected: string, answer: Answer): UnitError {
-  const id = answer.requestId === undefined ? '' : ` (requestId ${answer.requestId})`;
+function malformedError(name: string, expected: string, { requestId, target }: Answer): UnitError {
+  const id = requestId === undefined ? '' : ` (requestId ${requestId})`;
   return new UnitError(`${name} answered JSON without ${expected}${id}`, {
-    requestId: answer.requestId,
-    target: answer.target,
+    ...{ requestId, target },
     hint: 'check that the URL is that of the API',
   });
 }
@@ -258,17 +259,16 @@ class WalkBounds {
   }
 }
 
-/** The identity of a row of /users: user and day, or its whole text if one of them is missing. */
+/** The identity of a row of /users: user and day, or its whole text if one of them is missing; none if it nests too deeply. */
 function keyOf(row: unknown): string | undefined {
   const { user_id: user, date } = isObject(row) ? row : {};
   if (typeof user === 'string' && user !== '' && typeof date === 'string') return `${user} ${date}`;
-  try {
-    return JSON.stringify(row);
-  } catch (error) {
-    // Nested deeper than the stack allows: the row check rejects the row.
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
+  return isDeeperThan(row, LEVELS_MAX) ? undefined : JSON.stringify(row);
+}
+
+/** A fingerprint of the values of a row. One that nests too deeply to compare equals none. */
+export function valuesOf(row: object): number | symbol {
+  return isDeeperThan(row, LEVELS_MAX) ? Symbol() : fingerprint(canonicalJson(row));
 }
 
 /** A 53-bit hash of a text, made of two hashes. One of 18,000 walks of a million rows has a collision. */

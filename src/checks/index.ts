@@ -14,6 +14,7 @@ export {
 export {
   type Checked,
   changedCopy,
+  type EarlierRows,
   originalOf,
   type Rejected,
   type RowCheck,

@@ -26,10 +26,13 @@ export interface Checked<Row> {
   readonly rejected: Rejected[];
 }
 
+/** The rows of earlier pages of a walk: a fingerprint of the values of each, by its name. */
+export type EarlierRows = Map<string, readonly (number | symbol)[]>;
+
 /** Checks rows against a shape. */
 export type RowCheck<Row> = (
   rows: readonly unknown[],
-  options: { path: string; text: string },
+  options: { path: string; text: string; earlier?: EarlierRows },
 ) => Checked<Row>;
 
 /**

@@ -306,7 +306,7 @@ export function parseRetryAfter(header: string | undefined, serverNow: Date): nu
   const text = header?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const date = parseHttpDate(text);
+  const date = parseHttpDate(text, serverNow);
   return date === undefined ? undefined : Math.max(0, date.getTime() - serverNow.getTime());
 }
 
@@ -320,15 +320,18 @@ const FORMS: readonly (readonly [shape: RegExp, format: string])[] = [
 /** Without the formats of the library's larger class, which take ten milliseconds to create. */
 const utc = (value: Date | number | string) => new UTCDateMini(value);
 
-/** Years of two digits are those of this century. */
+/** By default, years of two digits are those of this century. */
 const CENTURY_MS = Date.UTC(2050, 0);
 
-/** The instant of an HTTP date; undefined when it is none. */
-export function parseHttpDate(text: string): Date | undefined {
+/**
+ * The instant of an HTTP date; undefined when it is none.
+ * @param near a year of two digits is at most 50 years from it (RFC 9110, section 5.6.7)
+ */
+export function parseHttpDate(text: string, near: Date | number = CENTURY_MS): Date | undefined {
   const words = text.replace(/ +/g, ' ');
   for (const [shape, format] of FORMS) {
     const match = shape.exec(words)?.[1];
-    const date = match === undefined ? undefined : parse(`${match} Z`, format, CENTURY_MS, { in: utc });
+    const date = match === undefined ? undefined : parse(`${match} Z`, format, near, { in: utc });
     if (date !== undefined && isValid(date)) return date;
   }
   return undefined;

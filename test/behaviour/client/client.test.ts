@@ -382,6 +382,54 @@ describe('the pages of users', () => {
     await api.close();
   });
 
+  it.each([
+    ['users', (api: Client) => collect(api.users(RANGE)), 'user_id'],
+    ['reports', (api: Client) => collect(api.readinessReports()), 'reportId'],
+  ])('give %s once when pages overlap, and reject them if they differ', async (_, walk, id) => {
+    let changed = 1;
+    const { api } = await client((socket, { path }) => {
+      const query = new URL(path, 'http://x').searchParams;
+      const after = query.get('cursor') ?? query.get('startAfter');
+      const ids = after === null ? ['a', 'b'] : after === 'b' ? ['b', 'c'] : [];
+      const number = after === null ? 1 : changed;
+      const data = ids.map((user_id) => ({ user_id, date: '2026-02-01', sessions: number }));
+      const reports = ids.map((reportId) => ({
+        reportId,
+        createdAt: number,
+        repoUrl: 'r',
+        apps: {},
+        report: {},
+      }));
+      const meta = { ...META, has_more: after === null, next_cursor: after === null ? 'b' : undefined };
+      socket.write(json({ data, reports, meta }));
+    });
+    expect((await walk(api)).map((item) => Reflect.get(item, id))).toEqual(['a', 'b', 'c']);
+    changed = 2;
+    expect(await thrownBy(walk(api))).toMatchObject({
+      name: 'PartialAnswerError',
+      cursor: 'b',
+      data: [{ [id]: 'c' }],
+      rejected: [{ kind: 'contradiction', record: { [id]: 'b' } }],
+    });
+    await api.close();
+  });
+
+  it('end when a page is about another organization', async () => {
+    const { api } = await client((socket, { path }) => {
+      const isSecond = path.includes('cursor=b');
+      const meta = { ...META, org_id: isSecond ? 'org_2' : 'org_1', has_more: !isSecond };
+      const data = [{ user_id: isSecond ? 'b' : 'a', date: '2026-02-01' }];
+      socket.write(json({ data, meta: isSecond ? meta : { ...meta, next_cursor: 'b' } }));
+    });
+    const seen: string[] = [];
+    const walk = async () => {
+      for await (const { user_id } of api.users(RANGE, { allowPartial: true })) seen.push(user_id);
+    };
+    expect(await thrownBy(walk())).toMatchObject({ name: 'UnitError', reason: 'other-organization' });
+    expect(seen).toEqual(['a']);
+    await api.close();
+  });
+
   it('end at a page with a rejected part, and resume from it', async () => {
     let isWhole = false;
     const { api } = await client((socket, { path }) => {

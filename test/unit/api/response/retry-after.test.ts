@@ -18,6 +18,8 @@ describe('Retry-After', () => {
     // The two older forms of a date, which a recipient must accept (RFC 9110, section 5.6.7).
     ['Sunday, 29-Mar-26 01:00:00 GMT', 30_000],
     ['Sun Mar 29 01:00:00 2026', 30_000],
+    // A year of two digits that would be more than 50 years ahead is past.
+    ['Sunday, 06-Nov-94 08:49:37 GMT', 0],
     ['Sun Apr  5 00:59:30 2026', 7 * 86_400_000],
   ])('%j requests a wait of %i ms', (header, ms) => {
     expect(parseRetryAfter(header, NOW)).toBe(ms);

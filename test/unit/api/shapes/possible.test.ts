@@ -113,13 +113,32 @@ describe('a name that an answer has twice', () => {
     ]);
   });
 
-  test('with the same values, or on another day, is not', () => {
-    const rows = [
+  test('with the same values counts once, as in a run, and on another day by itself', () => {
+    const [first, again, later] = [
       user('a', 1),
       { sessions: 1, date: '2026-02-01', user_id: 'a' },
       user('a', 2, '2026-02-02'),
     ];
-    expect(checkUsers(rows, options)).toEqual({ rows, rejected: [] });
+    expect(checkUsers([first, again, later], options)).toEqual({ rows: [first, later], rejected: [] });
+  });
+
+  test('on two pages of a walk counts once, and is rejected on the later one if it has other values', () => {
+    const walk = { ...options, earlier: new Map() };
+    const [a, b, c] = [user('a', 1), user('b', 1), user('c', 1)];
+    expect(checkUsers([a, b], walk)).toEqual({ rows: [a, b], rejected: [] });
+    const { rows, rejected } = checkUsers([b, user('a', 2), c, user('a', 3)], walk);
+    expect(rows).toEqual([c]);
+    expect(rejected.map(({ path, kind }) => [path, kind])).toEqual([
+      ['data[1]', 'contradiction'],
+      ['data[3]', 'contradiction'],
+    ]);
+  });
+
+  test('in records that nest too deeply to compare is rejected', () => {
+    const nested = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+    const deep = (sessions: number) => ({ ...user('a', sessions), nested });
+    expect(checkUsers([deep(1)], options).rows).toHaveLength(1);
+    expect(checkUsers([deep(1), deep(1)], options)).toMatchObject({ rows: [], rejected: [{}, {}] });
   });
 
   test('in a breakdown is summed by a run, and not rejected', () => {
