@@ -53,8 +53,8 @@ function filesLoadedBy(args: readonly string[], input = ''): { files: string[]; 
 // More than this means that something is imported statically which only some commands need: load it with `import()`. A new
 // command with its flags and examples is about 1,500 bytes.
 test.each([
-  { args: ['--help'], filesMax: 14, bytesMax: 294_300 },
-  { args: ['run', '--help'], filesMax: 14, bytesMax: 294_300 },
+  { args: ['--help'], filesMax: 14, bytesMax: 294_500 },
+  { args: ['run', '--help'], filesMax: 14, bytesMax: 294_500 },
   { args: ['hook'], filesMax: 3, bytesMax: 32_300 },
 ])('daywalk $args loads at most $filesMax files and $bytesMax bytes', ({ args, filesMax, bytesMax }) => {
   const { files, bytes } = filesLoadedBy(args, JSON.stringify({ hook_event_name: 'Stop' }));
