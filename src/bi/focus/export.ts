@@ -77,8 +77,20 @@ function reportOf(request: FocusRequest, exported: Exported): FocusReport {
     metric_cost: metric.cost,
     difference: metric.cost === null ? null : totals.all.cost - metric.cost,
     days,
-    warnings: [...warningsOf(request, { charges, days, totals }), ...metric.warnings],
+    warnings: [
+      ...warningsOf(request, { charges, days, totals }),
+      ...metric.warnings,
+      ...lackingIn(metric, request, days),
+    ],
   };
+}
+
+/** Names the days that are stored of the charges, and not of the metric: they are a part of the difference. */
+function lackingIn({ cost, missing }: MetricCost, { today }: FocusRequest, days: CoveredDays): string[] {
+  const own = missing.filter((day) => day < today && !days.missing.includes(day));
+  return cost === null || own.length === 0
+    ? []
+    : [`metric cost: days without rows of users are not in it: ${shortened(own)}`];
 }
 
 function billOf(
@@ -168,6 +180,8 @@ export interface FocusReport {
 export interface MetricCost {
   /** Null where the metric is. */
   readonly cost: number | null;
+  /** Days of the month that are not stored of users. */
+  readonly missing: readonly UtcDay[];
   readonly warnings: readonly string[];
 }
 
@@ -178,14 +192,15 @@ export interface MetricCost {
 export async function readMetricCost(warehouse: Warehouse, orgId: string, month: Month): Promise<MetricCost> {
   // The caller has a snapshot already.
   const source: Warehouse = { ...warehouse, inSnapshot: (read) => read() };
-  const { rows, warnings } = await answerMetric(source, {
+  const { rows, warnings, days } = await answerMetric(source, {
     metric: 'cost',
     orgId,
     by: [],
     ...periodOf(month),
   });
   const cost = rows[0]?.value ?? null;
-  return { cost, warnings: cost === null ? warnings.map((warning) => `metric cost: ${warning}`) : [] };
+  const why = cost === null ? warnings.map((warning) => `metric cost: ${warning}`) : [];
+  return { cost, missing: days.missing, warnings: why };
 }
 
 /** Reads which of the days of a month that are over the ledger has of the stream that is charged. */

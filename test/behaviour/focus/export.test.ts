@@ -205,3 +205,15 @@ test('a month without tokens is a file without rows, which may be corrected', as
     });
   }
 });
+
+test('a day that only the charges have is named beside the metric', async () => {
+  const world = await focusWorld();
+  await world.prices(['2026-01-01', null, 'EUR', 2]);
+  await world.day('2026-02-02', { 'ada/atlas': 5 });
+  await world.day('2026-02-03', { 'ada/atlas': 7 });
+  await world.active('2026-02-02', ['ada']);
+  await world.execute('UPDATE user_daily SET billable_tokens = 5');
+  await world.refresh();
+  const { warnings } = await world.issue('0.csv');
+  expect(warnings).toContain('metric cost: days without rows of users are not in it: 2026-02-03');
+});
