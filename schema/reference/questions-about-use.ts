@@ -217,7 +217,7 @@ LIMIT 20`,
     ask: { command: 'daywalk status', rows: 'organizations.0.missing' },
     sql: `SELECT stream, MIN(date) AS first_day, MAX(date) AS last_day, COUNT(*) AS days
 FROM coverage
-WHERE is_expected AND state NOT IN ('loaded', 'empty') AND date <= (SELECT MAX(date) FROM daily_overview)
+WHERE is_expected AND state IN ('pending', 'failed') AND rows = 0 AND date <= (SELECT MAX(date) FROM daily_overview)
 GROUP BY stream
 ORDER BY stream`,
     note: 'Each answer of `daywalk metric` also names the missing days of its own period.',
