@@ -10,7 +10,7 @@ import {
   contractAfter,
   storedContract,
 } from '../../expected/index.ts';
-import { BadRequestError, parseHttpDate } from '../../http/index.ts';
+import { BadRequestError, parseHttpDate, RequestError } from '../../http/index.ts';
 import { FLAPPING, parseFlapping } from '../../judge/flapping.ts';
 import { WATCH, watchesOf } from '../../judge/watch-plan.ts';
 import { readOrganizationIds, readUnits } from '../../ledger/index.ts';
@@ -315,8 +315,8 @@ async function requestNewest(
       if (!(error instanceof DaywalkError) || error.effect === 'run') throw error;
       learned.failure ??= error;
       if (error instanceof BadRequestError) learned.serverDate ??= error.serverDate;
-      // If the service is down, all endpoints are. Only an error status may concern this endpoint alone.
-      else if (error.effect === 'retry' && !('status' in error)) break;
+      // If nothing answers, or something other than the service, all endpoints fail. Any other failure may be of this one alone.
+      else if (error instanceof RequestError && (error.isSilence || error.unreached !== undefined)) break;
     }
   }
   return { first: undefined, ...learned };

@@ -112,8 +112,12 @@ onEachDatabase((database) => {
       );
     });
 
-    test('the first endpoint used to find the organization may fail', async () => {
-      const rig = await createRig({ today, rules: [status(500, { stream: 'tokens' })] }, { database });
+    const noJson: Rule = { match: { stream: 'tokens' }, action: { type: 'spoil', how: 'invalid-json' } };
+    test.each([
+      ['with a status', status(500, { stream: 'tokens' })],
+      ['with text that is not JSON', noJson],
+    ])('the first endpoint used to find the organization may fail %s', async (_, rule) => {
+      const rig = await createRig({ today, rules: [rule] }, { database });
       const { report } = await rig.run({ settings: { attempts: 1 } });
       expect(report.orgId).toBe(rig.emulator.orgId);
       expect(report.unitsDone).toBe(DAYS * 4 + 1);
