@@ -211,7 +211,7 @@ export class PatientCall {
     return new RequestError(`${target}: ${this.#host} has not answered since ${since}`, {
       target,
       cause,
-      attemptsMax: 1,
+      ...{ attemptsMax: 1, isSilence: true },
       ...(cause !== undefined && { details: [`last: ${messageOf(cause)}`], requestId: cause.requestId }),
       hint: 'the patience of this run is over; run again when the service answers: the run resumes',
     });
