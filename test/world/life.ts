@@ -168,8 +168,14 @@ function faultOf(night: Night, text: string): Fault {
   return { invariant: text.slice(0, 2), night, text };
 }
 
+/** Other users are noticed once so many days have some, by docs/trust.md. */
+const DAYS_WITH_USERS_MIN = 3;
+
+/** True if something has settled, and other users would be noticed. */
 function hasSettled(stored: Stored | null): boolean {
-  return stored?.units.some(({ isSettled }) => isSettled) === true;
+  const units = stored?.units ?? [];
+  const days = units.filter(({ stream, text }) => stream === 'users' && text !== '');
+  return days.length >= DAYS_WITH_USERS_MIN && units.some(({ isSettled }) => isSettled);
 }
 
 /** True if nothing that a morning says keeps a world from ending. */
