@@ -144,7 +144,7 @@ async function replayAll(
     await ensureIdentity(place.warehouse, { parent, madeBy: 'replay', at: place.clock.now() });
   }
   const isErased = ({ orgId }: ChosenAnswers) => keptOutOrganization(place.gate.keptOut, orgId) !== undefined;
-  const { left = [], kept = chosen } = Object.groupBy(chosen, (each) => (isErased(each) ? 'left' : 'kept'));
+  const { left = [], kept = [] } = Object.groupBy(chosen, (each) => (isErased(each) ? 'left' : 'kept'));
   for (const { orgId } of left) {
     const message = `the organization ${orgId} was erased: it is not replayed, and goes from the archive`;
     place.observe({ type: 'warning', message, hint: undefined });

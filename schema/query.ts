@@ -70,7 +70,7 @@ export function listOf(parts: readonly (SQL | ReturnType<typeof sql.identifier>)
  * @param day an expression
  */
 export const pricedOn = (day: string) =>
-  sql.raw(`${day} >= p.valid_from AND (p.valid_to IS NULL OR ${day} <= p.valid_to)`);
+  `${day} >= p.valid_from AND (p.valid_to IS NULL OR ${day} <= p.valid_to)`;
 
 /**
  * 1 on the working days of an organization, Mondays to Fridays that no event closes for all, and 0 on other days.

@@ -1,4 +1,5 @@
 import type { Dimension } from '../metrics/define.ts';
+import { pricedOn } from '../query.ts';
 
 /** A question as `daywalk metric` asks it. */
 export interface MetricCall {
@@ -88,8 +89,7 @@ export const withTeam = (table: string) =>
 LEFT JOIN user_teams t ON t.org_id = r.org_id AND t.user_id = r.user_id AND r.date BETWEEN t.valid_from AND t.valid_to`;
 
 /** Rows with the price of their day. */
-export const WITH_PRICE =
-  'LEFT JOIN prices p ON p.org_id = r.org_id AND r.date >= p.valid_from AND (p.valid_to IS NULL OR r.date <= p.valid_to)';
+export const WITH_PRICE = `LEFT JOIN prices p ON p.org_id = r.org_id AND ${pricedOn('r.date')}`;
 
 export const monthly = (expression: string, table = 'org_monthly') =>
   `SELECT month, ${expression} AS value FROM ${table} ORDER BY month`;

@@ -61,8 +61,10 @@ function rowReplacer(table: AnyTable, people: PeopleKeptOut): (row: Values) => V
       const before = row[position];
       if (typeof before !== 'string') continue;
       people.at(columnKind(name) !== 'text' ? null : `${table.name}.${name}`);
-      const other = () => (isJson ? jsonWithout(before, people, isOwn) : people.text(before, isId));
-      const after = !isOwn || !(isName || isEmail) ? other() : isName ? null : people.ownEmail(before, true);
+      let after: string | null;
+      if (isOwn && isName) after = null;
+      else if (isJson) after = jsonWithout(before, people, isOwn);
+      else after = isOwn && isEmail ? people.ownEmail(before, true) : people.text(before, isId);
       if (after === before) continue;
       changed ??= [...row];
       changed[position] = after;

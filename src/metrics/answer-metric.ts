@@ -253,7 +253,7 @@ function inOneCurrency(plan: Plan): SQL {
       from: [
         ...rows.from,
         sql`JOIN prices p ON p.org_id = r.org_id
-    AND ${pricedOn('r.date')}`,
+    AND ${sql.raw(pricedOn('r.date'))}`,
       ],
       where: [...rows.where, sql`r.billable_tokens <> 0`],
     },

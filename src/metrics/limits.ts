@@ -100,7 +100,7 @@ function daysByCurrency(plan: Plan): SQL {
     from: [
       sql`days_with_credits c`,
       sql`LEFT JOIN prices p ON p.org_id = ${plan.orgId}
-    AND ${pricedOn('c.date')}`,
+    AND ${sql.raw(pricedOn('c.date'))}`,
     ],
     groupBy: [sql`p.currency`],
     orderBy: [sql`p.currency`],

@@ -7,7 +7,7 @@ import type { Banner, Bullet, Cell, Column, Phrase, Table } from '../page.ts';
 /** What a mail says, without markup. Its text and its HTML are made from this, so they have the same words and numbers. */
 export interface Mail {
   readonly subject: string;
-  /** The organization and the period. */
+  /** The period. */
   readonly about: string;
   readonly title: string;
   /** Why the mail must not be read as the present: what is missing. */

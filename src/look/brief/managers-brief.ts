@@ -59,8 +59,8 @@ export async function managersBrief(warehouse: Warehouse, { filters, href }: Bri
   const month = monthToDate(filters);
   const address = href('/', month);
   return {
-    subject: `Daywalk: ${banner?.title.replace(/\.$/, '') ?? subjectWords(facts)}`,
-    about: `${filters.orgId} · ${aboutPeriod(filters)}`,
+    subject: banner?.title.replace(/\.$/, '') ?? subjectWords(facts),
+    about: aboutPeriod(filters),
     title: titleOf(facts),
     banner,
     sentence: sentenceOf(facts),

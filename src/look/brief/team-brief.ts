@@ -38,8 +38,8 @@ export async function teamBrief(warehouse: Warehouse, request: PublishedRequest)
     `${formatted(people.now)}${nounFor(people.now, ' person', ' people')}`,
   ];
   return {
-    subject: `Daywalk: ${amount} in ${name}, by ${active}`,
-    about: `${filters.orgId} · ${aboutPeriod(filters)}`,
+    subject: `${amount} in ${name}, by ${active}`,
+    about: aboutPeriod(filters),
     title: `${capital(name)}: ${amount}`,
     sentence: [
       { kind: 'strong', parts: [`${amount} in ${name}`] },

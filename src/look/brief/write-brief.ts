@@ -61,14 +61,12 @@ export function writeBrief(
         ? await forManagers(own, request, today)
         : await forTeam(own, request, today);
     const { name, orgId } = request;
-    const named =
-      name === null
-        ? mail
-        : {
-            ...mail,
-            subject: mail.subject.replace('Daywalk:', () => `Daywalk, ${name}:`),
-            about: mail.about.replace(orgId, () => name),
-          };
+    const sender = name === null ? 'Daywalk' : `Daywalk, ${name}`;
+    const named = {
+      ...mail,
+      subject: `${sender}: ${mail.subject}`,
+      about: `${name ?? orgId} · ${mail.about}`,
+    };
     const shown = withoutPeople(named, await runReads(own, readPersonFinder(request.orgId)));
     const [subject, text, html] = [subjectOf(shown), textOf(shown), await htmlOf(shown)];
     await openFolder(folder);

@@ -68,7 +68,7 @@ async function errorsQuery(
     SUM(CASE WHEN p.currency IS NULL AND d.credits <> 0 THEN 1 ELSE 0 END) AS lacking
   FROM team_days d
   JOIN calendar c ON c.date = d.date
-  LEFT JOIN prices p ON p.org_id = ${orgId} AND ${pricedOn('d.date')}
+  LEFT JOIN prices p ON p.org_id = ${orgId} AND ${sql.raw(pricedOn('d.date'))}
   GROUP BY c.month, d.team`,
       },
       {

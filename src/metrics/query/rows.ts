@@ -145,7 +145,7 @@ export function daysOf(plan: Plan, { withPrice }: { readonly withPrice: boolean 
   const bucket = grain === undefined ? [] : bucketExpression(plan, grain);
   if (bucket.length === 0 && !withPrice) return [calendarOf(plan)];
   const prices = sql`LEFT JOIN prices p ON p.org_id = ${orgId}
-    AND ${pricedOn('c.date')}`;
+    AND ${sql.raw(pricedOn('c.date'))}`;
   const days = selectSql(
     {
       columns: [sql`c.date`, ...bucket, ...(withPrice ? [sql`p.price_per_million`] : [])],

@@ -219,14 +219,18 @@ onEachDatabase((database) => {
     await rig.run();
     await gone.run();
     // As a volume of a day before has it.
-    const [copied, erasures] = [tempDir(), join(tempDir(), 'erasures')];
-    cpSync(gone.folder, copied, { recursive: true });
+    const [copied, alone, erasures] = [tempDir(), tempDir(), join(tempDir(), 'erasures')];
+    for (const folder of [copied, alone]) cpSync(gone.folder, folder, { recursive: true });
     await eraseFrom(gone, { organization: gone.emulator.orgId }, { erasures });
     const older = { archives: [copied, rig.folder], erasures };
     const { result } = await rig.replayInto({ streams: ['tokens'] }, older);
     expect(result.organizations).toMatchObject([{ orgId: rig.emulator.orgId, exitCode: 0 }]);
     expect((await contentsOf(copied)).answers).toEqual([]);
     expect((await contentsOf(rig.folder)).answers).not.toEqual([]);
+    // An archive that has nobody else gives nothing.
+    const none = await rig.replayInto({ streams: ['tokens'] }, { archives: [alone], erasures });
+    expect(none.result.organizations).toEqual([]);
+    expect((await contentsOf(alone)).answers).toEqual([]);
   });
 
   test('a replay that is refused leaves no warehouse behind', { tags: 'ci/rare' }, async () => {

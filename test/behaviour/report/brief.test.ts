@@ -18,6 +18,8 @@ import { databases, onDatabase, onEachDatabase, open } from '../../support/wareh
 import { sqlite } from '../../support/warehouse/sqlite-place.ts';
 
 const NOW = '2026-02-24T03:00:00.000Z';
+/** A brief about the only organization of a warehouse. */
+const REQUEST = { orgId: 'org_1', minGroup: 5, dashboard: undefined, namesOrganization: false, name: null };
 
 interface BriefRig extends ReportRig {
   /** Runs `daywalk …` on the warehouse, in the folder. */
@@ -306,14 +308,7 @@ test('what cannot be written is refused with a remedy', { timeout: 120_000 }, as
 onEachDatabase((database) => {
   it('a brief of an empty warehouse is refused', async () => {
     const folder = join(tempDir(), 'brief');
-    const request = {
-      orgId: 'org_1',
-      span: undefined,
-      minGroup: 5,
-      dashboard: undefined,
-      namesOrganization: false,
-      name: null,
-    };
+    const request = { ...REQUEST, span: undefined };
     for (const audience of ['managers', 'team'] as const)
       await expect(writeBrief(await open(database), { ...request, audience }, folder)).rejects.toMatchObject({
         exitCode: 2,
@@ -329,14 +324,7 @@ onEachDatabase((database) => {
     });
     const folder = tempDir();
     const span = { kind: 'week', monday: parseDay('2026-03-09') } as const;
-    const request = {
-      orgId: 'org_1',
-      minGroup: 5,
-      dashboard: undefined,
-      namesOrganization: false,
-      name: null,
-      span,
-    };
+    const request = { ...REQUEST, span };
     await writeBrief(warehouse, { ...request, audience: 'managers' }, folder);
     expect(readFileSync(join(folder, 'body.txt'), 'utf8')).toContain('1 of 7 days is doubted.');
   });
@@ -355,14 +343,7 @@ onEachDatabase((database) => {
     ]);
     const folder = tempDir();
     const span = { kind: 'week', monday: parseDay('2026-03-09') } as const;
-    const request = {
-      orgId: 'org_1',
-      minGroup: 5,
-      dashboard: undefined,
-      namesOrganization: false,
-      name: null,
-      span,
-    };
+    const request = { ...REQUEST, span };
     await writeBrief(warehouse, { ...request, audience: 'team' }, folder);
     const text = readFileSync(join(folder, 'body.txt'), 'utf8');
     expect(text).toMatch(/^core +30 +60 +−50/m);
