@@ -24,23 +24,25 @@ const OLD_NIGHT = 90;
 
 /** An ordinary night, and ranges of two stretches of all streams; of more stretches where a history has them. */
 const REQUESTS_BESIDE = 30;
-const REQUESTS_BESIDE_OLD = 40;
+const REQUESTS_BESIDE_OLD = 50;
 /** Of many days that change in one night, so many are requested alone, by docs/trust.md: the newest. */
 const DAYS_ALONE = 10;
 
 /**
- * What a run may have requested alone to store it: the units that it has stored anew, on older days the users alone, whose
- * losses no range decides. All that is requested alone at most, if nobody knows what was stored before: after what people did.
+ * What a run may have requested beside its ranges: the units that it has stored anew, on older days the users alone, whose losses no
+ * range decides; and doubted units, in ranges of their own and alone. All that is requested alone at most, if nobody knows what was
+ * stored before: after what people did.
  */
 function pulledAlone({ stored, before }: Seen): number {
   if (before === null) return DAYS_ALONE * STREAMS.length;
   const had = new Map(before.units.map(({ stream, day, text }) => [`${stream} ${day}`, text]));
-  const changed = (stored?.units ?? []).filter(
-    ({ stream, day, text }) => (had.get(`${stream} ${day}`) ?? text) !== text,
-  );
+  const units = stored?.units ?? [];
+  const changed = units.filter(({ stream, day, text }) => (had.get(`${stream} ${day}`) ?? text) !== text);
   const days = [...new Set(changed.map(({ day }) => day))].toSorted((a, b) => b - a);
   const newest = days.slice(0, DAYS_ALONE);
-  return changed.filter(({ stream, day }) => stream === 'users' || newest.includes(day)).length;
+  const asked = changed.filter(({ stream, day }) => stream === 'users' || newest.includes(day));
+  const doubted = [units, before.units].map((all) => all.filter(({ state }) => state === 'doubted').length);
+  return asked.length + 2 * Math.max(...doubted);
 }
 
 function nightsMax(kind: Kind): number {

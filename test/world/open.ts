@@ -1,4 +1,5 @@
 import { fieldOf } from './command.ts';
+import { CHANGES } from './events.ts';
 import type { Seen } from './oracle.ts';
 import type { StoredUnit } from './stored.ts';
 import { dateOf, dayOf, STREAMS } from './truth.ts';
@@ -14,6 +15,8 @@ interface Open {
 
 /** Days that have not had three looks yet. */
 const RECENT_DAYS = 4;
+/** Every run compares so many days. A change of an older one is noticed in so many nights, when its stretch has its turn. */
+const [WATCHED_DAYS, ROUND_NIGHTS] = [31, 7];
 
 /** I2: `status` names every unit that waits for something, by the state that it is in, and names nothing else. */
 export function examineOpen(organization: unknown, seen: Seen): string[] {
@@ -57,12 +60,16 @@ function countFaults(open: readonly Open[], { stored }: Seen): string[] {
 function forgotten(
   open: readonly Open[],
   organization: unknown,
-  { stored, night, published, outcome }: Seen,
+  { world, stored, night, published, outcome }: Seen,
 ) {
   if (outcome.exitCode === null || outcome.isStruck || !published.isHonest()) return [];
   const old = fieldOf(organization, 'neverConfirmed');
   const confirmed = JSON.stringify(old ?? '');
+  const isChanged = world.events.some(
+    ({ kind, from }) => CHANGES.has(kind) && from <= night && night < from + ROUND_NIGHTS,
+  );
   const isNamed = ({ day }: StoredUnit) =>
+    (isChanged && day < night - WATCHED_DAYS) ||
     open.some(({ first, last }) => first !== null && last !== null && first <= day && day <= last);
   return (stored?.units ?? []).flatMap((unit) => {
     const { stream, day, text, state, isSettled } = unit;

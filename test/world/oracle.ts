@@ -122,9 +122,9 @@ function lossFaults(seen: Seen): string[] {
   return [...reports, ...units];
 }
 
-/** The nights on which all that a unit has lost was away. Others who came meanwhile are in quarantine, and not stored. */
+/** The nights on which all that a unit has lost was away. Others who came meanwhile were doubted or in quarantine, and not stored. */
 function nightsGone({ stream, day }: StoredUnit, lost: string, published: Published): number {
-  if (stream !== 'users' || !published.wasOdd(stream, day)) return published.nightsOf(stream, day, '');
+  if (stream !== 'users') return published.nightsOf(stream, day, '');
   return Math.min(...lost.split(', ').map((row) => published.nightsWithout(day, row)));
 }
 
