@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Flag, Identity, Label } from '../checks/index.ts';
+import { Flag, Identity, Label, violationsOf } from '../checks/index.ts';
 import { afterInput } from '../core/clock.ts';
 import { RULES, type RuleName, UnitError } from '../core/errors.ts';
 import { canonicalJson, isDeeperThan, isObject, isStorable } from '../core/json.ts';
@@ -32,7 +32,7 @@ export interface ReadinessPage extends Answer {
 export function analyticsPage(answer: Answer, name: string): AnalyticsPage {
   const { body } = answer;
   if (!envelopeCheck.Check(body) || !isStorable(body.meta.org_id))
-    throw malformedError(name, 'a "data" array and "meta" with "org_id"', answer);
+    throw malformedError(name, answer, envelopeCheck);
   return { ...answer, data: body.data, meta: body.meta };
 }
 
@@ -42,7 +42,7 @@ export function analyticsPage(answer: Answer, name: string): AnalyticsPage {
  */
 export function readinessPage(answer: Answer, name: string): ReadinessPage {
   const { body } = answer;
-  if (!readinessEnvelopeCheck.Check(body)) throw malformedError(name, 'a "reports" array', answer);
+  if (!readinessEnvelopeCheck.Check(body)) throw malformedError(name, answer, readinessEnvelopeCheck);
   return { ...answer, reports: body.reports };
 }
 
@@ -170,11 +170,22 @@ function hasId(report: unknown): report is { reportId: string } {
   return isObject(report) && typeof report['reportId'] === 'string' && report['reportId'] !== '';
 }
 
-function malformedError(name: string, expected: string, { requestId, target }: Answer): UnitError {
+function malformedError(
+  name: string,
+  { body, requestId, target }: Answer,
+  check: Parameters<typeof violationsOf>[0],
+): UnitError {
   const id = requestId === undefined ? '' : ` (requestId ${requestId})`;
-  return new UnitError(`${name} answered JSON without ${expected}${id}`, {
+  const [{ path, message } = { path: 'meta.org_id', message: 'cannot be stored' }] = violationsOf(
+    check,
+    body,
+    'the answer',
+  );
+  return new UnitError(`${name} answered JSON of another shape: ${path} ${message}${id}`, {
     ...{ requestId, target },
-    hint: 'check that the URL is that of the API',
+    hint: path.startsWith('meta.')
+      ? 'the service sends another envelope'
+      : 'check that the URL is that of the API',
   });
 }
 

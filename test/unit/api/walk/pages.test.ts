@@ -58,24 +58,25 @@ describe('an analytics answer', () => {
   });
 
   it.each([
-    null,
-    [],
-    {},
-    { data: [] },
-    { data: {}, meta: { org_id: 'o' } },
-    { data: null, meta: { org_id: 'o' } },
-    { data: [], meta: {} },
-    { data: [], meta: { org_id: '' } },
-    { data: [], meta: { org_id: 5 } },
-    { data: [], meta: { org_id: 'o', has_more: 'true' } },
-    { data: [], meta: { org_id: 'o', has_more: true, next_cursor: 5 } },
-    { error: 'x' },
-  ])('is not %j', (body) => {
+    [null, 'the answer must be an object'],
+    [[], 'the answer must be an object'],
+    [{}, 'data is required'],
+    [{ data: [] }, 'meta is required'],
+    [{ data: {}, meta: { org_id: 'o' } }, 'data must be a list'],
+    [{ data: null, meta: { org_id: 'o' } }, 'data must be a list'],
+    [{ data: [], meta: {} }, 'meta.org_id is required'],
+    [{ data: [], meta: { org_id: '' } }, 'meta.org_id must not be empty'],
+    [{ data: [], meta: { org_id: 5 } }, 'meta.org_id must be a text'],
+    [{ data: [], meta: { org_id: 'a\ud800' } }, 'meta.org_id cannot be stored'],
+    [{ data: [], meta: { org_id: 'o', has_more: 'true' } }, 'meta.has_more must be true or false'],
+    [{ data: [], meta: { org_id: 'o', has_more: true, next_cursor: 5 } }, 'meta.next_cursor must be a text'],
+    [{ error: 'x' }, 'data is required'],
+  ])('is not %j: %s', (body, reason) => {
     expect(() => analyticsPage(answerOf(body), 'pull users 2026-02-01')).toThrow(
       expect.objectContaining({
         name: 'UnitError',
         exitCode: 4,
-        message: expect.stringMatching(/^pull users 2026-02-01 answered JSON without .*\(requestId req_1\)$/),
+        message: `pull users 2026-02-01 answered JSON of another shape: ${reason} (requestId req_1)`,
       }),
     );
   });
