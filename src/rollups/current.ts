@@ -106,16 +106,17 @@ function* usersToResolve(
     WHERE r.org_id = ${orgId} AND ${inDays(sql`r.date`)}
       AND (u.user_id IS NULL OR u.user_email IS DISTINCT FROM COALESCE(r.user_email, u.user_email))
     LIMIT ${CHANGED_USERS_MAX + 1}`;
-  const rowOn = (day: SQL) => sql`
-    SELECT 1 FROM user_daily r WHERE r.org_id = k.org_id AND r.date = ${day} AND r.user_id = k.user_id`;
   const gone = yield sql`
-    SELECT user_id FROM user_monthly k
+    SELECT user_id FROM user_monthly
     WHERE org_id = ${orgId} AND month IN (${months}) AND ${inDays(sql`last_active_on`)}
-      AND NOT EXISTS (${rowOn(sql`k.last_active_on`)})
+      AND (last_active_on, user_id) NOT IN (
+        SELECT date, user_id FROM user_daily WHERE org_id = ${orgId} AND ${inDays(sql`date`)})
     UNION
-    SELECT user_id FROM user_emails k
+    SELECT user_id FROM user_emails
     WHERE org_id = ${orgId} AND month IN (${months}) AND ${inDays(sql`last_seen_on`)}
-      AND NOT EXISTS (${rowOn(sql`k.last_seen_on`)} AND r.user_email = k.user_email)
+      AND (last_seen_on, user_id, user_email) NOT IN (
+        SELECT date, user_id, user_email FROM user_daily
+        WHERE org_id = ${orgId} AND ${inDays(sql`date`)} AND user_email IS NOT NULL)
     LIMIT ${CHANGED_USERS_MAX + 1}`;
   const users = new Set([...appeared, ...gone].map(({ user_id }) => String(user_id)));
   const areNew = gone.length === 0 && appeared.every(({ known }) => known === null);
