@@ -100,12 +100,12 @@ function* usersToResolve(
   if (isPeopleStale || !isOneState || days.length > CHANGED_DAYS_MAX) return null;
   const inDays = (column: SQL) => sql`${column} IN (${listOf(days.map((day) => sql`${day}`))})`;
   const months = listOf(bucketsOf('monthly', days).map(({ name }) => sql`${name}`));
+  // With a LIMIT, PostgreSQL would sort all users.
   const appeared = yield sql`
     SELECT DISTINCT r.user_id, u.user_id AS known FROM user_daily r
     LEFT JOIN users u ON u.org_id = r.org_id AND u.user_id = r.user_id
     WHERE r.org_id = ${orgId} AND ${inDays(sql`r.date`)}
-      AND (u.user_id IS NULL OR u.user_email IS DISTINCT FROM COALESCE(r.user_email, u.user_email))
-    LIMIT ${CHANGED_USERS_MAX + 1}`;
+      AND (u.user_id IS NULL OR u.user_email IS DISTINCT FROM COALESCE(r.user_email, u.user_email))`;
   const gone = yield sql`
     SELECT user_id FROM user_monthly
     WHERE org_id = ${orgId} AND month IN (${months}) AND ${inDays(sql`last_active_on`)}
