@@ -99,4 +99,4 @@ export const largest = (name: string, as: string, expression: string, from: stri
   `SELECT ${name} AS ${as}, ${expression} AS value
 FROM ${from}
 GROUP BY ${name}
-ORDER BY value DESC, ${as}`;
+ORDER BY value DESC NULLS LAST, ${as}`;

@@ -37,7 +37,7 @@ ORDER BY week`,
 FROM people
 WHERE valid_from <= '2026-11-19' AND (valid_to IS NULL OR valid_to >= '2026-11-19')
 GROUP BY team
-ORDER BY value DESC, team
+ORDER BY value DESC NULLS LAST, team
 LIMIT 5`,
     isFromRollup: true,
   },
@@ -83,7 +83,7 @@ ORDER BY week`,
     sql: `SELECT date, daily_active_users AS value
 FROM activity_daily
 WHERE ${THIS_MONTH}
-ORDER BY value DESC, date
+ORDER BY value DESC NULLS LAST, date
 LIMIT 5`,
     note: 'People of several days are not added: ask for `active_users`.',
   },
@@ -100,7 +100,7 @@ LIMIT 5`,
     sql: `SELECT client, daily_active_users AS value
 FROM activity_daily_by_client
 WHERE date = '2026-11-18'
-ORDER BY value DESC, client`,
+ORDER BY value DESC NULLS LAST, client`,
     note: 'Someone with several clients counts once in each, so that there is no total.',
   },
   {
@@ -149,7 +149,7 @@ ORDER BY COALESCE(days_inactive, 9999) DESC, person`,
 FROM user_daily
 WHERE ${THIS_MONTH} OR ${WEEKS_BEFORE}
 GROUP BY user_id
-ORDER BY value DESC, user_id
+ORDER BY value DESC NULLS LAST, user_id
 LIMIT 10`,
     note: '`change` is relative to `before`, which has the same weekdays.',
     isFromRollup: true,
@@ -163,7 +163,7 @@ LIMIT 10`,
 FROM user_daily
 GROUP BY user_id
 HAVING SUM(billable_tokens) > 0
-ORDER BY value DESC, user_id
+ORDER BY value DESC NULLS LAST, user_id
 LIMIT 10`,
     note: 'The others and the total are computed from the credits of all their rows, not from the shares.',
     isFromRollup: true,
@@ -182,7 +182,7 @@ LIMIT 10`,
 FROM tokens_daily_by_user_model
 WHERE ${THIS_MONTH} AND model_id = 'atlas-4-thinking'
 GROUP BY user_id
-ORDER BY value DESC, user_id
+ORDER BY value DESC NULLS LAST, user_id
 LIMIT 10`,
   },
   {
@@ -193,7 +193,7 @@ LIMIT 10`,
 FROM ${withTeam('user_daily')}
 WHERE ${THIS_MONTH} AND t.team = 'platform'
 GROUP BY r.user_id
-ORDER BY value DESC, r.user_id
+ORDER BY value DESC NULLS LAST, r.user_id
 LIMIT 5`,
     isFromRollup: true,
   },
@@ -212,7 +212,7 @@ LIMIT 5`,
 FROM ${withTeam('user_daily')}
 WHERE date BETWEEN '2026-10-01' AND '2026-10-31'
 GROUP BY t.team
-ORDER BY value DESC, t.team`,
+ORDER BY value DESC NULLS LAST, t.team`,
     isFromRollup: true,
   },
   {
@@ -223,7 +223,7 @@ ORDER BY value DESC, t.team`,
 FROM ${withTeam('user_daily')}
 WHERE ${THIS_MONTH}
 GROUP BY t.team
-ORDER BY value DESC
+ORDER BY value DESC NULLS LAST
 LIMIT 3`,
     isFromRollup: true,
   },

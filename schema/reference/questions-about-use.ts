@@ -46,7 +46,7 @@ ${WITH_PRICE}
 WHERE ${THIS_MONTH} OR ${WEEKS_BEFORE}
 GROUP BY team
 ) sums
-ORDER BY ABS(value - before) DESC
+ORDER BY ABS(value - before) DESC NULLS LAST
 LIMIT 5`,
     note: 'Ordered by the amount of the change, whatever its sign.',
   },
@@ -59,7 +59,7 @@ FROM ${withTeam('user_daily')}
 ${WITH_PRICE}
 WHERE ${THIS_MONTH}
 GROUP BY team
-ORDER BY value DESC`,
+ORDER BY value DESC NULLS LAST`,
   },
   {
     id: 'expensiveModels',
@@ -70,7 +70,7 @@ FROM tokens_daily_by_model r
 ${WITH_PRICE}
 WHERE ${THIS_MONTH} OR ${WEEKS_BEFORE}
 GROUP BY model_id
-ORDER BY value DESC
+ORDER BY value DESC NULLS LAST
 LIMIT 5`,
   },
   {
@@ -92,7 +92,7 @@ FROM ${withTeam('tokens_daily_by_user_model')}
 ${WITH_PRICE}
 WHERE ${THIS_MONTH}
 GROUP BY team, model_id
-ORDER BY value DESC
+ORDER BY value DESC NULLS LAST
 LIMIT 10`,
   },
   {
@@ -137,7 +137,7 @@ ORDER BY month, server`,
 FROM tools_daily_by_tool
 WHERE ${THIS_MONTH}
 GROUP BY tool
-ORDER BY value DESC, tool
+ORDER BY value DESC NULLS LAST, tool
 LIMIT 10`,
   },
   {
@@ -172,7 +172,7 @@ ORDER BY hook`,
 FROM productivity_daily_by_language
 WHERE ${THIS_MONTH}
 GROUP BY language
-ORDER BY value DESC, language
+ORDER BY value DESC NULLS LAST, language
 LIMIT 10`,
   },
   {
@@ -192,7 +192,7 @@ ORDER BY date`,
     sql: `SELECT repo_url AS repository, score AS value
 FROM readiness_latest
 WHERE score IS NOT NULL
-ORDER BY value DESC, repository`,
+ORDER BY value DESC NULLS LAST, repository`,
     note: '`--by month` shows whether they improve; the view `readiness_history` has each report.',
   },
   {
@@ -237,7 +237,7 @@ ORDER BY stream`,
 FROM ${withTeam('user_daily')}
 WHERE ${THIS_MONTH}
 GROUP BY t.team
-ORDER BY value DESC, t.team`,
+ORDER BY value DESC NULLS LAST, t.team`,
     isFromRollup: true,
   },
   {
@@ -248,7 +248,7 @@ ORDER BY value DESC, t.team`,
 FROM ${withTeam('user_daily')}
 WHERE ${THIS_MONTH}
 GROUP BY t.team
-ORDER BY value DESC, t.team`,
+ORDER BY value DESC NULLS LAST, t.team`,
     note: 'Someone who has changed the team counts once in each, and once in the total.',
     isFromRollup: true,
   },
@@ -260,6 +260,6 @@ ORDER BY value DESC, t.team`,
 FROM tokens_daily_by_model
 WHERE ${THIS_MONTH}
 GROUP BY model_tier
-ORDER BY value DESC, tier`,
+ORDER BY value DESC NULLS LAST, tier`,
   },
 ];

@@ -11,6 +11,7 @@ import { dailyOf, readExpectation } from '../expected/index.ts';
 import { readUnits } from '../ledger/index.ts';
 import { answerWithSql, isLoaded, readProvenance } from '../metrics/index.ts';
 import { isDayUnit } from '../units/index.ts';
+import { daysAfter } from './query-metric.ts';
 import { metricOf, questionOf, searchMetrics } from './question.ts';
 import type {
   CoverageAnswer,
@@ -21,7 +22,7 @@ import type {
   Tool,
   ToolAnswer,
 } from './tools.ts';
-import { foreignText, preliminaryLine } from './wording.ts';
+import { foreignText, preliminaryLine, sentence } from './wording.ts';
 
 /** The metrics of the dictionary, or those that a search finds. */
 export const listMetrics: Tool<ListArguments> = async (_, given) =>
@@ -109,22 +110,26 @@ function coverageText(data: CoverageAnswer, preliminary: string | null): string 
 /** Where the number comes from that `query_metric` gives for the same question. */
 export const explain: Tool<ExplainArguments> = async (reader, given) => {
   const question = await questionOf(reader, given);
-  const { sql, days, run_id, from, until } = await answerWithSql(reader.warehouse, question);
-  return explained(metricOf(question.metric), { sql, from, until, run_id, days });
+  const answer = await answerWithSql(reader.warehouse, question);
+  const later = daysAfter(reader, question, answer);
+  return explained(metricOf(question.metric), { ...answer, later });
 };
 
 type Origin = Pick<ExplainAnswer, 'sql' | 'from' | 'until' | 'run_id'> & {
   readonly days: Parameters<typeof preliminaryLine>[0];
+  /** What the number itself is given with. @default nothing */
+  readonly later?: Parameters<typeof preliminaryLine>[1];
+  readonly warnings?: readonly string[];
 };
 
 /** The origin of a number. Its SQL is ours; literals in it may be names of teams. */
 export function explained(metric: Metric, origin: Origin): ToolAnswer<ExplainAnswer> {
-  const { days, from, until } = origin;
+  const { days, from, until, later, warnings = [] } = origin;
   const reads = tablesIn(origin.sql);
   const sql = origin.sql.replaceAll(LITERAL, (literal) =>
     foreignText(literal) === literal ? literal : "'…'",
   );
-  const preliminary = preliminaryLine(days);
+  const preliminary = preliminaryLine(days, later);
   const data: ExplainAnswer = {
     ...{ metric: metric.name, definition: metric.doc, combines: additivityOf(metric), tables: reads, sql },
     ...{ from, until, run_id: origin.run_id },
@@ -133,6 +138,7 @@ export function explained(metric: Metric, origin: Origin): ToolAnswer<ExplainAns
   const text = [
     ...(preliminary === null ? [] : [preliminary]),
     `${metric.name}, ${from} to ${until}: ${metric.doc} The SQL reads ${reads.join(', ')}.`,
+    ...warnings.map((warning) => `Note: ${sentence(warning)}`),
     ...(sql === origin.sql ? [] : ['Note: long literals in the SQL are left out.']),
   ].join('\n');
   return { text, data };

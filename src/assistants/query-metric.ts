@@ -8,10 +8,10 @@ import {
 import { parseComparison, type RankedAnswer, rankMetric } from '../comparison/index.ts';
 import { daysFrom, isDay, monthEndOf, shiftDay, type UtcDay, yesterdayOf } from '../core/day.ts';
 import { UsageError } from '../core/errors.ts';
-import type { MetricRow } from '../metrics/index.ts';
+import type { MetricAnswer, MetricQuestion, MetricRow } from '../metrics/index.ts';
 import { publicText } from '../privacy/index.ts';
 import { dayAsked, metricOf, questionOf } from './question.ts';
-import { type QueryAnswer, type QueryArguments, ROWS_MAX, type Tool } from './tools.ts';
+import { type QueryAnswer, type QueryArguments, type Reader, ROWS_MAX, type Tool } from './tools.ts';
 import { foreignText, preliminaryLine, Refusal, sentence } from './wording.ts';
 
 /** Answers a question as `daywalk metric` does, with the total by the rule of the metric. */
@@ -21,11 +21,8 @@ export const queryMetric: Tool<QueryArguments> = async (reader, given) => {
   if (typeof comparison === 'object') dayAsked('the end of compare', comparison.until, reader.now);
   const ranked = await rankMetric(reader.warehouse, question, { top: given.top, comparison });
   const { until, days } = ranked;
-  const yesterday = yesterdayOf(reader.now);
-  // Without a last day, the period ends with the newest stored one; readiness reports have no days.
-  const isOpenEnded = question.until === undefined && days.expected > 0 && until < yesterday;
-  const later = isOpenEnded ? daysFrom(shiftDay(until, 1), yesterday) : [];
-  const isCut = given.settled_only === true && until < (given.until ?? yesterday);
+  const later = daysAfter(reader, question, ranked);
+  const isCut = given.settled_only === true && until < (given.until ?? yesterdayOf(reader.now));
   const data = answerOf(metricOf(question.metric), ranked, {
     by: question.by,
     later,
@@ -35,6 +32,17 @@ export const queryMetric: Tool<QueryArguments> = async (reader, given) => {
   });
   return { text: textOf(data, preliminaryLine(days, later)), data };
 };
+
+/** Days up to yesterday that a period without a last day would have if they were stored. */
+export function daysAfter(
+  { now }: Reader,
+  asked: MetricQuestion,
+  { until, days }: Pick<MetricAnswer, 'until' | 'days'>,
+): UtcDay[] {
+  // Readiness reports have no days.
+  const endsEarly = asked.until === undefined && days.expected > 0 && until < yesterdayOf(now);
+  return endsEarly ? daysFrom(shiftDay(until, 1), yesterdayOf(now)) : [];
+}
 
 function comparisonOf(text: string) {
   try {

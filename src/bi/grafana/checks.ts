@@ -3,19 +3,18 @@ import { AGE_SECONDS_MIN, MISSING_AFTER_DAYS } from '../../expected/index.ts';
 import type { DataSource } from './data-source.ts';
 
 /**
- * A SELECT of what each team will have used at the end of the newest month of its organization, with its budget: `org_id`,
- * `month`, `team`, `currency`, `cost_so_far`, `cost_forecast`, `budget`, and `currencies`, which is 1 unless the month has
- * several. It reads the view once, because the view takes a second over a large warehouse.
+ * A SELECT of what each team will have used at the end of the newest month of its organization, with its budget, also one in
+ * another currency. `currencies` is 1 unless the month has several. It reads the view once, because the view takes a second over a large warehouse.
  */
 export const NEWEST_FORECAST = `SELECT f.org_id, f.month, f.team, f.currency, f.cost_so_far, f.cost_forecast, b.amount AS budget,
-  CASE WHEN f.first_currency = f.last_currency THEN 1 ELSE 2 END AS currencies
+  b.currency AS budget_currency, CASE WHEN f.first_currency = f.last_currency THEN 1 ELSE 2 END AS currencies
 FROM (
   SELECT org_id, month, team, currency, cost_so_far, cost_forecast, MAX(month) OVER (PARTITION BY org_id) AS newest,
     MIN(currency) OVER (PARTITION BY org_id, month) AS first_currency,
     MAX(currency) OVER (PARTITION BY org_id, month) AS last_currency
   FROM month_forecast
 ) AS f
-LEFT JOIN budgets b ON b.org_id = f.org_id AND b.month = f.month AND b.team = f.team AND b.currency = f.currency
+LEFT JOIN budgets b ON b.org_id = f.org_id AND b.month = f.month AND b.team = f.team
 WHERE f.month = f.newest`;
 
 /** A number about the health of each organization. A panel shows it, and an alert watches it: both with the same SQL. */
@@ -132,7 +131,7 @@ export const overBudget: Check = {
     'Teams whose cost in the newest month, or its forecast, is above their budget. daywalk budget check names them, and says if a price is missing.',
   select: () =>
     countOf(`SELECT f.org_id FROM (${NEWEST_FORECAST}) AS f
-  WHERE f.currencies = 1 AND (f.cost_so_far > f.budget * ${BUDGET_ROUNDING} OR f.cost_forecast > f.budget * ${BUDGET_ROUNDING})`),
+  WHERE f.currencies = 1 AND f.currency = f.budget_currency AND (f.cost_so_far > f.budget * ${BUDGET_ROUNDING} OR f.cost_forecast > f.budget * ${BUDGET_ROUNDING})`),
 };
 
 /** The checks of the dashboard about the health of the data. */

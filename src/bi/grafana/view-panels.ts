@@ -120,7 +120,8 @@ export const forecast: PanelMaker = (source) =>
     sql: inPeriod(
       source,
       `SELECT f.month AS month, f.team AS team, f.currency AS currency, ${source.numberOf('f.cost_so_far')} AS cost_so_far,
-  ${source.numberOf('f.cost_forecast')} AS cost_forecast, ${source.numberOf('f.budget')} AS budget
+  ${source.numberOf('f.cost_forecast')} AS cost_forecast, ${source.numberOf('f.budget')} AS budget,
+  f.budget_currency AS budget_currency
 FROM (${NEWEST_FORECAST}) AS f
 WHERE f.org_id = ${orgId}
 ORDER BY f.team, f.currency`,

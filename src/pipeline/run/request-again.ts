@@ -2,7 +2,7 @@ import type { UtcDay } from '../../core/day.ts';
 import type { RuleName } from '../../core/errors.ts';
 import { DaywalkError, DefectError, RequestsSpentError } from '../../core/errors.ts';
 import { DAILY_STREAMS, type DailyStream } from '../../core/stream.ts';
-import { BadRequestError } from '../../http/index.ts';
+import { ApiError, BadRequestError } from '../../http/index.ts';
 import { type DayView, isShortOf, secondLook, type UnitView } from '../../judge/agreement.ts';
 import { parseNotes } from '../../judge/notes.ts';
 import { type DayCommit, type DayUnit, dayKey, type LedgerDay } from '../../units/index.ts';
@@ -221,7 +221,8 @@ export class FailedBatches {
     if (error instanceof BadRequestError) gauge.recordRefusedDay();
     gauge.endTrial(days.length);
     // The other days of the range can still be compared, in shorter ranges.
-    if (error instanceof RangeMisfitsError)
+    const isRejected = error instanceof ApiError && error.effect === 'unit';
+    if (isRange && (isRejected || error instanceof RangeMisfitsError))
       await this.again(stream, this.#watched(batch), Math.ceil(days.length / 2));
     else this.#unwatch(batch, error);
     const pulled = days.filter((day) => !this.#isWatched({ stream, day }));

@@ -100,7 +100,9 @@ export async function learnScope(asking: ScopeOptions, signal: AbortSignal): Pro
     ...{ orgId, asked: asking.asked, now: asking.clock.now() },
     known: likely.orgId === orgId ? likely.stored : null,
   });
-  if (changedFrom !== null) asking.observe({ type: 'contract-changed', orgId, contract, changedFrom });
+  // Nothing was expected of a new organization before.
+  if (changedFrom !== null && known.includes(orgId))
+    asking.observe({ type: 'contract-changed', orgId, contract, changedFrom });
   const request = requestUnder(contract, asking);
   const { today, lastDay } = daysByBothClocks({ ...options, ...request }, newest);
   return {

@@ -185,6 +185,11 @@ describe('twenty traps', () => {
       /^PRELIMINARY: 2 of 8 days are open \([^)]*\); the period ends early, because nothing is stored of 2026-02-24 to 2026-02-26\./,
     );
     expect(late.data).toMatchObject({ final: false, until: '2026-02-23' });
+    const [said] = late.words.split('\n');
+    expect((await call('explain', settled)).words.split('\n')[0]).toBe(said);
+    expect((await call('explain', { metric: 'cost' })).words).toMatch(
+      /^Note: \d+ days with credits have no price/m,
+    );
     const asked = await call('query_metric', { ...settled, until: '2026-02-20', compare: 'previous' });
     expect(asked.words).toMatch(/^sessions, 2026-02-16 to 2026-02-20: total \d+ sessions,/);
     const { total, change } = Object(asked.data['previous']);

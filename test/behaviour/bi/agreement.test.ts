@@ -144,16 +144,21 @@ describe('twenty metrics of the demo are equal in every tool', () => {
       for (const [index, row] of teams.entries()) {
         const [used, expected] = [Number(row['cost_so_far']), Number(row['cost_forecast'])];
         const amount = [used * 0.9, (used + expected) / 2, expected * 2][index % 3] ?? 0;
-        rows.add(tables.budgets, { ...row, amount });
+        rows.add(tables.budgets, { ...row, amount, ...(index === 0 && { currency: 'USD' }) });
       }
       await changeRows(warehouse, { put: rows.all(), remove: [] });
       const check = await warehouse.inSnapshot(() => checkBudgets(warehouse, orgId, undefined));
       const states = new Set(check.teams.map(({ status }) => status));
-      expect(states).toEqual(new Set(['over budget', 'forecast over budget', 'ok']));
+      expect(states).toEqual(new Set(['other currency', 'over budget', 'forecast over budget', 'ok']));
       const over = check.teams.filter(({ status }) => isOver(status)).length;
       expect(await grafanaRows(warehouse, 'sqlite', dashboardsOf('sqlite'), overBudget.title)).toEqual([
         { value: over },
       ]);
+      const title = 'Forecast and budget of the newest month';
+      const shown = await grafanaRows(warehouse, 'sqlite', dashboardsOf('sqlite'), title);
+      expect(shown.map(({ team, budget, budget_currency }) => [team, budget, budget_currency])).toEqual(
+        check.teams.map(({ team, budget, currency }) => [team, budget, currency]),
+      );
     });
   });
 });

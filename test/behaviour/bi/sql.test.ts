@@ -108,5 +108,10 @@ onEachDatabase((database) => {
       await valuesWith({ ...euros, valid_to: '2026-11-09' }, { valid_from: '2026-11-10', currency: 'USD' }),
     ).toEqual([false]);
     expect(await valuesWith({ ...euros, valid_to: '2026-11-09' })).toEqual([false]);
+    const priced = { org_id: orgId, date: '2026-11-04', user_id: 'bob', model_id: 'n', billable_tokens: 1 };
+    await insertRows(rig.place, 'tokens_daily_by_user_model', [priced]);
+    // Of themselves, the databases sort NULL to different ends.
+    const models = await rig.sql(textOf(`${dialect}/questions/24-models-of-teams.sql`));
+    expect(models.map(({ value }) => value === null)).toEqual([false, true]);
   });
 });

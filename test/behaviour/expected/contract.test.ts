@@ -105,7 +105,8 @@ onEachDatabase((database) => {
 
     test('stays as it is without a setting, returns to the whole, and a change is one line', async () => {
       const rig = await createRig(SMALL, { database });
-      expect(changesIn(await plain(rig))).toEqual([]);
+      expect(changesIn(await plain(rig, { settings: { streams: ['tokens', 'users'] } }))).toEqual([]);
+      expect(changesIn(await plain(rig, { settings: { streams: STREAMS } }))).toHaveLength(1);
       const narrow = {
         streams: ['tokens'] as const,
         firstDay: parseDay('2026-01-18'),

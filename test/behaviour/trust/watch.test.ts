@@ -145,15 +145,16 @@ describe('the watch over settled days', () => {
     expect(await askedIn(rig, '2026-03-22', FRUGAL)).toMatchObject({ 'tools 2026-02-14..2026-02-18': 1 });
   });
 
-  test('is not stopped by a record that belongs to no day: the other days are compared in shorter ranges', {
-    tags: 'ci/rare',
-  }, async () => {
+  testVariants([
+    { type: 'status', status: 422 } as const,
+    { type: 'patch', operations: [{ op: 'set', path: '/data/5/tool_calls', value: 'many' }] } as const,
+  ])('compares the rest of a range in shorter ones after a $type', { tags: 'ci/rare' }, async (action) => {
     const rig = await afterNights(sqlite, ['2026-03-18', '2026-03-20']);
     rig.emulator.setRules([
       {
         id: 'misfit',
         match: { query: { startDate: '2026-01-14', endDate: '2026-02-13' }, stream: 'tools' },
-        action: { type: 'patch', operations: [{ op: 'set', path: '/data/5/tool_calls', value: 'many' }] },
+        action,
       },
     ]);
     rig.emulator.resetJournal();
