@@ -222,10 +222,12 @@ export class FailedBatches {
     gauge.endTrial(days.length);
     // The other days of the range can still be compared, in shorter ranges.
     const isRejected = error instanceof ApiError && error.effect === 'unit';
-    if (isRange && (isRejected || error instanceof RangeMisfitsError))
-      await this.again(stream, this.#watched(batch), Math.ceil(days.length / 2));
-    else this.#unwatch(batch, error);
     const pulled = days.filter((day) => !this.#isWatched({ stream, day }));
+    if (isRange && (isRejected || error instanceof RangeMisfitsError)) {
+      // Where all ranges are rejected, the stream is given up.
+      if (isRejected && pulled.length < days.length) outcomes.recordNoAnswer(stream, error);
+      await this.again(stream, this.#watched(batch), Math.ceil(days.length / 2));
+    } else this.#unwatch(batch, error);
     if (isRange && error.effect !== 'run') {
       // An unclear range is still an answer of the service.
       if (error instanceof UnclearRangeError) outcomes.recordAnswer(stream);

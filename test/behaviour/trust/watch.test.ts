@@ -167,6 +167,16 @@ describe('the watch over settled days', () => {
     expect(await rig.value("SELECT value FROM export_state WHERE name = 'watch'")).not.toContain('isAgain');
   });
 
+  test('gives up a stream whose ranges are all rejected', { tags: 'ci/rare' }, async () => {
+    const rig = await afterNights(sqlite, ['2026-05-18', '2026-05-20']);
+    rig.emulator.setRules([
+      { id: 'gone', match: { stream: 'tools' }, action: { type: 'status', status: 404 } },
+    ]);
+    const { report } = await rig.run({ now: parseDay('2026-05-21') });
+    expect(report.exitCode).toBe(4);
+    expect(rig.emulator.journal().rules[0]?.firings).toBeLessThan(15);
+  });
+
   test('finds a difference that was first seen with a clock one year ahead', {
     tags: 'ci/variant',
   }, async () => {
