@@ -76,7 +76,8 @@ export function backUp(
     const path = isFolder ? datedPath(request.path, clock.now()) : request.path;
     const lock = isFolder ? join(request.path, '.daywalk-backup.lock') : undefined;
     const writeNotes = notesIn(settings.warehouse, { clock, signal });
-    const begins = () => notePublished(settings.warehouse, source, resolve(request.path), writeNotes);
+    const notes = { clock, writeNotes };
+    const begins = () => notePublished(settings.warehouse, source, resolve(request.path), notes);
     const id = randomUUID();
     const warehouse = await writeBackup(path, { source, id, lock, begins, clock, signal });
     const saved =

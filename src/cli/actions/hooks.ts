@@ -15,12 +15,12 @@ import {
   remove,
   replaceStored,
   type StoredFile,
-  whileLocked,
 } from '../../client-hooks/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { isObject } from '../../core/json.ts';
+import { whileLocked } from '../../core/sqlite-files.ts';
 import {
   firedFieldsOf,
   HOOK_EVENT_NAMES,
