@@ -46,13 +46,10 @@ export async function writeState(
   name: string,
   value: string,
 ): Promise<void> {
-  await warehouse.transact(
-    'remember the state in',
-    function* () {
-      yield { table: tables.exportState, rows: [encode({ org_id: orgId, name, value })] };
-    },
-    'latest',
-  );
+  const steps = function* (): Steps<void> {
+    yield { table: tables.exportState, rows: [encode({ org_id: orgId, name, value })] };
+  };
+  await warehouse.transact('remember the state in', steps, 'latest');
 }
 
 /** Names of states that several rooms know. */
