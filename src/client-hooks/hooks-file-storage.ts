@@ -1,25 +1,9 @@
-import {
-  closeSync,
-  fchmodSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { messageOf, StorageError, UsageError } from '../core/errors.ts';
-import { syncPath } from '../core/files.ts';
+import { replaceFile } from '../core/files.ts';
 
 /** The largest hooks file that is read. */
 const HOOKS_FILE_BYTES_MAX = 4 * 1024 * 1024;
-
-/** Readable only by its owner, because commands may contain the URL of a warehouse. */
-const NEW_FILE_MODE = 0o600;
 
 /** The text of a file on disk. */
 export interface StoredFile {
@@ -60,7 +44,7 @@ export function readStored(path: string): StoredFile {
  * @throws {UsageError} when another program has changed it since it was read.
  * @throws {StorageError} when it cannot be written; it is then unchanged.
  */
-export function replaceStored({ path, text: before, exists }: StoredFile, text: string): void {
+export async function replaceStored({ path, text: before, exists }: StoredFile, text: string): Promise<void> {
   const now = readStored(path);
   if (now.text !== before || now.exists !== exists) {
     throw new UsageError(`write the hooks file ${path}: another program has changed it meanwhile`, {
@@ -68,33 +52,12 @@ export function replaceStored({ path, text: before, exists }: StoredFile, text: 
     });
   }
   try {
-    const mode = exists ? statSync(path).mode & 0o7777 : null;
-    if (exists) writeAtomically(`${path}.bak`, before, mode);
-    writeAtomically(path, text, mode);
+    if (exists) await replaceFile(`${path}.bak`, before, statSync(path).mode & 0o777);
+    await replaceFile(path, text);
   } catch (error) {
     throw new StorageError(`write the hooks file ${path}: ${messageOf(error)}`, {
       cause: error,
       hint: 'create its folder, and give this user the right to write in it',
     });
   }
-}
-
-function writeAtomically(path: string, text: string, mode: number | null): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    const file = openSync(temporary, 'wx', mode ?? NEW_FILE_MODE);
-    try {
-      // The umask must not change the mode of an existing file.
-      if (mode !== null) fchmodSync(file, mode);
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-  syncPath(dirname(path));
 }

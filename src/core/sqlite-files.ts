@@ -15,7 +15,7 @@ import type { Database } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
 import type { Clock } from './clock.ts';
 import { BusyError, DamagedError, DaywalkError, messageOf, StorageError, UsageError } from './errors.ts';
-import { explainWriteError, hasCode, mayWriteIn } from './files.ts';
+import { hasCode, mayWriteIn } from './files.ts';
 
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
 
@@ -175,7 +175,8 @@ function lockAt(path: string, lockPath: string): FileLock | null {
     createPrivately(lockPath);
     return lockUnremoved(lockPath);
   } catch (error) {
-    throw explainWriteError(error, path);
+    const hint = 'create its folder, and give this user the right to write in it';
+    throw new StorageError(`write ${path}: ${messageOf(error)}`, { cause: error, hint });
   }
 }
 

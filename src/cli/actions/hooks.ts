@@ -186,9 +186,9 @@ async function editFile(name: string, { clock, read, edit, words }: FileEdit): P
   const { stored, text, events } =
     first.text === first.stored.text
       ? first
-      : await whileLocked(first.stored.path, clock, () => {
+      : await whileLocked(first.stored.path, clock, async () => {
           const current = edited();
-          if (current.text !== current.stored.text) replaceStored(current.stored, current.text);
+          if (current.text !== current.stored.text) await replaceStored(current.stored, current.text);
           return current;
         });
   const file = stored.path;

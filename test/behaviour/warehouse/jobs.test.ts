@@ -97,16 +97,11 @@ onEachDatabase((database) => {
   it('knows every place that commands have noted at once', async () => {
     needsSessions(database);
     const warehouse = await open(database);
-    const clock = systemClock();
-    const { location } = warehouse.place;
-    const places = ['a', 'b', 'c', 'd', 'e'];
+    const [clock, { location }] = [systemClock(), warehouse.place];
     const notes = { clock, writeNotes: notesIn(location, { clock }) };
-    await Promise.all(
-      places.flatMap((place) => [
-        notePublished(location, warehouse, place, notes),
-        rememberArchive(warehouse, place),
-      ]),
-    );
+    const places = ['a', 'b', 'c', 'd', 'e'];
+    const publish = (place: string) => notePublished(location, warehouse, place, notes);
+    await Promise.all([...places.map(publish), ...places.map((place) => rememberArchive(warehouse, place))]);
     const found = [await readPublished(location, warehouse), await readArchives(warehouse)];
     expect(found.map((each) => each.toSorted())).toEqual([places, places]);
   });
