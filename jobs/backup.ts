@@ -75,8 +75,8 @@ export function backUp(
       request.isFolder || statSync(request.path, { throwIfNoEntry: false })?.isDirectory() === true;
     const path = isFolder ? datedPath(request.path, clock.now()) : request.path;
     const lock = isFolder ? join(request.path, '.daywalk-backup.lock') : undefined;
-    const writeNotes = notesIn(settings.warehouse, { clock, signal });
-    const begins = () => notePublished(settings.warehouse, source, resolve(request.path), writeNotes);
+    const notes = { clock, writeNotes: notesIn(settings.warehouse, { clock, signal }) };
+    const begins = () => notePublished(settings.warehouse, source, resolve(request.path), notes);
     const id = randomUUID();
     const warehouse = await writeBackup(path, { source, id, lock, begins, clock, signal });
     const saved =
@@ -84,7 +84,7 @@ export function backUp(
     const parents = (await readIdentity(source))?.parents ?? [];
     const removed = isFolder ? await removeOld(request.path, request.keep, { warehouse, parents }) : [];
     await note(
-      writeNotes,
+      notes.writeNotes,
       warehouse,
       context,
       archive === null ? null : { archive, damages: saved?.damages ?? 0, known: await readDamages(source) },

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type CopyEvent, type CopyReport, completeFilling, copyAll } from '../src/copy/index.ts';
-import type { Clock, JobContext } from '../src/core/clock.ts';
+import type { JobContext } from '../src/core/clock.ts';
 import type { Reason } from '../src/core/errors.ts';
 import { BusyError, StorageError, UsageError } from '../src/core/errors.ts';
 import { EXIT } from '../src/core/exit-code.ts';
@@ -13,14 +13,7 @@ import { isPostgres, isSameWarehouse, RESTORING, type Warehouse } from '../src/p
 import { renewLakes } from '../src/publish/index.ts';
 import { notePublished, readPublished, readState } from '../src/records/index.ts';
 import { maskUrlPassword, type Settings } from '../src/settings/index.ts';
-import {
-  expectWhole,
-  notesIn,
-  readWarehouse,
-  takeLock,
-  type WriteNotes,
-  withWarehouse,
-} from '../src/warehouse/index.ts';
+import { expectWhole, notesIn, readWarehouse, takeLock, withWarehouse } from '../src/warehouse/index.ts';
 
 /** Where to copy to, and how. */
 export interface CopyRequest {
@@ -52,14 +45,14 @@ export function copyWarehouse(
   }
   const warn = (message: string, hint: string, reason?: Reason) =>
     observe({ type: 'warning', message, hint, reason });
-  const writeNotes = notesIn(from, { clock, signal });
+  const notes = { clock, writeNotes: notesIn(from, { clock, signal }) };
   const existing = { clock, signal, create: false };
   return readWarehouse(from, { clock, signal }, async (source) => {
-    await shareKey(source, writeNotes, clock);
+    await shareKey(source, notes);
     const { list: keptOut } = await keptOutSince(settings, source, observe);
     const whole = { clock, signal, warn, upgraded, create: true, partial: true };
     return withWarehouse(to, whole, async (destination) => {
-      await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to), writeNotes);
+      await notePublished(from, source, isPostgres(to) ? maskUrlPassword(to) : resolve(to), notes);
       const lock = await takeLock(destination, { clock, signal, wait, warn, exclusive: true, partial: true });
       try {
         const [parent, own] = [await readIdentity(source), await readIdentity(destination)];
@@ -92,7 +85,10 @@ export function copyWarehouse(
 }
 
 /** Gives the source a key and an identity. One that cannot be written is copied without: each side then makes its own key, and knows both after a copy. */
-async function shareKey(source: Warehouse, writeNotes: WriteNotes, clock: Clock): Promise<void> {
+async function shareKey(
+  source: Warehouse,
+  { writeNotes, clock }: Parameters<typeof notePublished>[3],
+): Promise<void> {
   if ((await readKeptOut(source)).keys.length > 0 && (await readIdentity(source)) !== null) return;
   try {
     await writeNotes(async (warehouse) => {

@@ -89,6 +89,7 @@ export async function loadFile<Types extends FileTypes>(
     const loaded = await warehouse.oneAtATime(LISTING, () =>
       warehouse.oneAtATime(kind.lock ?? all, () => warehouse.transact(`load ${all} into`, steps)),
     );
+    if (isPassed) await noteLooser(warehouse, gate);
     // Remembered last, because a refused load must store nothing.
     if (isPassed) await expectEmailSalt(warehouse, emails);
     // The days of teams are many, so they follow in transactions of their own; after a kill, the next run computes them.

@@ -47,8 +47,8 @@ export function publish(
   { clock, signal }: Pick<JobContext<never>, 'clock' | 'signal'>,
 ): Promise<PublishReport> {
   return readWarehouse(location, { clock, signal }, async (warehouse) => {
-    const writeNotes = notesIn(location, { clock, signal });
-    const begins = (place: string) => notePublished(location, warehouse, resolve(place), writeNotes);
+    const notes = { clock, writeNotes: notesIn(location, { clock, signal }) };
+    const begins = (place: string) => notePublished(location, warehouse, resolve(place), notes);
     const source = { warehouse, clock, signal, begins };
     const lake = parquet === undefined ? null : await publishLake(source, parquet);
     const keepAfter = tables && beginOf(tables.keep, clock.now());

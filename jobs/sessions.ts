@@ -102,6 +102,7 @@ export function createRecordedSession(
         if (computer !== gate.text(request.computerId))
           observe({ type: 'warning', message, hint: undefined });
         await record(created, { warehouse, orgId, gate });
+        await noteLooser(warehouse, gate);
       };
       try {
         await keep(await creation);

@@ -6,6 +6,7 @@ import { allTables, tables, unpublishedTables } from '../../schema/tables.ts';
 import { canonicalRow, inTurns } from '../copy/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { StorageError } from '../core/errors.ts';
+import { storageError } from '../core/sqlite-files.ts';
 import { identityRow, readIdentity } from '../identity/index.ts';
 import type { Warehouse } from '../port/index.ts';
 import { withWarehouse } from '../warehouse/index.ts';
@@ -83,7 +84,7 @@ export async function fillFile(
       db.exec('BEGIN');
       const stored = leaving === 0 ? filled : filled.flatMap((table) => tableIn(db, table));
       for (const table of stored) written.push(await fillTable(db, source, table, signal));
-      db.exec('COMMIT');
+      intoFile(db, () => db.exec('COMMIT'));
     });
     finish(db, written);
     db.pragma(`optimize = ${OPTIMIZE_ALL_TABLES}`);
@@ -123,11 +124,22 @@ async function fillTable(
   let count = 0;
   for await (const chunk of inTurns(source.scan(table), signal)) {
     const rows = chunk.map(canonical);
-    for (const row of rows) insert.run(row);
+    intoFile(db, () => {
+      for (const row of rows) insert.run(row);
+    });
     hash.add(rows);
     count += rows.length;
   }
   return { name: table.name, columns: columnsOf(table), key: table.key, rows: count, sha256: hash.hex() };
+}
+
+/** The source would take an error of the file for its own. */
+function intoFile({ name }: Database, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw storageError(error, 'write', name);
+  }
 }
 
 function insertInto(db: Database, table: AnyTable): Statement<[Values]> {

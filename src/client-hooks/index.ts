@@ -8,4 +8,4 @@ export {
   readDocument,
   remove,
 } from './hooks-file.ts';
-export { readStored, replaceStored, type StoredFile, whileLocked } from './hooks-file-storage.ts';
+export { readStored, replaceStored, type StoredFile } from './hooks-file-storage.ts';

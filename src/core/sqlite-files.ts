@@ -7,11 +7,14 @@ import {
   openSync,
   readFileSync,
   readSync,
+  rmSync,
+  statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
-import { BusyError, DamagedError, DaywalkError, messageOf, StorageError } from './errors.ts';
+import type { Clock } from './clock.ts';
+import { BusyError, DamagedError, DaywalkError, messageOf, StorageError, UsageError } from './errors.ts';
 import { hasCode, mayWriteIn } from './files.ts';
 
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
@@ -129,6 +132,72 @@ export function tryFileLock(path: string): FileLock | null {
     throw error;
   }
   return { release: () => void db.close() };
+}
+
+/** How long to wait for a lock. An edit takes milliseconds, so a process that holds it for seconds is stuck. */
+const WAIT_MS_MAX = 5_000;
+const PAUSE_MS = 20;
+
+/**
+ * Runs `edit` while no other Daywalk process edits a file. The lock is a file beside it, which is removed afterwards.
+ * The operating system frees the lock when the process ends, even if it is killed.
+ * @throws {UsageError} when others hold the lock for five seconds.
+ * @throws {StorageError} when the lock file cannot be created.
+ */
+export async function whileLocked<Result>(
+  path: string,
+  clock: Clock,
+  edit: () => Result | Promise<Result>,
+): Promise<Result> {
+  const lockPath = `${path}.lock`;
+  const since = clock.monotonicMs();
+  let lock = lockAt(path, lockPath);
+  while (lock === null) {
+    if (clock.monotonicMs() - since >= WAIT_MS_MAX)
+      throw new UsageError(`write ${path}: another daywalk process holds its lock`, {
+        hint: 'run the command again; end the other process if it is stuck',
+      });
+    await clock.sleep(PAUSE_MS);
+    lock = lockAt(path, lockPath);
+  }
+  try {
+    return await edit();
+  } finally {
+    // Removed before the release: a process that waits for this file then sees that it is no longer the lock file.
+    rmSync(lockPath, { force: true });
+    lock.release();
+  }
+}
+
+/** Takes the lock. Returns null if another process holds it, or has just removed the file. */
+function lockAt(path: string, lockPath: string): FileLock | null {
+  try {
+    createPrivately(lockPath);
+    return lockUnremoved(lockPath);
+  } catch (error) {
+    const hint = 'create its folder, and give this user the right to write in it';
+    throw new StorageError(`write ${path}: ${messageOf(error)}`, { cause: error, hint });
+  }
+}
+
+function lockUnremoved(lockPath: string): FileLock | null {
+  const opened = identityOf(lockPath);
+  if (opened === undefined) return null;
+  try {
+    const lock = tryFileLock(lockPath);
+    if (lock === null || identityOf(lockPath) === opened) return lock;
+    lock.release();
+  } catch (error) {
+    // SQLite fails in several ways if the holder removes the file during the attempt.
+    if (identityOf(lockPath) === opened) throw error;
+  }
+  return null;
+}
+
+/** File systems reuse the inode of a removed file, but not its creation time. */
+function identityOf(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.ino} ${stats.birthtimeNs}`;
 }
 
 /** The largest file that is read as a whole: SQLite holds no larger database in memory. */

@@ -187,13 +187,10 @@ export async function agreeContract(
       max_age_seconds: contract.maxAgeSeconds,
       changed_at: now.toISOString(),
     });
-    await warehouse.transact(
-      'store what is expected in',
-      function* () {
-        yield { table: tables.contracts, rows: [row] };
-      },
-      'latest',
-    );
+    const steps = function* (): Steps<void> {
+      yield { table: tables.contracts, rows: [row] };
+    };
+    await warehouse.transact('store what is expected in', steps, 'latest');
   }
   return { contract, changedFrom: isEqual ? null : (stored ?? WHOLE) };
 }

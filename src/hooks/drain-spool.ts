@@ -53,6 +53,8 @@ export async function drainSpool(
   if (files.length > 0) await noteLooser(warehouse, gate);
   for (const file of files) {
     const hasUnknown = await drainFile(file, { warehouse, orgId, gate, signal, total });
+    // A policy may have been applied meanwhile, and its sweep may have come before these events.
+    await noteLooser(warehouse, gate);
     if (hasUnknown) kept.push(`${file}.kept`);
     atSpool(spool, () => putAway(file, hasUnknown));
   }

@@ -237,7 +237,8 @@ function note(
 
 /**
  * Notes that something in a warehouse has passed a gate, if that is looser than what is noted: a run under the former policy is refused
- * then. Call it before anything is stored that does not come from a run.
+ * then. Call it before anything is stored that does not come from a run, and again after it: a policy that was applied meanwhile may
+ * not have reached it.
  * @throws {UsageError} if IDs shall take the place of pseudonyms
  */
 export async function noteLooser(

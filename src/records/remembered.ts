@@ -3,9 +3,11 @@ import { resolve } from 'node:path';
 import { sql } from '../../schema/query.ts';
 import { encoderOf } from '../../schema/row.ts';
 import { tables } from '../../schema/tables.ts';
-import { DaywalkError } from '../core/errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { DaywalkError, StorageError } from '../core/errors.ts';
 import { replaceFile } from '../core/files.ts';
 import { isObject, parseJson, textsIn } from '../core/json.ts';
+import { whileLocked } from '../core/sqlite-files.ts';
 import { listErased } from '../kept-out/index.ts';
 import { isPostgres, type Steps, type Warehouse } from '../port/index.ts';
 import { isPseudonym, type KeptOut } from '../privacy/index.ts';
@@ -44,13 +46,10 @@ export async function writeState(
   name: string,
   value: string,
 ): Promise<void> {
-  await warehouse.transact(
-    'remember the state in',
-    function* () {
-      yield { table: tables.exportState, rows: [encode({ org_id: orgId, name, value })] };
-    },
-    'latest',
-  );
+  const steps = function* (): Steps<void> {
+    yield { table: tables.exportState, rows: [encode({ org_id: orgId, name, value })] };
+  };
+  await warehouse.transact('remember the state in', steps, 'latest');
 }
 
 /** Names of states that several rooms know. */
@@ -81,9 +80,26 @@ export async function rememberArchive(
   folder: string,
   left?: string,
 ): Promise<void> {
-  const known = await readArchives(warehouse);
-  const places = [...new Set([...known.map((place) => (place === left ? folder : place)), folder])];
-  if (textOf(places) !== textOf(known)) await writeState(warehouse, '', STATES.archives, textOf(places));
+  const places = await readArchives(warehouse);
+  if (places.includes(folder) && (left === undefined || !places.includes(left))) return;
+  await addPlace(warehouse, STATES.archives, folder, left);
+}
+
+/** In one transaction: of two commands that begin together, each notes its place. */
+function addPlace(
+  warehouse: Pick<Warehouse, 'transact'>,
+  name: string,
+  place: string,
+  left?: string,
+): Promise<void> {
+  const steps = function* (): Steps<void> {
+    yield { lock: [[name]] };
+    const [row] = yield sql`SELECT value FROM export_state WHERE org_id = '' AND name = ${name}`;
+    const known = placesIn(row === undefined ? null : String(row['value']));
+    const value = textOf([...new Set([...known.map((each) => (each === left ? place : each)), place])]);
+    yield { table: tables.exportState, rows: [encode({ org_id: '', name, value })] };
+  };
+  return warehouse.transact('remember the places of', steps, 'latest');
 }
 
 /**
@@ -101,18 +117,27 @@ export async function notePublished(
   location: string,
   warehouse: Pick<Warehouse, 'read'>,
   place: string,
-  writeNotes: (write: (notes: Pick<Warehouse, 'transact'>) => Promise<void>) => Promise<void>,
+  { writeNotes, clock }: PlaceOfNotes,
 ): Promise<void> {
+  if ((await readPublished(location, warehouse)).includes(place)) return;
   const path = noteOf(location);
-  const known = await readPublished(location, warehouse);
-  if (known.includes(place)) return;
-  const text = textOf([...known, place]);
   try {
-    if (path !== null) await replaceFile(path, `${text}\n`);
-    else await writeNotes((notes) => writeState(notes, '', STATES.published, text));
+    if (path === null) await writeNotes((notes) => addPlace(notes, STATES.published, place));
+    else
+      await whileLocked(path, clock, async () => {
+        const known = await readPublished(location, warehouse);
+        await replaceFile(path, `${textOf([...new Set([...known, place])])}\n`);
+      });
   } catch (error) {
-    if (!(error instanceof DaywalkError)) throw error;
+    // Of a file, anything else is a lock that others hold.
+    if (!(error instanceof (path === null ? DaywalkError : StorageError))) throw error;
   }
+}
+
+/** What places are noted with: what writes into a warehouse in PostgreSQL, and the clock of waits for a file. */
+interface PlaceOfNotes {
+  readonly writeNotes: (write: (notes: Pick<Warehouse, 'transact'>) => Promise<void>) => Promise<void>;
+  readonly clock: Clock;
 }
 
 function noteOf(location: string): string | null {

@@ -65,14 +65,11 @@ export async function startRun(warehouse: Pick<Warehouse, 'transact'>, run: RunS
     responses: null,
     completed: null,
   });
-  await warehouse.transact(
-    'record the run in',
-    function* () {
-      yield { table: exportRuns, rows: [row] };
-      yield* listMark(PULL, run.runId);
-    },
-    'latest',
-  );
+  const steps = function* (): Steps<void> {
+    yield { table: exportRuns, rows: [row] };
+    yield* listMark(PULL, run.runId);
+  };
+  await warehouse.transact('record the run in', steps, 'latest');
 }
 
 /** Records how a run ended. */
@@ -90,13 +87,10 @@ export async function endRun(warehouse: Pick<Warehouse, 'transact'>, run: RunEnd
     completed: JSON.stringify(run.completed),
   };
   const assignments = Object.entries(columns).map(([name, value]) => sql`${sql.identifier(name)} = ${value}`);
-  await warehouse.transact(
-    'record the run in',
-    function* () {
-      yield sql`UPDATE export_runs SET ${sql.join(assignments, sql`, `)} WHERE run_id = ${run.runId}`;
-    },
-    'latest',
-  );
+  const steps = function* (): Steps<void> {
+    yield sql`UPDATE export_runs SET ${sql.join(assignments, sql`, `)} WHERE run_id = ${run.runId}`;
+  };
+  await warehouse.transact('record the run in', steps, 'latest');
 }
 
 /** What a person starts beside the export, and is no last run: a replay sends no request, so it says nothing about the key. */

@@ -15,12 +15,12 @@ import {
   remove,
   replaceStored,
   type StoredFile,
-  whileLocked,
 } from '../../client-hooks/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { UsageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { isObject } from '../../core/json.ts';
+import { whileLocked } from '../../core/sqlite-files.ts';
 import {
   firedFieldsOf,
   HOOK_EVENT_NAMES,
@@ -186,9 +186,9 @@ async function editFile(name: string, { clock, read, edit, words }: FileEdit): P
   const { stored, text, events } =
     first.text === first.stored.text
       ? first
-      : await whileLocked(first.stored.path, clock, () => {
+      : await whileLocked(first.stored.path, clock, async () => {
           const current = edited();
-          if (current.text !== current.stored.text) replaceStored(current.stored, current.text);
+          if (current.text !== current.stored.text) await replaceStored(current.stored, current.text);
           return current;
         });
   const file = stored.path;

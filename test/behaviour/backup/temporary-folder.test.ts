@@ -1,10 +1,12 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { tryFileLock } from '../../../src/core/sqlite-files.ts';
 import { daywalk } from '../../support/process/daywalk-process.ts';
 import { createRig } from '../../support/rig/rig.ts';
 import { tempDir } from '../../support/suite/temp-dir.ts';
 
-it('a test of a restore without a folder for temporary files is exit code 6, and says how to name one', {
+it('a test of a restore without a folder for temporary files is exit code 6; one removes what a killed one has left', {
   tags: 'ci/rare',
 }, async () => {
   const rig = await createRig({ today: '2026-01-16', users: 3, reports: 0 });
@@ -15,5 +17,14 @@ it('a test of a restore without a folder for temporary files is exit code 6, and
   const absent = { ...env, TMPDIR: join(tempDir(), 'absent') };
   const { code, stderr } = await daywalk(['restore', '--test', backup], { env: absent });
   expect([code, stderr]).toEqual([6, expect.stringMatching(/create a folder in .*set TMPDIR/)]);
-  expect((await daywalk(['restore', '--test', backup], { env })).code).toBe(0);
+  const folder = tempDir();
+  for (const name of ['daywalk-killed', 'daywalk-in_use', 'daywalk-foreign']) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, name === 'daywalk-foreign' ? 'other' : '.lock'), '');
+  }
+  const lock = tryFileLock(join(folder, 'daywalk-in_use', '.lock'));
+  const own = { ...env, TMPDIR: folder };
+  expect((await daywalk(['restore', '--test', backup], { env: own })).code).toBe(0);
+  lock?.release();
+  expect(readdirSync(folder)).toEqual(['daywalk-foreign', 'daywalk-in_use']);
 });

@@ -211,7 +211,7 @@ describe('daywalk hooks install', () => {
   test('exits with 6 if it cannot write, and leaves no file behind', async () => {
     const { code, stderr } = await install('/proc/none/hooks.json');
     expect(code).toBe(6);
-    expect(stderr).toContain('write the hooks file /proc/none/hooks.json');
+    expect(stderr).toContain('write /proc/none/hooks.json');
   });
 });
 

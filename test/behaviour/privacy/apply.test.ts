@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { parseDay } from '../../../src/core/day.ts';
+import { drainSpool } from '../../../src/hooks/index.ts';
 import { appendDurably, encodeRecord } from '../../../src/hooks/spool.ts';
 import { beginPassing, endPassing, noteLooser } from '../../../src/policy/noted-policy.ts';
 import { openGate } from '../../../src/policy/policy.ts';
@@ -159,6 +160,21 @@ onEachDatabase((database) => {
         expect(await placesOf(['eve@example.com'], searched)).toEqual([]);
         expect((await run(HASH)).report.exitCode).toBe(0);
       }
+    });
+
+    test('is not noted as applied if a drain that had begun before has stored events after it', async () => {
+      const { rig } = await exported({ mode: 'keep' });
+      const [spool, { signal }] = [tempDir(), new AbortController()];
+      appendDurably(spool, encodeRecord({ receivedAt: '2026-01-24T02:00:00.000Z', order: '1', text: '{}' }));
+      await withWarehouse(rig.path, { clock: systemClock(), create: false }, async (warehouse) => {
+        const transact: typeof warehouse.transact = async (doing, ...steps) => {
+          if (doing.startsWith('store hook events')) await beginPassing(warehouse, DROP);
+          return warehouse.transact(doing, ...steps);
+        };
+        const options = { spool, warehouse: rig.path, emails: { mode: 'keep' } } as const;
+        expect((await drainSpool({ ...warehouse, transact }, options, signal)).stored).toBe(1);
+        await expect(endPassing(warehouse, DROP)).rejects.toMatchObject({ exitCode: 75 });
+      });
     });
 
     test('is not noted as applied if something was stored under a looser one while it was applied', {

@@ -200,28 +200,37 @@ describe('a copy that cannot be written', () => {
     });
   });
 
-  test('on a full disk keeps the previous copy', { tags: 'ci/rare' }, async () => {
-    const warehouse = await filled();
-    const copy = tempFile('bi.db');
-    await copyTo(warehouse.path, copy);
-    const before = readFileSync(copy);
-    const script = startScript(
-      `import { publishFrom } from './test/support/publish/publish-from.ts';
+  test.each([0.1, 1.1])(
+    'on a disk that is full at %f of its size keeps the previous copy',
+    {
+      tags: 'ci/rare',
+    },
+    async (part) => {
+      const warehouse = await filled();
+      const copy = tempFile('bi.db');
+      await copyTo(warehouse.path, copy);
+      const before = readFileSync(copy);
+      const models = Array.from({ length: 9_000 }, (_, n) => [`${n}`.repeat(99), null, n, n, n, n, n, null]);
+      await commitDay(warehouse, commitOf({ rows: { tokens_daily_by_model: models } }));
+      const blocks = Math.ceil((part * before.length) / 512);
+      const script = startScript(
+        `import { publishFrom } from './test/support/publish/publish-from.ts';
        try {
          await publishFrom(process.env.WAREHOUSE, { sqlite: process.env.COPY });
        } catch ({ exitCode, message, hint }) {
          console.log(JSON.stringify({ exitCode, message, hint }));
        }`,
-      { env: { WAREHOUSE: warehouse.path, COPY: copy }, limits: "trap '' XFSZ; ulimit -f 100" },
-    );
-    expect(JSON.parse(await firstLine(script))).toMatchObject({
-      exitCode: 6,
-      message: expect.stringContaining(copy),
-      hint: expect.stringMatching(/space/),
-    });
-    expect(readFileSync(copy)).toEqual(before);
-    expect(readdirSync(dirname(copy)).toSorted()).toEqual(['.bi.db.lock', 'bi.db']);
-  });
+        { env: { WAREHOUSE: warehouse.path, COPY: copy }, limits: `trap '' XFSZ; ulimit -f ${blocks}` },
+      );
+      expect(JSON.parse(await firstLine(script))).toMatchObject({
+        exitCode: 6,
+        message: expect.stringMatching(`^write .* ${copy}`),
+        hint: expect.stringMatching(/space/),
+      });
+      expect(readFileSync(copy)).toEqual(before);
+      expect(readdirSync(dirname(copy)).toSorted()).toEqual(['.bi.db.lock', 'bi.db']);
+    },
+  );
 
   test('during another publish ends with exit code 75; leftovers of a killed publish are removed', {
     tags: 'ci/rare',

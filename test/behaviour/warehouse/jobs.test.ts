@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { contentTables } from '../../../schema/tables.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import { StoppedError } from '../../../src/core/errors.ts';
 import type { Warehouse } from '../../../src/port/warehouse.ts';
+import {
+  notePublished,
+  readArchives,
+  readPublished,
+  rememberArchive,
+} from '../../../src/records/remembered.ts';
 import { readRuns, startRun } from '../../../src/records/runs.ts';
 import { digestOf } from '../../../src/warehouse/digest.ts';
-import { takeLock, withWarehouse } from '../../../src/warehouse/open.ts';
+import { notesIn, takeLock, withWarehouse } from '../../../src/warehouse/open.ts';
 import { thrownBy } from '../../support/api/test-transport.ts';
 import { FakeClock } from '../../support/clock/fake-clock.ts';
 import { commitDay, commitOf } from '../../support/warehouse/commit-of.ts';
@@ -85,6 +92,18 @@ onEachDatabase((database) => {
       expect(await thrownBy(failed)).toMatchObject({ message: 'no' });
       expect(await thrownBy(Promise.resolve(held && readRuns(held, 1)))).toBeInstanceOf(Error);
     });
+  });
+
+  it('knows every place that commands have noted at once', async () => {
+    needsSessions(database);
+    const warehouse = await open(database);
+    const [clock, { location }] = [systemClock(), warehouse.place];
+    const notes = { clock, writeNotes: notesIn(location, { clock }) };
+    const places = ['a', 'b', 'c', 'd', 'e'];
+    const publish = (place: string) => notePublished(location, warehouse, place, notes);
+    await Promise.all([...places.map(publish), ...places.map((place) => rememberArchive(warehouse, place))]);
+    const found = [await readPublished(location, warehouse), await readArchives(warehouse)];
+    expect(found.map((each) => each.toSorted())).toEqual([places, places]);
   });
 
   describe('the digest of a warehouse', () => {
