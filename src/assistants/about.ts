@@ -102,7 +102,7 @@ function coverageText(data: CoverageAnswer, preliminary: string | null): string 
       : `The last complete export ended ${age_hours} hours ago`;
   return [
     ...(preliminary === null ? [] : [preliminary]),
-    `Expected from ${first_day}; every stream is stored up to ${last_day ?? 'no day'}. ${days.settled} of ${days.expected} days are settled.`,
+    `Expected from ${first_day}; every stream is stored or awaited up to ${last_day ?? 'no day'}. ${days.settled} of ${days.expected} days are settled.`,
     `${age}${late ? ', which is longer than allowed' : ''}.`,
   ].join('\n');
 }
