@@ -167,7 +167,9 @@ export class People {
 
   /** I6: the archive rebuilds what the runs have stored. */
   async #replay(): Promise<string[]> {
-    if (this.#machine.env['DAYWALK_ARCHIVE'] === undefined) return [];
+    const { DAYWALK_ARCHIVE: archive } = this.#machine.env;
+    // Where every night was missed, there is none yet.
+    if (archive === undefined || !existsSync(archive)) return [];
     const place = join(this.#machine.folder, 'replayed.db');
     const ended = await this.#command('replay', '--warehouse', place);
     // After a kill, the archive knows what was committed only when the next run has looked.
