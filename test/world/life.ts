@@ -225,5 +225,5 @@ function performRun(
 
 /** No whole day: two runs that began at the same instant have no order, and no promise says which of them is the last. */
 function hoursOff(salt: number | undefined): number {
-  return salt === undefined ? 0 : ([2, 12, 23, 40 * 24][salt % 4] ?? 0);
+  return salt === undefined ? 0 : ([2, 12, 23, 40 * 24 - 1][salt % 4] ?? 0);
 }
