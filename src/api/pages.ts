@@ -181,7 +181,7 @@ function malformedError(
   return new UnitError(`${name} answered JSON of another shape: ${path} ${message}${id}`, {
     ...{ requestId, target },
     hint: path.startsWith('meta.')
-      ? 'the service sends another envelope'
+      ? 'report it to the provider of the API: its specification names these fields'
       : 'check that the URL is that of the API',
   });
 }

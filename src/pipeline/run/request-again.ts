@@ -224,8 +224,8 @@ export class FailedBatches {
     const isRejected = error instanceof ApiError && error.effect === 'unit';
     const pulled = days.filter((day) => !this.#isWatched({ stream, day }));
     if (isRange && (isRejected || error instanceof RangeMisfitsError)) {
-      // Where all ranges are rejected, the stream is given up.
-      if (isRejected && pulled.length < days.length) outcomes.recordNoAnswer(stream, error);
+      // Where all ranges are rejected, the stream is given up. What a range pulls counts when it is requested alone.
+      if (isRejected && pulled.length === 0) outcomes.recordNoAnswer(stream, error);
       await this.again(stream, this.#watched(batch), Math.ceil(days.length / 2));
     } else this.#unwatch(batch, error);
     if (isRange && error.effect !== 'run') {

@@ -174,7 +174,7 @@ describe('the watch over settled days', () => {
     ]);
     const { report } = await rig.run({ now: parseDay('2026-05-21') });
     expect(report.exitCode).toBe(4);
-    expect(rig.emulator.journal().rules[0]?.firings).toBeLessThan(15);
+    expect(rig.emulator.journal().rules[0]?.firings).toBeLessThan(12);
   });
 
   test('finds a difference that was first seen with a clock one year ahead', {
